@@ -8,7 +8,7 @@
 
 #include "conduct/content.h"
 #include "options/options.h"
-#include "text_json.h"
+#include "tell/text_json.h"
 
 void account_begin(struct account *account, const struct tutti_run_options *options)
 {
@@ -29,7 +29,7 @@ static void add(json_t *files, const char *role, const char *name, const char *p
     bool known = tutti_content_of_file(&content, path) == TUTTI_OK;
     if (known)
         tutti_content_show(&content, digits);
-    json_array_append_new(files, json_pack("{s:s, s:o, s:o, s:o}", "role", role, "file", text_json(name), "size",
+    json_array_append_new(files, json_pack("{s:s, s:o, s:o, s:o}", "role", role, "file", tutti_text_json(name), "size",
                                            known ? json_integer((json_int_t)content.size) : json_null(), "sha256",
                                            known ? json_string(digits) : json_null()));
 }
@@ -87,7 +87,7 @@ json_t *account_json(struct account *account, const char *status, const char *er
     if (!account->knows_files)
         add_named(account);
     return json_pack("{s:s, s:o, s:s, s:o, s:o, s:s, s:o, s:O}", "version", tutti_version(), "system",
-                     text_json(account->options->files[0]), "status", status, "error",
-                     error ? text_json(error) : json_null(), "host", text_json(host.nodename), "date", date, "versions",
-                     versions_json(&host), "files", account->files);
+                     tutti_text_json(account->options->files[0]), "status", status, "error",
+                     error ? tutti_text_json(error) : json_null(), "host", tutti_text_json(host.nodename), "date", date,
+                     "versions", versions_json(&host), "files", account->files);
 }

@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-#include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "placement.h"
 #include "base/str.h"
 #include "commands.h"
 #include "console.h"
-#include "analysis/analyze.h"
 #include "master/coupling/coupling.h"
 #include "output.h"
-#include "placement.h"
 #include "run_options.h"
 #include "signals.h"
-#include "text_json.h"
+#include "tell/analysis.h"
 
 struct printer {
-    const struct tutti_run_options *options;
-    int ranks; /* to place units on; 0: not asked for */
-    bool json, failed, cannot_run;
-    enum tutti_err err; /* of placing them, */
-    char message[2048]; /* and why */
+    bool json, cannot_run;
 };
 
-/* For a terminal or for JSON: printable UTF-8. */
+/* For a terminal: printable UTF-8. */
 static char *clean(const char *text)
 {
     char *copy = tutti_str_copy(text);
@@ -45,148 +40,6 @@ static char *node_name(const struct tutti_structure *structure, uint32_t node)
     const struct tutti_structure_node *n = &structure->nodes[node];
     return printable(structure->system, &(struct tutti_end){.component = n->component, .variable = n->variable});
 }
-
-/* ---- for programs ---- */
-
-static json_t *take_text(char *text)
-{
-    json_t *json = text ? json_string(text) : NULL;
-    free(text);
-    return json;
-}
-
-static json_t *names_json(const struct tutti_structure *structure, const uint32_t *nodes, uint32_t count)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < count; i++)
-        json_array_append_new(list, take_text(node_name(structure, nodes[i])));
-    return list;
-}
-
-static json_t *order_json(const struct tutti_analysis *analysis)
-{
-    static const char *const words[] = {
-        [TUTTI_ACTION_SET] = "set", [TUTTI_ACTION_GET] = "get", [TUTTI_ACTION_SOLVE] = "solve"};
-    json_t *list = json_array();
-    for (uint32_t a = 0; a < analysis->order->action_count; a++) {
-        const struct tutti_action *action = &analysis->order->actions[a];
-        json_array_append_new(
-            list, json_pack("{s:s, s:o}", "do", words[action->kind], "variables",
-                            names_json(analysis->initial, analysis->order->nodes + action->first, action->count)));
-    }
-    return list;
-}
-
-static json_t *radius_json(bool known, double radius)
-{
-    return known && isfinite(radius) ? json_real(radius) : json_null();
-}
-
-static json_t *loops_json(const struct tutti_analysis *analysis)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < analysis->loop_count; i++) {
-        const struct tutti_loop_analysis *loop = &analysis->loops[i];
-        const struct tutti_radii *stability = &loop->stability;
-        json_t *json = json_pack("{s:o, s:o, s:o}", "variables",
-                                 names_json(analysis->running, loop->nodes, loop->count), "rho",
-                                 radius_json(stability->known, stability->rho), "why_not",
-                                 stability->why_not[0] ? text_json(stability->why_not) : json_null());
-        if (stability->known)
-            json_object_set_new(json, "exact", json_boolean(stability->exact));
-        json_array_append_new(list, json);
-    }
-    return list;
-}
-
-static json_t *cell_json(const struct tutti_cell *cell)
-{
-    return cell->possible && cell->known
-               ? json_pack("{s:b, s:o}", "stable", cell->stable, "radius", radius_json(true, cell->radius))
-               : json_null();
-}
-
-static json_t *table_json(const struct tutti_analysis *analysis)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < TUTTI_ORDERS; i++) {
-        const struct tutti_stability_row *row = &analysis->rows[i];
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "extrapolation", row->name,
-                                              "jacobi", cell_json(&row->jacobi), "given", cell_json(&row->given),
-                                              "history", cell_json(&row->history), "seidel", cell_json(&row->seidel),
-                                              "correct", cell_json(&row->correct), "smooth", cell_json(&row->smooth)));
-    }
-    return list;
-}
-
-static const char *const step_names[TUTTI_STEP_ROWS] = {[TUTTI_ROW_JACOBI] = "jacobi",
-                                                        [TUTTI_ROW_SMOOTH] = "smooth",
-                                                        [TUTTI_ROW_CORRECT] = "correct",
-                                                        [TUTTI_ROW_SEIDEL] = "seidel",
-                                                        [TUTTI_ROW_IMPLICIT] = "relax"};
-
-static json_t *step_cell_json(const struct tutti_step_cell *cell)
-{
-    if (!cell->known)
-        return json_null();
-    return json_pack("{s:b, s:f, s:o, s:o}", "stable", cell->stable, "radius", cell->radius, "largest",
-                     radius_json(true, cell->largest), "any_step",
-                     cell->searched ? json_boolean(cell->any_step) : json_null());
-}
-
-static json_t *step_json(const struct tutti_step_analysis *step)
-{
-    if (!step->asked)
-        return json_null();
-    json_t *json = json_pack("{s:f, s:o, s:o}", "h", step->h, "exact", radius_json(step->known, step->exact), "why_not",
-                             step->known ? json_null() : text_json(step->why_not));
-    for (int row = 0; step->known && row < TUTTI_STEP_ROWS; row++) {
-        json_t *cells = json_array();
-        for (int o = 0; o < (row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS); o++)
-            json_array_append_new(cells, step_cell_json(&step->cells[row][o]));
-        json_object_set_new(json, step_names[row], cells);
-    }
-    if (step->known)
-        json_object_set_new(json, "sweeps",
-                            json_pack("{s:o, s:o}", "seidel", radius_json(true, step->sweeps[0]), "jacobi",
-                                      radius_json(true, step->sweeps[1])));
-    return json;
-}
-
-static json_t *choices_json(const struct tutti_analysis *analysis)
-{
-    if (!analysis->chosen)
-        return json_null();
-    json_t *json = json_pack("{s:b, s:b}", "correct", analysis->corrects, "smooth", analysis->smooths);
-    for (int i = 0; i < TUTTI_CHOICES; i++) {
-        const struct tutti_choice *choice = &analysis->choices[i];
-        json_object_set_new(json, choice->name,
-                            json_pack("{s:s, s:o}", "value", choice->value, "reason",
-                                      choice->reason ? text_json(choice->reason) : json_null()));
-    }
-    return json;
-}
-
-/* `placement`: NULL if it was not asked for. */
-static json_t *analysis_json(const struct tutti_analysis *analysis, const struct placement *placement)
-{
-    json_t *assumed = json_array(), *pointless = json_array();
-    for (uint32_t i = 0; i < analysis->initial->assumed_count; i++)
-        json_array_append_new(assumed, text_json(analysis->system->components[analysis->initial->assumed[i]].name));
-    for (size_t i = 0; i < analysis->pointless_count; i++)
-        json_array_append_new(pointless, take_text(printable(analysis->system, &analysis->pointless[i])));
-    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "system",
-                     text_json(analysis->system->name), "units", (json_int_t)analysis->system->component_count,
-                     "connections", (json_int_t)analysis->system->connection_count, "assumed", assumed, "evaluations",
-                     (json_int_t)analysis->order->evaluations, "ungrouped", (json_int_t)analysis->ungrouped, "order",
-                     order_json(analysis), "loops", loops_json(analysis), "pointless", pointless, "rho",
-                     radius_json(analysis->stability.known, analysis->stability.rho), "stability", table_json(analysis),
-                     "step", step_json(&analysis->step), "choices", choices_json(analysis), "initialised",
-                     analysis->initialised, "failure", analysis->chosen ? json_null() : text_json(analysis->failure),
-                     "placement", placement ? placement_json(placement) : json_null());
-}
-
-/* ---- for people ---- */
 
 static void print_names(const struct tutti_structure *structure, const uint32_t *nodes, uint32_t count)
 {
@@ -362,7 +215,7 @@ static void print_choices(const struct tutti_analysis *analysis)
         fprintf(output_standard(), "%-12s %s\n", "refused", analysis->failure);
 }
 
-static void print_words(const struct tutti_analysis *analysis, const struct placement *placement)
+static void print_words(const struct tutti_analysis *analysis, const struct tutti_placement *placement)
 {
     const struct tutti_system *system = analysis->system;
     char *title = clean(system->name);
@@ -392,79 +245,53 @@ static void print_words(const struct tutti_analysis *analysis, const struct plac
     print_choices(analysis);
 }
 
-static void print_json(struct printer *printer, const struct tutti_analysis *analysis,
-                       const struct placement *placement)
-{
-    json_t *json = analysis_json(analysis, placement);
-    printer->failed = !json || json_dumpf(json, output_standard(), JSON_INDENT(2)) != 0 ||
-                      fputc('\n', output_standard()) == EOF;
-    json_decref(json);
-}
-
-static void report(void *context, const struct tutti_analysis *analysis)
+static enum tutti_err tell(void *context, const struct tutti_analysis *analysis,
+                           const struct tutti_placement *placement)
 {
     struct printer *printer = context;
-    struct placement placement = {0};
+    char *json = NULL;
     printer->cannot_run = !analysis->chosen;
-    if (printer->ranks > 0)
-        printer->err = placement_init(&placement, analysis->system, printer->options, printer->ranks);
-    if (printer->err)
-        snprintf(printer->message, sizeof printer->message, "%s", tutti_err_message());
-    else if (printer->json)
-        print_json(printer, analysis, printer->ranks > 0 ? &placement : NULL);
-    else
-        print_words(analysis, printer->ranks > 0 ? &placement : NULL);
-    placement_fini(&placement);
+    if (!printer->json) {
+        print_words(analysis, placement);
+        return TUTTI_OK;
+    }
+    TRY(tutti_analysis_tell(&json, analysis, placement));
+    fputs(json, output_standard());
+    tutti_tell_free(json);
+    return TUTTI_OK;
 }
 
-/* More than any machine has. */
-enum { MOST_RANKS = 10000 };
-
+/* False after a message. What is no number of ranks, the library says. */
 static bool read_ranks(const struct arguments *arguments, int *ranks)
 {
     bool given = false;
     double number = 0;
     if (!arguments_number(arguments, "--ranks", &given, &number))
         return false;
-    if (given && !(number >= 1 && number <= MOST_RANKS && number == floor(number))) {
-        fprintf(stderr, "tutti analyze: --ranks takes a whole number from 1 to %d\n", MOST_RANKS);
-        return false;
-    }
     const char *alone = arguments_value(arguments, "--place")   ? "--place"
                         : arguments_value(arguments, "--costs") ? "--costs"
                                                                 : NULL;
     if (!given && alone)
         fprintf(stderr, "tutti analyze: %s goes with --ranks N\n", alone);
-    *ranks = given ? (int)number : 0;
+    *ranks = !given ? 0 : number >= 1 && number <= INT_MAX && number == floor(number) ? (int)number : -1;
     return given || !alone;
-}
-
-static int finish(const struct printer *printer, enum tutti_err err)
-{
-    if (err)
-        console_error(tutti_err_message());
-    else if (printer->err)
-        console_error(printer->message);
-    else if (printer->failed)
-        console_error("out of memory, or standard output cannot be written");
-    err = err ? err : printer->err;
-    return err ? run_exit_status(err) : printer->failed || printer->cannot_run ? EXIT_FAILED : EXIT_DONE;
 }
 
 int command_analyze(const struct arguments *arguments)
 {
     struct run_options run;
     struct printer printer = {.json = arguments_value(arguments, "--json") != NULL};
-    int status = run_options_read(&run, arguments);
-    printer.options = run.options;
-    if (status == EXIT_DONE && !read_ranks(arguments, &printer.ranks))
+    int status = run_options_read(&run, arguments), ranks = 0;
+    if (status == EXIT_DONE && !read_ranks(arguments, &ranks))
         status = EXIT_USAGE;
     if (status == EXIT_DONE) {
         signals_in_run(true);
         output_keep_apart();
-        enum tutti_err err = tutti_analyze(run.options, report, &printer);
+        enum tutti_err err = tutti_analysis_make(run.options, ranks, tell, &printer);
         signals_in_run(false);
-        status = finish(&printer, err);
+        if (err)
+            console_error(tutti_err_message());
+        status = err ? run_exit_status(err) : printer.cannot_run ? EXIT_FAILED : EXIT_DONE;
     }
     run_options_fini(&run);
     return status;

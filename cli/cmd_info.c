@@ -5,29 +5,9 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
-#include "foreign/assembly.h"
 #include "info.h"
-#include "system_file.h"
-#include "unit/unit.h"
-
-/* A table reads best as one. */
-/* clang-format off */
-const struct info_capability info_capabilities[] = {
-    {TUTTI_CAN_VARIABLE_STEP, "variableStep", "steps of any size",
-     "steps stay uniform; recorded points and stop must fall on them", 1, 3},
-    {TUTTI_CAN_STATE, "state", "state saved and restored", "the FMU cannot go back to an earlier point", 2, 3},
-    {TUTTI_CAN_SERIALIZE, "serialize", "state as bytes", NULL, 2, 3},
-    {TUTTI_CAN_DIRECTIONAL, "directionalDerivatives", "directional derivatives", NULL, 2, 3},
-    {TUTTI_CAN_INPUT_DERIVATIVES, "inputDerivatives", "inputs that move in a step",
-     "inputs are held from one communication point to the next", 1, 2},
-    {TUTTI_CAN_INTERMEDIATE, "intermediateUpdate", "inputs that move in a step",
-     "inputs are held from one communication point to the next", 3, 3},
-    {TUTTI_CAN_EVENT_MODE, "eventMode", "event mode",
-     "steps end exactly at jumps of inputs; the FMU deals with events inside its steps", 3, 3},
-    {TUTTI_CAN_EARLY_RETURN, "earlyReturn", "early return", NULL, 3, 3},
-};
-/* clang-format on */
-const size_t info_capability_count = sizeof info_capabilities / sizeof *info_capabilities;
+#include "run_options.h"
+#include "tell/info.h"
 
 static bool incomplete;
 
@@ -56,15 +36,6 @@ void info_line(const char *word, const char *text)
     printf("%-13s", word);
     info_put(text);
     putchar('\n');
-}
-
-const char *info_obstacle(const struct tutti_fmu *fmu)
-{
-    if (tutti_unit_check_runs(fmu) == TUTTI_OK)
-        return NULL;
-    const char *text = tutti_err_message();
-    size_t n = strlen(fmu->path);
-    return strncmp(text, fmu->path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
 }
 
 static void print_interfaces(const struct tutti_desc *desc)
@@ -166,8 +137,8 @@ static void print_capabilities(const struct tutti_desc *desc)
     if (!cs->present)
         return;
     puts("\nCo-Simulation");
-    for (size_t i = 0; i < info_capability_count; i++) {
-        const struct info_capability *capability = &info_capabilities[i];
+    for (size_t i = 0; i < tutti_info_capability_count; i++) {
+        const struct tutti_info_capability *capability = &tutti_info_capabilities[i];
         if (desc->fmi < capability->since || desc->fmi > capability->until)
             continue;
         bool has = cs->flags & capability->flag;
@@ -301,7 +272,7 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
     tutti_library_list_platforms(fmu->archive, &platforms);
     info_line("platforms", platforms.length ? platforms.text : "none");
     info_release(&platforms);
-    info_line("cannot run", info_obstacle(fmu));
+    info_line("cannot run", tutti_info_obstacle(fmu));
     info_print_experiment(&desc->experiment);
     print_counts(desc);
     print_capabilities(desc);
@@ -310,34 +281,41 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
         print_variables(desc);
 }
 
-static int print(const struct arguments *arguments)
+static enum tutti_err print_json(const char *path)
+{
+    char *json = NULL;
+    TRY(tutti_tell_info(&json, path));
+    fputs(json, stdout);
+    tutti_tell_free(json);
+    return TUTTI_OK;
+}
+
+static enum tutti_err print_fmu(const char *path, bool variables)
 {
     struct tutti_fmu *fmu;
-    if (system_file_is(arguments->operands[0]))
-        return info_system(arguments);
-    if (tutti_assembly_is(arguments->operands[0])) {
-        console_error(
-            "info is for FMUs and SSPs; `tutti new OUT.ssp FILE` makes an SSP of a system in another tool's format");
-        return EXIT_USAGE;
-    }
-    if (tutti_fmu_open(&fmu, arguments->operands[0], NULL) != TUTTI_OK) {
-        console_error(tutti_err_message());
-        return EXIT_FAILED;
-    }
-    bool done = true;
-    if (arguments_value(arguments, "--json"))
-        done = info_print_json(fmu);
-    else
-        print_info(fmu, arguments_value(arguments, "--variables") != NULL);
+    TRY(tutti_info_check_format(path));
+    TRY(tutti_fmu_open(&fmu, path, NULL));
+    print_info(fmu, variables);
     tutti_fmu_free(fmu);
-    return done ? EXIT_DONE : EXIT_FAILED;
+    return TUTTI_OK;
 }
 
 int command_info(const struct arguments *arguments)
 {
-    int status = print(arguments);
-    if (status != EXIT_DONE || !incomplete)
-        return status;
-    console_error("out of memory: something is missing in what was printed");
-    return EXIT_FAILED;
+    const char *path = arguments->operands[0];
+    bool json = arguments_value(arguments, "--json"), variables = arguments_value(arguments, "--variables");
+    if (!json && tutti_named_system_is(path)) {
+        int status = info_print_system(path, variables);
+        if (status != EXIT_DONE)
+            return status;
+    } else {
+        enum tutti_err err = json ? print_json(path) : print_fmu(path, variables);
+        if (err)
+            console_error(tutti_err_message());
+        if (err)
+            return run_exit_status(err);
+    }
+    if (incomplete)
+        console_error("out of memory: something is missing in what was printed");
+    return incomplete ? EXIT_FAILED : EXIT_DONE;
 }

@@ -17,7 +17,7 @@
 #include "conduct/userdir.h"
 #include "console.h"
 #include "node_start.h"
-#include "text_json.h"
+#include "tell/text_json.h"
 
 static volatile sig_atomic_t ended_by, drained;
 
@@ -125,11 +125,11 @@ static void tell(void *context, const struct tutti_node_event *event)
         json_object_set_new(fields, "number", json_integer(event->run));
     }
     if (event->peer && event->peer[0])
-        json_object_set_new(fields, "peer", text_json(event->peer));
+        json_object_set_new(fields, "peer", tutti_text_json(event->peer));
     if (event->user && event->user[0])
-        json_object_set_new(fields, "user", text_json(event->user));
+        json_object_set_new(fields, "user", tutti_text_json(event->user));
     if (event->reason)
-        json_object_set_new(fields, "reason", text_json(event->reason));
+        json_object_set_new(fields, "reason", tutti_text_json(event->reason));
     console_write_json(event->level, fields, event->text);
 }
 

@@ -110,7 +110,7 @@ static void print_names(const char *what, const char *const *names, size_t count
     puts(count > NAMES_MOST ? ", ..." : "");
 }
 
-static void print_range(const struct compare_report *report)
+static void print_range(const struct tutti_comparison_report *report)
 {
     const struct tutti_comparison *comparison = report->comparison;
     const struct tutti_result *result = report->result;
@@ -123,7 +123,7 @@ static void print_range(const struct compare_report *report)
         printf("compared up to t = %.8g; the result goes on to %.8g\n", comparison->stop, last);
 }
 
-static void print_notes(const struct compare_report *report)
+static void print_notes(const struct tutti_comparison_report *report)
 {
     const struct tutti_comparison *comparison = report->comparison;
     print_names("only in the result", comparison->only_result, comparison->only_result_count);
@@ -165,7 +165,7 @@ static void print_verdict(const struct tutti_comparison *comparison)
     putchar('\n');
 }
 
-bool compare_print(const struct compare_report *report, size_t most)
+bool compare_print(const struct tutti_comparison_report *report, size_t most)
 {
     bool done = print_table(report->comparison, most);
     print_notes(report);

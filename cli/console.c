@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "text_json.h"
+#include "tell/text_json.h"
 
 static atomic_bool progress_shown; /* threads of a node log, too */
 
@@ -91,7 +91,7 @@ void console_write_json(enum tutti_log_level level, json_t *fields, const char *
     if (run_id[0])
         json_object_set_new(line, "run", json_string(run_id));
     json_object_update(line, fields);
-    json_object_set_new(line, "message", text_json(message));
+    json_object_set_new(line, "message", tutti_text_json(message));
     char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
     if (text)
         fprintf(stderr, "%s\n", text); /* in one piece: threads log, too */
@@ -105,7 +105,7 @@ void console_log(void *context, enum tutti_log_level level, const char *origin, 
     (void)context;
     console_clear_progress();
     if (is_json)
-        console_write_json(level, origin ? json_pack("{s:o}", "unit", text_json(origin)) : NULL, text);
+        console_write_json(level, origin ? json_pack("{s:o}", "unit", tutti_text_json(origin)) : NULL, text);
     else
         fprintf(stderr, "tutti: %s: %s%s%s\n", words[level], origin ? origin : "", origin ? ": " : "", text);
 }

@@ -7,8 +7,10 @@
 #include "base/str.h"
 #include "console.h"
 #include "info.h"
+#include "options.h"
+#include "tell/info.h"
 
-static const char *attribute(const struct system_file *file, const char *name)
+static const char *attribute(const struct tutti_named_system *file, const char *name)
 {
     return tutti_node_attribute(file->ssd->tree->root, name);
 }
@@ -22,7 +24,7 @@ static void print_words(const char *name, const struct tutti_word *words, size_t
     info_release(&text);
 }
 
-static void print_variants(const struct system_file *file)
+static void print_variants(const struct tutti_named_system *file)
 {
     struct tutti_text text = {0};
     size_t count = tutti_package_variant_count(file->package);
@@ -32,7 +34,7 @@ static void print_variants(const struct system_file *file)
     info_release(&text);
 }
 
-static void print_head(const struct system_file *file)
+static void print_head(const struct tutti_named_system *file)
 {
     const struct tutti_system *system = file->system;
     size_t values = 0;
@@ -170,7 +172,7 @@ static void print_connections(const struct tutti_system *system)
 static void print_value(enum tutti_type type, const void *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        json_t *json = info_json_value(type, values, i);
+        json_t *json = tutti_info_value(type, values, i);
         char *text = json_dumps(json, JSON_ENCODE_ANY);
         fputs(i ? ", " : " = ", stdout);
         info_put(text ? text : "?");
@@ -195,30 +197,25 @@ static void print_values(const struct tutti_system *system)
         }
 }
 
-int info_system(const struct arguments *arguments)
+int info_print_system(const char *path, bool variables)
 {
-    struct system_file file;
-    if (system_file_open(&file, arguments->operands[0]) != TUTTI_OK) {
+    struct tutti_named_system file;
+    struct tutti_text names = {0};
+    uint32_t next = 0;
+    if (tutti_named_system_open(&file, path) != TUTTI_OK) {
         console_error(tutti_err_message());
-        system_file_close(&file);
+        tutti_named_system_close(&file);
         return EXIT_FAILED;
     }
-    bool done = true;
-    if (arguments_value(arguments, "--json")) {
-        done = info_print_system_json(&file);
-    } else {
-        struct tutti_text path = {0};
-        uint32_t next = 0;
-        print_head(&file);
-        print_connectors(&file.ssd->system);
-        puts("\nSystem");
-        print_elements(file.system, &file.ssd->system, &path, &next, 0);
-        info_release(&path);
-        if (arguments_value(arguments, "--variables")) {
-            print_connections(file.system);
-            print_values(file.system);
-        }
+    print_head(&file);
+    print_connectors(&file.ssd->system);
+    puts("\nSystem");
+    print_elements(file.system, &file.ssd->system, &names, &next, 0);
+    info_release(&names);
+    if (variables) {
+        print_connections(file.system);
+        print_values(file.system);
     }
-    system_file_close(&file);
-    return done ? EXIT_DONE : EXIT_FAILED;
+    tutti_named_system_close(&file);
+    return EXIT_DONE;
 }

@@ -9,7 +9,7 @@
 #include "fedpro/caller.h"
 #include "fedpro/credentials.h"
 #include "fedpro/forms.h"
-#include "text_json.h"
+#include "tell/text_json.h"
 
 enum { CONNECT = 1, CONNECT_WITH_CREDENTIALS = 2, STATUS = 512 };
 
@@ -33,8 +33,8 @@ static enum tutti_err connect_to(struct tutti_fedpro_caller *caller, struct tutt
 static json_t *federate_json(const Fedpro__StatusFederate *f)
 {
     json_t *json = json_object();
-    json_object_set_new(json, "name", text_json(f->name));
-    json_object_set_new(json, "type", text_json(f->type));
+    json_object_set_new(json, "name", tutti_text_json(f->name));
+    json_object_set_new(json, "type", tutti_text_json(f->type));
     json_object_set_new(json, "time", json_real(f->time));
     json_object_set_new(json, "regulating", json_boolean(f->regulating));
     json_object_set_new(json, "lookahead", f->regulating ? json_real(f->lookahead) : json_null());
@@ -43,7 +43,7 @@ static json_t *federate_json(const Fedpro__StatusFederate *f)
     json_object_set_new(json, "target", f->pending[0] ? json_real(f->target) : json_null());
     json_object_set_new(json, "galt", f->has_galt ? json_real(f->galt) : json_null());
     json_object_set_new(json, "lits", f->has_lits ? json_real(f->lits) : json_null());
-    json_object_set_new(json, "held_by", f->holder[0] ? text_json(f->holder) : json_null());
+    json_object_set_new(json, "held_by", f->holder[0] ? tutti_text_json(f->holder) : json_null());
     json_object_set_new(json, "queued", json_integer(f->queued));
     json_object_set_new(json, "unsent", json_integer(f->unsent));
     json_object_set_new(json, "connected", json_boolean(f->connected));
@@ -56,13 +56,13 @@ static int print_json(const Fedpro__Status *status)
     for (size_t i = 0; i < status->n_federation; i++) {
         const Fedpro__StatusFederation *from = status->federation[i];
         json_t *federation = json_object(), *federates = json_array();
-        json_object_set_new(federation, "name", text_json(from->name));
-        json_object_set_new(federation, "time", text_json(from->time));
+        json_object_set_new(federation, "name", tutti_text_json(from->name));
+        json_object_set_new(federation, "time", tutti_text_json(from->time));
         json_object_set_new(federation, "objects", json_integer(from->objects));
         for (size_t k = 0; k < from->n_federate; k++)
             json_array_append_new(federates, federate_json(from->federate[k]));
         json_object_set_new(federation, "federates", federates);
-        json_object_set_new(federation, "waits", text_json(from->waits));
+        json_object_set_new(federation, "waits", tutti_text_json(from->waits));
         json_array_append_new(federations, federation);
     }
     json_object_set_new(json, "federations", federations);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "console.h"
 #include "costs.h"
@@ -85,10 +86,22 @@ static enum tutti_err set_given(struct tutti_run_options *options, const struct 
     for (size_t i = 0; i < arguments->given_count && !err; i++)
         if (arguments->given[i].option->of_run)
             err = tutti_options_set(options, arguments->given[i].option->of_run->name, arguments->given[i].value);
+    return err;
+}
+
+enum tutti_err run_options_make(struct tutti_run_options **options, const struct arguments *arguments)
+{
+    TRY(tutti_options_make(options));
+    return set_given(*options, arguments);
+}
+
+static enum tutti_err make_for_run(struct tutti_run_options **options, const struct arguments *arguments)
+{
+    enum tutti_err err = run_options_make(options, arguments);
     if (!err && launcher_is_mpi())
-        err = tutti_options_set(options, "mpi", "true");
+        err = tutti_options_set(*options, "mpi", "true");
     if (!err && arguments_value(arguments, "--verbose"))
-        err = tutti_options_set(options, "fmu-logging", "true");
+        err = tutti_options_set(*options, "fmu-logging", "true");
     return err;
 }
 
@@ -109,9 +122,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     *run = (struct run_options){.quiet = arguments_value(arguments, "--quiet") != NULL};
     if (launcher_is_foreign())
         return EXIT_USAGE;
-    enum tutti_err err = tutti_options_make(&run->options);
-    if (!err)
-        err = set_given(run->options, arguments);
+    enum tutti_err err = make_for_run(&run->options, arguments);
     if (err)
         return refuse(arguments, err);
     if (!read_level(arguments, &log.level) || !read_log(arguments, run->options) || !read_progress(arguments, run))

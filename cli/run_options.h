@@ -14,6 +14,10 @@ struct run_options {
     double worth_lines; /* seconds that a run takes at least to get lines of progress */
 };
 
+/* The files that the operands name, and every option of a run that was given; nothing else. *options is the caller's (tutti_options_free)
+ * unless it is NULL, also if it fails. */
+TUTTI_CHECKED enum tutti_err run_options_make(struct tutti_run_options **options, const struct arguments *arguments);
+
 /* Reads every option of a run that the command takes; its operands are the files. The progress line and Ctrl-C are set up, too.
  * EXIT_DONE, or the exit status after a message. run_options_fini follows in any case. */
 int run_options_read(struct run_options *run, const struct arguments *arguments);

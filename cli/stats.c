@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "output.h"
-#include "text_json.h"
+#include "tell/text_json.h"
 
 static json_t *value_json(const struct tutti_statistic *statistic)
 {
@@ -21,7 +21,7 @@ static json_t *value_json(const struct tutti_statistic *statistic)
     case TUTTI_STATISTIC_FLAG: return json_boolean(statistic->number != 0);
     case TUTTI_STATISTIC_TEXT: break;
     }
-    return statistic->text ? text_json(statistic->text) : json_null();
+    return statistic->text ? tutti_text_json(statistic->text) : json_null();
 }
 
 /* "reasons.coupling" is `coupling` in the object `reasons`. */

@@ -108,7 +108,7 @@ field(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS ${suggests})
 
 # pkg-config reads libzip's and Expat's files with Tutti's; the others are for programs that link libtutti.a.
 field(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "tutti (= ${version})" libzip-dev libexpat1-dev)
-field(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS cmake pkgconf libzmq3-dev libsodium-dev libseccomp-dev libprotobuf-c-dev libssl-dev libwslay-dev libsundials-dev libsuitesparse-dev liblapack-dev
+field(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS cmake pkgconf libjansson-dev libzmq3-dev libsodium-dev libseccomp-dev libprotobuf-c-dev libssl-dev libwslay-dev libsundials-dev libsuitesparse-dev liblapack-dev
     libmetis-dev)
 
 # ---- the library ----

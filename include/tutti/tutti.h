@@ -16,5 +16,6 @@
 #include <tutti/save.h>
 #include <tutti/simulation.h>
 #include <tutti/stats.h>
+#include <tutti/tell.h>
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "job/annotation.h"
 #include "job/integration.h"
+#include "job/source.h"
 #include "record/table.h"
 #include "signals/inputs.h"
 
@@ -43,25 +44,7 @@ static enum tutti_err load(struct tutti_job *job)
     const struct tutti_run_options *options = &job->options;
     struct listener listener = {.log = options->log};
     struct tutti_findings findings = {.report = listen, .context = &listener};
-    struct tutti_system_source source = {
-        .files = options->files,
-        .file_count = options->file_count,
-        .connect = options->connects,
-        .connect_count = options->connect_count,
-        .tlms = options->tlms,
-        .tlm_count = options->tlm_count,
-        .constrains = options->constrains,
-        .constrain_count = options->constrain_count,
-        .convert = options->convert,
-        .set = options->sets,
-        .set_count = options->set_count,
-        .record = options->records,
-        .record_count = options->record_count,
-        .aliases = options->aliases,
-        .alias_count = options->alias_count,
-        .within = options->within,
-        .log = options->log,
-    };
+    struct tutti_system_source source = tutti_job_source(options);
     enum tutti_err err = tutti_system_load(&job->system, &source, &findings);
     if (findings.warnings > MOST_WARNINGS)
         tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL, "%u more warnings; `tutti check` lists them",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "system_file.h"
+#include "tell/named_system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +7,24 @@
 
 #include "base/str.h"
 
-enum tutti_err system_file_split(struct system_file *file, const char *text)
+enum tutti_err tutti_named_system_split(struct tutti_named_system *file, const char *text)
 {
     const char *hash = access(text, F_OK) == 0 ? NULL : strrchr(text, '#');
-    *file = (struct system_file){0};
+    *file = (struct tutti_named_system){0};
     file->path = hash ? strndup(text, (size_t)(hash - text)) : tutti_str_copy(text);
     file->variant = hash ? tutti_str_copy(hash + 1) : NULL;
     return file->path && (!hash || file->variant) ? TUTTI_OK : tutti_fail_memory();
 }
 
-bool system_file_is(const char *text)
+bool tutti_named_system_is(const char *text)
 {
-    struct system_file file;
-    bool is = system_file_split(&file, text) == TUTTI_OK && tutti_package_is(file.path);
-    system_file_close(&file);
+    struct tutti_named_system file;
+    bool is = tutti_named_system_split(&file, text) == TUTTI_OK && tutti_package_is(file.path);
+    tutti_named_system_close(&file);
     return is;
 }
 
-static enum tutti_err read_ssd(struct system_file *file)
+static enum tutti_err read_ssd(struct tutti_named_system *file)
 {
     struct tutti_place place = {0};
     struct tutti_reader reader = {0};
@@ -37,11 +37,11 @@ static enum tutti_err read_ssd(struct system_file *file)
     return err;
 }
 
-enum tutti_err system_file_open(struct system_file *file, const char *text)
+enum tutti_err tutti_named_system_open(struct tutti_named_system *file, const char *text)
 {
     struct tutti_findings findings = {0};
     struct tutti_system_source source = {.files = &text, .file_count = 1};
-    TRY(system_file_split(file, text));
+    TRY(tutti_named_system_split(file, text));
     TRY(tutti_package_open(&file->package, file->path, file->path));
     TRY(read_ssd(file));
     TRY(tutti_system_load(&file->system, &source, &findings));
@@ -49,7 +49,7 @@ enum tutti_err system_file_open(struct system_file *file, const char *text)
     return TUTTI_OK;
 }
 
-void system_file_close(struct system_file *file)
+void tutti_named_system_close(struct tutti_named_system *file)
 {
     tutti_system_free(file->system);
     tutti_ssd_free(file->ssd);

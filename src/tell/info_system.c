@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <string.h>
 
-#include "console.h"
-#include "info.h"
+#include "tell/info.h"
 
 static json_t *words_json(const struct tutti_word *words, size_t count)
 {
     json_t *json = json_object();
     for (size_t i = 0; i < count; i++)
-        info_json_add_text(json, words[i].name, words[i].value);
+        tutti_info_add_text(json, words[i].name, words[i].value);
     return json;
 }
 
 static json_t *connector_json(const struct tutti_ssp_connector *connector)
 {
     json_t *json = json_object();
-    info_json_add_text(json, "name", connector->name);
-    info_json_add_text(json, "kind", tutti_ssp_kind_name(connector->kind));
+    tutti_info_add_text(json, "name", connector->name);
+    tutti_info_add_text(json, "kind", tutti_ssp_kind_name(connector->kind));
     if (connector->type.given)
-        info_json_add_text(json, "type", tutti_type_name(connector->type.type));
-    info_json_add_text(json, "unit", connector->type.unit);
-    info_json_add_text(json, "enumeration", connector->type.enumeration);
+        tutti_info_add_text(json, "type", tutti_type_name(connector->type.type));
+    tutti_info_add_text(json, "unit", connector->type.unit);
+    tutti_info_add_text(json, "enumeration", connector->type.enumeration);
     return json;
 }
 
@@ -29,7 +27,7 @@ static json_t *setting_json(const struct tutti_desc *desc, const struct tutti_se
 {
     const struct tutti_var *var = &desc->vars[setting->variable];
     json_t *json = json_object();
-    info_json_add_text(json, "variable", var->name);
+    tutti_info_add_text(json, "variable", var->name);
     if (setting->element.count > 0) {
         json_t *indices = json_array();
         for (unsigned i = 0; i < setting->element.count; i++)
@@ -38,11 +36,11 @@ static json_t *setting_json(const struct tutti_desc *desc, const struct tutti_se
     }
     json_t *value;
     if (var->dimension_count == 0 || setting->element.count > 0) {
-        value = info_json_value(var->type, setting->values, 0);
+        value = tutti_info_value(var->type, setting->values, 0);
     } else {
         value = json_array();
         for (size_t i = 0; i < setting->count; i++)
-            json_array_append_new(value, info_json_value(var->type, setting->values, i));
+            json_array_append_new(value, tutti_info_value(var->type, setting->values, i));
     }
     json_object_set_new(json, "value", value);
     return json;
@@ -53,15 +51,15 @@ static json_t *component_json(const struct tutti_component *component)
     static const char *const keys[] = {"coSimulation", "modelExchange", "scheduledExecution"};
     const struct tutti_desc *desc = component->fmu->desc;
     json_t *json = json_object(), *interfaces = json_array(), *values = json_array();
-    info_json_add_text(json, "name", component->name);
-    info_json_add_text(json, "fmu", component->fmu->path);
-    info_json_add_text(json, "fmiVersion", desc->fmi_version);
-    info_json_add_text(json, "modelName", desc->model_name);
+    tutti_info_add_text(json, "name", component->name);
+    tutti_info_add_text(json, "fmu", component->fmu->path);
+    tutti_info_add_text(json, "fmiVersion", desc->fmi_version);
+    tutti_info_add_text(json, "modelName", desc->model_name);
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++)
         if (desc->interfaces[kind].present)
             json_array_append_new(interfaces, json_string(keys[kind]));
     json_object_set_new(json, "interfaces", interfaces);
-    info_json_add_text(json, "implementation", component->implementation);
+    tutti_info_add_text(json, "implementation", component->implementation);
     json_object_set_new(json, "settings", words_json(component->words, component->word_count));
     for (size_t i = 0; i < component->setting_count; i++)
         json_array_append_new(values, setting_json(desc, &component->settings[i]));
@@ -73,8 +71,8 @@ static json_t *connection_json(const struct tutti_system *system, const struct t
 {
     char name[4096];
     json_t *json = json_object();
-    info_json_add_text(json, "from", tutti_system_name(system, &connection->from, name, sizeof name));
-    info_json_add_text(json, "to", tutti_system_name(system, &connection->to, name, sizeof name));
+    tutti_info_add_text(json, "from", tutti_system_name(system, &connection->from, name, sizeof name));
+    tutti_info_add_text(json, "to", tutti_system_name(system, &connection->to, name, sizeof name));
     if (connection->conversion && connection->conversion->linear) {
         json_object_set_new(json, "factor", json_real(connection->conversion->factor));
         json_object_set_new(json, "offset", json_real(connection->conversion->offset));
@@ -82,24 +80,24 @@ static json_t *connection_json(const struct tutti_system *system, const struct t
     return json;
 }
 
-static json_t *head_json(const struct system_file *file)
+static json_t *head_json(const struct tutti_named_system *file)
 {
     static const char *const keys[] = {"description", "author",         "fileversion",          "copyright",
                                        "license",     "generationTool", "generationDateAndTime"};
     const struct tutti_ssp_element *root = &file->ssd->system;
     json_t *json = json_object(), *variants = json_array(), *connectors = json_array();
-    info_json_add_text(json, "file", file->path);
-    info_json_add_text(json, "variant",
-                       strrchr(file->ssd->tree->file, '/') ? strrchr(file->ssd->tree->file, '/') + 1
-                                                           : file->ssd->tree->file);
-    info_json_add_text(json, "sspVersion", file->ssd->version);
-    info_json_add_text(json, "name", file->ssd->name);
+    tutti_info_add_text(json, "file", file->path);
+    tutti_info_add_text(json, "variant",
+                        strrchr(file->ssd->tree->file, '/') ? strrchr(file->ssd->tree->file, '/') + 1
+                                                            : file->ssd->tree->file);
+    tutti_info_add_text(json, "sspVersion", file->ssd->version);
+    tutti_info_add_text(json, "name", file->ssd->name);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        info_json_add_text(json, keys[i], tutti_node_attribute(file->ssd->tree->root, keys[i]));
+        tutti_info_add_text(json, keys[i], tutti_node_attribute(file->ssd->tree->root, keys[i]));
     for (size_t i = 0; i < tutti_package_variant_count(file->package); i++)
         json_array_append_new(variants, json_string(tutti_package_variant(file->package, i)));
     json_object_set_new(json, "variants", variants);
-    json_object_set_new(json, "defaultExperiment", info_json_experiment(&file->system->experiment));
+    json_object_set_new(json, "defaultExperiment", tutti_info_experiment(&file->system->experiment));
     json_object_set_new(json, "settings", words_json(file->system->words, file->system->word_count));
     for (size_t i = 0; i < root->connector_count; i++)
         json_array_append_new(connectors, connector_json(&root->connectors[i]));
@@ -108,31 +106,22 @@ static json_t *head_json(const struct system_file *file)
     return json;
 }
 
-static bool dump(json_t *json, size_t flags)
-{
-    bool done = json && json_dumpf(json, stdout, flags | JSON_ENSURE_ASCII) == 0;
-    json_decref(json);
-    return done;
-}
-
-/* Lists are printed item by item, a line each, as they can be long. */
-bool info_print_system_json(const struct system_file *file)
+/* Lists are written item by item, a line each, as they can be long. */
+bool tutti_info_write_system(FILE *out, const struct tutti_named_system *file)
 {
     const struct tutti_system *system = file->system;
-    putchar('{');
-    bool done = dump(head_json(file), JSON_INDENT(2) | JSON_EMBED);
-    fputs(",\n  \"components\": [", stdout);
+    fputc('{', out);
+    bool done = tutti_info_dump(out, head_json(file), JSON_INDENT(2) | JSON_EMBED);
+    fputs(",\n  \"components\": [", out);
     for (uint32_t i = 0; i < system->component_count && done; i++) {
-        fputs(i ? ",\n    " : "\n    ", stdout);
-        done = dump(component_json(&system->components[i]), 0);
+        fputs(i ? ",\n    " : "\n    ", out);
+        done = tutti_info_dump(out, component_json(&system->components[i]), 0);
     }
-    fputs("],\n  \"connections\": [", stdout);
+    fputs("],\n  \"connections\": [", out);
     for (uint32_t i = 0; i < system->connection_count && done; i++) {
-        fputs(i ? ",\n    " : "\n    ", stdout);
-        done = dump(connection_json(system, &system->connections[i]), 0);
+        fputs(i ? ",\n    " : "\n    ", out);
+        done = tutti_info_dump(out, connection_json(system, &system->connections[i]), 0);
     }
-    fputs("]\n}\n", stdout);
-    if (!done)
-        console_error("the JSON cannot be written");
+    fputs("]\n}\n", out);
     return done;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <tutti/tutti.h>
 
-#include "graph.h"
-#include "text_json.h"
+#include "tell/graph.h"
+#include "tell/text_json.h"
 
 /* One value after another, each on a line of its own: people look at it, too. */
 struct writer {
@@ -59,18 +59,18 @@ static const struct tutti_desc *desc_of(const struct tutti_system *system, uint3
     return system->components[component].fmu->desc;
 }
 
-static void put_units(struct writer *writer, const struct graph *graph)
+static void put_units(struct writer *writer, const struct tutti_graph *graph)
 {
     open_list(writer, "units");
     for (uint32_t c = 0; c < graph->system->component_count; c++) {
         const struct tutti_component *component = &graph->system->components[c];
         const struct tutti_desc *desc = component->fmu->desc;
         json_t *unit = json_object();
-        json_object_set_new(unit, "name", text_json(component->name));
-        json_object_set_new(unit, "fmu", text_json(component->fmu->path ? component->fmu->path : ""));
-        json_object_set_new(unit, "model", text_json(desc->model_name ? desc->model_name : ""));
-        json_object_set_new(unit, "fmi", text_json(desc->fmi_version ? desc->fmi_version : ""));
-        json_object_set_new(unit, "assumed", json_boolean(graph_is_assumed(graph, c)));
+        json_object_set_new(unit, "name", tutti_text_json(component->name));
+        json_object_set_new(unit, "fmu", tutti_text_json(component->fmu->path ? component->fmu->path : ""));
+        json_object_set_new(unit, "model", tutti_text_json(desc->model_name ? desc->model_name : ""));
+        json_object_set_new(unit, "fmi", tutti_text_json(desc->fmi_version ? desc->fmi_version : ""));
+        json_object_set_new(unit, "assumed", json_boolean(tutti_structure_is_assumed(&graph->structure, c)));
         put_item(writer, unit);
     }
     close_list(writer);
@@ -80,7 +80,7 @@ static void put_ports(struct writer *writer, const char *key, const struct tutti
 {
     open_list(writer, key);
     for (uint32_t i = 0; i < count; i++)
-        put_item(writer, text_json(ports[i].name));
+        put_item(writer, tutti_text_json(ports[i].name));
     close_list(writer);
 }
 
@@ -90,10 +90,11 @@ static json_t *end_of(const struct tutti_system *system, const struct tutti_end 
     json_t *json = json_object();
     if (end->component == TUTTI_NONE) {
         const struct tutti_port *ports = source ? system->inputs : system->outputs;
-        json_object_set_new(json, "port", text_json(ports[end->variable].name));
+        json_object_set_new(json, "port", tutti_text_json(ports[end->variable].name));
     } else {
-        json_object_set_new(json, "unit", text_json(system->components[end->component].name));
-        json_object_set_new(json, "variable", text_json(desc_of(system, end->component)->vars[end->variable].name));
+        json_object_set_new(json, "unit", tutti_text_json(system->components[end->component].name));
+        json_object_set_new(json, "variable",
+                            tutti_text_json(desc_of(system, end->component)->vars[end->variable].name));
     }
     if (end->element.count > 0) {
         json_t *indices = json_array();
@@ -158,7 +159,7 @@ static void put_connections(struct writer *writer, const struct tutti_system *sy
     close_list(writer);
 }
 
-static void put_nodes(struct writer *writer, const struct graph *graph)
+static void put_nodes(struct writer *writer, const struct tutti_graph *graph)
 {
     const struct tutti_structure *structure = &graph->structure;
     open_list(writer, "nodes");
@@ -166,9 +167,9 @@ static void put_nodes(struct writer *writer, const struct graph *graph)
         const struct tutti_structure_node *node = &structure->nodes[i];
         uint32_t first = structure->graph.first[i], loop = graph->loop_of[structure->scc.of[i]];
         json_t *json = json_object();
-        json_object_set_new(json, "unit", text_json(graph->system->components[node->component].name));
+        json_object_set_new(json, "unit", tutti_text_json(graph->system->components[node->component].name));
         json_object_set_new(json, "variable",
-                            text_json(desc_of(graph->system, node->component)->vars[node->variable].name));
+                            tutti_text_json(desc_of(graph->system, node->component)->vars[node->variable].name));
         json_object_set_new(json, "kind", json_string(node->output ? "output" : "input"));
         json_object_set_new(json, "needs",
                             integers(structure->graph.needs + first, structure->graph.first[i + 1] - first));
@@ -178,7 +179,7 @@ static void put_nodes(struct writer *writer, const struct graph *graph)
     close_list(writer);
 }
 
-static void put_loops(struct writer *writer, const struct graph *graph)
+static void put_loops(struct writer *writer, const struct tutti_graph *graph)
 {
     const struct tutti_components *scc = &graph->structure.scc;
     open_list(writer, "loops");
@@ -188,7 +189,7 @@ static void put_loops(struct writer *writer, const struct graph *graph)
     close_list(writer);
 }
 
-static void put_order(struct writer *writer, const struct graph *graph)
+static void put_order(struct writer *writer, const struct tutti_graph *graph)
 {
     static const char *const kinds[] = {
         [TUTTI_ACTION_SET] = "set", [TUTTI_ACTION_GET] = "get", [TUTTI_ACTION_SOLVE] = "solve"};
@@ -198,27 +199,27 @@ static void put_order(struct writer *writer, const struct graph *graph)
         json_t *json = json_object();
         json_object_set_new(json, "action", json_string(kinds[action->kind]));
         if (action->component != TUTTI_NONE)
-            json_object_set_new(json, "unit", text_json(graph->system->components[action->component].name));
+            json_object_set_new(json, "unit", tutti_text_json(graph->system->components[action->component].name));
         json_object_set_new(json, "nodes", integers(graph->order.nodes + action->first, action->count));
         put_item(writer, json);
     }
     close_list(writer);
 }
 
-static void put_assumed(struct writer *writer, const struct graph *graph)
+static void put_assumed(struct writer *writer, const struct tutti_graph *graph)
 {
     open_list(writer, "assumed");
     for (uint32_t i = 0; i < graph->structure.assumed_count; i++)
-        put_item(writer, text_json(graph->system->components[graph->structure.assumed[i]].name));
+        put_item(writer, tutti_text_json(graph->system->components[graph->structure.assumed[i]].name));
     close_list(writer);
 }
 
-bool graph_write_json(FILE *out, const struct graph *graph)
+bool tutti_graph_write_json(FILE *out, const struct tutti_graph *graph)
 {
     struct writer writer = {.out = out, .memory = true};
     fputs("{\n  \"version\": ", out);
     put_value(&writer, json_string(tutti_version()));
-    put(&writer, "system", text_json(graph->system->name ? graph->system->name : ""));
+    put(&writer, "system", tutti_text_json(graph->system->name ? graph->system->name : ""));
     put(&writer, "phase", json_string(graph->phase == TUTTI_PHASE_INITIAL ? "initial" : "run"));
     put_units(&writer, graph);
     put_ports(&writer, "inputs", graph->system->inputs, graph->system->input_count);

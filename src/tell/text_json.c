@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "text_json.h"
+#include "tell/text_json.h"
 
 #include <stdlib.h>
 
 #include "base/str.h"
 
-json_t *text_json(const char *value)
+json_t *tutti_text_json(const char *value)
 {
     char *copy = tutti_str_copy(value);
     if (copy)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "graph_dot.h"
+#include "tell/graph_dot.h"
 
 /* Beyond these sizes a picture with every port is a tangle: then units are small, and springs place them, since the layers
  * of dot would be an endless strip. */
@@ -20,12 +20,12 @@ static const struct {
 } colours[] = {{"#d55e00", "#fbe3d3"}, {"#0072b2", "#d3e7f3"}, {"#009e73", "#d0efe5"}, {"#b0508b", "#f3dcea"}};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
-const char *graph_strong_colour(uint32_t loop)
+const char *tutti_graph_strong_colour(uint32_t loop)
 {
     return colours[(loop - 1) % COLOURS].strong;
 }
 
-const char *graph_light_colour(uint32_t loop)
+const char *tutti_graph_light_colour(uint32_t loop)
 {
     return colours[(loop - 1) % COLOURS].light;
 }
@@ -58,18 +58,18 @@ static void print_text(FILE *out, const char *text, size_t most)
     }
 }
 
-static const struct tutti_desc *desc_of(const struct picture *picture, uint32_t component)
+static const struct tutti_desc *desc_of(const struct tutti_graph_picture *picture, uint32_t component)
 {
     return picture->system->components[component].fmu->desc;
 }
 
-static void print_variable(const struct picture *picture, uint32_t component, uint32_t variable)
+static void print_variable(const struct tutti_graph_picture *picture, uint32_t component, uint32_t variable)
 {
     print_text(picture->out, desc_of(picture, component)->vars[variable].name, MOST_SHOWN);
 }
 
 /* The inputs that an output needs, faint, after its name: "y (u1, u2)"; their number if the names are long. */
-static void print_needs(struct picture *picture, const struct port *port)
+static void print_needs(struct tutti_graph_picture *picture, const struct tutti_graph_port *port)
 {
     const struct tutti_structure *structure = &picture->graph->structure;
     uint32_t node = tutti_structure_find(structure, port->component, port->variable, true);
@@ -93,14 +93,14 @@ static void print_needs(struct picture *picture, const struct port *port)
     picture->needs_shown = true;
 }
 
-static void print_port(struct picture *picture, const struct port *port)
+static void print_port(struct tutti_graph_picture *picture, const struct tutti_graph_port *port)
 {
     struct tutti_end end = {.component = port->component, .variable = port->variable};
-    uint32_t loop = graph_loop(picture->graph, &end, port->output);
+    uint32_t loop = tutti_graph_loop(picture->graph, &end, port->output);
     fprintf(picture->out, "<TD PORT=\"%c%u\" ALIGN=\"%s\"", port->output ? 'o' : 'i', port->variable,
             port->output ? "RIGHT" : "LEFT");
     if (loop)
-        fprintf(picture->out, " BGCOLOR=\"%s\"", graph_light_colour(loop));
+        fprintf(picture->out, " BGCOLOR=\"%s\"", tutti_graph_light_colour(loop));
     fputs(">", picture->out);
     print_variable(picture, port->component, port->variable);
     if (port->output)
@@ -108,12 +108,12 @@ static void print_port(struct picture *picture, const struct port *port)
     fputs("</TD>", picture->out);
 }
 
-static void print_title(const struct picture *picture, uint32_t component)
+static void print_title(const struct tutti_graph_picture *picture, uint32_t component)
 {
     const struct tutti_desc *desc = desc_of(picture, component);
     fputs("<B>", picture->out);
     print_text(picture->out, picture->system->components[component].name, MOST_SHOWN);
-    fprintf(picture->out, "%s</B>", graph_is_assumed(picture->graph, component) ? "&#160;*" : "");
+    fprintf(picture->out, "%s</B>", tutti_structure_is_assumed(&picture->graph->structure, component) ? "&#160;*" : "");
     fputs("<BR/><FONT POINT-SIZE=\"9\" COLOR=\"" FAINT_COLOUR "\">", picture->out);
     print_text(picture->out, desc->model_name ? desc->model_name : "?", MOST_SHOWN);
     fprintf(picture->out, ", FMI %d.0</FONT>", desc->fmi);
@@ -121,11 +121,11 @@ static void print_title(const struct picture *picture, uint32_t component)
 
 /* The ports of one side of a unit. Of many that have no arrow of their own only the first ones are shown. */
 struct side {
-    const struct port **shown;
+    const struct tutti_graph_port **shown;
     size_t count, hidden;
 };
 
-static bool choose_ports(struct side *side, const struct port *ports, size_t count)
+static bool choose_ports(struct side *side, const struct tutti_graph_port *ports, size_t count)
 {
     size_t bundled = 0;
     *side = (struct side){.shown = malloc((count + 1) * sizeof *side->shown)};
@@ -138,7 +138,7 @@ static bool choose_ports(struct side *side, const struct port *ports, size_t cou
     return side->shown;
 }
 
-static void print_cell(struct picture *picture, const struct side *side, size_t row, bool output)
+static void print_cell(struct tutti_graph_picture *picture, const struct side *side, size_t row, bool output)
 {
     if (row < side->count)
         print_port(picture, side->shown[row]);
@@ -151,7 +151,8 @@ static void print_cell(struct picture *picture, const struct side *side, size_t 
 }
 
 /* A table: the name above; below it inputs on the left, outputs on the right. Ports are `count` from `ports` on. */
-static bool print_unit(struct picture *picture, uint32_t component, const struct port *ports, size_t count)
+static bool print_unit(struct tutti_graph_picture *picture, uint32_t component, const struct tutti_graph_port *ports,
+                       size_t count)
 {
     size_t inputs = 0;
     while (inputs < count && !ports[inputs].output)
@@ -178,7 +179,7 @@ static bool print_unit(struct picture *picture, uint32_t component, const struct
 }
 
 /* The loop of a small unit: the first one that it takes part in. */
-static uint32_t loop_of_unit(const struct picture *picture, uint32_t component)
+static uint32_t loop_of_unit(const struct tutti_graph_picture *picture, uint32_t component)
 {
     const struct tutti_structure *structure = &picture->graph->structure;
     for (uint32_t node = structure->component_first[component]; node < structure->component_first[component + 1];
@@ -188,16 +189,16 @@ static uint32_t loop_of_unit(const struct picture *picture, uint32_t component)
     return 0;
 }
 
-static void print_small_unit(const struct picture *picture, uint32_t component)
+static void print_small_unit(const struct tutti_graph_picture *picture, uint32_t component)
 {
     uint32_t loop = loop_of_unit(picture, component);
     fprintf(picture->out, "  u%u [shape=box style=\"filled,rounded\" color=\"%s\" fillcolor=\"%s\" label=<", component,
-            loop ? graph_strong_colour(loop) : LINE_COLOUR, loop ? graph_light_colour(loop) : "#f3f5f7");
+            loop ? tutti_graph_strong_colour(loop) : LINE_COLOUR, loop ? tutti_graph_light_colour(loop) : "#f3f5f7");
     print_text(picture->out, picture->system->components[component].name, MOST_SHOWN);
-    fprintf(picture->out, "%s>];\n", graph_is_assumed(picture->graph, component) ? " *" : "");
+    fprintf(picture->out, "%s>];\n", tutti_structure_is_assumed(&picture->graph->structure, component) ? " *" : "");
 }
 
-static bool print_units(struct picture *picture)
+static bool print_units(struct tutti_graph_picture *picture)
 {
     bool good = true;
     size_t first = 0, end;
@@ -213,7 +214,7 @@ static bool print_units(struct picture *picture)
 }
 
 /* Inputs and outputs of the system itself. */
-static void print_system_ports(const struct picture *picture)
+static void print_system_ports(const struct tutti_graph_picture *picture)
 {
     const struct tutti_system *system = picture->system;
     for (int output = 0; output < 2; output++)
@@ -226,7 +227,7 @@ static void print_system_ports(const struct picture *picture)
         }
 }
 
-static void print_name_of_node(const struct picture *picture, uint32_t index)
+static void print_name_of_node(const struct tutti_graph_picture *picture, uint32_t index)
 {
     const struct tutti_structure_node *node = &picture->graph->structure.nodes[index];
     if (!picture->system->single) {
@@ -236,9 +237,9 @@ static void print_name_of_node(const struct picture *picture, uint32_t index)
     print_variable(picture, node->component, node->variable);
 }
 
-static void print_loops(const struct picture *picture)
+static void print_loops(const struct tutti_graph_picture *picture)
 {
-    const struct graph *graph = picture->graph;
+    const struct tutti_graph *graph = picture->graph;
     const struct tutti_components *scc = &graph->structure.scc;
     FILE *out = picture->out;
     if (graph->order.loop_count == 0)
@@ -251,7 +252,7 @@ static void print_loops(const struct picture *picture)
             fprintf(out, "and %u more algebraic loops<BR ALIGN=\"LEFT\"/>", graph->order.loop_count - MOST_LISTED);
             break;
         }
-        fprintf(out, "<FONT COLOR=\"%s\"><B>Algebraic loop %u:&#160;&#160;</B>", graph_strong_colour(loop), loop);
+        fprintf(out, "<FONT COLOR=\"%s\"><B>Algebraic loop %u:&#160;&#160;</B>", tutti_graph_strong_colour(loop), loop);
         for (uint32_t i = 0; i < count && i < MOST_LISTED; i++) {
             fputs(i ? ", " : "", out);
             print_name_of_node(picture, scc->nodes[scc->first[block] + i]);
@@ -263,9 +264,9 @@ static void print_loops(const struct picture *picture)
 }
 
 /* Below the picture: what it is, and what its marks mean. */
-static void print_legend(const struct picture *picture)
+static void print_legend(const struct tutti_graph_picture *picture)
 {
-    const struct graph *graph = picture->graph;
+    const struct tutti_graph *graph = picture->graph;
     FILE *out = picture->out;
     fputs("  label=<<B>", out);
     print_text(out, picture->system->name ? picture->system->name : "system", MOST_SHOWN);
@@ -283,7 +284,7 @@ static void print_legend(const struct picture *picture)
     fputs(">;\n", out);
 }
 
-static void print_head(const struct picture *picture)
+static void print_head(const struct tutti_graph_picture *picture)
 {
     fputs("digraph system {\n", picture->out);
     if (picture->with_ports)
@@ -301,23 +302,23 @@ static void print_head(const struct picture *picture)
           picture->out);
 }
 
-bool graph_write_dot(FILE *out, const struct graph *graph)
+bool tutti_graph_write_dot(FILE *out, const struct tutti_graph *graph)
 {
     const struct tutti_system *system = graph->system;
-    struct picture picture = {.out = out,
-                              .graph = graph,
-                              .system = system,
-                              .with_ports = system->component_count <= MOST_PORT_UNITS &&
-                                            system->connection_count <= MOST_PORT_CONNECTIONS};
-    bool good = graph_arrows_init(&picture);
+    struct tutti_graph_picture picture = {.out = out,
+                                          .graph = graph,
+                                          .system = system,
+                                          .with_ports = system->component_count <= MOST_PORT_UNITS &&
+                                                        system->connection_count <= MOST_PORT_CONNECTIONS};
+    bool good = tutti_graph_arrows_init(&picture);
     if (good) {
         print_head(&picture);
         print_system_ports(&picture);
         good = print_units(&picture);
-        graph_print_arrows(&picture);
+        tutti_graph_print_arrows(&picture);
         print_legend(&picture);
         fputs("}\n", out);
     }
-    graph_arrows_fini(&picture);
+    tutti_graph_arrows_fini(&picture);
     return good;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* graph.h - what `tutti graph` draws: a system, what depends on what in it, loops and order. */
-#ifndef TUTTI_CLI_GRAPH_H
-#define TUTTI_CLI_GRAPH_H
+/* graph.h - a system, what depends on what in it, loops and order. */
+#ifndef TUTTI_TELL_GRAPH_H
+#define TUTTI_TELL_GRAPH_H
 
 #include <stdio.h>
 
 #include "plan/order.h"
 
-struct graph {
+struct tutti_graph {
     const struct tutti_system *system;
     enum tutti_phase phase;
     struct tutti_structure structure;
@@ -17,13 +17,11 @@ struct graph {
 };
 
 /* The loop that a variable is in, from 1; 0: none, or not part of the graph. */
-uint32_t graph_loop(const struct graph *graph, const struct tutti_end *end, bool output);
-/* Is the component one whose dependencies are not told? */
-bool graph_is_assumed(const struct graph *graph, uint32_t component);
+uint32_t tutti_graph_loop(const struct tutti_graph *graph, const struct tutti_end *end, bool output);
 
 /* A text for Graphviz: units with their ports, or without them if they are many. False: out of memory. */
-bool graph_write_dot(FILE *out, const struct graph *graph);
+bool tutti_graph_write_dot(FILE *out, const struct tutti_graph *graph);
 /* All of it, for programs. False: out of memory. */
-bool graph_write_json(FILE *out, const struct graph *graph);
+bool tutti_graph_write_json(FILE *out, const struct tutti_graph *graph);
 
 #endif

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "console.h"
-#include "info.h"
+#include "tell/info.h"
 
 /* JSON has no NaN and no infinity: they become null. Foreign text that is no UTF-8 becomes null, too. */
 static json_t *number(double value)
@@ -21,7 +20,7 @@ static json_t *text(const char *value)
     return json ? json : json_null();
 }
 
-void info_json_add_text(json_t *object, const char *key, const char *value)
+void tutti_info_add_text(json_t *object, const char *key, const char *value)
 {
     if (value)
         json_object_set_new(object, key, text(value));
@@ -57,7 +56,7 @@ static json_t *unsigned_json(uint64_t value)
 }
 
 /* Value i of a typed array. */
-json_t *info_json_value(enum tutti_type type, const void *values, size_t i)
+json_t *tutti_info_value(enum tutti_type type, const void *values, size_t i)
 {
     switch (type) {
     case TUTTI_TYPE_FLOAT64: return number(((const double *)values)[i]);
@@ -82,10 +81,10 @@ json_t *info_json_value(enum tutti_type type, const void *values, size_t i)
 static json_t *start_json(const struct tutti_var *var)
 {
     if (var->dimension_count == 0)
-        return info_json_value(var->type, var->start, 0);
+        return tutti_info_value(var->type, var->start, 0);
     json_t *list = json_array();
     for (uint32_t i = 0; i < var->start_count; i++)
-        json_array_append_new(list, info_json_value(var->type, var->start, i));
+        json_array_append_new(list, tutti_info_value(var->type, var->start, i));
     return list;
 }
 
@@ -103,36 +102,36 @@ static json_t *dimensions_json(const struct tutti_desc *desc, const struct tutti
 static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_var *var)
 {
     json_t *json = json_object();
-    info_json_add_text(json, "name", var->name);
+    tutti_info_add_text(json, "name", var->name);
     json_object_set_new(json, "valueReference", json_integer(var->reference));
-    info_json_add_text(json, "type", tutti_type_name(var->type));
-    info_json_add_text(json, "causality", tutti_causality_name(var->causality));
-    info_json_add_text(json, "variability", tutti_variability_name(var->variability));
+    tutti_info_add_text(json, "type", tutti_type_name(var->type));
+    tutti_info_add_text(json, "causality", tutti_causality_name(var->causality));
+    tutti_info_add_text(json, "variability", tutti_variability_name(var->variability));
     if (var->initial != TUTTI_INITIAL_NONE)
-        info_json_add_text(json, "initial", tutti_initial_name(var->initial));
+        tutti_info_add_text(json, "initial", tutti_initial_name(var->initial));
     if (var->dimension_count > 0)
         json_object_set_new(json, "dimensions", dimensions_json(desc, var));
     if (var->start && var->start_count > 0)
         json_object_set_new(json, "start", start_json(var));
-    info_json_add_text(json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
-    info_json_add_text(json, "displayUnit",
-                       var->display_unit == TUTTI_NONE ? NULL : desc->displays[var->display_unit].name);
-    info_json_add_text(json, "declaredType", var->type_def == TUTTI_NONE ? NULL : desc->types[var->type_def].name);
-    info_json_add_text(json, "derivativeOf",
-                       var->derivative_of == TUTTI_NONE ? NULL : desc->vars[var->derivative_of].name);
+    tutti_info_add_text(json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
+    tutti_info_add_text(json, "displayUnit",
+                        var->display_unit == TUTTI_NONE ? NULL : desc->displays[var->display_unit].name);
+    tutti_info_add_text(json, "declaredType", var->type_def == TUTTI_NONE ? NULL : desc->types[var->type_def].name);
+    tutti_info_add_text(json, "derivativeOf",
+                        var->derivative_of == TUTTI_NONE ? NULL : desc->vars[var->derivative_of].name);
     if (var->bounds) {
         add_number(json, "min", var->bounds->has_min, var->bounds->min);
         add_number(json, "max", var->bounds->has_max, var->bounds->max);
         add_number(json, "nominal", var->bounds->has_nominal, var->bounds->nominal);
     }
-    info_json_add_text(json, "description", var->description);
+    tutti_info_add_text(json, "description", var->description);
     return json;
 }
 
 static json_t *unknown_json(const struct tutti_desc *desc, const struct tutti_unknown *unknown)
 {
     json_t *json = json_object();
-    info_json_add_text(json, "variable", desc->vars[unknown->variable].name);
+    tutti_info_add_text(json, "variable", desc->vars[unknown->variable].name);
     if (unknown->has_dependencies) {
         json_t *dependencies = json_array();
         for (uint32_t d = 0; d < unknown->dependency_count; d++)
@@ -145,11 +144,11 @@ static json_t *unknown_json(const struct tutti_desc *desc, const struct tutti_un
 static json_t *interface_json(const struct tutti_desc *desc, const struct tutti_interface *interface)
 {
     json_t *json = json_object();
-    info_json_add_text(json, "modelIdentifier", interface->model_identifier);
-    for (size_t i = 0; i < info_capability_count; i++)
-        if (desc->fmi >= info_capabilities[i].since && desc->fmi <= info_capabilities[i].until)
-            json_object_set_new(json, info_capabilities[i].name,
-                                json_boolean(interface->flags & info_capabilities[i].flag));
+    tutti_info_add_text(json, "modelIdentifier", interface->model_identifier);
+    for (size_t i = 0; i < tutti_info_capability_count; i++)
+        if (desc->fmi >= tutti_info_capabilities[i].since && desc->fmi <= tutti_info_capabilities[i].until)
+            json_object_set_new(json, tutti_info_capabilities[i].name,
+                                json_boolean(interface->flags & tutti_info_capabilities[i].flag));
     json_object_set_new(json, "maxOutputDerivativeOrder", json_integer(interface->max_output_derivative_order));
     json_object_set_new(json, "needsExecutionTool", json_boolean(interface->flags & TUTTI_NEEDS_TOOL));
     json_object_set_new(json, "oncePerProcess", json_boolean(interface->flags & TUTTI_ONCE_PER_PROCESS));
@@ -163,10 +162,10 @@ static json_t *types_json(const struct tutti_desc *desc)
     for (uint32_t i = 0; i < desc->type_count; i++) {
         const struct tutti_type_def *def = &desc->types[i];
         json_t *json = json_object();
-        info_json_add_text(json, "name", def->name);
-        info_json_add_text(json, "type", tutti_type_name(def->type));
-        info_json_add_text(json, "quantity", def->quantity);
-        info_json_add_text(json, "unit", def->unit == TUTTI_NONE ? NULL : desc->units[def->unit].name);
+        tutti_info_add_text(json, "name", def->name);
+        tutti_info_add_text(json, "type", tutti_type_name(def->type));
+        tutti_info_add_text(json, "quantity", def->quantity);
+        tutti_info_add_text(json, "unit", def->unit == TUTTI_NONE ? NULL : desc->units[def->unit].name);
         if (def->item_count > 0) {
             json_t *items = json_object();
             for (uint32_t k = 0; k < def->item_count; k++)
@@ -181,9 +180,9 @@ static json_t *types_json(const struct tutti_desc *desc)
 static json_t *alias_json(const struct tutti_desc *desc, const struct tutti_alias *alias)
 {
     json_t *json = json_object();
-    info_json_add_text(json, "name", alias->name);
-    info_json_add_text(json, "variable", desc->vars[alias->variable].name);
-    info_json_add_text(json, "description", alias->description);
+    tutti_info_add_text(json, "name", alias->name);
+    tutti_info_add_text(json, "variable", desc->vars[alias->variable].name);
+    tutti_info_add_text(json, "description", alias->description);
     return json;
 }
 
@@ -192,7 +191,7 @@ static json_t *units_json(const struct tutti_desc *desc)
     json_t *list = json_array();
     for (uint32_t i = 0; i < desc->unit_count; i++) {
         json_t *json = json_object();
-        info_json_add_text(json, "name", desc->units[i].name);
+        tutti_info_add_text(json, "name", desc->units[i].name);
         add_number(json, "factor", desc->units[i].has_base, desc->units[i].factor);
         add_number(json, "offset", desc->units[i].has_base, desc->units[i].offset);
         json_array_append_new(list, json);
@@ -200,19 +199,20 @@ static json_t *units_json(const struct tutti_desc *desc)
     return list;
 }
 
-static void add_header(json_t *json, const struct tutti_fmu *fmu)
+/* False: memory was not enough. */
+static bool add_header(json_t *json, const struct tutti_fmu *fmu)
 {
     const struct tutti_desc *desc = fmu->desc;
-    info_json_add_text(json, "file", fmu->path);
-    info_json_add_text(json, "fmiVersion", desc->fmi_version);
-    info_json_add_text(json, "modelName", desc->model_name);
-    info_json_add_text(json, "token", desc->token);
-    info_json_add_text(json, "description", desc->description);
-    info_json_add_text(json, "author", desc->author);
-    info_json_add_text(json, "version", desc->version);
-    info_json_add_text(json, "license", desc->license);
-    info_json_add_text(json, "generationTool", desc->tool);
-    info_json_add_text(json, "generationDateAndTime", desc->date);
+    tutti_info_add_text(json, "file", fmu->path);
+    tutti_info_add_text(json, "fmiVersion", desc->fmi_version);
+    tutti_info_add_text(json, "modelName", desc->model_name);
+    tutti_info_add_text(json, "token", desc->token);
+    tutti_info_add_text(json, "description", desc->description);
+    tutti_info_add_text(json, "author", desc->author);
+    tutti_info_add_text(json, "version", desc->version);
+    tutti_info_add_text(json, "license", desc->license);
+    tutti_info_add_text(json, "generationTool", desc->tool);
+    tutti_info_add_text(json, "generationDateAndTime", desc->date);
     struct tutti_text platforms = {0};
     tutti_library_list_platforms(fmu->archive, &platforms);
     json_t *list = json_array();
@@ -220,10 +220,12 @@ static void add_header(json_t *json, const struct tutti_fmu *fmu)
          name = strtok_r(NULL, ", ", &rest))
         json_array_append_new(list, text(name));
     json_object_set_new(json, "platforms", list);
-    info_release(&platforms);
+    bool complete = !platforms.failed;
+    tutti_text_fini(&platforms);
+    return complete;
 }
 
-json_t *info_json_experiment(const struct tutti_experiment *experiment)
+json_t *tutti_info_experiment(const struct tutti_experiment *experiment)
 {
     json_t *json = json_object();
     add_number(json, "start", experiment->has_start, experiment->start);
@@ -238,51 +240,44 @@ static json_t *head_json(const struct tutti_fmu *fmu)
     static const char *const keys[] = {"coSimulation", "modelExchange", "scheduledExecution"};
     const struct tutti_desc *desc = fmu->desc;
     json_t *json = json_object();
-    add_header(json, fmu);
+    if (!add_header(json, fmu)) {
+        json_decref(json);
+        return NULL;
+    }
     json_t *interfaces = json_object();
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++)
         if (desc->interfaces[kind].present)
             json_object_set_new(interfaces, keys[kind], interface_json(desc, &desc->interfaces[kind]));
     json_object_set_new(json, "interfaces", interfaces);
-    info_json_add_text(json, "cannotRun", info_obstacle(fmu));
-    json_object_set_new(json, "defaultExperiment", info_json_experiment(&desc->experiment));
+    tutti_info_add_text(json, "cannotRun", tutti_info_obstacle(fmu));
+    json_object_set_new(json, "defaultExperiment", tutti_info_experiment(&desc->experiment));
     json_object_set_new(json, "eventIndicators", json_integer(desc->event_indicator_count));
     json_object_set_new(json, "units", units_json(desc));
     json_object_set_new(json, "types", types_json(desc));
     return json;
 }
 
-/* Prints one value and forgets it; true if that went well. */
-static bool dump(json_t *json, size_t flags)
-{
-    bool done = json && json_dumpf(json, stdout, flags | JSON_ENSURE_ASCII) == 0;
-    json_decref(json);
-    return done;
-}
-
-/* Lists are printed item by item, a line each: all of a large model at once would take hundreds of megabytes. */
-#define PRINT_LIST(key, count, item)                                                                                   \
+/* Lists are written item by item, a line each: all of a large model at once would take hundreds of megabytes. */
+#define WRITE_LIST(key, count, item)                                                                                   \
     do {                                                                                                               \
-        fputs(",\n  \"" key "\": [", stdout);                                                                          \
+        fputs(",\n  \"" key "\": [", out);                                                                             \
         for (uint32_t i = 0; done && i < (count); i++) {                                                               \
-            fputs(i ? ",\n    " : "\n    ", stdout);                                                                   \
-            done = dump(item, 0);                                                                                      \
+            fputs(i ? ",\n    " : "\n    ", out);                                                                      \
+            done = tutti_info_dump(out, item, 0);                                                                      \
         }                                                                                                              \
-        fputs("]", stdout);                                                                                            \
+        fputs("]", out);                                                                                               \
     } while (0)
 
-bool info_print_json(const struct tutti_fmu *fmu)
+bool tutti_info_write_fmu(FILE *out, const struct tutti_fmu *fmu)
 {
     const struct tutti_desc *desc = fmu->desc;
-    putchar('{');
-    bool done = dump(head_json(fmu), JSON_INDENT(2) | JSON_EMBED);
-    PRINT_LIST("variables", desc->var_count, variable_json(desc, &desc->vars[i]));
-    PRINT_LIST("aliases", desc->alias_count, alias_json(desc, &desc->aliases[i]));
-    PRINT_LIST("outputs", desc->outputs.count, unknown_json(desc, &desc->outputs.items[i]));
-    PRINT_LIST("derivatives", desc->derivatives.count, unknown_json(desc, &desc->derivatives.items[i]));
-    PRINT_LIST("initialUnknowns", desc->initial_unknowns.count, unknown_json(desc, &desc->initial_unknowns.items[i]));
-    fputs("\n}\n", stdout);
-    if (!done)
-        console_error("the JSON cannot be written");
+    fputc('{', out);
+    bool done = tutti_info_dump(out, head_json(fmu), JSON_INDENT(2) | JSON_EMBED);
+    WRITE_LIST("variables", desc->var_count, variable_json(desc, &desc->vars[i]));
+    WRITE_LIST("aliases", desc->alias_count, alias_json(desc, &desc->aliases[i]));
+    WRITE_LIST("outputs", desc->outputs.count, unknown_json(desc, &desc->outputs.items[i]));
+    WRITE_LIST("derivatives", desc->derivatives.count, unknown_json(desc, &desc->derivatives.items[i]));
+    WRITE_LIST("initialUnknowns", desc->initial_unknowns.count, unknown_json(desc, &desc->initial_unknowns.items[i]));
+    fputs("\n}\n", out);
     return done;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* system_file.h - a system that was named on the command line: its package, one of its documents, and what they make. */
-#ifndef TUTTI_CLI_SYSTEM_FILE_H
-#define TUTTI_CLI_SYSTEM_FILE_H
+/* named_system.h - a system that was named on the command line: its package, one of its documents, and what they make. */
+#ifndef TUTTI_TELL_NAMED_SYSTEM_H
+#define TUTTI_TELL_NAMED_SYSTEM_H
 
 #include <stdbool.h>
 
@@ -9,7 +9,7 @@
 #include "ssp/ssp.h"
 #include "system/system.h"
 
-struct system_file {
+struct tutti_named_system {
     char *path, *variant; /* of "PATH#VARIANT"; variant NULL: none was named */
     struct tutti_package *package;
     struct tutti_ssd *ssd;
@@ -18,11 +18,11 @@ struct system_file {
 };
 
 /* Is this (with or without a variant) a system, and not an FMU? */
-bool system_file_is(const char *text);
+bool tutti_named_system_is(const char *text);
 /* "PATH#VARIANT" into its parts; a file that is there is no other thing, whatever its name. */
-TUTTI_CHECKED enum tutti_err system_file_split(struct system_file *file, const char *text);
+TUTTI_CHECKED enum tutti_err tutti_named_system_split(struct tutti_named_system *file, const char *text);
 /* Opens package, document and system. */
-TUTTI_CHECKED enum tutti_err system_file_open(struct system_file *file, const char *text);
-void system_file_close(struct system_file *file);
+TUTTI_CHECKED enum tutti_err tutti_named_system_open(struct tutti_named_system *file, const char *text);
+void tutti_named_system_close(struct tutti_named_system *file);
 
 #endif

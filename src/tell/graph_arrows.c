@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph_dot.h"
+#include "tell/graph_dot.h"
 
 /* Beyond so many connections, many between the same units are one arrow. */
 enum { MOST_LOOSE = 30, MANY_PARALLEL = 5 };
 static int compare_ports(const void *a, const void *b)
 {
-    const struct port *left = a, *right = b;
+    const struct tutti_graph_port *left = a, *right = b;
     if (left->component != right->component)
         return left->component < right->component ? -1 : 1;
     if (left->output != right->output)
@@ -16,7 +16,7 @@ static int compare_ports(const void *a, const void *b)
     return (left->variable > right->variable) - (left->variable < right->variable);
 }
 
-static bool list_ports(struct picture *picture)
+static bool list_ports(struct tutti_graph_picture *picture)
 {
     const struct tutti_system *system = picture->system;
     size_t count = 0, kept = 0;
@@ -26,9 +26,11 @@ static bool list_ports(struct picture *picture)
     for (uint32_t i = 0; i < system->connection_count; i++) {
         const struct tutti_connection *connection = &system->connections[i];
         if (connection->from.component != TUTTI_NONE)
-            picture->ports[count++] = (struct port){connection->from.component, connection->from.variable, true, false};
+            picture->ports[count++] =
+                (struct tutti_graph_port){connection->from.component, connection->from.variable, true, false};
         if (connection->to.component != TUTTI_NONE)
-            picture->ports[count++] = (struct port){connection->to.component, connection->to.variable, false, false};
+            picture->ports[count++] =
+                (struct tutti_graph_port){connection->to.component, connection->to.variable, false, false};
     }
     qsort(picture->ports, count, sizeof *picture->ports, compare_ports);
     for (size_t i = 0; i < count; i++)
@@ -62,7 +64,7 @@ static int compare_connections(const void *a, const void *b)
     return order ? order : (left > right) - (left < right);
 }
 
-static bool sort_connections(struct picture *picture)
+static bool sort_connections(struct tutti_graph_picture *picture)
 {
     size_t total = picture->system->connection_count;
     picture->sorted = malloc((total + 1) * sizeof *picture->sorted);
@@ -75,7 +77,7 @@ static bool sort_connections(struct picture *picture)
 }
 
 /* Where the connections of the same pair of units as the one at `first` end. */
-static size_t end_of_pair(const struct picture *picture, size_t first)
+static size_t end_of_pair(const struct tutti_graph_picture *picture, size_t first)
 {
     size_t end = first + 1, total = picture->system->connection_count;
     while (end < total && compare_pairs(picture->sorted[first], picture->sorted[end]) == 0)
@@ -84,20 +86,21 @@ static size_t end_of_pair(const struct picture *picture, size_t first)
 }
 
 /* Are the connections of a pair of units one arrow? */
-static bool is_bundle(const struct picture *picture, size_t count)
+static bool is_bundle(const struct tutti_graph_picture *picture, size_t count)
 {
     return !picture->with_ports || (count >= MANY_PARALLEL && picture->system->connection_count > MOST_LOOSE);
 }
 
-static void mark_loose(struct picture *picture, const struct tutti_end *end, bool output)
+static void mark_loose(struct tutti_graph_picture *picture, const struct tutti_end *end, bool output)
 {
-    struct port wanted = {end->component, end->variable, output, true};
-    struct port *port = bsearch(&wanted, picture->ports, picture->port_count, sizeof *picture->ports, compare_ports);
+    struct tutti_graph_port wanted = {end->component, end->variable, output, true};
+    struct tutti_graph_port *port =
+        bsearch(&wanted, picture->ports, picture->port_count, sizeof *picture->ports, compare_ports);
     if (port)
         port->loose = true;
 }
 
-static void mark_ports(struct picture *picture)
+static void mark_ports(struct tutti_graph_picture *picture)
 {
     size_t total = picture->system->connection_count, end;
     for (size_t first = 0; first < total; first = end) {
@@ -109,7 +112,7 @@ static void mark_ports(struct picture *picture)
     }
 }
 
-bool graph_arrows_init(struct picture *picture)
+bool tutti_graph_arrows_init(struct tutti_graph_picture *picture)
 {
     if (!list_ports(picture) || !sort_connections(picture))
         return false;
@@ -117,13 +120,13 @@ bool graph_arrows_init(struct picture *picture)
     return true;
 }
 
-void graph_arrows_fini(struct picture *picture)
+void tutti_graph_arrows_fini(struct tutti_graph_picture *picture)
 {
     free(picture->sorted);
     free(picture->ports);
 }
 
-static void print_end(const struct picture *picture, const struct tutti_end *end, bool source, bool at_port)
+static void print_end(const struct tutti_graph_picture *picture, const struct tutti_end *end, bool source, bool at_port)
 {
     if (end->component == TUTTI_NONE)
         fprintf(picture->out, "%c%u", source ? 'p' : 'q', end->variable);
@@ -146,7 +149,7 @@ static void print_number(FILE *out, double value)
 }
 
 /* Which elements, and what is done to the value. */
-static void print_connection_label(struct picture *picture, const struct tutti_connection *connection)
+static void print_connection_label(struct tutti_graph_picture *picture, const struct tutti_connection *connection)
 {
     const struct tutti_conversion *conversion = connection->conversion;
     bool elements = connection->from.element.count || connection->to.element.count;
@@ -173,13 +176,14 @@ static void print_connection_label(struct picture *picture, const struct tutti_c
 }
 
 /* The loop that a connection closes, or 0. */
-static uint32_t loop_of_connection(const struct picture *picture, const struct tutti_connection *connection)
+static uint32_t loop_of_connection(const struct tutti_graph_picture *picture, const struct tutti_connection *connection)
 {
-    uint32_t from = graph_loop(picture->graph, &connection->from, true);
-    return from && from == graph_loop(picture->graph, &connection->to, false) ? from : 0;
+    uint32_t from = tutti_graph_loop(picture->graph, &connection->from, true);
+    return from && from == tutti_graph_loop(picture->graph, &connection->to, false) ? from : 0;
 }
 
-static void print_arrow(const struct picture *picture, const struct tutti_connection *connection, bool at_ports)
+static void print_arrow(const struct tutti_graph_picture *picture, const struct tutti_connection *connection,
+                        bool at_ports)
 {
     fputs("  ", picture->out);
     print_end(picture, &connection->from, true, at_ports);
@@ -188,12 +192,12 @@ static void print_arrow(const struct picture *picture, const struct tutti_connec
     fputs(" [", picture->out);
 }
 
-static void print_connection(struct picture *picture, const struct tutti_connection *connection)
+static void print_connection(struct tutti_graph_picture *picture, const struct tutti_connection *connection)
 {
     uint32_t loop = loop_of_connection(picture, connection);
     print_arrow(picture, connection, true);
     if (loop)
-        fprintf(picture->out, "color=\"%s\" penwidth=2", graph_strong_colour(loop));
+        fprintf(picture->out, "color=\"%s\" penwidth=2", tutti_graph_strong_colour(loop));
     if (connection->at_start_only)
         fputs(" style=dotted", picture->out);
     picture->dotted |= connection->at_start_only;
@@ -202,7 +206,8 @@ static void print_connection(struct picture *picture, const struct tutti_connect
 }
 
 /* All connections of a pair of units, as one arrow. */
-static void print_bundle(struct picture *picture, const struct tutti_connection *const *connections, size_t count)
+static void print_bundle(struct tutti_graph_picture *picture, const struct tutti_connection *const *connections,
+                         size_t count)
 {
     uint32_t loop = 0;
     bool start_only = true;
@@ -213,7 +218,7 @@ static void print_bundle(struct picture *picture, const struct tutti_connection 
     print_arrow(picture, connections[0], false);
     fprintf(picture->out, "penwidth=%s", loop ? "2.5" : count > 1 ? "1.6" : "1");
     if (loop)
-        fprintf(picture->out, " color=\"%s\"", graph_strong_colour(loop));
+        fprintf(picture->out, " color=\"%s\"", tutti_graph_strong_colour(loop));
     if (start_only)
         fputs(" style=dotted", picture->out);
     if (count > 1)
@@ -223,7 +228,7 @@ static void print_bundle(struct picture *picture, const struct tutti_connection 
     picture->bundled |= count > 1;
 }
 
-void graph_print_arrows(struct picture *picture)
+void tutti_graph_print_arrows(struct tutti_graph_picture *picture)
 {
     size_t total = picture->system->connection_count, end;
     for (size_t first = 0; first < total; first = end) {

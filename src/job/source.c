@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/source.h"
+
+struct tutti_system_source tutti_job_source(const struct tutti_run_options *options)
+{
+    return (struct tutti_system_source){
+        .files = options->files,
+        .file_count = options->file_count,
+        .connect = options->connects,
+        .connect_count = options->connect_count,
+        .tlms = options->tlms,
+        .tlm_count = options->tlm_count,
+        .constrains = options->constrains,
+        .constrain_count = options->constrain_count,
+        .convert = options->convert,
+        .set = options->sets,
+        .set_count = options->set_count,
+        .record = options->records,
+        .record_count = options->record_count,
+        .aliases = options->aliases,
+        .alias_count = options->alias_count,
+        .within = options->within,
+        .log = options->log,
+    };
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* source.h - what options say of a system: its files, connections and values. */
+#ifndef TUTTI_JOB_SOURCE_H
+#define TUTTI_JOB_SOURCE_H
+
+#include "options/options.h"
+#include "system/system.h"
+
+/* Borrowed from the options. */
+struct tutti_system_source tutti_job_source(const struct tutti_run_options *options);
+
+#endif

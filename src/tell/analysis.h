@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* analysis.h - an analysis of a system, with the placement of its units, and as JSON. */
+#ifndef TUTTI_TELL_ANALYSIS_H
+#define TUTTI_TELL_ANALYSIS_H
+
+#include "analysis/analyze.h"
+#include "tell/placement.h"
+
+/* What is told lives during the call only. `placement`: NULL if it was not asked for. */
+typedef enum tutti_err tutti_analysis_teller(void *context, const struct tutti_analysis *analysis,
+                                             const struct tutti_placement *placement);
+
+/* As tutti_analyze; with `ranks` > 0 the units are placed on so many, too. Returns what `tell` returns. ARGUMENT for a number of ranks that
+ * makes no sense. */
+TUTTI_CHECKED enum tutti_err tutti_analysis_make(const struct tutti_run_options *options, int ranks,
+                                                 tutti_analysis_teller *tell, void *context);
+
+/* All of it as JSON, which is the caller's (tutti_tell_free). MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_analysis_tell(char **json, const struct tutti_analysis *analysis,
+                                                 const struct tutti_placement *placement);
+
+#endif

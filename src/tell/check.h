@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* check.h - everything that is wrong with FMUs and systems, each thing once. */
+#ifndef TUTTI_TELL_CHECK_H
+#define TUTTI_TELL_CHECK_H
+
+#include <tutti/tell.h>
+
+#include "base/findings.h"
+
+/* Lives during the call that tells it. */
+struct tutti_check_finding {
+    enum tutti_severity severity;
+    const char *file; /* NULL: `text` says where */
+    unsigned line;    /* 0: none */
+    const char *text;
+    const char *const *units; /* that it is about */
+    size_t unit_count;
+};
+
+struct tutti_check_counts {
+    unsigned errors, warnings;
+};
+
+/* `how`: TUTTI_CHECK_.... Files that cannot be read are findings, too. ARGUMENT: no file is named. MEMORY: not everything was told. */
+TUTTI_CHECKED enum tutti_err tutti_check(const struct tutti_run_options *options, unsigned how,
+                                         void (*tell)(void *context, const struct tutti_check_finding *finding),
+                                         void *context, struct tutti_check_counts *counts);
+
+#endif

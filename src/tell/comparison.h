@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* comparison.h - a comparison of results, by options that are given as text, and as JSON. */
+#ifndef TUTTI_TELL_COMPARISON_H
+#define TUTTI_TELL_COMPARISON_H
+
+#include <jansson.h>
+
+#include "record/compare.h"
+#include "tell/given.h"
+
+/* What was compared, and how. */
+struct tutti_comparison_report {
+    const struct tutti_comparison *comparison;
+    const struct tutti_result *result, *reference;
+    const struct tutti_compare_options *options;
+};
+
+/* Opens both files, compares, and calls `report`, whose argument lives during the call; returns what that returns. */
+TUTTI_CHECKED enum tutti_err tutti_comparison_make(
+    const char *result, const char *reference, const struct tutti_given *given, const struct tutti_log *log,
+    enum tutti_err (*report)(void *context, const struct tutti_comparison_report *report), void *context);
+
+/* All of it as JSON. MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_comparison_tell(char **json, const struct tutti_comparison_report *report);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "tell/drawing.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* Programs that FMUs or other threads start do not get it. */
+static FILE *open_memory(const char *name)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
+enum tutti_err tutti_drawing_init(struct tutti_drawing *drawing)
+{
+    drawing->script = open_memory("tutti script");
+    drawing->picture = open_memory("tutti picture");
+    drawing->complaints = open_memory("tutti complaints");
+    return drawing->script && drawing->picture && drawing->complaints
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_IO, "no file in memory can be opened, to draw: %s", strerror(errno));
+}
+
+void tutti_drawing_fini(struct tutti_drawing *drawing)
+{
+    FILE *const files[] = {drawing->script, drawing->picture, drawing->complaints};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i])
+            fclose(files[i]);
+}
+
+/* The environment, but for the locale: numbers with a point, letters of all alphabets. */
+static char **make_environment(void)
+{
+    static char locale[] = "LC_ALL=C.UTF-8";
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **made = calloc(count + 2, sizeof *made);
+    for (size_t i = 0; made && i < count; i++)
+        if (strncmp(environ[i], locale, strlen("LC_ALL=")) != 0)
+            made[kept++] = environ[i];
+    if (made)
+        made[kept] = locale;
+    return made;
+}
+
+static int spawn(pid_t *child, const struct tutti_drawing *drawing, char *const *command)
+{
+    char **environment = make_environment();
+    posix_spawn_file_actions_t actions;
+    int error = environment ? posix_spawn_file_actions_init(&actions) : ENOMEM;
+    if (error) {
+        free(environment);
+        return error;
+    }
+    error = posix_spawn_file_actions_adddup2(&actions, fileno(drawing->script), STDIN_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&actions, fileno(drawing->picture), STDOUT_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&actions, fileno(drawing->complaints), STDERR_FILENO);
+    if (!error)
+        error = posix_spawnp(child, command[0], &actions, NULL, command, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    free(environment);
+    return error;
+}
+
+/* Why it failed: after "line N:", if it names the line that it does not like; else the first thing that it says. */
+static void read_complaint(FILE *complaints, char *said, size_t size)
+{
+    char line[512];
+    bool found = false;
+    *said = '\0';
+    rewind(complaints);
+    while (!found && fgets(line, sizeof line, complaints)) {
+        const char *reason = strstr(line, "line ");
+        reason = reason ? strstr(reason, ": ") : NULL;
+        found = reason;
+        if (found || !*said)
+            snprintf(said, size, "%s", found ? reason + 2 : line);
+        tutti_str_make_printable(said);
+    }
+}
+
+static enum tutti_err take(FILE *file, const char *program, char **picture, size_t *size)
+{
+    long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (end <= 0)
+        return tutti_fail(TUTTI_ERR_IO, "%s, which draws the pictures, has drawn nothing", program);
+    char *bytes = malloc((size_t)end + 1);
+    if (!bytes)
+        return tutti_fail_memory();
+    rewind(file);
+    if (fread(bytes, 1, (size_t)end, file) != (size_t)end) {
+        free(bytes);
+        return tutti_fail(TUTTI_ERR_IO, "the picture of %s cannot be read", program);
+    }
+    bytes[end] = '\0';
+    *picture = bytes;
+    *size = (size_t)end;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_drawing_run(struct tutti_drawing *drawing, char *const *command, const char *package,
+                                 char **picture, size_t *size)
+{
+    enum { NOT_FOUND = 127 }; /* as shells say it */
+    pid_t child = 0;
+    int status = 0, error = 0;
+    char said[512];
+    if (fflush(drawing->script) != 0 || ferror(drawing->script) || lseek(fileno(drawing->script), 0, SEEK_SET) != 0)
+        return tutti_fail(TUTTI_ERR_IO, "the script for %s cannot be written: %s", command[0], strerror(errno));
+    error = spawn(&child, drawing, command);
+    while (!error && waitpid(child, &status, 0) < 0)
+        error = errno == EINTR ? 0 : errno;
+    bool ended = !error && WIFEXITED(status);
+    if (error == ENOENT || (ended && WEXITSTATUS(status) == NOT_FOUND))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s, which draws the pictures, is not installed (Debian package %s)",
+                          command[0], package);
+    if (ended && WEXITSTATUS(status) == 0)
+        return take(drawing->picture, command[0], picture, size);
+    read_complaint(drawing->complaints, said, sizeof said);
+    return tutti_fail(TUTTI_ERR_IO, "%s, which draws the pictures, failed%s%s", command[0],
+                      said[0] || error ? ": " : "", error ? strerror(error) : said);
+}

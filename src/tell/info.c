@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "tell/info.h"
+
+#include <string.h>
+#include <tutti/tell.h>
+
+#include "foreign/assembly.h"
+#include "tell/told.h"
+#include "unit/unit.h"
+
+/* A table reads best as one. */
+/* clang-format off */
+const struct tutti_info_capability tutti_info_capabilities[] = {
+    {TUTTI_CAN_VARIABLE_STEP, "variableStep", "steps of any size",
+     "steps stay uniform; recorded points and stop must fall on them", 1, 3},
+    {TUTTI_CAN_STATE, "state", "state saved and restored", "the FMU cannot go back to an earlier point", 2, 3},
+    {TUTTI_CAN_SERIALIZE, "serialize", "state as bytes", NULL, 2, 3},
+    {TUTTI_CAN_DIRECTIONAL, "directionalDerivatives", "directional derivatives", NULL, 2, 3},
+    {TUTTI_CAN_INPUT_DERIVATIVES, "inputDerivatives", "inputs that move in a step",
+     "inputs are held from one communication point to the next", 1, 2},
+    {TUTTI_CAN_INTERMEDIATE, "intermediateUpdate", "inputs that move in a step",
+     "inputs are held from one communication point to the next", 3, 3},
+    {TUTTI_CAN_EVENT_MODE, "eventMode", "event mode",
+     "steps end exactly at jumps of inputs; the FMU deals with events inside its steps", 3, 3},
+    {TUTTI_CAN_EARLY_RETURN, "earlyReturn", "early return", NULL, 3, 3},
+};
+/* clang-format on */
+const size_t tutti_info_capability_count = sizeof tutti_info_capabilities / sizeof *tutti_info_capabilities;
+
+const char *tutti_info_obstacle(const struct tutti_fmu *fmu)
+{
+    if (tutti_unit_check_runs(fmu) == TUTTI_OK)
+        return NULL;
+    const char *text = tutti_err_message();
+    size_t n = strlen(fmu->path);
+    return strncmp(text, fmu->path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
+}
+
+enum tutti_err tutti_info_check_format(const char *file)
+{
+    return tutti_assembly_is(file)
+               ? tutti_fail(TUTTI_ERR_ARGUMENT, "info is for FMUs and SSPs; `tutti new OUT.ssp FILE` makes an SSP of a "
+                                                "system in another tool's format")
+               : TUTTI_OK;
+}
+
+bool tutti_info_dump(FILE *out, json_t *json, size_t flags)
+{
+    bool done = json && json_dumpf(json, out, flags | JSON_ENSURE_ASCII) == 0;
+    json_decref(json);
+    return done;
+}
+
+static enum tutti_err tell_system(FILE *out, const char *file)
+{
+    struct tutti_named_system system;
+    enum tutti_err err = tutti_named_system_open(&system, file);
+    if (!err && !tutti_info_write_system(out, &system))
+        err = tutti_fail_memory();
+    tutti_named_system_close(&system);
+    return err;
+}
+
+static enum tutti_err tell_fmu(FILE *out, const char *file)
+{
+    struct tutti_fmu *fmu;
+    TRY(tutti_info_check_format(file));
+    TRY(tutti_fmu_open(&fmu, file, NULL));
+    enum tutti_err err = tutti_info_write_fmu(out, fmu) ? TUTTI_OK : tutti_fail_memory();
+    tutti_fmu_free(fmu);
+    return err;
+}
+
+enum tutti_err tutti_tell_info(char **json, const char *file)
+{
+    struct tutti_told told;
+    TRY(tutti_told_open(&told));
+    return tutti_told_take(&told, tutti_named_system_is(file) ? tell_system(told.out, file) : tell_fmu(told.out, file),
+                           json);
+}
