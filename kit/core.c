@@ -338,6 +338,14 @@ enum kit_status kit_reset(struct kit *k)
     return kit_bind(k);
 }
 
+enum kit_status kit_start_again(struct kit *k)
+{
+    if (!KIT_FAULT_HABIT(k, "keep", "Reset"))
+        return kit_reset(k);
+    start_over(k);
+    return KIT_OK;
+}
+
 enum kit_status kit_resize(struct kit *k)
 {
     bool moved = false;

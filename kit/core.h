@@ -175,6 +175,8 @@ struct kit *kit_new(const struct kit_request *request);
 void kit_free(struct kit *k);
 /* Back to start values and mode INSTANTIATED. */
 enum kit_status kit_reset(struct kit *k);
+/* The same as a function of FMI, with the faults of that. */
+enum kit_status kit_start_again(struct kit *k);
 /* The extents may have changed: allocates all arrays with such an extent anew, with start values. Out of memory: all is
  * reset, so that nothing points at arrays of another size. */
 enum kit_status kit_resize(struct kit *k);

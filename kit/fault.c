@@ -52,6 +52,7 @@ enum kind {
     SLIP,
     STAY,
     LOSE,
+    KEEP,
     KINDS
 };
 
@@ -65,6 +66,7 @@ static const char *const kind_names[KINDS] = {
     [LOSE] = "lose",       [ROUND] = "round",     [DENY] = "deny",        [HELPER] = "helper",
     [DAEMON] = "daemon",   [EXIT] = "exit",       [VANISH] = "vanish",    [DESCRIPTORS] = "descriptors",
     [EAT] = "eat",         [SOCKET] = "socket",   [WRITE] = "write",      [SHARE] = "share",
+    [KEEP] = "keep",
 };
 
 struct fault {

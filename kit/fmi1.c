@@ -266,7 +266,7 @@ fmiStatus FMI(fmiGetStringStatus)(fmiComponent c, const fmiStatusKind kind, fmiS
 fmiStatus FMI(fmiResetSlave)(fmiComponent c)
 {
     ENTER("ResetSlave", KIT_ANY_MODE);
-    LEAVE(kit_reset(k));
+    LEAVE(kit_start_again(k));
 }
 
 fmiStatus FMI(fmiSetRealInputDerivatives)(fmiComponent c, const fmiValueReference vr[], size_t n,

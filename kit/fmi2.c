@@ -127,7 +127,7 @@ fmi2Status fmi2Terminate(fmi2Component c)
 fmi2Status fmi2Reset(fmi2Component c)
 {
     ENTER("Reset", KIT_ANY_MODE);
-    LEAVE(kit_reset(k));
+    LEAVE(kit_start_again(k));
 }
 
 /* ---- values ---- */

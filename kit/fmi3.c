@@ -266,7 +266,7 @@ fmi3Status fmi3Terminate(fmi3Instance c)
 fmi3Status fmi3Reset(fmi3Instance c)
 {
     ENTER("Reset", KIT_ANY_MODE);
-    LEAVE(kit_reset(k));
+    LEAVE(kit_start_again(k));
 }
 
 /* ---- Co-Simulation ---- */

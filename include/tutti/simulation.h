@@ -13,8 +13,8 @@
  * options for other ranks (threads, processes, nodes, mpi) are refused. To run from start to stop in one go there is tutti_run;
  * whatever it can do (formats, solvers, masters, input files, recording, watchers) a simulation can, too.
  *
- * The life of a simulation: open, [find, set], start, [step, advance, find, get, put, set, save, restore], finish, free. Calls
- * out of that order are refused with STATE. So are all but get, finish and free once start, step, advance or restore have failed
+ * The life of a simulation: open, [find, set], start, [step, advance, find, get, put, set, save, restore], finish, free; reset leads
+ * back to the beginning. Calls out of that order are refused with STATE. So are all but get, finish, reset and free once start, step, advance or restore have failed
  * on the way (an FMU, a solver, a watcher). What is refused as a wrong ARGUMENT, and INTERRUPTED (tutti_options_set_interrupt), end
  * nothing: it can go on. */
 #ifndef TUTTI_SIMULATION_H
@@ -70,6 +70,8 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_set(struct tutti_simulat
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_start(struct tutti_simulation *simulation);
 /* Where it is; the start time before start. */
 TUTTI_API double tutti_simulation_time(const struct tutti_simulation *simulation);
+/* Where it ends, unless an FMU ends it before. */
+TUTTI_API double tutti_simulation_stop(const struct tutti_simulation *simulation);
 /* Is the stop time reached, or has an FMU ended the run? Steps then do nothing. Also after a failure, and after finish. */
 TUTTI_API bool tutti_simulation_is_over(const struct tutti_simulation *simulation);
 /* One macro step, as long as the master finds good. */
@@ -129,6 +131,19 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_restore_file(struct tutt
                                                                      const char *path);
 /* NULL is fine. Points end with their simulation: finish and free release those that are left. */
 TUTTI_API void tutti_point_free(struct tutti_simulation *simulation, struct tutti_point *point);
+
+/* ---- the next one ---- */
+
+/* As tutti_simulation_open left it, for another run with other values: what was set since is forgotten, numbers of variables stay.
+ * Allowed at any time, also after finish and after a failure; an FMU that was Fatal cannot be used again, as start then says.
+ *
+ * Files, descriptions and libraries stay loaded. FMUs are reset where that makes them as good as new, which is tried once by a few
+ * steps, without a trace in results and logs; others are instantiated anew, and so are those beside units of the program's own
+ * (<tutti/program.h>). The run that follows has the same bits as that of a new simulation.
+ *
+ * Points end, as with finish. A result file is closed, and the next start writes it anew; the options may get another recording or
+ * watcher for it if they had one. The error of closing the file; it is reset all the same. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_reset(struct tutti_simulation *simulation);
 
 /* ---- the end ---- */
 

@@ -112,8 +112,23 @@ class Simulation:
             self._points_live = False
             self._call(c.lib.tutti_simulation_finish, self._statistics.handle)
             self._result = self.result
-            self.close()
         return self._result
+
+    def reset(self, set: Mapping[str, Any] | None = None) -> Simulation:  # pylint: disable=redefined-builtin
+        """Back to before `start`, for the next run, with these values and no others that were set since it was opened.
+
+        Nothing is loaded again, and the run has the same bits as that of a new simulation. Results that were handed out stay.
+        """
+        self._points_live = self._started = False
+        self._units.forget_failure()
+        self._call(c.lib.tutti_simulation_reset)
+        if self._result is not None:  # whose arrays look at the memory of the recording
+            self._result = None
+            self._recording, self._statistics = _Recording(), Statistics()
+            c.lib.tutti_options_set_recording(self._options.handle, self._recording.handle)
+        if set:
+            self.set(set)
+        return self
 
     @property
     def result(self) -> Result:
@@ -150,9 +165,14 @@ class Simulation:
         self._call(c.lib.tutti_simulation_step)
         return self.time
 
-    def advance(self, t: float) -> float:
-        """As many as it takes to get to t."""
-        self._call(c.lib.tutti_simulation_advance, float(t))
+    @property
+    def stop(self) -> float:
+        """Where it ends, unless an FMU ends it before."""
+        return float(c.lib.tutti_simulation_stop(self._alive()))
+
+    def advance(self, t: float | None = None) -> float:
+        """As many as it takes to get to t, or to the end."""
+        self._call(c.lib.tutti_simulation_advance, self.stop if t is None else float(t))
         return self.time
 
     def __iter__(self) -> Iterator[float]:

@@ -151,6 +151,10 @@ class Units:
     def failure(self) -> BaseException | None:
         return next((program.failure for program in self.programs if program.failure is not None), None)
 
+    def forget_failure(self) -> None:
+        for program in self.programs:
+            program.failure = None
+
     def close(self) -> None:
         for program in self.programs:
             program.close()

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/reset.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "master/count.h"
@@ -37,6 +38,7 @@ enum tutti_err tutti_simulation_open(struct tutti_simulation **out, const struct
     struct tutti_simulation *simulation = calloc(1, sizeof *simulation);
     if (!simulation)
         return tutti_fail_memory();
+    simulation->given = options;
     simulation->options = *options;
     enum tutti_err err = tutti_job_open(&simulation->job, &simulation->options, NULL);
     if (!err)
@@ -48,29 +50,37 @@ enum tutti_err tutti_simulation_open(struct tutti_simulation **out, const struct
     return err;
 }
 
-/* Values given since are options like others, and count above them: the system is loaded again with all of them. Texts of the
- * first one may be in the hands of the program (tutti_simulation_describe). */
-static enum tutti_err load_again(struct tutti_simulation *simulation)
+/* Values given since are options like others, and count above them. */
+static enum tutti_err add_sets(struct tutti_simulation *simulation)
 {
-    const struct tutti_run_options *options = &simulation->options;
-    size_t count = options->set_count + simulation->set_count;
+    const struct tutti_run_options *given = simulation->given;
+    size_t count = given->set_count + simulation->set_count;
     const char **all = tutti_arena_array(&simulation->arena, count, sizeof *all);
     if (!all)
         return tutti_fail_memory();
     for (size_t i = 0; i < count; i++)
-        all[i] = i < options->set_count ? options->sets[i] : simulation->set[i - options->set_count];
+        all[i] = i < given->set_count ? given->sets[i] : simulation->set[i - given->set_count];
+    simulation->options = *given;
     simulation->options.sets = all;
     simulation->options.set_count = count;
-    simulation->described = simulation->job.system;
-    simulation->job.system = NULL;
-    tutti_job_close(&simulation->job);
-    return tutti_job_open(&simulation->job, &simulation->options, NULL);
+    return TUTTI_OK;
+}
+
+/* What was loaded stays: texts of it are in the hands of the program (tutti_simulation_describe). */
+static enum tutti_err settle_sets(struct tutti_simulation *simulation)
+{
+    if (simulation->set_count == 0 && !simulation->job_has_sets)
+        return TUTTI_OK;
+    TRY(add_sets(simulation));
+    TRY(tutti_job_renew(&simulation->job, &simulation->options));
+    simulation->job_has_sets = simulation->set_count > 0;
+    return TUTTI_OK;
 }
 
 static enum tutti_err start(struct tutti_simulation *simulation)
 {
-    if (simulation->set_count > 0)
-        TRY(load_again(simulation));
+    TRY(settle_sets(simulation));
+    TRY(tutti_reset_try(&simulation->job));
     simulation->execution.rank = (struct tutti_rank){
         .job = &simulation->job, .stats = &simulation->stats, .pending_sets = &simulation->pending_sets};
     return tutti_execution_start(&simulation->execution, true);
@@ -95,6 +105,12 @@ double tutti_simulation_time(const struct tutti_simulation *simulation)
     case TUTTI_STAGE_FAILED: break;
     }
     return simulation->execution.rank.t;
+}
+
+double tutti_simulation_stop(const struct tutti_simulation *simulation)
+{
+    const struct tutti_rank *rank = &simulation->execution.rank;
+    return rank->job ? rank->times.stop : simulation->job.times.stop;
 }
 
 bool tutti_simulation_is_over(const struct tutti_simulation *simulation)
@@ -140,10 +156,33 @@ static enum tutti_err check_time(const struct tutti_execution *execution, double
     return TUTTI_OK;
 }
 
+/* Is there a value that a unit is to be given later, where it begins a step of its own? */
+static bool has_pending(const struct tutti_rank *rank)
+{
+    bool has = false;
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        has = has || rank->own[m]->now.has_pending;
+    return has;
+}
+
+/* All steps that are left, as a run makes them. */
+static enum tutti_err run_to_the_end(struct tutti_execution *execution)
+{
+    execution->loop.steered = false;
+    enum tutti_err err = tutti_loop_run(&execution->loop);
+    execution->loop.steered = true;
+    return err;
+}
+
 static enum tutti_err advance(struct tutti_execution *execution, double t)
 {
     struct tutti_rank *rank = &execution->rank;
     enum tutti_err err = TUTTI_OK;
+    if (tutti_time_reached(t, rank->times.stop, rank->span)) {
+        TRY(tutti_events_take_pending(&execution->master));
+        if (!has_pending(rank))
+            return run_to_the_end(execution);
+    }
     execution->loop.halt_at = fmin(t, rank->times.stop);
     while (!err && !tutti_time_reached(rank->t, t, rank->span) && !rank->ended)
         err = step(execution);
@@ -195,18 +234,19 @@ void tutti_point_free(struct tutti_simulation *simulation, struct tutti_point *p
 
 /* ---- the end ---- */
 
+/* The end of a run; what was loaded stays. */
 static enum tutti_err close_down(struct tutti_simulation *simulation)
 {
     struct tutti_failure failure;
     simulation->t = tutti_simulation_time(simulation);
     tutti_points_fini(&simulation->points, &simulation->execution);
+    tutti_reset_keep(&simulation->job, simulation->was_reset);
     tutti_failure_keep(
         &failure, simulation->execution.rank.job ? tutti_execution_close(&simulation->execution, TUTTI_OK) : TUTTI_OK);
-    tutti_job_close(&simulation->job);
+    tutti_reset_keep(&simulation->job, false);
+    simulation->execution = (struct tutti_execution){0};
     tutti_pending_sets_fini(&simulation->pending_sets);
-    tutti_simulation_forget_handles(simulation);
-    tutti_system_free(simulation->described);
-    simulation->described = NULL;
+    tutti_simulation_release_handles(simulation);
     simulation->stage = TUTTI_STAGE_FINISHED;
     return tutti_failure_return(&failure);
 }
@@ -237,12 +277,28 @@ enum tutti_err tutti_simulation_finish(struct tutti_simulation *simulation, stru
     return failure.err ? tutti_failure_return(&failure) : closing;
 }
 
+enum tutti_err tutti_simulation_reset(struct tutti_simulation *simulation)
+{
+    simulation->was_reset = true;
+    enum tutti_err err = simulation->stage == TUTTI_STAGE_FINISHED ? TUTTI_OK : close_down(simulation);
+    tutti_run_stats_fini(&simulation->stats);
+    simulation->stats = (struct tutti_run_stats){0};
+    simulation->set_count = 0;
+    tutti_arena_fini(&simulation->arena);
+    simulation->arena = (struct tutti_arena){0};
+    simulation->stage = TUTTI_STAGE_OPEN;
+    return err;
+}
+
 void tutti_simulation_free(struct tutti_simulation *simulation)
 {
     if (!simulation)
         return;
+    simulation->was_reset = false;
     if (simulation->stage != TUTTI_STAGE_FINISHED)
         (void)!close_down(simulation);
+    tutti_job_close(&simulation->job);
+    tutti_simulation_forget_handles(simulation);
     tutti_run_stats_fini(&simulation->stats);
     free(simulation->first);
     free(simulation->handles);

@@ -33,11 +33,13 @@ struct tutti_simulation {
     struct tutti_pending_sets pending_sets;
     struct tutti_points points;
     enum tutti_stage stage;
-    double t;                         /* once it is finished: where it ended */
-    struct tutti_run_options options; /* as given, with what was set since */
-    struct tutti_system *described;   /* as it was before that, for its texts; NULL: nothing was set */
-    const char **set;
+    double t; /* once it is finished: where it ended */
+    const struct tutti_run_options *given;
+    struct tutti_run_options options; /* those, with what was set since */
+    const char **set;                 /* since open or the last reset */
     size_t set_count;
+    bool job_has_sets;             /* what was set before the last start is in the job */
+    bool was_reset;                /* instances are kept for the next run from then on */
     size_t *first;                 /* per component: the number of its first variable; and one more */
     struct tutti_handle **handles; /* per number; NULL: not asked for yet */
     size_t handle_count;           /* variables, then elements of arrays */
@@ -61,6 +63,8 @@ TUTTI_CHECKED static inline enum tutti_err tutti_simulation_check(const struct t
 
 /* Lays out the numbers of variables; when the system is loaded. */
 TUTTI_CHECKED enum tutti_err tutti_simulation_number(struct tutti_simulation *simulation);
+/* Numbers stay; what depends on units of this run goes. */
+void tutti_simulation_release_handles(struct tutti_simulation *simulation);
 void tutti_simulation_forget_handles(struct tutti_simulation *simulation);
 
 #endif

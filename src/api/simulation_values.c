@@ -113,6 +113,17 @@ static enum tutti_err find_element(struct tutti_simulation *simulation, const st
     return TUTTI_OK;
 }
 
+void tutti_simulation_release_handles(struct tutti_simulation *simulation)
+{
+    for (size_t i = 0; i < simulation->handle_count; i++) {
+        struct tutti_handle *handle = simulation->handles[i];
+        if (handle && handle->laid)
+            tutti_signals_fini(&handle->signals);
+        if (handle)
+            handle->laid = false, handle->place = handle->count = 0, handle->pending_set = NULL;
+    }
+}
+
 void tutti_simulation_forget_handles(struct tutti_simulation *simulation)
 {
     for (size_t i = 0; i < simulation->handle_count; i++) {

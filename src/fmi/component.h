@@ -61,7 +61,7 @@ struct tutti_instance {
             bool outdated;                  /* values were set since */
         } initial;
     };
-    struct tutti_instance *next_dead;
+    struct tutti_instance *next; /* of those that are dead, or idle */
     uint32_t can; /* TUTTI_CAN_*: the library's, but for saved states of one that is taken back by forking */
     struct tutti_forked *forked; /* the process that the FMU lives in (forked/); NULL: this one */
     /* In that process: takes what the FMU says instead of tutti_instance_message. NULL elsewhere. */

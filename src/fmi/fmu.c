@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "fmi/instance.h"
 
 static enum tutti_err read_description(struct tutti_fmu *fmu, struct tutti_findings *findings)
 {
@@ -84,12 +85,25 @@ enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *path, struct t
     return tutti_fmu_open_as(out, path, path, findings);
 }
 
+struct tutti_fmu *tutti_fmu_share(struct tutti_fmu *fmu)
+{
+    fmu->sharers++;
+    return fmu;
+}
+
 void tutti_fmu_free(struct tutti_fmu *fmu)
 {
     if (!fmu)
         return;
-    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++)
+    if (fmu->sharers > 0) {
+        fmu->sharers--;
+        return;
+    }
+    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
+        if (fmu->libraries[kind])
+            tutti_instance_free_idle(fmu->libraries[kind]);
         tutti_library_free(fmu->libraries[kind]);
+    }
     tutti_desc_free(fmu->desc);
     tutti_archive_free(fmu->archive);
     free(fmu->description);

@@ -16,6 +16,7 @@ struct tutti_fmu {
     struct tutti_desc *desc;
     struct tutti_library
         *libraries[TUTTI_INTERFACE_COUNT]; /* NULL until tutti_fmu_load; 2.0 and 3.0 have one file for all */
+    unsigned sharers;                      /* owners beside the first (tutti_fmu_share) */
 };
 
 /* Opens the archive or folder and reads its description. Findings as in tutti_desc_read. */
@@ -23,7 +24,9 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *
 /* The same for a file that people know by another name: messages call it `shown`. */
 TUTTI_CHECKED enum tutti_err tutti_fmu_open_as(struct tutti_fmu **out, const char *path, const char *shown,
                                                struct tutti_findings *findings);
-/* Unloads the library, removes the temporary folder. All instances must be gone. */
+/* Another owner, in the same thread: tutti_fmu_free is to be called once more. */
+struct tutti_fmu *tutti_fmu_share(struct tutti_fmu *fmu);
+/* Unloads the library, removes the temporary folder, once the last owner calls it. All instances must be gone, or idle. */
 void tutti_fmu_free(struct tutti_fmu *fmu);
 
 /* Unpacks the archive unless it is unpacked. */

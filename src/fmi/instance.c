@@ -94,10 +94,92 @@ static enum tutti_err bring_to_life(struct tutti_instance *in)
     return tutti_forked_look(in);
 }
 
+/* ---- idle instances ---- */
+
+/* Of what is fixed at the instantiation, variables of intermediate updates are not kept. */
+static bool is_alike(const struct tutti_instance_options *a, const struct tutti_instance_options *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->logging_on == b->logging_on && a->event_mode == b->event_mode &&
+           a->early_return == b->early_return && a->forked == b->forked &&
+           a->intermediate_count == b->intermediate_count;
+}
+
+static bool may_be_kept(const struct tutti_instance *in)
+{
+    const struct tutti_library *library = in->library;
+    return library->keeps && library->resets != TUTTI_RESETS_BADLY && in->state == TUTTI_STATE_TERMINATED &&
+           tutti_call_may(in, TUTTI_CALL_RESET) && !in->forked && in->options.intermediate_count == 0 &&
+           !(library->interface->flags & TUTTI_ONCE_PER_PROCESS);
+}
+
+/* One that was made alike; NULL: there is none. */
+static struct tutti_instance *take_idle(struct tutti_library *library, const struct tutti_instance_options *options)
+{
+    struct tutti_instance **link = &library->idle;
+    if (!library->keeps && library->resets != TUTTI_RESETS_WELL)
+        return NULL; /* they wait for their trial */
+    while (*link && !is_alike(&(*link)->options, options))
+        link = &(*link)->next;
+    struct tutti_instance *in = *link;
+    if (in)
+        *link = in->next;
+    return in;
+}
+
+/* To where an instantiation leaves it. */
+static enum tutti_err revive(struct tutti_instance *in, const struct tutti_instance_options *options)
+{
+    const char *name = in->options.name;
+    in->options = *options;
+    in->options.name = name;
+    in->next = NULL;
+    in->time = NAN;
+    in->warnings = 0;
+    in->modes_told = in->has_next_event = false;
+    in->callback_error = TUTTI_OK;
+    pthread_mutex_lock(&in->messages.lock);
+    in->messages.count = in->messages.passed = in->messages.dropped = 0;
+    pthread_mutex_unlock(&in->messages.lock);
+    TRY(tutti_instance_reset(in));
+    return choose_categories(in);
+}
+
+/* An FMU whose reset fails is made anew, unless it was Fatal. *out stays NULL if there is nothing to use again. */
+static enum tutti_err use_again(struct tutti_instance **out, struct tutti_library *library,
+                                const struct tutti_instance_options *options)
+{
+    struct tutti_instance *in = take_idle(library, options);
+    if (!in)
+        return TUTTI_OK;
+    enum tutti_err err = revive(in, options);
+    if (!err) {
+        *out = in;
+        return TUTTI_OK;
+    }
+    library->resets = TUTTI_RESETS_BADLY;
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    tutti_instance_free(in);
+    return err == TUTTI_ERR_FATAL ? tutti_failure_return(&failure) : TUTTI_OK;
+}
+
+void tutti_instance_free_idle(struct tutti_library *library)
+{
+    library->keeps = false;
+    while (library->idle) {
+        struct tutti_instance *in = library->idle;
+        library->idle = in->next;
+        tutti_instance_free(in);
+    }
+}
+
 enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_library *library,
                                   const struct tutti_instance_options *options)
 {
     *out = NULL;
+    TRY(use_again(out, library, options));
+    if (*out)
+        return TUTTI_OK;
     TRY(claim(library, options->name));
     struct tutti_instance *in = calloc(1, sizeof *in);
     char *name = tutti_str_copy(options->name);
@@ -156,13 +238,18 @@ void tutti_instance_free(struct tutti_instance *in)
     if (tutti_call_may(in, TUTTI_CALL_TERMINATE))
         if (tutti_instance_terminate(in) != TUTTI_OK)
             in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* how it went is not told */
+    if (may_be_kept(in)) {
+        in->next = in->library->idle;
+        in->library->idle = in;
+        return;
+    }
     if (tutti_call_may(in, TUTTI_CALL_FREE))
         free_component(in);
     tutti_forked_close(in);
     atomic_fetch_sub(&in->library->instances, 1);
     if (in->library->fatal && in->component) {
         /* Threads of the FMU may still run and log: what they know of us stays. */
-        in->next_dead = atomic_exchange(&dead, in);
+        in->next = atomic_exchange(&dead, in);
         in->options.log = NULL;
         return;
     }

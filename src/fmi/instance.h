@@ -22,8 +22,12 @@
 /* `library` is borrowed for the instance's life. The FMU is not called yet if TUTTI_ERR_UNSUPPORTED comes back. */
 TUTTI_CHECKED enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_library *library,
                                                 const struct tutti_instance_options *options);
-/* Terminates where the state machine asks for it, frees the FMU's instance (unless it was Fatal), then our own. */
+/* Terminates where the state machine asks for it, frees the FMU's instance (unless it was Fatal), then our own. Where the library
+ * keeps them (library->keeps), an instance that ended well becomes idle instead: the next tutti_instance_new with the same options
+ * resets it, and needs no other. */
 void tutti_instance_free(struct tutti_instance *instance);
+/* Frees those, and keeps no more. */
+void tutti_instance_free_idle(struct tutti_library *library);
 
 enum tutti_state tutti_instance_state(const struct tutti_instance *instance);
 double tutti_instance_time(const struct tutti_instance *instance);

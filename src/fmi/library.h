@@ -18,6 +18,11 @@ struct tutti_binding; /* binding.h */
 
 enum { TUTTI_MOST_NEIGHBOURS = 32 };
 
+/* Is an instance that was reset as good as a new one? Only a trial tells (api/reset.h). */
+enum tutti_resets { TUTTI_RESETS_UNTRIED, TUTTI_RESETS_WELL, TUTTI_RESETS_BADLY };
+
+struct tutti_instance;
+
 struct tutti_library {
     const struct tutti_desc *desc;           /* borrowed */
     const struct tutti_interface *interface; /* of desc: the one that was asked for */
@@ -36,6 +41,10 @@ struct tutti_library {
     atomic_int instances; /* alive now */
     bool is_mixed;        /* its calls may reach functions of the program in place of its own: scope.h */
     atomic_bool fatal;    /* an instance was Fatal: nothing is called any more, nor unloaded */
+    enum tutti_resets resets;
+    bool keeps; /* instances that end well become idle, and are used again ... */
+    struct tutti_instance
+        *idle; /* ... and are these: used again also where they are known to reset well (instance.c) */
 };
 
 /* "Co-Simulation", "Model Exchange", ... Static. */

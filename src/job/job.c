@@ -39,15 +39,17 @@ static void listen(void *context, enum tutti_severity severity, const char *file
         snprintf(listener->first, sizeof listener->first, "%s%s: %s", file, where, text);
 }
 
-static enum tutti_err load(struct tutti_job *job)
+static enum tutti_err load(struct tutti_job *job, const struct tutti_job *earlier)
 {
     const struct tutti_run_options *options = &job->options;
-    struct listener listener = {.log = options->log};
+    struct listener listener = {.log = earlier ? NULL : options->log};
     struct tutti_findings findings = {.report = listen, .context = &listener};
     struct tutti_system_source source = tutti_job_source(options);
+    source.log = listener.log;
+    source.earlier = earlier ? earlier->system : NULL;
     enum tutti_err err = tutti_system_load(&job->system, &source, &findings);
     if (findings.warnings > MOST_WARNINGS)
-        tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL, "%u more warnings; `tutti check` lists them",
+        tutti_log_printf(listener.log, TUTTI_LOG_WARNING, NULL, "%u more warnings; `tutti check` lists them",
                          findings.warnings - MOST_WARNINGS);
     TRY(err);
     if (findings.errors == 1)
@@ -95,27 +97,38 @@ static const char *where_is(const struct tutti_run_options *options, const char 
     return options->within ? NULL : name;
 }
 
-static enum tutti_err read_tables(struct tutti_job *job)
+static enum tutti_err read_inputs(struct tutti_job *job, const struct tutti_job *earlier)
+{
+    const struct tutti_run_options *options = &job->options;
+    job->borrows_tables = earlier != NULL;
+    for (size_t i = 0; i < options->input_count; i++) {
+        const char *path = where_is(options, options->inputs[i]);
+        if (earlier)
+            job->tables[i].table = earlier->tables[i].table;
+        else
+            TRY(path ? tutti_table_read(&job->tables[i].table, path) : tutti_files_fail_foreign(options->inputs[i]));
+        job->tables[i].name = options->inputs[i];
+        job->table_count++;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_tables(struct tutti_job *job, const struct tutti_job *earlier)
 {
     const struct tutti_run_options *options = &job->options;
     const struct tutti_system *system = job->system;
     job->tables = calloc(options->input_count + system->table_count + 1, sizeof *job->tables);
     if (!job->tables)
         return tutti_fail_memory();
-    for (size_t i = 0; i < options->input_count; i++) {
-        const char *path = where_is(options, options->inputs[i]);
-        TRY(path ? tutti_table_read(&job->tables[i].table, path) : tutti_files_fail_foreign(options->inputs[i]));
-        job->tables[i].name = options->inputs[i];
-        job->table_count++;
-    }
+    TRY(read_inputs(job, earlier));
     for (uint32_t i = 0; i < system->table_count; i++)
         job->tables[job->table_count++] =
             (struct tutti_trajectory_file){system->tables[i].file, system->tables[i].table};
     return TUTTI_OK;
 }
 
-/* From options that were given to those that hold. */
-static enum tutti_err settle(struct tutti_job *job)
+/* From options that were given to those that hold. `earlier`: a job of the same files, which are not read again; NULL: there is none. */
+static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earlier)
 {
     enum tutti_interface_choice choice;
     const struct tutti_unit_kind *kind = NULL;
@@ -123,16 +136,16 @@ static enum tutti_err settle(struct tutti_job *job)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
     TRY(tutti_options_check(&job->options));
     TRY(tutti_interface_choose(&job->options, &choice));
-    TRY(load(job));
+    TRY(load(job, earlier));
     TRY(tutti_annotation_of_system(&job->options, job->system));
     TRY(tutti_options_check(&job->options)); /* what only both of them say may not go together */
     TRY(check_visit_takes(job));
     if (job->system->single)
         TRY(tutti_unit_kind_for(job->system->fmus[0], choice, job->options.solver != NULL, &kind));
     TRY(tutti_times_resolve(&job->times, &job->options, job->system, kind ? kind->interface : TUTTI_CS,
-                            job->options.log));
+                            earlier ? NULL : job->options.log));
     TRY(place_visit(job));
-    TRY(read_tables(job));
+    TRY(read_tables(job, earlier));
     TRY(tutti_states_open(&job->states, &job->options, job->system, where_is));
     return tutti_structure_init(&job->structure, job->system, TUTTI_PHASE_INITIAL);
 }
@@ -151,7 +164,7 @@ enum tutti_err tutti_job_load(struct tutti_job *job, const struct tutti_run_opti
                               const struct tutti_visit *visit)
 {
     *job = (struct tutti_job){.asked = options, .options = *options, .visit = visit};
-    return close_failed(job, settle(job));
+    return close_failed(job, settle(job, NULL));
 }
 
 /* ---- the files of a run ---- */
@@ -320,8 +333,8 @@ static enum tutti_err read_checkpoint(struct tutti_job *job)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
-                              const struct tutti_visit *visit)
+static enum tutti_err open_job(struct tutti_job *job, const struct tutti_run_options *options,
+                               const struct tutti_visit *visit, const struct tutti_job *earlier)
 {
     *job = (struct tutti_job){.asked = options, .options = *options, .visit = visit};
     TRY(check_files(options));
@@ -329,10 +342,27 @@ enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_opti
     if (!err)
         err = read_checkpoint(job);
     if (!err)
-        err = settle(job);
+        err = settle(job, earlier);
     if (!err)
         err = check_fmus(job);
     return close_failed(job, err ? err : check_states(job));
+}
+
+enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
+                              const struct tutti_visit *visit)
+{
+    return open_job(job, options, visit, NULL);
+}
+
+enum tutti_err tutti_job_renew(struct tutti_job *job, const struct tutti_run_options *options)
+{
+    struct tutti_job renewed;
+    TRY(open_job(&renewed, options, job->visit, job));
+    renewed.borrows_tables = job->borrows_tables;
+    job->borrows_tables = true;
+    tutti_job_close(job);
+    *job = renewed;
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_job_unpack(const struct tutti_job *job)
@@ -345,7 +375,8 @@ enum tutti_err tutti_job_unpack(const struct tutti_job *job)
 void tutti_job_close(struct tutti_job *job)
 {
     tutti_structure_fini(&job->structure);
-    for (size_t i = 0; i < job->table_count && i < job->options.input_count; i++) /* others are the system's */
+    size_t own = job->borrows_tables ? 0 : job->options.input_count; /* others are the system's */
+    for (size_t i = 0; i < job->table_count && i < own; i++)
         tutti_table_free(job->tables[i].table);
     free(job->tables);
     tutti_states_fini(&job->states);

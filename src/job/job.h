@@ -37,6 +37,7 @@ struct tutti_job {
     struct tutti_checkpoint *resume; /* where the run goes on; NULL: it begins */
     const struct tutti_visit *visit; /* NULL: none */
     double visit_at;
+    bool borrows_tables; /* those of the input files, of the job that it renews */
     const int32_t
         *place; /* per component: its rank; NULL: there is one rank only. Set, and owned, by the launcher of ranks */
 };
@@ -48,6 +49,10 @@ TUTTI_CHECKED enum tutti_err tutti_job_load(struct tutti_job *job, const struct 
 /* The same for a run, which writes files: they must not be those that are read. */
 TUTTI_CHECKED enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
                                             const struct tutti_visit *visit);
+/* An open job with other options for the same files, which are not read again: FMUs and packages, with libraries that are loaded, and
+ * input files are those of the job as it was. What is odd with the system was told before, and is not again. After a failure the job is as
+ * it was. */
+TUTTI_CHECKED enum tutti_err tutti_job_renew(struct tutti_job *job, const struct tutti_run_options *options);
 /* What a run reads from `path`: "the model", or the option that names it; NULL: nothing, as far as the options tell. */
 const char *tutti_job_reads(const struct tutti_run_options *options, const char *path);
 /* Unpacks the archives of all FMUs, so that ranks that are forked need not do it each for itself. */

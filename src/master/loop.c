@@ -48,8 +48,7 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     const struct tutti_times *times = &rank->times;
     *loop = (struct tutti_loop){
         .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
-    loop->fast_path = !rank->watches && !master->observer->records && !rank->job->visit && !steered &&
-                      !master->chosen.by_attempts;
+    loop->fast_path = !rank->watches && !master->observer->records && !rank->job->visit && !master->chosen.by_attempts;
     loop->runs_lane = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
     if (times->output_step > 0)
@@ -129,7 +128,7 @@ static enum tutti_err find_target(struct tutti_loop *loop, double *next)
     struct tutti_rank *rank = loop->master->rank;
     double target = loop->communication.next, event;
     *next = target;
-    if (loop->fast_path)
+    if (loop->fast_path && !loop->steered)
         return TUTTI_OK;
     bool varies = master->chosen.control->varies;
     *next = master->memory.cross_at;
@@ -353,7 +352,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(interrupt && *interrupt && !loop->between.look, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
-        if (loop->runs_lane && run_lane(loop)) {
+        if (loop->runs_lane && !loop->steered && run_lane(loop)) {
             TRY(look_between(loop));
             continue;
         }
@@ -368,7 +367,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(shared, 0))
             TRY(tell_point(rank));
         tutti_grid_pass(&loop->communication, rank->t);
-        if (!loop->fast_path)
+        if (!loop->fast_path || loop->steered)
             TRY(look_around(loop));
         if (tutti_growth_is_due(&loop->growth))
             tutti_growth_look(&loop->growth, rank);

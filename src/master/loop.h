@@ -33,7 +33,8 @@ struct tutti_loop {
     struct tutti_grid communication, output;
     bool fast_path; /* nothing to do between steps: no unit to watch, nothing recorded */
     bool runs_lane; /* ... so that the lane makes many at once */
-    bool steered;   /* a program has it in hand (<tutti/simulation.h>), step by step ... */
+    bool
+        steered; /* a program has it in hand (<tutti/simulation.h>), step by step, unless it wants to come to the end ... */
     double halt_at; /* ... which wants a step to end there; INFINITY: nowhere */
     int standstills;
     /* Members, of all ranks, that announce times; and what each announces now. */

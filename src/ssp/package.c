@@ -24,6 +24,7 @@ struct tutti_package {
     bool bare;
     char **variants;
     size_t variant_count;
+    unsigned sharers; /* owners beside the first */
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -232,10 +233,20 @@ bool tutti_package_is_bare(const struct tutti_package *package)
     return package->bare;
 }
 
+struct tutti_package *tutti_package_share(struct tutti_package *package)
+{
+    package->sharers++;
+    return package;
+}
+
 void tutti_package_free(struct tutti_package *package)
 {
     if (!package)
         return;
+    if (package->sharers > 0) {
+        package->sharers--;
+        return;
+    }
     for (size_t i = 0; i < package->variant_count; i++)
         free(package->variants[i]);
     free(package->variants);

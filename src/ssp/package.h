@@ -22,6 +22,8 @@ void tutti_place_fini(struct tutti_place *place);
 
 /* Opens `path`, which messages call `shown`. IO, FORMAT (with the files that are there instead) and LIMIT. */
 TUTTI_CHECKED enum tutti_err tutti_package_open(struct tutti_package **out, const char *path, const char *shown);
+/* Another owner, in the same thread: tutti_package_free is to be called once more. */
+struct tutti_package *tutti_package_share(struct tutti_package *package);
 void tutti_package_free(struct tutti_package *package);
 /* Does `path` look like a system: an .ssp, an .ssd, a folder with a SystemStructure.ssd? (else: an FMU) */
 bool tutti_package_is(const char *path);

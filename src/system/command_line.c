@@ -25,7 +25,7 @@ static void argument_fini(struct argument *argument)
 static bool exists(struct flat *flat, const char *path)
 {
     struct stat st;
-    return tutti_files_alias(flat, path) || stat(path, &st) == 0;
+    return tutti_files_alias(flat, path) || tutti_files_earlier(flat, path) || stat(path, &st) == 0;
 }
 
 /* "dir/ball.fmu" -> "ball" */

@@ -50,9 +50,26 @@ const struct tutti_file_alias *tutti_files_alias(struct flat *flat, const char *
     return found == TUTTI_MAP_NONE ? NULL : &source->aliases[found];
 }
 
+/* ---- files that were loaded before ---- */
+
+const struct tutti_system_file *tutti_files_earlier(struct flat *flat, const char *name)
+{
+    const struct tutti_system *earlier = flat->source->earlier;
+    if (!earlier)
+        return NULL;
+    for (uint32_t i = flat->earlier.count == 0 ? 0 : earlier->file_count; i < earlier->file_count; i++)
+        if (tutti_map_add(&flat->earlier, earlier->files[i].name, i, NULL))
+            return NULL;
+    int64_t found = tutti_map_find(&flat->earlier, name);
+    return found == TUTTI_MAP_NONE ? NULL : &earlier->files[found];
+}
+
 bool tutti_files_is_system(struct flat *flat, const char *path, const char *shown)
 {
     const struct tutti_file_alias *alias = tutti_files_alias(flat, shown);
+    const struct tutti_system_file *earlier = tutti_files_earlier(flat, shown);
+    if (earlier)
+        return earlier->package != NULL;
     return alias ? alias->system : tutti_package_is(path);
 }
 
@@ -109,14 +126,15 @@ static enum tutti_err note_name(struct flat *flat, const char *shown, uint32_t f
 
 static struct file *get(struct flat *flat, const char *path, const char *shown, enum tutti_err *err)
 {
-    char *real = find_real(flat, path, shown);
-    if (real && flat->source->within && !tutti_files_alias(flat, shown) && !is_within(flat, real)) {
+    const struct tutti_system_file *earlier = tutti_files_earlier(flat, shown);
+    char *real = earlier ? tutti_str_copy(earlier->path) : find_real(flat, path, shown);
+    if (real && flat->source->within && !earlier && !tutti_files_alias(flat, shown) && !is_within(flat, real)) {
         free(real);
         *err = tutti_files_fail_foreign(shown);
         return NULL;
     }
     if (!real) {
-        *err = tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
+        *err = earlier ? tutti_fail_memory() : tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
         return NULL;
     }
     struct file *file = get_keyed(flat, real, shown, err);
@@ -141,8 +159,9 @@ enum tutti_err tutti_files_keep(struct flat *flat)
         path = tutti_arena_text(&system->arena, path, strlen(path));
         if (!path)
             return tutti_fail_memory();
-        system->files[system->file_count++] =
-            (struct tutti_system_file){names[i].name, path, file->opened != NULL, file->fmu != TUTTI_NONE};
+        struct tutti_fmu *const *fmus = flat->fmus.items;
+        system->files[system->file_count++] = (struct tutti_system_file){
+            names[i].name, path, file->opened, file->fmu == TUTTI_NONE ? NULL : fmus[file->fmu]};
     }
     return TUTTI_OK;
 }
@@ -168,9 +187,27 @@ void tutti_files_fini(struct flat *flat)
     tutti_map_fini(&flat->files_by_path);
     tutti_map_fini(&flat->names_known);
     tutti_map_fini(&flat->aliases);
+    tutti_map_fini(&flat->earlier);
 }
 
 /* ---- FMUs ---- */
+
+static enum tutti_err open_fmu(struct flat *flat, const struct file *file, const char *shown, struct tutti_fmu **out)
+{
+    const struct tutti_system_file *earlier = tutti_files_earlier(flat, shown);
+    struct tutti_findings flaws = {0};
+    if (earlier && earlier->fmu) {
+        *out = tutti_fmu_share(earlier->fmu);
+        return TUTTI_OK;
+    }
+    TRY(tutti_fmu_open_as(out, file->place.path, shown, &flaws));
+    TRY(tutti_desc_check((*out)->desc, (*out)->description, &flaws));
+    if (flaws.errors + flaws.warnings > 0)
+        tutti_log_printf(flat->source->log, TUTTI_LOG_WARNING, shown,
+                         "the model description has %u flaw%s; going on (`tutti check` lists them)",
+                         flaws.errors + flaws.warnings, flaws.errors + flaws.warnings == 1 ? "" : "s");
+    return TUTTI_OK;
+}
 
 enum tutti_err tutti_files_fmu(struct flat *flat, const char *path, const char *shown, struct file **out)
 {
@@ -181,16 +218,10 @@ enum tutti_err tutti_files_fmu(struct flat *flat, const char *path, const char *
         return err;
     if (file->fmu != TUTTI_NONE)
         return TUTTI_OK;
-    struct tutti_findings flaws = {0};
     struct tutti_fmu **slot = tutti_vector_push(&flat->fmus, sizeof *slot);
     if (!slot)
         return tutti_fail_memory();
-    TRY(tutti_fmu_open_as(slot, file->place.path, shown, &flaws));
-    TRY(tutti_desc_check((*slot)->desc, (*slot)->description, &flaws));
-    if (flaws.errors + flaws.warnings > 0)
-        tutti_log_printf(flat->source->log, TUTTI_LOG_WARNING, shown,
-                         "the model description has %u flaw%s; going on (`tutti check` lists them)",
-                         flaws.errors + flaws.warnings, flaws.errors + flaws.warnings == 1 ? "" : "s");
+    TRY(open_fmu(flat, file, shown, slot));
     file->fmu = (uint32_t)flat->fmus.count - 1;
     return TUTTI_OK;
 }
@@ -253,7 +284,11 @@ enum tutti_err tutti_files_package(struct flat *flat, const char *path, const ch
         struct tutti_package **slot = tutti_vector_push(&flat->packages, sizeof *slot);
         if (!slot)
             return tutti_fail_memory();
-        TRY(tutti_package_open(slot, tutti_files_alias(flat, shown) ? archive->place.path : path, shown));
+        const struct tutti_system_file *earlier = tutti_files_earlier(flat, shown);
+        if (earlier && earlier->package)
+            *slot = tutti_package_share(earlier->package);
+        else
+            TRY(tutti_package_open(slot, tutti_files_alias(flat, shown) ? archive->place.path : path, shown));
         archive->opened = *slot;
     }
     TRY(tutti_package_ssd(archive->opened, variant, &place));

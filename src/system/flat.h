@@ -189,6 +189,7 @@ struct flat {
     struct tutti_vector names; /* struct file_name: all that files were asked for by */
     struct tutti_map names_known;
     struct tutti_map aliases;              /* of the source, by name; made when it is first asked */
+    struct tutti_map earlier;              /* its earlier files, by name; likewise */
     const struct tutti_assembly *assembly; /* what the root is in another tool's format; NULL: it is not */
     struct file *assembled;                /* ... and its file */
     struct tutti_map signals;              /* of its functions -> node */
@@ -281,6 +282,8 @@ TUTTI_CHECKED enum tutti_err tutti_files_document(struct flat *flat, struct file
 /* The system of that id in a document; *out is NULL if there is none. */
 TUTTI_CHECKED enum tutti_err tutti_files_system(struct file *file, const char *id,
                                                 const struct tutti_ssp_element **out);
+/* The file of that name that the source's earlier system has, or NULL: also if memory is out, and it is looked for on the disk. */
+const struct tutti_system_file *tutti_files_earlier(struct flat *flat, const char *name);
 /* The file of that name that lies elsewhere, or NULL. */
 const struct tutti_file_alias *tutti_files_alias(struct flat *flat, const char *name);
 /* Is it a system? Else an FMU. */

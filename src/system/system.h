@@ -89,10 +89,10 @@ struct tutti_probe {
 
 /* A file that was opened for the system, under one of its names. */
 struct tutti_system_file {
-    const char *name; /* as messages show it */
-    const char *path; /* on the disk: absolute, links resolved; the same for the same file */
-    bool package;     /* a system: an .ssp, an .ssd, or a folder */
-    bool fmu;
+    const char *name;              /* as messages show it */
+    const char *path;              /* on the disk: absolute, links resolved; the same for the same file */
+    struct tutti_package *package; /* a system: an .ssp, an .ssd, or a folder; NULL: it is none */
+    struct tutti_fmu *fmu;         /* NULL: it is none */
 };
 
 struct tutti_system {
@@ -153,6 +153,8 @@ struct tutti_system_source {
     const char
         *within; /* files without an alias are read only if they lie below this folder; NULL: wherever they lie */
     const struct tutti_log *log; /* NULL: silent */
+    /* What was loaded before: FMUs and packages of the same files are taken from it, and belong to both. NULL: nothing. */
+    const struct tutti_system *earlier;
 };
 
 /* The failure of a file that is not to be read, by `within`. */

@@ -61,6 +61,58 @@ class Simulation(unittest.TestCase):
                 two.advance(2)
                 self.assertEqual(two["x0"], expected)
 
+    def test_reset(self):
+        def alone(mu):
+            return tutti.simulate(kit("VanDerPol"), step=0.01, stop=2, set={"mu": mu})
+
+        results = {}
+        with tutti.Simulation(kit("VanDerPol"), step=0.01, stop=2) as simulation:
+            for mu in (1, 2, 4, 2):
+                simulation.reset(set={"mu": mu}).start()
+                self.assertEqual(simulation.advance(), simulation.stop)
+                results[mu] = simulation.finish()
+            simulation.reset()
+            with self.assertRaises(tutti.Error):
+                simulation.step()
+            self.assertEqual(list(simulation)[-1], 2)
+            results[1.0] = simulation.finish()
+            with self.assertRaises(tutti.ArgumentError):
+                simulation.reset(set={"nothing": 1})
+        for mu, result in results.items():
+            expected = alone(mu)
+            self.assertTrue(np.array_equal(result["x0"], expected["x0"]), mu)
+            self.assertEqual(result.statistics["steps"], expected.statistics["steps"])
+
+    def test_reset_of_units_in_python(self):
+        """Their methods are called by runs only, not to try FMUs beside them."""
+        class Clock:
+            outputs = ["y"]
+
+            def __init__(self):
+                self.calls, self.y = 0, 0.0
+
+            def start(self, t):
+                self.calls, self.y = 0, t
+
+            def step(self, t, h):
+                self.calls += 1
+                self.y = t + h
+                if self.calls > self.most:
+                    raise RuntimeError("enough")
+
+        clock = Clock()
+        with tutti.Simulation({"clock": clock, "ball": kit("BouncingBall")}, coupling="jacobi", step=0.1, stop=1) as simulation:
+            for most in (100, 5, 100):
+                clock.most = most
+                simulation.reset().start()
+                if most == 5:
+                    with self.assertRaisesRegex(RuntimeError, "enough"):
+                        simulation.advance()
+                else:
+                    simulation.advance()
+                    self.assertEqual(simulation["clock.y"], 1)
+                self.assertEqual(clock.calls, min(most + 1, 10))
+
     def test_wrong_use(self):
         simulation = tutti.Simulation(kit("Dahlquist"))
         with self.assertRaises(tutti.Error):

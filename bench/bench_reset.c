@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What many runs of one FMU cost that is loaded once: tutti_simulation_reset, a parameter, start, all steps, a value at the end, against the
+ * same loop by hand, which makes and frees an instance for each.
+ *
+ *     bench_reset FMU2 [RUNS]
+ *
+ * FMU2 is VanDerPol as FMI 2.0. Runs alternate in blocks, the best of each counts; both must come to the same bits. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tutti/tutti.h>
+
+#include "by_hand.h"
+#include "fmi/fmu.h"
+#include "options/options.h"
+
+enum { ROUNDS = 7 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double parameter_of(int run)
+{
+    return 1 + 0.001 * run;
+}
+
+/* One run as a programmer would write it; the value at its end. */
+static double run_by_hand(const struct tutti_fmu *fmu, uint32_t mu, uint32_t x, double value, long steps, double h)
+{
+    const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
+    fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
+    fmi2Component c = f->fmi2Instantiate("bench", fmi2CoSimulation, fmu->desc->token, "", &callbacks, 0, 0);
+    double end = 0;
+    if (!c || f->fmi2SetupExperiment(c, 0, 0, 0, 1, (double)steps * h) || f->fmi2SetReal(c, &mu, 1, &value) ||
+        f->fmi2EnterInitializationMode(c) || f->fmi2ExitInitializationMode(c))
+        die("the FMU cannot be initialised");
+    for (long i = 0; i < steps; i++) {
+        double t = (double)i * h, next = (double)(i + 1) * h;
+        if (f->fmi2DoStep(c, t, next - t, 1) != fmi2OK)
+            die("fmi2DoStep failed");
+    }
+    if (f->fmi2GetReal(c, &x, 1, &end) != fmi2OK)
+        die("fmi2GetReal failed");
+    f->fmi2Terminate(c);
+    f->fmi2FreeInstance(c);
+    return end;
+}
+
+static double run_by_tutti(struct tutti_simulation *simulation, size_t x, double value, double stop)
+{
+    char text[64];
+    double end = 0;
+    snprintf(text, sizeof text, "mu=%.17g", value);
+    if (tutti_simulation_reset(simulation) || tutti_simulation_set(simulation, text) ||
+        tutti_simulation_start(simulation) || tutti_simulation_advance(simulation, stop) ||
+        tutti_simulation_get(simulation, x, &end, 1))
+        die(tutti_err_message());
+    return end;
+}
+
+static uint32_t reference_of(const struct tutti_fmu *fmu, const char *name)
+{
+    uint32_t variable = tutti_desc_find(fmu->desc, name);
+    if (variable == TUTTI_NONE)
+        die("the FMU lacks mu or x0");
+    return fmu->desc->vars[variable].reference;
+}
+
+static bool compare(const struct tutti_fmu *fmu, const char *file, long steps, int runs, double bound)
+{
+    const double h = 0.01;
+    const char *none = "none";
+    struct tutti_run_options options = {.files = &file,
+                                        .file_count = 1,
+                                        .has_stop = true,
+                                        .stop = (double)steps * h,
+                                        .has_step = true,
+                                        .step = h,
+                                        .records = &none,
+                                        .record_count = 1};
+    struct tutti_simulation *simulation;
+    size_t x;
+    if (tutti_simulation_open(&simulation, &options) || tutti_simulation_find(simulation, "x0", &x) ||
+        tutti_simulation_start(simulation))
+        die(tutti_err_message());
+    run_by_tutti(simulation, x, 1, options.stop); /* the reset is tried */
+    uint32_t mu = reference_of(fmu, "mu"), x0 = reference_of(fmu, "x0");
+    double hand = 1e9, ours = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        double begin = now(), sum = 0;
+        for (int run = 0; run < runs; run++)
+            sum += run_by_hand(fmu, mu, x0, parameter_of(run), steps, h);
+        double middle = now(), other = 0;
+        for (int run = 0; run < runs; run++)
+            other += run_by_tutti(simulation, x, parameter_of(run), options.stop);
+        double end = now();
+        hand = middle - begin < hand ? middle - begin : hand;
+        ours = end - middle < ours ? end - middle : ours;
+        if (sum != other)
+            die("the results differ");
+    }
+    tutti_simulation_free(simulation);
+    printf(
+        "reset       %d runs of %-5ld steps   by hand %7.1f us/run   tutti %7.1f us/run   ratio %5.2f   (at most %g)\n",
+        runs, steps, 1e6 * hand / runs, 1e6 * ours / runs, ours / hand, bound);
+    return ours / hand <= bound;
+}
+
+int main(int argc, char **argv)
+{
+    struct tutti_fmu *fmu;
+    if (argc < 2)
+        die("usage: bench_reset FMU2 [RUNS]");
+    if (tutti_fmu_open(&fmu, argv[1], NULL) != TUTTI_OK || tutti_fmu_load(fmu, TUTTI_CS, NULL) != TUTTI_OK)
+        die(tutti_err_message());
+    int runs = argc > 2 ? atoi(argv[2]) : 1000;
+    bool good = compare(fmu, argv[1], 2000, runs, 1.3);
+    good = compare(fmu, argv[1], 200, runs, 3) && good;
+    tutti_fmu_free(fmu);
+    return good ? 0 : 1;
+}
