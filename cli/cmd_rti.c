@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <tutti/tutti.h>
 #include <unistd.h>
@@ -32,6 +33,16 @@ static void heed_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+}
+
+/* Each federate takes a descriptor; the usual limit of a process is low, and may be raised. */
+static void raise_limit_of_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 /* What it was told to be. */
@@ -161,6 +172,7 @@ static enum tutti_err serve(const struct wishes *wishes)
 {
     struct tutti_fedpro_service service;
     struct tutti_fedpro_server *server = NULL;
+    raise_limit_of_files();
     TRY(try_modules(&wishes->service.shelf));
     TRY(tutti_fedpro_service_init(&service, &wishes->service));
     struct tutti_fedpro_served served = {.handler = tutti_fedpro_service_handler(&service),

@@ -2,7 +2,9 @@
 /* Invariants:
  *  V1. A peer is in the list of those to be looked at (`due`) if something of its connection may have changed since it was looked at: it is
  *      freed only from there, never while its messages are handled.
- *  V2. A peer's epoll mask is what it waits for: bytes to read, unless too much waits to be written; room to write, if something waits. */
+ *  V2. A peer's epoll mask is what it waits for: bytes to read, unless too much waits to be written; room to write, if something waits.
+ *  V3. While the process has no descriptor left, `full` is set and epoll does not look at the listener, which would be ready again and again;
+ *      connections wait in its queue until one is closed. */
 #include "fedpro/server.h"
 
 #include <arpa/inet.h>
@@ -59,6 +61,7 @@ struct tutti_fedpro_server {
     int listener, epoll;
     struct peer *peers, *due;
     size_t peer_count;
+    bool full, told_full;
     double now;
     uint8_t buffer[AT_ONCE]; /* of what is being written */
 };
@@ -146,6 +149,14 @@ bool tutti_fedpro_server_is_local(const struct tutti_fedpro_server *server)
     return server->address.loopback;
 }
 
+/* Looks at the listener, or does not for a while. */
+static void set_full(struct tutti_fedpro_server *server, bool full)
+{
+    struct epoll_event event = {.events = full ? 0U : (uint32_t)EPOLLIN};
+    if (full != server->full && epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0)
+        server->full = full;
+}
+
 /* Not in the list of those that are due. */
 static void peer_free(struct peer *peer)
 {
@@ -162,6 +173,7 @@ static void peer_free(struct peer *peer)
     close(peer->socket); /* leaves epoll, too */
     server->peer_count--;
     free(peer);
+    set_full(server, false);
 }
 
 void tutti_fedpro_server_close(struct tutti_fedpro_server *server)
@@ -226,14 +238,30 @@ static void add_peer(struct tutti_fedpro_server *server, int socket, const struc
     server->peer_count++;
 }
 
+/* No connection can be accepted, for the reason of errno. */
+static void fail_to_accept(struct tutti_fedpro_server *server)
+{
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+        return; /* none waits any more, or the one that waited is gone */
+    if (!server->told_full)
+        tutti_log_printf(server->options.log, TUTTI_LOG_WARNING, NULL,
+                         "no connection can be taken beside the %zu that are open: %s; others wait until one is closed "
+                         "(ulimit -n says how many files a process may have open)",
+                         server->peer_count, strerror(errno));
+    server->told_full = true;
+    set_full(server, true);
+}
+
 static void accept_peers(struct tutti_fedpro_server *server)
 {
     for (int i = 0; i < BACKLOG; i++) {
         struct tutti_fedpro_address from = {.size = sizeof from.storage};
         int socket =
             accept4(server->listener, (struct sockaddr *)&from.storage, &from.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (socket < 0)
+        if (socket < 0) {
+            fail_to_accept(server);
             return;
+        }
         /* Connections that have no session yet are few: who opens many and says nothing is not let in. */
         if (server->peer_count > server->options.rules.most_sessions + BACKLOG) {
             close(socket);
@@ -397,6 +425,7 @@ static void tick(struct tutti_fedpro_server *server, double *due)
     double next = 0;
     tutti_fedpro_sessions_tick(&server->sessions, server->now, &next);
     look_for_idle(server);
+    set_full(server, false); /* the system may have some again */
     if (server->served.tick)
         server->served.tick(server->served.handler.context, server->now);
     *due = next < server->now + 1 ? next : server->now + 1;

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import os
 import re
+import resource
 import signal
 import socket
 import struct
@@ -531,12 +532,14 @@ class Federate:
 class Rti:
     """A `tutti rti` that listens."""
 
-    def __init__(self, test, *options, listen="127.0.0.1:0"):
+    def __init__(self, test, *options, listen="127.0.0.1:0", files=None):
         self.test, self.ended = test, False
         self.log = test.folder / f"rti{time.monotonic_ns()}.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen([TUTTI, "rti", "--listen", listen, *map(str, options)], cwd=test.folder,
                                             env=test.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            if files:  # at most so many descriptors
+                resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE, (files, files))
         test.addCleanup(self.end)
         test.assertTrue(wait_until(lambda: "listening at" in self.text() or self.process.poll() is not None), self.text())
         test.assertIsNone(self.process.poll(), self.text())

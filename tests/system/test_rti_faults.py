@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Federates and the RTI when something breaks: cut connections, killed programs, slow ones, garbage, wrong keys."""
+import json
 import os
 import random
 import signal
 import socket
 import struct
+import time
 import unittest
 
 from command import wait_until
-from fedpro import (CALL, FOM, HEADER, NEW_SESSION, NONE, TERMINATE, TYPES, Ended, Federate, RtiTest, at, pack, real, unreal)
+from fedpro import (CALL, FOM, HEADER, NEW_SESSION, NONE, TERMINATE, TYPES, Ended, Federate, RtiTest, at, for_, pack, real, unreal)
 
 
 class Cuts(RtiTest):
@@ -156,6 +158,62 @@ class Cuts(RtiTest):
         with self.assertRaises(Ended):
             one.take()
         self.assertTrue(wait_until(lambda: "one is gone" in rti.text()), rti.text())
+
+
+def processor_seconds(process):
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+        return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+class Crowds(RtiTest):
+    def test_all_at_once(self):
+        """Many federates connect, join, declare, register and step, all at the same time; none of their messages is lost."""
+        rti, count, steps = self.rti(), 60, 3
+        crowd = [self.federate(rti, connect=False) for _ in range(count)]
+        def all_call(name, **fields):
+            numbers = [f.begin(name, **fields) for f in crowd]
+            return [f.end(number) for f, number in zip(crowd, numbers)]
+        all_call("Connect")
+        crowd[0].call("CreateFederationExecution", federationName="crowd", fomModule=TYPES["FomModule"](
+            file=TYPES["FileFomModule"](name="test.xml", content=FOM.encode())))
+        handles = all_call("JoinFederationExecution", federateType="test", federationName="crowd")
+        self.assertEqual(len({h.federateHandle.data for h in handles}), count)
+        car, (z,) = crowd[0].object_class("Car", "z")
+        attributes = crowd[0].set_of([z])
+        all_call("PublishObjectClassAttributes", objectClass=car, attributes=attributes)
+        all_call("SubscribeObjectClassAttributes", objectClass=car, attributes=attributes)
+        bodies = all_call("RegisterObjectInstance", objectClass=car)
+        all_call("EnableTimeRegulation", lookahead=for_(1))
+        all_call("EnableTimeConstrained")
+        for step in range(1, steps + 1):
+            numbers = [f.begin("UpdateAttributeValuesWithTime", objectInstance=body, time=at(step),
+                               attributeValues=f.values([(z, real(step))])) for f, body in zip(crowd, bodies)]
+            for f, number in zip(crowd, numbers):
+                f.end(number)
+            all_call("TimeAdvanceRequest", time=at(step))
+        for f in crowd:
+            for step in range(1, steps + 1):
+                self.assertEqual(f.granted(), step)
+            got = [name for name, _ in f.callbacks]
+            self.assertEqual(got.count("discoverObjectInstance"), count - 1)
+            self.assertEqual(got.count("reflectAttributeValuesWithTime"), steps * (count - 1))
+        all_call("ResignFederationExecution", resignAction=4)
+        self.assertEqual(json.loads(self.tutti("rti", "status", rti.address, "--json").out)["federations"][0]["federates"], [])
+
+    def test_no_descriptors_left(self):
+        """Connections beyond the limit wait until there is room; the RTI tells it once, and does not spin."""
+        rti = self.rti(files=24)
+        host, _, port = rti.address.rpartition(":")
+        crowd = [socket.create_connection((host, int(port))) for _ in range(40)]
+        self.assertTrue(wait_until(lambda: "no connection can be taken" in rti.text()), rti.text())
+        taken = processor_seconds(rti.process.pid)
+        time.sleep(0.5)
+        self.assertLess(processor_seconds(rti.process.pid) - taken, 0.25)
+        for sock in crowd:
+            sock.close()
+        late = self.federate(rti)
+        late.join("road", "late", fom=FOM)
+        self.assertEqual(rti.text().count("no connection can be taken"), 1)
 
 
 class Garbage(RtiTest):
