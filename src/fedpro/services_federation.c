@@ -88,11 +88,19 @@ enum tutti_hla tutti_fedpro_serve_create_several(struct tutti_fedpro_call *call,
     return create(call, several->federation, several->time, &modules, hla);
 }
 
-/* The standard's own module is part of every federation; another one in its place is merged with it. */
-static bool is_standard_mim(const Fedpro__Module *mim)
+/* The standard's own module is part of every federation; what is given in its place is merged with it. */
+static enum tutti_hla add_mim(struct tutti_fedpro_modules *modules, const Fedpro__Module *mim,
+                              const struct tutti_fedpro_shelf *shelf)
 {
-    return !mim || mim->form_case == FEDPRO__MODULE__FORM__NOT_SET ||
-           (mim->form_case == FEDPRO__MODULE__FORM_URL && strcmp(mim->url, "HLAstandardMIM") == 0);
+    if (!mim || mim->form_case == FEDPRO__MODULE__FORM__NOT_SET)
+        return TUTTI_HLA_OK;
+    if (mim->form_case == FEDPRO__MODULE__FORM_URL && strcmp(mim->url, "HLAstandardMIM") == 0)
+        return RAISE(DesignatorIsHLAstandardMIM,
+                     "HLAstandardMIM is part of every federation: create it without naming a MIM");
+    enum tutti_hla hla = tutti_fedpro_modules_add(modules, mim, shelf);
+    return hla == TUTTI_HLA_CouldNotOpenFOM   ? TUTTI_HLA_CouldNotOpenMIM
+           : hla == TUTTI_HLA_ErrorReadingFOM ? TUTTI_HLA_ErrorReadingMIM
+                                              : hla;
 }
 
 enum tutti_hla tutti_fedpro_serve_create_with_mim(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
@@ -100,8 +108,7 @@ enum tutti_hla tutti_fedpro_serve_create_with_mim(struct tutti_fedpro_call *call
     const Fedpro__CreateWithMim *with = TAKE(CreateWithMim, request);
     const struct tutti_fedpro_shelf *shelf = &call->service->options.shelf;
     struct tutti_fedpro_modules modules = {0};
-    enum tutti_hla hla = is_standard_mim(with->mim) ? TUTTI_HLA_OK
-                                                    : tutti_fedpro_modules_add(&modules, with->mim, shelf);
+    enum tutti_hla hla = add_mim(&modules, with->mim, shelf);
     hla = hla ? hla : tutti_fedpro_modules_add_all(&modules, with->modules, shelf);
     return create(call, with->federation, with->time, &modules, hla);
 }

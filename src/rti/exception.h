@@ -23,8 +23,11 @@
     X(AttributeNotPublished)                                                                                           \
     X(CouldNotCreateLogicalTimeFactory)                                                                                \
     X(CouldNotOpenFOM)                                                                                                 \
+    X(CouldNotOpenMIM)                                                                                                 \
     X(DeletePrivilegeNotHeld)                                                                                          \
+    X(DesignatorIsHLAstandardMIM)                                                                                      \
     X(ErrorReadingFOM)                                                                                                 \
+    X(ErrorReadingMIM)                                                                                                 \
     X(FederateAlreadyExecutionMember)                                                                                  \
     X(FederateHandleNotKnown)                                                                                          \
     X(FederateIsExecutionMember)                                                                                       \
