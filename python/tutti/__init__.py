@@ -14,8 +14,10 @@ from ._simulate import simulate
 from ._simulation import Point, Simulation, Variable
 from ._system import System
 from ._system import load as open  # pylint: disable=redefined-builtin
+from ._tell import Analysis, Compared, Comparison, Finding, Findings, Graph, Info, compare, info
 
 __version__: str = _lib.tutti_version().decode()
-__all__ = ["ArgumentError", "Column", "Error", "FMUError", "FileError", "FormatError", "Interrupted", "LinearSystem", "Point",
-           "Result", "Simulation", "SolverError", "Summary", "System", "UnsupportedError", "Variable", "linearize", "open", "options", "read",
-           "simulate"]
+__all__ = ["Analysis", "ArgumentError", "Column", "Compared", "Comparison", "Error", "FMUError", "FileError", "Finding",
+           "Findings", "FormatError", "Graph", "Info", "Interrupted", "LinearSystem", "Point", "Result", "Simulation",
+           "SolverError", "Summary", "System", "UnsupportedError", "Variable", "compare", "info", "linearize", "open",
+           "options", "read", "simulate"]

@@ -6,7 +6,7 @@ import ctypes
 import ctypes.util
 import os
 import pathlib
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_size_t, c_ulong, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint, c_ulong, c_void_p
 from typing import Any
 
 from ._errors import Error, error_of
@@ -68,6 +68,12 @@ class OptionDescription(Structure):
 
     _fields_ = [("name", c_char_p), ("argument", c_char_p), ("help", c_char_p), ("words", POINTER(OptionWord)),
                 ("repeatable", c_bool)]
+
+
+class TellOption(Structure):
+    """struct tutti_tell_option"""
+
+    _fields_ = [("name", c_char_p), ("value", c_char_p)]
 
 
 class ProgramVariable(Structure):
@@ -166,6 +172,12 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_program_open": (_ERR, POINTER(c_void_p), POINTER(Program), c_char_p),
     "tutti_program_close": (None, c_void_p),
     "tutti_save": (_ERR, c_char_p, c_void_p),
+    "tutti_tell_free": (None, c_void_p),
+    "tutti_tell_info": (_ERR, POINTER(c_void_p), c_char_p),
+    "tutti_tell_check": (_ERR, POINTER(c_void_p), c_void_p, c_uint),
+    "tutti_tell_graph": (_ERR, POINTER(c_void_p), c_void_p, c_char_p, c_char_p),
+    "tutti_tell_analysis": (_ERR, POINTER(c_void_p), c_void_p, c_int),
+    "tutti_tell_comparison": (_ERR, POINTER(c_void_p), c_char_p, c_char_p, POINTER(TellOption), c_size_t, POINTER(Log)),
     "tutti_linearize": (_ERR, c_void_p, c_void_p, POINTER(Linearization)),
     "tutti_linearization_fini": (None, POINTER(Linearization)),
     "tutti_stability_name": (c_char_p, c_int),

@@ -73,6 +73,17 @@ def _texts(name: str, value: Any) -> Iterable[str]:
         yield spell(value)
 
 
+def log_of() -> c.Log:
+    """A struct tutti_log that leads to the logger."""
+
+    def write(_context: Any, level: int, origin: bytes | None, message: bytes) -> None:
+        where = c.text_or_none(origin)
+        logger.log(_LEVELS[level], "%s", f"{where}: {c.text(message)}" if where else c.text(message), extra={"origin": where})
+
+    level = next((i for i in range(3, -1, -1) if logger.isEnabledFor(_LEVELS[i])), 0)
+    return c.Log(level, c.WRITE(write), None)
+
+
 class Options:
     """A struct tutti_run_options, with what it borrows."""
 
@@ -97,13 +108,7 @@ class Options:
         c.lib.tutti_options_set(self.handle, name.replace("_", "-").encode(), text.encode())
 
     def _set_log(self) -> None:
-        def write(_context: Any, level: int, origin: bytes | None, message: bytes) -> None:
-            where = c.text_or_none(origin)
-            logger.log(_LEVELS[level], "%s", f"{where}: {c.text(message)}" if where else c.text(message),
-                       extra={"origin": where})
-
-        level = next((i for i in range(3, -1, -1) if logger.isEnabledFor(_LEVELS[i])), 0)
-        self._log = c.Log(level, c.WRITE(write), None)
+        self._log = log_of()
         c.lib.tutti_options_set_log(self.handle, ctypes.byref(self._log))
 
     def set_progress(self, progress: Callable[[float], None]) -> None:

@@ -69,8 +69,11 @@ class Column:
 class Result(Mapping[str, Any]):
     """What a run recorded: a mapping from the names of variables to arrays.
 
-    `time` and every variable have a value per row; rows at equal times are both sides of an event.
+    `time` and every variable have a value per row; rows at equal times are both sides of an event. `path` is the file that it was read from,
+    None of a run.
     """
+
+    path: str | None = None
 
     def __init__(self, columns: Sequence[Column], block: Floats, owner: Any = None,
                  statistics: Mapping[str, Any] | None = None) -> None:
@@ -281,4 +284,6 @@ def read(path: str | os.PathLike[str]) -> Result:
             c.lib.tutti_result_read(handle, which, count, places)
     finally:
         c.lib.tutti_result_free(handle)
-    return Result(columns, block.T)
+    result = Result(columns, block.T)
+    result.path = os.path.abspath(path)
+    return result

@@ -13,6 +13,7 @@ from ._options import Options
 from ._result import Result
 from ._simulate import Files, simulate
 from ._simulation import Simulation, Variable
+from ._tell import Analysis, Findings, Graph, Told, analyze, check
 from ._units import Units
 
 
@@ -100,6 +101,24 @@ class System:
         for name in self.variables:
             found.setdefault(name.split(".")[0] if "." in name else "", None)
         return list(found)
+
+    def check(self, run: bool = False, strict: bool = False, **options: Any) -> Findings:
+        """All that is wrong with its files, connections and values; also with `run`, for which FMUs are run on trial. `strict`: what contradicts
+        FMI is an error also where a run goes on."""
+        return check(self._told(options), run, strict)
+
+    def graph(self, phase: str = "initial", **options: Any) -> Graph:
+        """Units, connections, dependencies and algebraic loops, which a notebook shows as a picture; at the start ("initial") or in the "run". No
+        code of an FMU runs."""
+        return Graph(self._told(options), phase)
+
+    def analyze(self, ranks: int = 0, **options: Any) -> Analysis:
+        """Order of evaluation, loops, which couplings are stable (with step=H for that step), what `auto` chooses; with `ranks`, which of so many
+        would get which unit. The system is initialised for it."""
+        return analyze(self._told(options), ranks)
+
+    def _told(self, options: Mapping[str, Any]) -> Told:
+        return Told(self.files, self._given(options))
 
     # ---- doing ----
 

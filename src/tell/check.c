@@ -146,7 +146,7 @@ static void check_whole(struct checker *checker, const struct tutti_system *syst
 static void name_units(struct checker *checker, const struct tutti_system *system, const struct tutti_fmu *fmu)
 {
     checker->unit_count = 0;
-    for (uint32_t c = 0; c < system->component_count && !system->single && checker->units; c++)
+    for (uint32_t c = 0; c < system->component_count && checker->units; c++)
         if (system->components[c].fmu == fmu)
             checker->units[checker->unit_count++] = system->components[c].name;
 }
@@ -161,7 +161,7 @@ static void check_members(struct checker *checker, const struct tutti_system *sy
     }
     for (uint32_t c = 0; checker->runs && c < system->component_count; c++) {
         const struct tutti_component *component = &system->components[c];
-        checker->unit_count = checker->units && !system->single;
+        checker->unit_count = checker->units != NULL;
         if (checker->unit_count)
             checker->units[0] = component->name;
         report_failure(checker, tutti_trial(component->fmu, component->name, component->settings,
