@@ -710,6 +710,11 @@ static enum tutti_err check_together(const struct tutti_master *master, const st
             "--extrapolate 3 is a cubic between both ends of a step, and the end is known only where steps are "
             "repeated: it goes with %s, not with %s; use --extrapolate 2",
             couplings_that(does_iterate).text, master->chosen.coupling->name);
+    if (order == TUTTI_CUBIC && master->chosen.last_only)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--extrapolate 3 is about whole steps, and --reevaluate last repeats a part of them only; leave one "
+            "of them out");
     if (master->chosen.smooths && order == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--smooth needs inputs that move: use --extrapolate 1 or 2");
     if (master->chosen.control->takes_quantum && !rank->job->options.has_quantum)
@@ -740,6 +745,7 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
         {options->sweeps != NULL, "--sweeps"},
         {options->accelerate != NULL, "--accelerate"},
         {options->newton != NULL, "--newton"},
+        {options->reevaluate != NULL, "--reevaluate"},
         {options->mode != NULL, "--mode"},
         {!controlled && options->has_quantum, "--quantum"},
         {options->has_divergence, "--divergence"},
@@ -784,6 +790,7 @@ static void warn_of_idle(const struct tutti_master *master)
         {options->sweeps && !sweeps, "--sweeps", sweeping.text},
         {options->accelerate && !sweeps, "--accelerate", sweeping.text},
         {options->newton && master->chosen.coupling != &tutti_coupling_newton, "--newton", "--coupling newton"},
+        {options->reevaluate && master->chosen.coupling != &tutti_coupling_newton, "--reevaluate", "--coupling newton"},
         {options->max_iterations > 0 && !iterates, "--max-iterations", iterating.text},
         {options->order && !master->chosen.coupling->waves, "--order", waving.text},
         {options->has_quantum && !master->chosen.control->takes_quantum, "--quantum", "--control quantum"},
@@ -890,6 +897,9 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     if (!facts.no_rollback && !master->chosen.detection->early) /* then units cross events in the middle of a step */
         facts.no_rollback = facts.fragile;
     TRY(choose_coupling(master, &facts));
+    const char *reevaluate = rank->job->options.reevaluate;
+    master->chosen.last_only = master->chosen.coupling == &tutti_coupling_newton && reevaluate &&
+                               strcmp(reevaluate, "last") == 0;
     TRY(choose_control(master, &facts));
     const char *per = rank->job->options.error_per;
     master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&

@@ -37,6 +37,7 @@ struct tutti_chosen {
     unsigned order; /* of extrapolation; TUTTI_CUBIC: of movement between both ends of a step ... */
     /* ... but outputs of this unit move on lines, and this one does not follow its inputs inside of a step; NULL: none. */
     const struct tutti_member *on_lines, *holding;
+    bool last_only;         /* iterations repeat the last own step of units' solvers only */
     bool corrects, smooths; /* with couplings that take it */
     bool solves;            /* ... outputs are solved for where they are corrected */
     unsigned table_order;   /* the order that values of tables leave, where units hold them; 0: no unit does */

@@ -37,6 +37,11 @@ static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *memb
                               struct tutti_step *step)
 {
     struct tutti_unit *unit = member->unit;
+    if (__builtin_expect(unit->notes_last, 0)) {
+        member->begun = member->now;
+        if (member->inputs)
+            member->inputs_begun = member->inputs->now;
+    }
     if (member->inputs)
         TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->now.time, goal));
     unit->horizon = horizon(rank, member, goal);
@@ -261,6 +266,21 @@ enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_ste
     begin = tutti_clock_now();
     TRY(tutti_wires_get(member->wires, unit));
     time_exchange(&unit->counts, set, tutti_clock_now() - begin);
+    return TUTTI_OK;
+}
+
+/* A do-step leads over nothing that its inputs do at a point. */
+enum tutti_err tutti_member_back_to_last(const struct tutti_rank *rank, struct tutti_member *member)
+{
+    double t;
+    TRY(member->unit->kind->back_to_last(member->unit, &t));
+    member->now = member->begun;
+    member->now.t = t;
+    if (!member->inputs)
+        return TUTTI_OK;
+    member->inputs->now = member->inputs_begun;
+    if (t > member->begun.t)
+        tutti_inputs_arrive(member->inputs, member->unit, t, rank->span);
     return TUTTI_OK;
 }
 

@@ -25,6 +25,9 @@ TUTTI_CHECKED enum tutti_err tutti_member_step(struct tutti_rank *rank, const st
 TUTTI_CHECKED enum tutti_err tutti_member_finish(struct tutti_rank *rank, const struct tutti_step_rules *rules,
                                                  struct tutti_member *member, double target,
                                                  const struct tutti_step *made, struct tutti_outcome *outcome);
+/* An own unit goes back to where the last own step of its solver began, in a step that was made while unit->notes_last was set: from there
+ * tutti_member_step repeats it. */
+TUTTI_CHECKED enum tutti_err tutti_member_back_to_last(const struct tutti_rank *rank, struct tutti_member *member);
 /* Where the member came to: does its input file jump there, or does it have an event to cross? */
 void tutti_member_look(const struct tutti_rank *rank, struct tutti_member *member);
 

@@ -124,6 +124,11 @@
     X(BROYDEN, "broyden", "updated by what each iteration shows")                                                      \
     X(KRYLOV, "krylov", "none: products with it, for GMRES")
 
+/* What units repeat in an iteration of a step. */
+#define TUTTI_REEVALUATIONS(X)                                                                                         \
+    X(FULL, "full", "the whole step")                                                                                  \
+    X(LAST, "last", "the last one of the steps of their solvers: Model Exchange")
+
 /* What code of FMUs may do. */
 #define TUTTI_CONFINEMENTS(X)                                                                                          \
     X(NONE, "none", "everything that you may do")                                                                      \

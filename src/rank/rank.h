@@ -61,6 +61,9 @@ struct tutti_member {
     bool ready;    /* initialised */
     struct tutti_member_learned learned;
     struct tutti_member_setup setup;
+    /* If unit->notes_last: where its last do-step began. */
+    struct tutti_member_state begun;
+    struct tutti_inputs_state inputs_begun;
 };
 
 struct tutti_rank {

@@ -42,10 +42,14 @@ struct me {
     struct me_derivatives derivatives;
     struct average average;
     struct between between;
-    bool switches;          /* the present event is one of its own, or a state event */
-    double *slopes_before;  /* of all states, when the present event was entered ... */
-    bool has_slopes_before; /* ... if the solver could go on after it as if nothing had been */
+    bool switches;                 /* the present event is one of its own, or a state event */
+    double *slopes_before;         /* of all states, when the present event was entered ... */
+    bool has_slopes_before;        /* ... if the solver could go on after it as if nothing had been */
+    struct tutti_unit_saved *last; /* where the solver's last step began; NULL: never noted */
 };
+
+static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved);
+static enum tutti_err note_last(struct me *me);
 
 static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
 {
@@ -79,6 +83,7 @@ static void finish(struct tutti_unit *unit)
     struct me *me = (struct me *)unit;
     if (me->instance)
         tutti_unit_report(unit, me->instance, me->options.log);
+    discard(unit, me->last);
     tutti_instance_free(me->instance);
     tutti_me_derivatives_fini(&me->derivatives);
     tutti_me_events_fini(&me->events);
@@ -309,6 +314,8 @@ static enum tutti_err take_step(struct me *me, double end)
     if (me->options.interrupt && *me->options.interrupt) /* a step of the run may be many of the solver */
         return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s, on the way to %s; everything recorded is kept",
                           NUMBER(solution->t), NUMBER(end));
+    if (me->unit.notes_last)
+        TRY(note_last(me));
     double left = solution->front;
     solution->front = limit;
     if (solution->solver) {
@@ -566,13 +573,12 @@ static void copy_average(struct average *to, const struct average *from, size_t 
     to->integral = integral;
 }
 
-static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **out)
+static enum tutti_err fill(struct me *me, bool with_fmu, struct tutti_unit_saved **out)
 {
-    struct me *me = (struct me *)unit;
     if (!*out)
         TRY(make(me, out));
     struct tutti_unit_saved *saved = *out;
-    saved->has_fmu = unit->can & TUTTI_CAN_STATE;
+    saved->has_fmu = with_fmu;
     if (saved->has_fmu)
         TRY(tutti_instance_save(me->instance, &saved->fmu));
     tutti_me_model_save(&me->model, &saved->model);
@@ -583,9 +589,22 @@ static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **ou
     return TUTTI_OK;
 }
 
-static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **out)
 {
-    struct me *me = (struct me *)unit;
+    return fill((struct me *)unit, unit->can & TUTTI_CAN_STATE, out);
+}
+
+/* Before each step of the solver; so a state of the FMU is saved only if it may have become another one by its end: by an event, or
+ * because the FMU is told of it. */
+static enum tutti_err note_last(struct me *me)
+{
+    bool told = me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP;
+    return fill(me, (me->unit.can & TUTTI_CAN_STATE) && (told || me->events.count > 0), &me->last);
+}
+
+static enum tutti_err bring_back(struct me *me, const struct tutti_unit_saved *saved)
+{
+    const struct tutti_unit *unit = &me->unit;
     if (saved->has_fmu)
         TRY(tutti_instance_restore(me->instance, &saved->fmu));
     else if (saved->model.calendar.events != me->model.calendar.events)
@@ -595,7 +614,6 @@ static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_s
             "states (canGetAndSetFMUstate), without which an event cannot be undone. Use a method that "
             "never repeats a step",
             unit->name, unit->fmu->path, TIME(saved->solution.t), TIME(me->model.calendar.event_time));
-    unit->counts.rollbacks++;
     tutti_me_model_restore(&me->model, &saved->model);
     tutti_me_solution_restore(&me->solution, &saved->solution);
     tutti_me_events_restore(&me->events, &saved->events, saved->solution.is_ahead);
@@ -605,6 +623,23 @@ static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_s
         return TUTTI_OK;
     TRY(tutti_me_inputs_write(&me->model.inputs, me->solution.t));
     return tutti_me_solution_place_back(&me->solution);
+}
+
+static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+{
+    TRY(bring_back((struct me *)unit, saved));
+    unit->counts.rollbacks++;
+    return TUTTI_OK;
+}
+
+static enum tutti_err back_to_last(struct tutti_unit *unit, double *t)
+{
+    struct me *me = (struct me *)unit;
+    if (!me->last)
+        return tutti_fail(TUTTI_ERR_STATE, "%s: no step of its solver was noted", unit->name);
+    TRY(bring_back(me, me->last));
+    *t = me->solution.t;
+    return TUTTI_OK;
 }
 
 static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
@@ -890,6 +925,7 @@ const struct tutti_unit_kind tutti_unit_me = {
     .save = save,
     .restore = restore,
     .discard = discard,
+    .back_to_last = back_to_last,
     .pack = pack,
     .unpack = unpack,
     .pack_counts = pack_counts,

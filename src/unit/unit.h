@@ -199,6 +199,9 @@ struct tutti_unit_kind {
     enum tutti_err (*save)(struct tutti_unit *unit, struct tutti_unit_saved **saved);
     enum tutti_err (*restore)(struct tutti_unit *unit, const struct tutti_unit_saved *saved);
     void (*discard)(struct tutti_unit *unit, struct tutti_unit_saved *saved); /* NULL is fine */
+    /* Back to where the solver's last own step began in the steps that were made while unit->notes_last was set; *t: there. As often as
+     * wanted. NULL: the kind knows of no such steps. */
+    enum tutti_err (*back_to_last)(struct tutti_unit *unit, double *t);
     /* A point as bytes for another process of this version of Tutti with the same FMU, and such bytes as a point of this unit,
      * into *saved, which is NULL. UNSUPPORTED, naming what the FMU lacks; FORMAT. The unit, if it stands at that point, goes on as
      * one that was brought there: what cannot be packed (the memory of some solvers) begins anew. */
@@ -225,6 +228,7 @@ struct tutti_unit {
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by the rank that steps the unit. */
+    bool notes_last;            /* steps note where the last own step of the solver begins: see back_to_last */
     bool asks_for_inputs;       /* connected inputs are among options.moving: they can move inside a step */
     unsigned directional_tests; /* of its directional derivatives, so far */
     bool forgets;               /* it claims to save its state, and does not come back as it was (start/rehearse.h) */

@@ -21,7 +21,7 @@ CASES = (
     ("tutti run --coupling s", {"seidel", "strong"}),
     ("tutti run --coupling=s", {"seidel", "strong"}),
     ("tutti run --log-level ", {"error", "warning", "info", "debug"}),
-    ("tutti run --quiet --extrapolate ", {"0", "1", "2", "auto"}),
+    ("tutti run --quiet --extrapolate ", {"0", "1", "2", "3", "auto"}),
     ("tutti run ", {"ball.fmu", "my car.ssp", "systems/"}),
     ("tutti run ball.fmu my", {"my car.ssp"}),
     ("tutti run systems/", {"systems/two.ssd"}),

@@ -79,6 +79,14 @@ class Masters(FabricTest):
             self.assertTrue(self.check(run, random.Random(n), fabrics))
 
 
+    def test_newton_by_parts(self):
+        """Inputs on cubics; the last steps of solvers only."""
+        for n, options in enumerate((("--extrapolate", "3"), ("--reevaluate", "last"), ("--reevaluate", "last", "--newton", "krylov"))):
+            run = (example("lorenz"), "--interface", "me", "--coupling", "newton", "--control", "fixed", "--step", "0.05", "--stop", "0.5", *options)
+            fabrics = [threads(2), (processes(2), self.tcp(), *([mpi(2)] if has_mpi() else []))[n % (2 + has_mpi())]]
+            self.assertTrue(self.check(run, random.Random(n), fabrics))
+
+
 class RandomSystems(FabricTest):
     """Lags and gains of all FMI versions and both interfaces, with loops at the start and steps of their own."""
 

@@ -86,6 +86,46 @@ class Newton(CoupledTest):
             for what in ("gives no derivatives", "does not follow inputs"):
                 self.assertEqual(err.count(f"warning: --extrapolate 3: 'b' {what}"), what in says, err)
 
+    def test_last_steps(self):
+        """Two integrators with --reevaluate last: the first part of a step goes with the guess, x(t_l) = x + the integral of that, the last
+        step of the solver with lines from there to what comes out, X = x(t_l) + h_l (y(t_l) + Y) / 2, Y = y(t_l) - h_l (x(t_l) + X) / 2."""
+        system = example("oscillator"), "--interface", "me", "--solver", "rk4", "--rtol", "1e-12", "--stop", "2"
+        errors = {}
+        for extrapolate in (0, 1):
+            for h in (0.2, 0.1):
+                last = h / 10
+                table, stats, _ = self.with_stats(*system, *NEWTON, "--reevaluate", "last", "--extrapolate", str(extrapolate), "--step", str(h),
+                                                  "--solver-step", str(last))
+                x, y, part = 1.0, 0.0, h - last
+                for row in range(1, len(table["time"])):
+                    dx, dy = (y, -x) if extrapolate else (0, 0)
+                    xl, yl = x + part * y + part ** 2 / 2 * dy, y - part * x - part ** 2 / 2 * dx
+                    a, b = xl + last / 2 * (y + part * dy), yl - last / 2 * (x + part * dx)
+                    x, y = ((a + last / 2 * b) / (1 + last ** 2 / 4), (b - last / 2 * a) / (1 + last ** 2 / 4))
+                    self.assertAlmostEqual(float(table["first.y"][row]), x, delta=1e-9)
+                    self.assertAlmostEqual(float(table["second.y"][row]), -y, delta=1e-9)  # its sign is the other one
+                errors[extrapolate, h] = math.hypot(x - math.cos(2), y + math.sin(2))
+                _, full, _ = self.with_stats(*system, *NEWTON, "--step", str(h), "--solver-step", str(last))
+                ratio = stats["units"][0]["rhs_evaluations"] / full["units"][0]["rhs_evaluations"]
+                self.assertLess(ratio, 0.6)  # of two sweeps over ten steps of the solver one is left, and a tenth
+        for extrapolate, order in ((0, 1), (1, 2)):
+            self.assertAlmostEqual(math.log2(errors[extrapolate, 0.2] / errors[extrapolate, 0.1]), order, delta=0.2)
+
+    def test_last_steps_that_are_whole(self):
+        """If a step is one of the solver, both are the same."""
+        tables = [self.with_stats(example("van_der_pol"), "--interface", "me", "--solver", "rk4", "--solver-step", "0.1", "--step", "0.1",
+                                  "--stop", "2", *NEWTON, "--reevaluate", what)[0] for what in ("full", "last")]
+        for name in tables[0].header:
+            self.assertEqual(tables[0][name], tables[1][name])
+
+    def test_no_last_steps(self):
+        run = "--step", "0.1", "--stop", "1", *NEWTON, "--reevaluate", "last", "-o", self.path("r.csv")
+        for options, says in (((), "--reevaluate last repeats the last step of a unit's solver, and 'first' .* is of Co-Simulation"),
+                              (("--interface", "me", "--solver", "cvode"), "and cvode of 'first' cannot go back .*; use --solver bdf"),
+                              (("--interface", "me", "--filter", "average"), "--reevaluate last goes without --filter average: 'first'"),
+                              (("--interface", "me", "--extrapolate", "3"), "--extrapolate 3 is about whole steps, and --reevaluate last")):
+            self.refused("run", example("oscillator"), *run, *options, status=2, says=says)
+
     def test_idle_options(self):
         pair = (f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('Tracker', '2')}", *connect("a.y=b.u", "b.y=a.u"), "--stop", "1",
                 "-o", self.path("r.csv"))

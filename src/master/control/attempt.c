@@ -34,6 +34,8 @@ static unsigned order_with(const struct tutti_master *master, unsigned extrapola
     if (chosen->order == TUTTI_CUBIC)
         extrapolation = chosen->on_lines || chosen->holding ? 1 : TUTTI_CUBIC;
     unsigned order = coupled ? chosen->coupling->order(extrapolation) : chosen->table_order;
+    if (coupled && chosen->last_only && extrapolation == 0) /* most of a step is made with held inputs */
+        order = 1;
     unsigned most = chosen->table_order > 0 ? chosen->table_order : master->staging.holds ? 2 : order;
     return order < most ? order : most;
 }

@@ -9,6 +9,9 @@
  * Newton's method runs, at what it was after the last solution, which is repeated until that rests; or, where events are located by
  * changes of discrete outputs, at what it was at the start of the step.
  *
+ * With --reevaluate last (Awais 2015 section 5.3, semi-implicit) the first sweep makes the whole step, with the guess; later ones, and
+ * tries, repeat the last own step of each unit's solver. There inputs move on a line from where the guess had them to the unknowns.
+ *
  * When a Jacobian is made:
  *  Q1  `kept`: if there is none, or it was made for a step that was longer or shorter by a quarter; or if the last iteration has
  *      left more than a tenth of the residual. Else it is kept, also from step to step.
@@ -89,13 +92,15 @@ struct interface {
     struct ring *rings;
     struct tutti_step_jacobian jacobian; /* columns of all cycles */
     struct tutti_step_meaning meaning;
-    uint32_t *unknowns;     /* per column: of its cycle */
-    uint32_t *row_unknowns; /* per row: likewise */
-    double *tried;          /* per real: derivatives at the end of a step that is tried */
-    size_t *places;         /* per entry: in the matrix of its cycle */
-    double *base;           /* of the Jacobian */
-    double *jacobian_h;     /* per cycle */
-    struct room *rooms;     /* all that Jacobians consist of */
+    uint32_t *unknowns;                       /* per column: of its cycle */
+    uint32_t *row_unknowns;                   /* per row: likewise */
+    double *tried;                            /* per real: derivatives at the end of a step that is tried */
+    size_t *places;                           /* per entry: in the matrix of its cycle */
+    double *base;                             /* of the Jacobian */
+    double *jacobian_h;                       /* per cycle */
+    bool last;                                /* sweeps repeat the last own step of solvers ... */
+    double *guessed_slopes[TUTTI_MOST_ORDER]; /* ... and these are the slopes of gathered inputs in the first one */
+    struct room *rooms;                       /* all that Jacobians consist of */
     size_t room_count;
     unsigned long start_step;           /* the number of the macro step whose start they know */
     double *begin;                      /* per real: at the start of the step */
@@ -151,6 +156,39 @@ static void lay_slope(const struct ring *ring, uint32_t value, const double *x)
                        rate == TUTTI_NONE ? NAN : x[rate] / h, h);
 }
 
+/* --reevaluate last: what was staged for the whole step becomes what it is for the rest of it. An input that goes as it did goes on;
+ * others turn to where they are to end. */
+static void redirect(const struct interface *self, const struct tutti_member *member)
+{
+    struct tutti_wires *wires = &self->master->rank->wires;
+    double elapsed = member->now.t - self->master->rank->t, h = self->target - self->master->rank->t;
+    uint32_t first = member->wires->gather_first;
+    for (uint32_t i = first; i < first + member->wires->gather_count && elapsed > 0; i++) {
+        double end = tutti_wires_moved(wires, i, h), rate = 0;
+        bool same = true;
+        for (unsigned o = 0; o < wires->order; o++) {
+            same = same && wires->gathered_slopes[o][i] == self->guessed_slopes[o][i];
+            wires->gathered_slopes[o][i] = self->guessed_slopes[o][i];
+        }
+        wires->gathered[i] = tutti_wires_moved(wires, i, elapsed);
+        for (unsigned o = wires->order; o-- > 1;)
+            rate = (rate + wires->gathered_slopes[o][i]) * elapsed / o;
+        wires->gathered_slopes[0][i] = same ? wires->gathered_slopes[0][i] + rate
+                                            : (end - wires->gathered[i]) / (h - elapsed);
+        for (unsigned o = 1; o < wires->order && !same; o++)
+            wires->gathered_slopes[o][i] = 0;
+    }
+}
+
+static void keep_guess(const struct interface *self, const struct tutti_member *member)
+{
+    const struct tutti_wires *wires = &self->master->rank->wires;
+    uint32_t first = member->wires->gather_first;
+    for (unsigned o = 0; o < wires->order; o++)
+        memcpy(self->guessed_slopes[o] + first, wires->gathered_slopes[o] + first,
+               member->wires->gather_count * sizeof(double));
+}
+
 /* Discrete inputs are staged before the first sweep, and after a solution (carry). */
 static enum tutti_err stage_unit(struct interface *self, struct tutti_member *member, bool discrete)
 {
@@ -165,15 +203,22 @@ static enum tutti_err stage_unit(struct interface *self, struct tutti_member *me
     rank->wires.source = rank->wires.signals;
     if (!err && !discrete)
         tutti_staging_hold(&master->staging, member, self->target);
+    if (!err && self->last && discrete)
+        keep_guess(self, member);
+    else if (!err && self->last)
+        redirect(self, member);
     return err;
 }
 
 /* Values that cannot be computed are a step that is refused. */
-static enum tutti_err step_unit(struct interface *self, struct tutti_member *member, struct tutti_outcome *outcome)
+static enum tutti_err step_unit(struct interface *self, struct tutti_member *member, bool whole,
+                                struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = self->master->rank;
     self->before[member->component] = member->unit->counts.do_steps;
+    member->unit->notes_last = self->last && whole;
     enum tutti_err err = tutti_member_step(rank, &self->master->rules, member, self->target, outcome);
+    member->unit->notes_last = false;
     if (err == TUTTI_ERR_DISCARD) {
         tutti_outcome_refused(outcome, member->component, rank->t);
         return TUTTI_OK;
@@ -190,7 +235,7 @@ static enum tutti_err step_stage(struct interface *self, const struct tutti_stag
             TRY(stage_unit(self, &rank->members[unit_at(self, stage, i)], discrete));
     for (uint32_t i = 0; i < stage->count; i++)
         if (tutti_rank_owns(rank, unit_at(self, stage, i)))
-            TRY(step_unit(self, &rank->members[unit_at(self, stage, i)], outcome));
+            TRY(step_unit(self, &rank->members[unit_at(self, stage, i)], discrete && stage->cyclic, outcome));
     TRY(tutti_channels_exchange(&rank->channels));
     return tutti_couple_agree(self->master, outcome);
 }
@@ -223,6 +268,17 @@ static enum tutti_err ask_units(struct interface *self, const struct tutti_stage
     return tutti_staging_share(&self->master->staging);
 }
 
+static enum tutti_err go_to_last(const struct ring *ring)
+{
+    const struct interface *self = ring->interface;
+    struct tutti_rank *rank = self->master->rank;
+    const struct tutti_stage *stage = ring->cycle->stage;
+    for (uint32_t i = 0; i < stage->count; i++)
+        if (tutti_rank_owns(rank, unit_at(self, stage, i)))
+            TRY(tutti_member_back_to_last(rank, &rank->members[unit_at(self, stage, i)]));
+    return TUTTI_OK;
+}
+
 /* A guess that a unit refuses is outside, unless it is the first one: then the step is too long. An event ends the solution. */
 static enum tutti_err sweep(void *context, const double *x, double *image, bool *outside)
 {
@@ -231,6 +287,8 @@ static enum tutti_err sweep(void *context, const double *x, double *image, bool 
     struct tutti_outcome outcome = tutti_outcome_begin();
     if (ring->away)
         TRY(take_back(ring));
+    if (self->last && ring->sweeps > 0)
+        TRY(go_to_last(ring));
     for (uint32_t k = 0; k < ring->cycle->n; k++)
         lay_slope(ring, k, x);
     ring->away = true;
@@ -248,8 +306,11 @@ static enum tutti_err sweep(void *context, const double *x, double *image, bool 
     }
     TRY(ask_units(self, ring->cycle->stage));
     take_image(ring, ring->image);
-    if (ring->sweeps == 1)
+    if (ring->sweeps == 1) {
         memcpy(ring->first, ring->image, ring->n * sizeof *ring->first);
+        if (self->last) /* events lie before what is repeated */
+            self->own_events = self->master->rank->own_events;
+    }
     if (ring->begins)
         memcpy(ring->guessed, ring->image, ring->n * sizeof *ring->guessed);
     ring->begins = false;
@@ -270,6 +331,8 @@ static enum tutti_err move_column(void *context, struct tutti_member *member, ui
     struct interface *self = ring->interface;
     uint32_t unknown = self->unknowns[column];
     double before = ring->at[unknown];
+    if (self->last)
+        TRY(tutti_member_back_to_last(self->master->rank, member));
     ring->at[unknown] += distance;
     lay_slope(ring, ring->values[unknown], ring->at);
     enum tutti_err err = stage_unit(self, member, false);
@@ -593,7 +656,49 @@ static enum tutti_err open_jacobian(struct interface *self)
     TRY(list_rows(self, rows));
     if (!self->master->staging.cubic)
         TRY(tutti_cycles_mean(&self->cycles, rank, self->jacobian.row_first, &self->meaning));
+    self->meaning.begin = self->last ? tutti_member_back_to_last : NULL;
     return add_room(self, self->jacobian.entries, self->jacobian.entry_count);
+}
+
+/* ---- the last own step of solvers ---- */
+
+static enum tutti_err check_last(const struct tutti_member *member)
+{
+    const struct tutti_unit *unit = member->unit;
+    const struct tutti_solver_kind *kind = member->setup.integration.solver;
+    kind = kind ? kind : tutti_solver_kinds[0];
+    if (unit->kind->interface != TUTTI_ME)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--reevaluate last repeats the last step of a unit's solver, and '%s' (%s) is of Co-Simulation, "
+            "whose solver is its own; use --interface me, or --reevaluate full",
+            unit->name, unit->fmu->path);
+    if (!kind->saved_size && unit->fmu->desc->state_count > 0)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--reevaluate last repeats the last step of a unit's solver, and %s of '%s' cannot go back to "
+            "where that began; use --solver bdf, radau5 or one with fixed steps, or --reevaluate full",
+            kind->name, unit->name);
+    if (member->setup.integration.average)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--reevaluate last goes without --filter average: '%s' has averages over whole steps",
+                          unit->name);
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_last(struct interface *self)
+{
+    struct tutti_rank *rank = self->master->rank;
+    self->last = self->master->chosen.last_only;
+    for (uint32_t r = 0; r < self->cycles.count && self->last; r++)
+        for (uint32_t i = 0; i < self->cycles.items[r].stage->count; i++)
+            TRY(check_last(&rank->members[unit_at(self, self->cycles.items[r].stage, i)]));
+    for (unsigned o = 0; o < rank->wires.order && self->last; o++) {
+        self->guessed_slopes[o] = tutti_arena_array(&rank->arena, rank->wires.gather_count, sizeof(double));
+        if (!self->guessed_slopes[o])
+            return tutti_fail_memory();
+    }
+    return TUTTI_OK;
 }
 
 static enum tutti_err open_newton(struct tutti_master *master, void *coupling)
@@ -605,6 +710,7 @@ static enum tutti_err open_newton(struct tutti_master *master, void *coupling)
     TRY(tutti_option_choose("newton", rank->job->options.newton, &kind));
     self->kind = (enum kind)kind;
     TRY(tutti_cycles_init(&self->cycles, rank, &master->running));
+    TRY(open_last(self));
     self->rings = tutti_arena_array(&rank->arena, self->cycles.count, sizeof *self->rings);
     self->rooms = tutti_arena_array(&rank->arena, (size_t)self->cycles.count + 2, sizeof *self->rooms);
     self->jacobian_h = tutti_arena_array(&rank->arena, self->cycles.count, sizeof *self->jacobian_h);

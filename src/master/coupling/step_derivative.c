@@ -167,6 +167,8 @@ static enum tutti_err derive(struct derivation *of, struct tutti_rank *rank, con
     if (of->member->now.t == target)
         TRY(linearize(of, &of->end, columns, rows, done));
     TRY(tutti_snapshot_restore_member(start, rank, of->member));
+    if (of->meaning->begin)
+        TRY(of->meaning->begin(rank, of->member));
     if (*done)
         TRY(linearize(of, &of->begin, columns, rows, done));
     return *done ? integrate(of, target - of->member->now.t, entries, done) : TUTTI_OK;

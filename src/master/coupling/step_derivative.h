@@ -23,10 +23,12 @@ struct tutti_step_meaning {
     const size_t *part_first;            /* per column, and one more */
     const uint32_t *row_variables;       /* per row: an output, a scalar; TUTTI_NONE: something else */
     bool line;                           /* inputs go to the value that is moved on a line; else they are held there */
+    /* Brings an own unit from the start of the step to where that is repeated from; NULL: that is the start. */
+    enum tutti_err (*begin)(const struct tutti_rank *rank, struct tutti_member *member);
 };
 
 /* Columns `first` ... of an own unit into `entries`, column by column, `rows` are those of the unit from `row_first` on. The unit is at
- * the end of the step to `target`, or at `start`; it is at `start` afterwards. *done is false where there is no such way: then it was
+ * the end of the step to `target`, or at `start`; it is at `start` afterwards, or where meaning->begin leads. *done is false where there is no such way: then it was
  * not touched, or is at `start`. */
 TUTTI_CHECKED enum tutti_err tutti_step_derivative(const struct tutti_step_meaning *meaning, struct tutti_rank *rank,
                                                    struct tutti_member *member, const struct tutti_snapshot *start,

@@ -100,6 +100,55 @@ static void steps_can_be_repeated_by_a_solver_that_was_ahead(void **state)
     }
 }
 
+/* ... and again, whatever was tried with other inputs; with those of before the same bits. A step of 0.1 is many of a solver. */
+static void repeat_last_step(const char *model, const char *version, const char *solver, const char *output)
+{
+    struct life life;
+    double t = 0, before;
+    start(&life, model, version, integration_of(solver, 1e-6));
+    assert_fails(life.kind->back_to_last(life.unit, &t), TUTTI_ERR_STATE, "no step of its solver was noted");
+    set_real(&life, "u", 2);
+    set_slope(&life, "u", 1, -0.5);
+    go(&life, 0.5);
+    life.unit->notes_last = true;
+    go(&life, 0.6);
+    life.unit->notes_last = false;
+    before = get_real(&life, output);
+    for (int trial = 0; trial < 3; trial++) {
+        unsigned long evaluated = life.unit->counts.solver.rhs;
+        assert_ok(life.kind->back_to_last(life.unit, &t));
+        assert_true(t >= 0.5 && t < 0.6);
+        assert_near(get_real(&life, "u"), 2 - 0.5 * t, 1e-12);
+        life.t = t;
+        if (trial == 1) {
+            set_real(&life, "u", -70);
+            go(&life, 0.6);
+            assert_true(get_real(&life, output) != before);
+            continue;
+        }
+        go(&life, 0.6);
+        assert_same_double(get_real(&life, output), before);
+        if (strcmp(solver, "rk4") == 0) {
+            assert_near(t, 0.59, 1e-12);
+            assert_int_equal(life.unit->counts.solver.rhs - evaluated, 4);
+        }
+    }
+    assert_int_equal(life.unit->counts.rollbacks, 0);
+    unload(&life);
+}
+
+static void the_last_step_of_a_solver_can_be_repeated(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VERSION_COUNT; v++)
+        for (size_t s = 0; tutti_solver_kinds[s]; s++) {
+            if (!tutti_solver_kinds[s]->saved_size)
+                continue;
+            repeat_last_step(KIT "Tracker", versions[v], tutti_solver_kinds[s]->name, "y");
+            repeat_last_step(KIT "Lacking", versions[v], tutti_solver_kinds[s]->name, "x");
+        }
+}
+
 /* One saved point is used again for another time. */
 static void a_saved_point_is_reused(void **state)
 {
@@ -341,6 +390,7 @@ int main(void)
         cmocka_unit_test(steps_can_be_repeated),
         cmocka_unit_test(steps_can_be_repeated_by_a_solver_that_was_ahead),
         cmocka_unit_test(a_saved_point_is_reused),
+        cmocka_unit_test(the_last_step_of_a_solver_can_be_repeated),
         cmocka_unit_test(events_are_undone_with_saved_states),
         cmocka_unit_test(nominal_values_come_back),
         cmocka_unit_test(events_cannot_be_undone_without),
