@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Panels made of characters, one below the other: dots of Braille where the terminal has colours that tell curves apart, else
  * a symbol for each curve. */
+#include "plot_characters.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "display.h"
 #include "plot_canvas.h"
-#include "plot_layout.h"
+#include "tell/plot/layout.h"
 
 enum {
     MOST_TICKS = 64,
@@ -34,8 +36,8 @@ struct ticks {
 
 /* A panel on its way to the terminal. */
 struct drawing {
-    const struct plot *plot;
-    const struct plot_panel *panel;
+    const struct tutti_plot *plot;
+    const struct tutti_plot_panel *panel;
     FILE *out;
     bool braille, unicode, colour;
     double margin[2]; /* of x and y: a part of the span, on both sides */
@@ -44,13 +46,13 @@ struct drawing {
 
 /* ---- axes */
 
-static double to_share(const struct plot_axis *axis, double margin, double value)
+static double to_share(const struct tutti_plot_axis *axis, double margin, double value)
 {
     double low = axis->low, high = axis->high;
     if (axis->log)
         return (log10(value) - log10(low)) / (log10(high) - log10(low));
-    double shown_low = plot_axis_shown(axis, low), span = plot_axis_shown(axis, high) - shown_low;
-    return ((plot_axis_shown(axis, value) - shown_low) / span + margin) / (1 + 2 * margin);
+    double shown_low = tutti_plot_axis_shown(axis, low), span = tutti_plot_axis_shown(axis, high) - shown_low;
+    return ((tutti_plot_axis_shown(axis, value) - shown_low) / span + margin) / (1 + 2 * margin);
 }
 
 static void add_tick(struct ticks *ticks, double share, const char *text)
@@ -60,11 +62,11 @@ static void add_tick(struct ticks *ticks, double share, const char *text)
     struct tick *tick = &ticks->at[ticks->count++];
     tick->share = share;
     snprintf(tick->text, sizeof tick->text, "%s", text);
-    int width = (int)plot_letters(tick->text);
+    int width = (int)tutti_plot_letters(tick->text);
     ticks->widest = width > ticks->widest ? width : ticks->widest;
 }
 
-static void find_log_ticks(struct ticks *ticks, const struct plot_axis *axis, double most, bool unicode)
+static void find_log_ticks(struct ticks *ticks, const struct tutti_plot_axis *axis, double most, bool unicode)
 {
     double from = log10(axis->low), to = log10(axis->high), step = fmax(1, ceil((to - from) / most));
     double first = ceil(from / step - 1e-9);
@@ -74,7 +76,7 @@ static void find_log_ticks(struct ticks *ticks, const struct plot_axis *axis, do
             break;
         struct tutti_text text = {0};
         if (unicode || fabs(power) > 3.5)
-            plot_append_power(&text, (int)lround(power), unicode);
+            tutti_plot_append_power(&text, (int)lround(power), unicode);
         else
             tutti_text_printf(&text, "%g", pow(10, round(power)));
         add_tick(ticks, (power - from) / (to - from), text.text ? text.text : "");
@@ -82,7 +84,8 @@ static void find_log_ticks(struct ticks *ticks, const struct plot_axis *axis, do
     }
 }
 
-static void find_ticks(struct ticks *ticks, const struct plot_axis *axis, double margin, double most, bool unicode)
+static void find_ticks(struct ticks *ticks, const struct tutti_plot_axis *axis, double margin, double most,
+                       bool unicode)
 {
     *ticks = (struct ticks){0};
     most = most < 2 ? 2 : most;
@@ -90,8 +93,9 @@ static void find_ticks(struct ticks *ticks, const struct plot_axis *axis, double
         find_log_ticks(ticks, axis, most, unicode);
         return;
     }
-    double low = plot_axis_shown(axis, axis->low), high = plot_axis_shown(axis, axis->high), span = high - low;
-    double step = plot_tick_step(axis, span, most);
+    double low = tutti_plot_axis_shown(axis, axis->low), high = tutti_plot_axis_shown(axis, axis->high),
+           span = high - low;
+    double step = tutti_plot_tick_step(axis, span, most);
     double first = ceil((low - margin * span) / step - 1e-9);
     for (int i = 0; i < MOST_TICKS; i++) {
         char text[TICK_LENGTH];
@@ -103,13 +107,13 @@ static void find_ticks(struct ticks *ticks, const struct plot_axis *axis, double
 
 /* ---- curves */
 
-static struct plot_pen pen_of(const struct drawing *drawing, const struct plot_curve *curve)
+static struct plot_pen pen_of(const struct drawing *drawing, const struct tutti_plot_curve *curve)
 {
     unsigned symbol = curve->colour % SYMBOLS;
     bool second = curve->result > 0;
-    return (struct plot_pen){.colour = !drawing->colour             ? 0
-                                       : curve->colour == PLOT_GREY ? GREY
-                                                                    : colours[curve->colour % COLOURS],
+    return (struct plot_pen){.colour = !drawing->colour                   ? 0
+                                       : curve->colour == TUTTI_PLOT_GREY ? GREY
+                                                                          : colours[curve->colour % COLOURS],
                              .sign = second ? second_symbols[symbol] : symbols[symbol],
                              .on = 5,
                              .off = second && drawing->braille ? 4 : 0};
@@ -121,7 +125,7 @@ static void to_place(const struct drawing *drawing, double x, double y, double p
     place[1] = to_share(&drawing->panel->y, drawing->margin[1], y);
 }
 
-static void draw_line(struct drawing *drawing, const struct plot_pen *pen, const struct plot_line *line)
+static void draw_line(struct drawing *drawing, const struct plot_pen *pen, const struct tutti_plot_line *line)
 {
     int step = 0;
     for (size_t i = 0; i < line->count; i++) {
@@ -137,24 +141,25 @@ static void draw_line(struct drawing *drawing, const struct plot_pen *pen, const
     }
 }
 
-static const char *sign_of(const struct drawing *drawing, enum plot_style style)
+static const char *sign_of(const struct drawing *drawing, enum tutti_plot_style style)
 {
-    if (style == PLOT_EVENTS)
+    if (style == TUTTI_PLOT_EVENTS)
         return drawing->unicode ? "▲" : "A";
-    if (style == PLOT_START)
+    if (style == TUTTI_PLOT_START)
         return drawing->unicode ? "●" : "O";
     return drawing->unicode ? "×" : "x";
 }
 
-static bool is_marks(const struct plot_curve *curve)
+static bool is_marks(const struct tutti_plot_curve *curve)
 {
-    return curve->style == PLOT_TAKEN_BACK || curve->style == PLOT_EVENTS || curve->style == PLOT_START;
+    return curve->style == TUTTI_PLOT_TAKEN_BACK || curve->style == TUTTI_PLOT_EVENTS ||
+           curve->style == TUTTI_PLOT_START;
 }
 
-static void draw_curve(struct drawing *drawing, const struct plot_curve *curve)
+static void draw_curve(struct drawing *drawing, const struct tutti_plot_curve *curve)
 {
     struct plot_pen pen = pen_of(drawing, curve), thin = pen;
-    const struct plot_line *line = &curve->data->line;
+    const struct tutti_plot_line *line = &curve->data->line;
     for (size_t i = 0; is_marks(curve) && i < line->count; i++) {
         double at[2];
         to_place(drawing, line->x[i], line->y[i], at);
@@ -181,7 +186,7 @@ static void draw_limit(struct drawing *drawing)
 /* Prints a text that comes from a file, on `room` columns at most; returns how many it took. */
 static int print_text(const struct drawing *drawing, const char *text, int room)
 {
-    char *copy = plot_shorten(text, room > 0 ? (size_t)room : 0, drawing->unicode ? "…" : "..");
+    char *copy = tutti_plot_shorten(text, room > 0 ? (size_t)room : 0, drawing->unicode ? "…" : "..");
     if (!copy)
         return 0;
     tutti_str_make_printable(copy);
@@ -191,7 +196,7 @@ static int print_text(const struct drawing *drawing, const char *text, int room)
     return columns;
 }
 
-static void print_sample(const struct drawing *drawing, const struct plot_curve *curve)
+static void print_sample(const struct drawing *drawing, const struct tutti_plot_curve *curve)
 {
     struct plot_pen pen = pen_of(drawing, curve);
     if (pen.colour)
@@ -200,7 +205,7 @@ static void print_sample(const struct drawing *drawing, const struct plot_curve 
         fprintf(drawing->out, " %s", sign_of(drawing, curve->style));
     else if (drawing->braille)
         fputs(curve->result > 0 ? "╌╌" : "━━", drawing->out);
-    else if (curve->style != PLOT_KEY)
+    else if (curve->style != TUTTI_PLOT_KEY)
         fprintf(drawing->out, "%s%s", pen.sign, pen.sign);
     else
         fputs(curve->result > 0 ? "'~" : "*#", drawing->out);
@@ -211,18 +216,18 @@ static void print_sample(const struct drawing *drawing, const struct plot_curve 
 /* Name and legend, on as many lines as they need; with `dry` it only counts them. */
 static int print_heading(const struct drawing *drawing, bool dry)
 {
-    const struct plot_panel *panel = drawing->panel;
+    const struct tutti_plot_panel *panel = drawing->panel;
     int width = drawing->plot->options->width, lines = 1, column = 0;
-    size_t named = 0, entries = plot_legend_entries(panel);
+    size_t named = 0, entries = tutti_plot_legend_entries(panel);
     if (dry)
-        column = (int)plot_letters(panel->y.label) > width ? width : (int)plot_letters(panel->y.label);
+        column = (int)tutti_plot_letters(panel->y.label) > width ? width : (int)tutti_plot_letters(panel->y.label);
     else
         column = print_text(drawing, panel->y.label, width);
     for (size_t i = 0; i < panel->count && named < entries; i++) {
         const char *label = panel->curves[i].label;
         if (!label)
             continue;
-        int letters = (int)plot_letters(label);
+        int letters = (int)tutti_plot_letters(label);
         letters = letters > width - 3 ? width - 3 : letters;
         bool begins = column == 0, next = !begins && column + 3 + 3 + letters > width;
         named++;
@@ -259,7 +264,7 @@ static void print_rows(const struct drawing *drawing, const struct ticks *ticks,
         for (int i = 0; i < ticks->count; i++)
             if (row_of(drawing, ticks->at[i].share) == row)
                 text = ticks->at[i].text;
-        int width = text ? (int)plot_letters(text) : 0;
+        int width = text ? (int)tutti_plot_letters(text) : 0;
         fprintf(drawing->out, "%*s%s %s", left - width, "", text ? text : "", text ? tick_mark : line);
         plot_canvas_print(&drawing->canvas, row, drawing->out);
         fputc('\n', drawing->out);
@@ -288,7 +293,7 @@ static void print_x_numbers(const struct drawing *drawing, const struct ticks *t
 {
     int column = 0, width = drawing->plot->options->width;
     for (int i = 0; i < ticks->count; i++) {
-        int letters = (int)plot_letters(ticks->at[i].text),
+        int letters = (int)tutti_plot_letters(ticks->at[i].text),
             begin = left + 2 + column_of(drawing, ticks->at[i].share) - letters / 2;
         begin = begin + letters > width ? width - letters : begin;
         if (begin < column + (column > 0))
@@ -296,7 +301,7 @@ static void print_x_numbers(const struct drawing *drawing, const struct ticks *t
         fprintf(drawing->out, "%*s%s", begin - column, "", ticks->at[i].text);
         column = begin + letters;
     }
-    int letters = (int)plot_letters(drawing->panel->x.label),
+    int letters = (int)tutti_plot_letters(drawing->panel->x.label),
         before = left + 2 + (drawing->canvas.columns - letters) / 2;
     fprintf(drawing->out, "\n%*s", before > 0 ? before : 0, "");
     print_text(drawing, drawing->panel->x.label, width);
@@ -305,8 +310,8 @@ static void print_x_numbers(const struct drawing *drawing, const struct ticks *t
 
 static enum tutti_err print_panel(struct drawing *drawing, bool numbers)
 {
-    const struct plot_panel *panel = drawing->panel;
-    struct plot_size size = plot_size(drawing->plot);
+    const struct tutti_plot_panel *panel = drawing->panel;
+    struct tutti_plot_size size = tutti_plot_size(drawing->plot);
     int rows = size.height - print_heading(drawing, true) - (numbers ? 3 : 1);
     struct ticks x_ticks, y_ticks;
     rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
@@ -328,23 +333,23 @@ static enum tutti_err print_panel(struct drawing *drawing, bool numbers)
     return TUTTI_OK;
 }
 
-static size_t line_count(const struct plot_panel *panel)
+static size_t line_count(const struct tutti_plot_panel *panel)
 {
     size_t count = 0;
     for (size_t i = 0; i < panel->count; i++)
-        count += panel->curves[i].style == PLOT_CURVE;
+        count += panel->curves[i].style == TUTTI_PLOT_CURVE;
     return count;
 }
 
-enum tutti_err plot_print_characters(FILE *out, const struct plot *plot)
+enum tutti_err plot_print_characters(FILE *out, const struct tutti_plot *plot)
 {
-    const struct plot_options *options = plot->options;
+    const struct tutti_plot_options *options = plot->options;
     if (options->title) {
-        size_t length = plot_letters(options->title), width = (size_t)options->width;
+        size_t length = tutti_plot_letters(options->title), width = (size_t)options->width;
         fprintf(out, "%*s%s\n", (int)(length < width ? (width - length) / 2 : 0), "", options->title);
     }
     for (size_t i = 0; i < plot->panel_count; i++) {
-        const struct plot_panel *panel = &plot->panels[i];
+        const struct tutti_plot_panel *panel = &plot->panels[i];
         struct drawing drawing = {.plot = plot,
                                   .panel = panel,
                                   .out = out,
@@ -352,7 +357,7 @@ enum tutti_err plot_print_characters(FILE *out, const struct plot *plot)
                                   .unicode = options->unicode,
                                   .colour = options->colour,
                                   .margin = {panel->phase ? 0.04 : 0, 0.05}};
-        TRY(print_panel(&drawing, plot_has_numbers(plot, i)));
+        TRY(print_panel(&drawing, tutti_plot_has_numbers(plot, i)));
     }
     return TUTTI_OK;
 }

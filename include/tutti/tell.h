@@ -68,6 +68,15 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_tell_comparison(char **json, const 
                                                              const struct tutti_tell_option *options, size_t count,
                                                              const struct tutti_log *log);
 
+/* A picture of one or two results, which gnuplot draws; it must be installed. `form` is "svg", "png" or "pdf". *picture, `*size` bytes, is the
+ * caller's (tutti_tell_free). Options: "variable" (patterns with commas between; each makes a panel), "xy" ("X,Y": Y over X), "steps" (a step
+ * log), "difference", "start", "stop", "y-log", "title", "size" ("WIDTHxHEIGHT"). What is odd goes to `log` (may be NULL). IO, FORMAT,
+ * ARGUMENT; UNSUPPORTED: there is no gnuplot, or it cannot draw this form. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_tell_plot(char **picture, size_t *size, const char *form,
+                                                       const char *const *results, size_t result_count,
+                                                       const struct tutti_tell_option *options, size_t option_count,
+                                                       const struct tutti_log *log);
+
 #ifdef __cplusplus
 }
 #endif

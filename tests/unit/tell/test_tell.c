@@ -308,6 +308,51 @@ static void test_comparison_refused(void **state)
     assert_null(text);
 }
 
+/* ---- plot ---- */
+
+static void test_plot(void **state)
+{
+    (void)state;
+    char path[200], *picture = NULL, before[4096];
+    const char *const results[] = {path, path, path};
+    const struct tutti_tell_option options[] = {
+        {"variable", "x"}, {"variable", "y"}, {"title", "Two"}, {"size", "300x400"}};
+    size_t size = 0;
+    copy_text(path, sizeof path, scratch_write(&scratch, "a.csv", "time,x,y\n0,1,2\n1,2,2\n", 21));
+    copy_text(before, sizeof before, getenv("PATH") ? getenv("PATH") : "");
+    setenv("PATH", scratch.path, 1);
+    assert_fails(tutti_tell_plot(&picture, &size, "svg", results, 1, NULL, 0, NULL), TUTTI_ERR_UNSUPPORTED,
+                 "gnuplot, which draws the pictures, is not installed (Debian package gnuplot-nox)");
+    put_program("gnuplot", "#!/bin/sh\nwhile read line; do echo \"$line\"; done\n");
+    assert_ok(tutti_tell_plot(&picture, &size, "png", results, 2, options, 4, NULL));
+    assert_int_equal(strlen(picture), size);
+    assert_non_null(strstr(picture, "set terminal pngcairo"));
+    assert_non_null(strstr(picture, "size 300,400"));
+    tutti_tell_free(picture);
+    picture = NULL;
+    put_program("gnuplot", "#!/bin/sh\necho '  line 0: unknown or ambiguous terminal type' >&2; exit 1\n");
+    assert_fails(tutti_tell_plot(&picture, &size, "pdf", results, 1, NULL, 0, NULL), TUTTI_ERR_UNSUPPORTED,
+                 "any gnuplot can draw .svg");
+    setenv("PATH", before, 1);
+    assert_fails(tutti_tell_plot(&picture, &size, "bmp", results, 1, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "not 'bmp'");
+    assert_fails(tutti_tell_plot(&picture, &size, "svg", results, 0, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "no result");
+    assert_fails(tutti_tell_plot(&picture, &size, "svg", results, 3, NULL, 0, NULL), TUTTI_ERR_ARGUMENT,
+                 "one or two results are drawn, not 3");
+    static const struct {
+        struct tutti_tell_option option;
+        const char *says;
+    } wrong[] = {
+        {{"size", "3"}, "size takes WIDTHxHEIGHT"},   {{"size", "30x20"}, "too small for 2 panels"},
+        {{"difference", "true"}, "needs two"},        {{"y_log", "true"}, "did you mean 'y-log'?"},
+        {{"start", "2"}, "goes from 0 to 1"},         {{"xy", "x,z"}, "'z'"},
+        {{"stop", "-inf"}, "start has to be before"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_fails(tutti_tell_plot(&picture, &size, "svg", results, 1, &wrong[i].option, 1, NULL), TUTTI_ERR_ARGUMENT,
+                     wrong[i].says);
+    assert_null(picture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_analysis),
         cmocka_unit_test_setup_teardown(test_comparison, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_comparison_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plot, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("tell", tests, NULL, NULL);
 }

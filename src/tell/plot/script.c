@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "plot_layout.h"
+#include "tell/plot/layout.h"
 
 enum { FINE = 4000 }; /* a smaller part of a panel cannot be seen */
 
@@ -14,12 +14,12 @@ enum { FINE = 4000 }; /* a smaller part of a panel cannot be seen */
 static const unsigned colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000};
 /* gnuplot's numbers of points that look different on a line, one more than colours: together they repeat late. */
 static const int marks[] = {7, 5, 9, 13, 6, 4, 8, 12};
-static const char *const dashes[PLOT_RESULTS] = {"solid", "(7,4)"};
+static const char *const dashes[TUTTI_PLOT_RESULTS] = {"solid", "(7,4)"};
 
 /* Not more than `most` letters of it. */
 static void print_quoted(FILE *out, const char *text, size_t most)
 {
-    char *copy = plot_shorten(text, most, "…");
+    char *copy = tutti_plot_shorten(text, most, "…");
     if (copy)
         tutti_str_make_printable(copy);
     fputc('\'', out);
@@ -33,11 +33,11 @@ static void print_quoted(FILE *out, const char *text, size_t most)
 }
 
 /* A darker shade for the second result, so that its dashes are seen on the line of the first. */
-static unsigned colour_of(const struct plot_curve *curve)
+static unsigned colour_of(const struct tutti_plot_curve *curve)
 {
-    unsigned colour = curve->colour == PLOT_GREY ? 0x444444
-                                                 : colours[curve->colour % (sizeof colours / sizeof *colours)];
-    if (curve->result == 0 || curve->style == PLOT_KEY)
+    unsigned colour = curve->colour == TUTTI_PLOT_GREY ? 0x444444
+                                                       : colours[curve->colour % (sizeof colours / sizeof *colours)];
+    if (curve->result == 0 || curve->style == TUTTI_PLOT_KEY)
         return colour;
     if (colour == 0)
         return 0x888888;
@@ -45,26 +45,26 @@ static unsigned colour_of(const struct plot_curve *curve)
     return (red * 5 / 8) << 16 | (green * 5 / 8) << 8 | (blue * 5 / 8);
 }
 
-static int mark_of(const struct plot_curve *curve)
+static int mark_of(const struct tutti_plot_curve *curve)
 {
     return marks[curve->colour % (sizeof marks / sizeof *marks)];
 }
 
 /* ---- data */
 
-static void print_point(FILE *out, const struct plot_panel *panel, double x, double y)
+static void print_point(FILE *out, const struct tutti_plot_panel *panel, double x, double y)
 {
-    fprintf(out, "%.10g %.10g\n", plot_axis_shown(&panel->x, x), plot_axis_shown(&panel->y, y));
+    fprintf(out, "%.10g %.10g\n", tutti_plot_axis_shown(&panel->x, x), tutti_plot_axis_shown(&panel->y, y));
 }
 
 /* Points with a gap on either side are no line: they are drawn as dots. */
-static bool is_alone(const struct plot_line *line, size_t i)
+static bool is_alone(const struct tutti_plot_line *line, size_t i)
 {
     return !isnan(line->x[i]) && (i == 0 || isnan(line->x[i - 1])) && (i + 1 == line->count || isnan(line->x[i + 1]));
 }
 
-static void write_line(FILE *out, const struct plot_panel *panel, size_t number, const struct plot_line *line,
-                       const bool *left_out)
+static void write_line(FILE *out, const struct tutti_plot_panel *panel, size_t number,
+                       const struct tutti_plot_line *line, const bool *left_out)
 {
     fprintf(out, "$line%zu << END\n", number);
     for (size_t i = 0; i < line->count; i++) {
@@ -79,21 +79,23 @@ static void write_line(FILE *out, const struct plot_panel *panel, size_t number,
 }
 
 /* A curve over time, without the points that make no visible difference. */
-static void write_curve(FILE *out, const struct plot_panel *panel, size_t number, const struct plot_line *line)
+static void write_curve(FILE *out, const struct tutti_plot_panel *panel, size_t number,
+                        const struct tutti_plot_line *line)
 {
     bool *left_out = panel->phase ? NULL : calloc(line->count + 1, sizeof *left_out);
     if (left_out) {
-        const struct plot_axis *y = &panel->y;
+        const struct tutti_plot_axis *y = &panel->y;
         /* Half of each, as their difference may be too large for a number. */
         double height = y->log ? (log10(y->high) - log10(y->low)) / 2 : y->high / 2 - y->low / 2;
-        plot_line_straighten(line, y->log, (panel->x.high - panel->x.low) / FINE, height / FINE * 2, left_out);
+        tutti_plot_line_straighten(line, y->log, (panel->x.high - panel->x.low) / FINE, height / FINE * 2, left_out);
     }
     write_line(out, panel, number, line, left_out);
     free(left_out);
 }
 
 /* Returns how many jumps can be seen: states that an event leaves as they are change by rounding errors. */
-static size_t write_jumps(FILE *out, const struct plot_panel *panel, size_t number, const struct plot_line *jumps)
+static size_t write_jumps(FILE *out, const struct tutti_plot_panel *panel, size_t number,
+                          const struct tutti_plot_line *jumps)
 {
     size_t count = 0;
     double x_fine = panel->phase ? panel->x.high / FINE - panel->x.low / FINE : INFINITY,
@@ -113,7 +115,8 @@ static size_t write_jumps(FILE *out, const struct plot_panel *panel, size_t numb
 }
 
 /* Returns how many dots there are. */
-static size_t write_dots(FILE *out, const struct plot_panel *panel, size_t number, const struct plot_line *line)
+static size_t write_dots(FILE *out, const struct tutti_plot_panel *panel, size_t number,
+                         const struct tutti_plot_line *line)
 {
     size_t count = 0;
     for (size_t i = 0; i < line->count; i++)
@@ -128,18 +131,19 @@ static size_t write_dots(FILE *out, const struct plot_panel *panel, size_t numbe
 }
 
 /* A few marks on a curve over time, at other times than those of the other curves. Returns how many there are. */
-static size_t write_marks(FILE *out, const struct plot_panel *panel, size_t number, const struct plot_curve *curve)
+static size_t write_marks(FILE *out, const struct tutti_plot_panel *panel, size_t number,
+                          const struct tutti_plot_curve *curve)
 {
     size_t count = 0, variables = 0;
     for (size_t i = 0; i < panel->count; i++)
-        variables = panel->curves[i].style == PLOT_CURVE && panel->curves[i].colour >= variables
+        variables = panel->curves[i].style == TUTTI_PLOT_CURVE && panel->curves[i].colour >= variables
                         ? panel->curves[i].colour + 1
                         : variables;
     size_t each = variables < 8 ? 6 : variables < 16 ? 4 : 2;
     for (size_t i = 0; i < each; i++) {
         double share = ((double)i + (curve->colour + 0.5 + 0.5 * curve->result) / (double)(variables + 1)) /
                        (double)each;
-        double x = panel->x.low + share * (panel->x.high - panel->x.low), y = plot_line_at(&curve->data->line, x);
+        double x = panel->x.low + share * (panel->x.high - panel->x.low), y = tutti_plot_line_at(&curve->data->line, x);
         if (isnan(y))
             continue;
         if (count++ == 0)
@@ -153,7 +157,7 @@ static size_t write_marks(FILE *out, const struct plot_panel *panel, size_t numb
 
 /* ---- axes */
 
-static void write_ticks(FILE *out, const struct plot_axis *axis, char name, double low, double high, double most)
+static void write_ticks(FILE *out, const struct tutti_plot_axis *axis, char name, double low, double high, double most)
 {
     most = most < 2 ? 2 : most;
     if (axis->log) {
@@ -161,14 +165,14 @@ static void write_ticks(FILE *out, const struct plot_axis *axis, char name, doub
         fprintf(out, "set logscale %c\nset %ctics %.10g,%.10g\n", name, name, pow(10, first), pow(10, step));
     } else {
         fprintf(out, "unset logscale %c\nset %ctics autofreq %.10g\n", name, name,
-                plot_tick_step(axis, high - low, most));
+                tutti_plot_tick_step(axis, high - low, most));
     }
 }
 
-static void write_range(FILE *out, const struct plot_axis *axis, char name, double margin, double most)
+static void write_range(FILE *out, const struct tutti_plot_axis *axis, char name, double margin, double most)
 {
-    double low = axis->log ? axis->low : plot_axis_shown(axis, axis->low),
-           high = axis->log ? axis->high : plot_axis_shown(axis, axis->high), span = high - low;
+    double low = axis->log ? axis->low : tutti_plot_axis_shown(axis, axis->low),
+           high = axis->log ? axis->high : tutti_plot_axis_shown(axis, axis->high), span = high - low;
     write_ticks(out, axis, name, low, high, most);
     if (!axis->log) {
         low -= margin * span;
@@ -179,23 +183,27 @@ static void write_range(FILE *out, const struct plot_axis *axis, char name, doub
 
 /* ---- curves */
 
-static void write_style(FILE *out, const struct plot_curve *curve, size_t number)
+static void write_style(FILE *out, const struct tutti_plot_curve *curve, size_t number)
 {
     unsigned colour = colour_of(curve);
     switch (curve->style) {
-    case PLOT_CURVE:
-    case PLOT_KEY:
+    case TUTTI_PLOT_CURVE:
+    case TUTTI_PLOT_KEY:
         if (curve->data->line.count > 0)
             fprintf(out, "$line%zu using 1:2", number);
         else
             fputs("NaN", out);
         fprintf(out, " with lines lw 1.7 lc rgb '#%06x' dt %s", colour, dashes[curve->result]);
         break;
-    case PLOT_TAKEN_BACK:
+    case TUTTI_PLOT_TAKEN_BACK:
         fprintf(out, "$line%zu using 1:2 with points pt 2 ps 0.6 lw 1.2 lc rgb '#%06x'", number, colour);
         break;
-    case PLOT_EVENTS: fprintf(out, "$line%zu using 1:2 with points pt 9 ps 0.8 lc rgb '#%06x'", number, colour); break;
-    case PLOT_START: fprintf(out, "$line%zu using 1:2 with points pt 7 ps 0.9 lc rgb '#%06x'", number, colour); break;
+    case TUTTI_PLOT_EVENTS:
+        fprintf(out, "$line%zu using 1:2 with points pt 9 ps 0.8 lc rgb '#%06x'", number, colour);
+        break;
+    case TUTTI_PLOT_START:
+        fprintf(out, "$line%zu using 1:2 with points pt 7 ps 0.9 lc rgb '#%06x'", number, colour);
+        break;
     }
 }
 
@@ -204,7 +212,7 @@ struct extras {
     size_t jumps, dots, marks;
 };
 
-static void write_extras(FILE *out, const struct plot_curve *curve, size_t number, const struct extras *extras)
+static void write_extras(FILE *out, const struct tutti_plot_curve *curve, size_t number, const struct extras *extras)
 {
     unsigned colour = colour_of(curve);
     if (extras->jumps > 0)
@@ -217,7 +225,7 @@ static void write_extras(FILE *out, const struct plot_curve *curve, size_t numbe
 }
 
 /* Where a curve is marked, so is its sample. */
-static void write_title_of(FILE *out, const struct plot_curve *curve, const char *title, size_t room)
+static void write_title_of(FILE *out, const struct tutti_plot_curve *curve, const char *title, size_t room)
 {
     if (curve->marked)
         fprintf(out, " notitle, NaN with linespoints lw 1.7 lc rgb '#%06x' dt %s pt %d ps 1", colour_of(curve),
@@ -226,31 +234,32 @@ static void write_title_of(FILE *out, const struct plot_curve *curve, const char
     print_quoted(out, title, room);
 }
 
-static void write_curves(FILE *out, const struct plot *plot, const struct plot_panel *panel, size_t first,
+static void write_curves(FILE *out, const struct tutti_plot *plot, const struct tutti_plot_panel *panel, size_t first,
                          const struct extras *extras)
 {
-    size_t room = plot_letters_in(plot_size(plot).width - 2 * PLOT_LEFT), named = 0, entries = 0;
+    size_t room = tutti_plot_letters_in(tutti_plot_size(plot).width - 2 * TUTTI_PLOT_LEFT), named = 0, entries = 0;
     for (size_t i = 0; i < panel->count; i++)
         entries += panel->legend && panel->curves[i].label;
     fputs("plot ", out);
     for (size_t i = 0; i < panel->count; i++) {
-        const struct plot_curve *curve = &panel->curves[i];
+        const struct tutti_plot_curve *curve = &panel->curves[i];
         fputs(i > 0 ? ", " : "", out);
         write_style(out, curve, first + i);
-        if (!panel->legend || !curve->label || named >= PLOT_MOST_IN_LEGEND) {
+        if (!panel->legend || !curve->label || named >= TUTTI_PLOT_MOST_IN_LEGEND) {
             fputs(" notitle", out);
         } else {
             char more[64];
             named++;
             snprintf(more, sizeof more, "and %zu more", entries - named + 1);
-            write_title_of(out, curve, named == PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label, room);
+            write_title_of(out, curve, named == TUTTI_PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label,
+                           room);
         }
         write_extras(out, curve, first + i, &extras[i]);
     }
     fputc('\n', out);
 }
 
-static void write_panel(FILE *out, const struct plot *plot, const struct plot_panel *panel, size_t first)
+static void write_panel(FILE *out, const struct tutti_plot *plot, const struct tutti_plot_panel *panel, size_t first)
 {
     struct extras *extras = calloc(panel->count + 1, sizeof *extras);
     if (!extras) {
@@ -258,13 +267,13 @@ static void write_panel(FILE *out, const struct plot *plot, const struct plot_pa
         return;
     }
     for (size_t i = 0; i < panel->count; i++) {
-        const struct plot_curve *curve = &panel->curves[i];
-        if (curve->data->line.count > 0 && curve->style != PLOT_CURVE)
+        const struct tutti_plot_curve *curve = &panel->curves[i];
+        if (curve->data->line.count > 0 && curve->style != TUTTI_PLOT_CURVE)
             write_line(out, panel, first + i, &curve->data->line, NULL);
         else if (curve->data->line.count > 0)
             write_curve(out, panel, first + i, &curve->data->line);
         extras[i].jumps = write_jumps(out, panel, first + i, &curve->data->jumps);
-        if (curve->style == PLOT_CURVE)
+        if (curve->style == TUTTI_PLOT_CURVE)
             extras[i].dots = write_dots(out, panel, first + i, &curve->data->line);
         if (curve->marked)
             extras[i].marks = write_marks(out, panel, first + i, curve);
@@ -279,50 +288,50 @@ static void write_panel(FILE *out, const struct plot *plot, const struct plot_pa
 /* ---- pictures */
 
 /* Everything of a panel but its curves; `top` and `height` are in pixels. */
-static void write_frame(FILE *out, const struct plot *plot, size_t i, int top, int height)
+static void write_frame(FILE *out, const struct tutti_plot *plot, size_t i, int top, int height)
 {
-    const struct plot_panel *panel = &plot->panels[i];
-    struct plot_size size = plot_size(plot);
-    bool numbers = plot_has_numbers(plot, i);
-    struct plot_heading heading = plot_heading(panel, size.width);
+    const struct tutti_plot_panel *panel = &plot->panels[i];
+    struct tutti_plot_size size = tutti_plot_size(plot);
+    bool numbers = tutti_plot_has_numbers(plot, i);
+    struct tutti_plot_heading heading = tutti_plot_heading(panel, size.width);
     fprintf(out,
             "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\nset bmargin at screen "
             "%.6f\n",
-            (double)PLOT_LEFT / size.width, 1 - (double)PLOT_RIGHT / size.width, 1 - (double)top / size.height,
-            1 - (double)(top + height) / size.height);
+            (double)TUTTI_PLOT_LEFT / size.width, 1 - (double)TUTTI_PLOT_RIGHT / size.width,
+            1 - (double)top / size.height, 1 - (double)(top + height) / size.height);
     fprintf(out,
             "set key at screen %.6f,%.6f left bottom horizontal Left reverse noenhanced samplen 2.2 spacing 1.05 "
             "maxcols %d\n",
             (heading.legend_left - 12.0) / size.width, 1 - (top - 8.0) / size.height,
             heading.legend_columns > 0 ? heading.legend_columns : 1);
     fputs("set label 1 ", out);
-    print_quoted(out, panel->y.label, plot_letters_in(size.width - PLOT_EDGE - PLOT_RIGHT));
-    fprintf(out, " at screen %.6f,%.6f left noenhanced\nunset label 3\n", (double)PLOT_EDGE / size.width,
-            1 - (top - 7.0 - (heading.lines - 0.5) * PLOT_LINE) / size.height);
+    print_quoted(out, panel->y.label, tutti_plot_letters_in(size.width - TUTTI_PLOT_EDGE - TUTTI_PLOT_RIGHT));
+    fprintf(out, " at screen %.6f,%.6f left noenhanced\nunset label 3\n", (double)TUTTI_PLOT_EDGE / size.width,
+            1 - (top - 7.0 - (heading.lines - 0.5) * TUTTI_PLOT_LINE) / size.height);
     if (numbers) {
         fputs("set label 3 ", out);
-        print_quoted(out, panel->x.label, plot_letters_in(size.width - PLOT_LEFT));
+        print_quoted(out, panel->x.label, tutti_plot_letters_in(size.width - TUTTI_PLOT_LEFT));
         fprintf(out, " at graph 0.5,screen %.6f center noenhanced\n", 1 - (top + height + 38.0) / size.height);
     }
-    write_range(out, &panel->x, 'x', panel->phase ? 0.04 : 0, (size.width - PLOT_LEFT - PLOT_RIGHT) / 80.0);
+    write_range(out, &panel->x, 'x', panel->phase ? 0.04 : 0, (size.width - TUTTI_PLOT_LEFT - TUTTI_PLOT_RIGHT) / 80.0);
     write_range(out, &panel->y, 'y', panel->y.whole ? 0.1 : 0.05, 3 + height / 60.0);
     fprintf(out, "set format y %s\nset format x %s\n", panel->y.log ? "'10^{%T}'" : "'%g'", numbers ? "'%g'" : "''");
 }
 
-static void write_title(FILE *out, const char *title, struct plot_size size)
+static void write_title(FILE *out, const char *title, struct tutti_plot_size size)
 {
     fputs("set label 2 ", out);
     print_quoted(out, title, SIZE_MAX);
     fprintf(out, " at screen %.6f,%.6f center noenhanced font ',%d'\n",
-            (PLOT_LEFT + (size.width - PLOT_LEFT - PLOT_RIGHT) / 2.0) / size.width, 1 - (PLOT_TOP + 10.0) / size.height,
-            PLOT_FONT + 2);
+            (TUTTI_PLOT_LEFT + (size.width - TUTTI_PLOT_LEFT - TUTTI_PLOT_RIGHT) / 2.0) / size.width,
+            1 - (TUTTI_PLOT_TOP + 10.0) / size.height, TUTTI_PLOT_FONT + 2);
 }
 
-static void write_picture(FILE *out, const struct plot *plot)
+static void write_picture(FILE *out, const struct tutti_plot *plot)
 {
-    struct plot_size size = plot_size(plot);
+    struct tutti_plot_size size = tutti_plot_size(plot);
     /* A phase plot is twice as high as a panel over time. */
-    int shares = 0, room = size.height - plot_height_around(plot, size.width), top = PLOT_TOP;
+    int shares = 0, room = size.height - tutti_plot_height_around(plot, size.width), top = TUTTI_PLOT_TOP;
     for (size_t i = 0; i < plot->panel_count; i++)
         shares += plot->panels[i].phase ? 2 : 1;
     fputs("set border 3 lw 0.8 lc rgb '#333333'\nset tics nomirror out scale 0.6,0.35\nset xtics offset 0,0.3\n"
@@ -330,35 +339,35 @@ static void write_picture(FILE *out, const struct plot *plot)
           out);
     if (plot->options->title) {
         write_title(out, plot->options->title, size);
-        top += PLOT_TITLE;
+        top += TUTTI_PLOT_TITLE;
     }
     size_t first = 0;
     for (size_t i = 0; i < plot->panel_count; i++) {
         int height = room * (plot->panels[i].phase ? 2 : 1) / shares;
-        top += plot_height_above(plot, i, size.width);
+        top += tutti_plot_height_above(plot, i, size.width);
         write_frame(out, plot, i, top, height);
         write_panel(out, plot, &plot->panels[i], first);
         fputs("unset label 2\n", out);
         first += plot->panels[i].count;
-        top += height + (plot_has_numbers(plot, i) ? PLOT_BOTTOM : 0);
+        top += height + (tutti_plot_has_numbers(plot, i) ? TUTTI_PLOT_BOTTOM : 0);
     }
     fputs("unset multiplot\n", out);
 }
 
-void plot_write_script(FILE *out, const struct plot *plot, const char *terminal)
+void tutti_plot_write_script(FILE *out, const struct tutti_plot *plot, const char *terminal)
 {
-    struct plot_size size = plot_size(plot);
+    struct tutti_plot_size size = tutti_plot_size(plot);
     fputs("set encoding utf8\n", out);
     /* gnuplot measures PDF in inches and the cairo terminals' fonts in points: 96 pixels, 72 points. */
     if (strcmp(terminal, "pdfcairo") == 0)
         fprintf(out, "set terminal pdfcairo size %.5fin,%.5fin enhanced font 'sans,%g' background '#ffffff'\n",
-                size.width / 96.0, size.height / 96.0, PLOT_FONT * 0.75);
+                size.width / 96.0, size.height / 96.0, TUTTI_PLOT_FONT * 0.75);
     else if (strcmp(terminal, "pngcairo") == 0)
         fprintf(out, "set terminal pngcairo size %d,%d enhanced font 'sans,%g' background '#ffffff'\n", size.width,
-                size.height, PLOT_FONT * 0.75);
+                size.height, TUTTI_PLOT_FONT * 0.75);
     else
         fprintf(out, "set terminal svg size %d,%d enhanced font 'sans-serif,%d' background '#ffffff'\n", size.width,
-                size.height, PLOT_FONT);
+                size.height, TUTTI_PLOT_FONT);
     write_picture(out, plot);
     fputs("set output\n", out);
 }

@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
-#include "plot.h"
+#include "tell/plot/plot.h"
 #include "record/csv_reader.h"
 
 struct attempt {
@@ -14,12 +14,12 @@ struct attempt {
     bool event;         /* it went over an event */
 };
 
-struct plot_steps {
+struct tutti_plot_steps {
     struct attempt *attempts;
     size_t count, capacity;
 };
 
-void plot_steps_free(struct plot_steps *steps)
+void tutti_plot_steps_free(struct tutti_plot_steps *steps)
 {
     if (steps)
         free(steps->attempts);
@@ -53,7 +53,7 @@ static enum tutti_err read_header(struct tutti_csv_reader *rows)
                              rows->name);
 }
 
-static enum tutti_err add_attempt(struct plot_steps *steps, const struct tutti_csv_reader *rows)
+static enum tutti_err add_attempt(struct tutti_plot_steps *steps, const struct tutti_csv_reader *rows)
 {
     struct attempt attempt = {
         .t = number_of(&rows->cells[0]), .h = number_of(&rows->cells[1]), .error = number_of(&rows->cells[2])};
@@ -77,7 +77,7 @@ static enum tutti_err add_attempt(struct plot_steps *steps, const struct tutti_c
     return TUTTI_OK;
 }
 
-static enum tutti_err read_attempts(struct plot_steps *steps, struct tutti_csv_reader *rows)
+static enum tutti_err read_attempts(struct tutti_plot_steps *steps, struct tutti_csv_reader *rows)
 {
     TRY(read_header(rows));
     for (;;) {
@@ -95,10 +95,10 @@ static enum tutti_err read_attempts(struct plot_steps *steps, struct tutti_csv_r
     }
 }
 
-enum tutti_err plot_steps_read(struct plot_steps **out, const char *path)
+enum tutti_err tutti_plot_steps_read(struct tutti_plot_steps **out, const char *path)
 {
     struct tutti_csv_reader rows = {0};
-    struct plot_steps *steps = calloc(1, sizeof *steps);
+    struct tutti_plot_steps *steps = calloc(1, sizeof *steps);
     if (!steps)
         return tutti_fail_memory();
     enum tutti_err err = tutti_csv_open(&rows, path);
@@ -109,13 +109,13 @@ enum tutti_err plot_steps_read(struct plot_steps **out, const char *path)
     if (err == TUTTI_OK && steps->count == 0)
         err = tutti_fail(TUTTI_ERR_FORMAT, "%s: there is no step in it", path);
     if (err != TUTTI_OK)
-        plot_steps_free(steps);
+        tutti_plot_steps_free(steps);
     else
         *out = steps;
     return err;
 }
 
-void plot_steps_span(const struct plot_steps *steps, double *start, double *stop)
+void tutti_plot_steps_span(const struct tutti_plot_steps *steps, double *start, double *stop)
 {
     for (size_t i = 0; i < steps->count; i++) {
         *start = fmin(*start, steps->attempts[i].t);
@@ -131,61 +131,62 @@ static double quantity(const struct attempt *attempt, bool of_error)
 }
 
 /* The steps that were taken, as stairs. */
-static enum tutti_err add_stairs(struct plot *plot, struct plot_panel *panel, const struct plot_steps *steps,
-                                 bool of_error, size_t columns)
+static enum tutti_err add_stairs(struct tutti_plot *plot, struct tutti_plot_panel *panel,
+                                 const struct tutti_plot_steps *steps, bool of_error, size_t columns)
 {
-    struct plot_curve_data *data = plot_new_data(plot);
-    struct plot_line rows = {0};
+    struct tutti_plot_curve_data *data = tutti_plot_new_data(plot);
+    struct tutti_plot_line rows = {0};
     double end = NAN, last = NAN;
     for (size_t i = 0; i < steps->count; i++) {
         const struct attempt *attempt = &steps->attempts[i];
         if (!attempt->taken || attempt->t < end - 1e-9 * fabs(end))
             continue;
         last = quantity(attempt, of_error);
-        plot_line_add(&rows, fmax(attempt->t, isnan(end) ? attempt->t : end), last);
+        tutti_plot_line_add(&rows, fmax(attempt->t, isnan(end) ? attempt->t : end), last);
         end = attempt->t + attempt->h;
     }
-    plot_line_add(&rows, end, last);
-    struct plot_values values = {.t = rows.x, .v = rows.y, .count = rows.count, .held = true};
+    tutti_plot_line_add(&rows, end, last);
+    struct tutti_plot_values values = {.t = rows.x, .v = rows.y, .count = rows.count, .held = true};
     if (data && !rows.failed)
-        plot_thin(data, &values, plot->start, plot->stop, columns);
-    bool failed = !data || rows.failed || plot_curve_failed(data);
-    plot_line_fini(&rows);
+        tutti_plot_thin(data, &values, plot->start, plot->stop, columns);
+    bool failed = !data || rows.failed || tutti_plot_curve_failed(data);
+    tutti_plot_line_fini(&rows);
     return failed ? tutti_fail_memory()
-                  : plot_add_curve(panel, (struct plot_curve){.label = "steps taken", .data = data});
+                  : tutti_plot_add_curve(panel, (struct tutti_plot_curve){.label = "steps taken", .data = data});
 }
 
-static enum tutti_err add_marks(struct plot *plot, struct plot_panel *panel, const struct plot_steps *steps,
-                                bool of_error, enum plot_style style)
+static enum tutti_err add_marks(struct tutti_plot *plot, struct tutti_plot_panel *panel,
+                                const struct tutti_plot_steps *steps, bool of_error, enum tutti_plot_style style)
 {
-    struct plot_curve_data *data = plot_new_data(plot);
-    struct plot_sieve *sieve = calloc(1, sizeof *sieve);
+    struct tutti_plot_curve_data *data = tutti_plot_new_data(plot);
+    struct tutti_plot_sieve *sieve = calloc(1, sizeof *sieve);
     if (!data || !sieve) {
         free(sieve);
         return tutti_fail_memory();
     }
-    const struct plot_axis *y = &panel->y;
+    const struct tutti_plot_axis *y = &panel->y;
     for (size_t i = 0; i < steps->count; i++) {
         const struct attempt *attempt = &steps->attempts[i];
         double value = quantity(attempt, of_error), t = attempt->t;
-        if (style == PLOT_EVENTS ? !attempt->event : attempt->taken || attempt->event)
+        if (style == TUTTI_PLOT_EVENTS ? !attempt->event : attempt->taken || attempt->event)
             continue;
-        t += style == PLOT_EVENTS ? attempt->h : 0;
-        if (plot_sieve_keeps(sieve, (t - plot->start) / (plot->stop - plot->start),
-                             (log(value) - log(y->low)) / (log(y->high) - log(y->low))))
-            plot_line_add(&data->line, t, value);
+        t += style == TUTTI_PLOT_EVENTS ? attempt->h : 0;
+        if (tutti_plot_sieve_keeps(sieve, (t - plot->start) / (plot->stop - plot->start),
+                                   (log(value) - log(y->low)) / (log(y->high) - log(y->low))))
+            tutti_plot_line_add(&data->line, t, value);
     }
     free(sieve);
     if (data->line.failed)
         return tutti_fail_memory();
-    struct plot_curve curve = {.label = style == PLOT_EVENTS ? "events" : "taken back",
-                               .style = style,
-                               .colour = style == PLOT_EVENTS ? 2 : 1,
-                               .data = data};
-    return data->line.count > 0 ? plot_add_curve(panel, curve) : TUTTI_OK;
+    struct tutti_plot_curve curve = {.label = style == TUTTI_PLOT_EVENTS ? "events" : "taken back",
+                                     .style = style,
+                                     .colour = style == TUTTI_PLOT_EVENTS ? 2 : 1,
+                                     .data = data};
+    return data->line.count > 0 ? tutti_plot_add_curve(panel, curve) : TUTTI_OK;
 }
 
-static enum tutti_err add_panel(struct plot *plot, const struct plot_steps *steps, bool of_error, size_t columns)
+static enum tutti_err add_panel(struct tutti_plot *plot, const struct tutti_plot_steps *steps, bool of_error,
+                                size_t columns)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < steps->count; i++)
@@ -195,21 +196,22 @@ static enum tutti_err add_panel(struct plot *plot, const struct plot_steps *step
         }
     if (of_error && !(low <= high))
         return TUTTI_OK;
-    struct plot_panel *panel = plot_add_panel(plot);
+    struct tutti_plot_panel *panel = tutti_plot_add_panel(plot);
     if (!panel)
         return tutti_fail_memory();
     panel->legend = !of_error; /* that of the panel above will do */
     panel->limit = of_error;
     panel->y.log = true;
     low = fmax(low, 1e-12 * high); /* an error of nothing hides the others */
-    plot_axis_fit(&panel->y, of_error ? fmin(low, 1) : low, of_error ? fmax(high, 1) : high);
+    tutti_plot_axis_fit(&panel->y, of_error ? fmin(low, 1) : low, of_error ? fmax(high, 1) : high);
     panel->y.label = of_error ? "error / tolerance" : "step size in s";
     TRY(add_stairs(plot, panel, steps, of_error, columns));
-    TRY(add_marks(plot, panel, steps, of_error, PLOT_TAKEN_BACK));
-    return of_error ? TUTTI_OK : add_marks(plot, panel, steps, of_error, PLOT_EVENTS);
+    TRY(add_marks(plot, panel, steps, of_error, TUTTI_PLOT_TAKEN_BACK));
+    return of_error ? TUTTI_OK : add_marks(plot, panel, steps, of_error, TUTTI_PLOT_EVENTS);
 }
 
-enum tutti_err plot_steps_add_panels(struct plot *plot, const struct plot_steps *steps, size_t columns)
+enum tutti_err tutti_plot_steps_add_panels(struct tutti_plot *plot, const struct tutti_plot_steps *steps,
+                                           size_t columns)
 {
     TRY(add_panel(plot, steps, false, columns));
     return add_panel(plot, steps, true, columns);

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "plot_groups.h"
+#include "tell/plot/groups.h"
 
 enum { LONGEST_LIST = 30 }; /* bytes of the names of all curves above a panel, which are in its legend, too */
 
 /* How many bytes all names have in common at their beginning, up to a dot and with it. */
-static size_t common_beginning(const struct plot *plot, const size_t *members, size_t count)
+static size_t common_beginning(const struct tutti_plot *plot, const size_t *members, size_t count)
 {
     const char *first = plot->traces[members[0]].name;
     size_t common = strlen(first);
@@ -25,7 +25,7 @@ static size_t common_beginning(const struct plot *plot, const size_t *members, s
 }
 
 /* The same at their end: the last part, if all have the same, and the dot before it. */
-static size_t common_end(const struct plot *plot, const size_t *members, size_t count)
+static size_t common_end(const struct tutti_plot *plot, const size_t *members, size_t count)
 {
     const char *end = strrchr(plot->traces[members[0]].name, '.');
     for (size_t i = 1; end && i < count; i++) {
@@ -37,7 +37,8 @@ static size_t common_end(const struct plot *plot, const size_t *members, size_t 
 }
 
 /* Something is to be left of every name between what all have in common. */
-static void leave_some(const struct plot *plot, const size_t *members, size_t count, size_t *beginning, size_t *end)
+static void leave_some(const struct tutti_plot *plot, const size_t *members, size_t count, size_t *beginning,
+                       size_t *end)
 {
     size_t shortest = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -56,7 +57,7 @@ static bool same_unit(const char *a, const char *b)
 }
 
 /* "a, b, c" if that is short. */
-static const char *joined(struct plot *plot, const char *const *labels, size_t count)
+static const char *joined(struct tutti_plot *plot, const char *const *labels, size_t count)
 {
     struct tutti_text text = {0};
     for (size_t i = 0; i < count && text.length <= LONGEST_LIST; i++)
@@ -67,10 +68,11 @@ static const char *joined(struct plot *plot, const char *const *labels, size_t c
     return copy;
 }
 
-enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, const size_t *members, size_t count)
+enum tutti_err tutti_plot_words_find(struct tutti_plot *plot, struct tutti_plot_words *words, const size_t *members,
+                                     size_t count)
 {
     const char **labels = tutti_arena_array(&plot->arena, count + 1, sizeof *labels);
-    *words = (struct plot_words){.labels = labels};
+    *words = (struct tutti_plot_words){.labels = labels};
     if (!labels)
         return tutti_fail_memory();
     if (count == 1) {
@@ -85,7 +87,7 @@ enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, cons
     for (size_t i = 1; i < count; i++)
         one_unit = one_unit && same_unit(plot->traces[members[i]].unit, plot->traces[members[0]].unit);
     for (size_t i = 0; i < count; i++) {
-        const struct plot_trace *trace = &plot->traces[members[i]];
+        const struct tutti_plot_trace *trace = &plot->traces[members[i]];
         struct tutti_text text = {0};
         tutti_text_append_n(&text, trace->name + beginning, strlen(trace->name) - beginning - end);
         if (!one_unit && trace->unit)

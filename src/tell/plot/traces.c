@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "plot.h"
+#include "tell/plot/plot.h"
 
 enum { PORTION = 512 << 20 }; /* bytes of values at a time, if one variable is not more than that */
 
-enum tutti_err plot_fail_text(const struct plot_trace *trace)
+enum tutti_err tutti_plot_fail_text(const struct tutti_plot_trace *trace)
 {
     return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is a text, which cannot be drawn", tutti_str_show(trace->name).text);
 }
@@ -62,10 +62,10 @@ static enum tutti_err read_sorted(struct tutti_result *result, const struct want
 }
 
 /* What kind of variable it is, a format may know only by its values. */
-static void look_at_kinds(const struct portion *portion, const struct plot *plot, size_t r)
+static void look_at_kinds(const struct portion *portion, const struct tutti_plot *plot, size_t r)
 {
     for (size_t i = 0; i < portion->count; i++) {
-        struct plot_trace *trace = &plot->traces[portion->traces[i]];
+        struct tutti_plot_trace *trace = &plot->traces[portion->traces[i]];
         if (!portion->values[i])
             continue;
         const struct tutti_result_variable *variable = &plot->results[r]->variables[trace->place[r]];
@@ -75,7 +75,7 @@ static void look_at_kinds(const struct portion *portion, const struct plot *plot
 }
 
 /* portion_fini follows in any case. */
-static enum tutti_err portion_read(struct portion *portion, const struct plot *plot, size_t r)
+static enum tutti_err portion_read(struct portion *portion, const struct tutti_plot *plot, size_t r)
 {
     struct wanted *wanted = calloc(portion->count + 1, sizeof *wanted);
     portion->values = calloc(portion->count + 1, sizeof *portion->values);
@@ -97,15 +97,15 @@ static enum tutti_err portion_read(struct portion *portion, const struct plot *p
     return err;
 }
 
-static enum tutti_err make_curve(struct plot *plot, const struct plot_curve_data **out,
-                                 const struct plot_values *values, size_t columns)
+static enum tutti_err make_curve(struct tutti_plot *plot, const struct tutti_plot_curve_data **out,
+                                 const struct tutti_plot_values *values, size_t columns)
 {
-    struct plot_curve_data *data = plot_new_data(plot);
+    struct tutti_plot_curve_data *data = tutti_plot_new_data(plot);
     if (!data)
         return tutti_fail_memory();
-    plot_thin(data, values, plot->start, plot->stop, columns);
+    tutti_plot_thin(data, values, plot->start, plot->stop, columns);
     *out = data;
-    return plot_curve_failed(data) ? tutti_fail_memory() : TUTTI_OK;
+    return tutti_plot_curve_failed(data) ? tutti_fail_memory() : TUTTI_OK;
 }
 
 static void without_what_log_cannot_show(double *values, size_t count)
@@ -115,13 +115,13 @@ static void without_what_log_cannot_show(double *values, size_t count)
             values[i] = NAN;
 }
 
-static enum tutti_err make_difference(struct plot *plot, struct plot_trace *trace, const struct plot_values values[2],
-                                      size_t columns)
+static enum tutti_err make_difference(struct tutti_plot *plot, struct tutti_plot_trace *trace,
+                                      const struct tutti_plot_values values[2], size_t columns)
 {
     double *t = NULL, *v = NULL;
     size_t count = 0;
-    enum tutti_err err = plot_difference(&values[0], &values[1], &t, &v, &count) ? TUTTI_OK : tutti_fail_memory();
-    struct plot_values difference = {.t = t, .v = v, .count = count, .held = !trace->moves};
+    enum tutti_err err = tutti_plot_difference(&values[0], &values[1], &t, &v, &count) ? TUTTI_OK : tutti_fail_memory();
+    struct tutti_plot_values difference = {.t = t, .v = v, .count = count, .held = !trace->moves};
     if (err == TUTTI_OK)
         err = make_curve(plot, &trace->difference, &difference, columns);
     free(t);
@@ -129,17 +129,17 @@ static enum tutti_err make_difference(struct plot *plot, struct plot_trace *trac
     return err;
 }
 
-static enum tutti_err make_curves(struct plot *plot, struct plot_trace *trace, double *const rows[PLOT_RESULTS],
-                                  size_t columns)
+static enum tutti_err make_curves(struct tutti_plot *plot, struct tutti_plot_trace *trace,
+                                  double *const rows[TUTTI_PLOT_RESULTS], size_t columns)
 {
-    struct plot_values values[PLOT_RESULTS] = {{0}};
-    for (size_t r = 0; r < PLOT_RESULTS; r++)
+    struct tutti_plot_values values[TUTTI_PLOT_RESULTS] = {{0}};
+    for (size_t r = 0; r < TUTTI_PLOT_RESULTS; r++)
         if (rows[r])
-            values[r] = (struct plot_values){
+            values[r] = (struct tutti_plot_values){
                 .t = plot->results[r]->times, .v = rows[r], .count = plot->results[r]->rows, .held = !trace->moves};
     if (rows[0] && rows[1] && plot->options->difference)
         TRY(make_difference(plot, trace, values, columns));
-    for (size_t r = 0; r < PLOT_RESULTS; r++) {
+    for (size_t r = 0; r < TUTTI_PLOT_RESULTS; r++) {
         if (!rows[r])
             continue;
         if (plot->options->y_log)
@@ -150,28 +150,28 @@ static enum tutti_err make_curves(struct plot *plot, struct plot_trace *trace, d
 }
 
 /* Reads these traces of all results and makes their curves. */
-static enum tutti_err read_some(struct plot *plot, const size_t *traces, size_t count, size_t columns)
+static enum tutti_err read_some(struct tutti_plot *plot, const size_t *traces, size_t count, size_t columns)
 {
-    struct portion portions[PLOT_RESULTS];
+    struct portion portions[TUTTI_PLOT_RESULTS];
     enum tutti_err err = TUTTI_OK;
-    for (size_t r = 0; r < PLOT_RESULTS; r++) {
+    for (size_t r = 0; r < TUTTI_PLOT_RESULTS; r++) {
         portions[r] = (struct portion){.traces = traces, .count = count};
         if (err == TUTTI_OK && r < plot->result_count)
             err = portion_read(&portions[r], plot, r);
     }
     for (size_t i = 0; err == TUTTI_OK && i < count; i++) {
-        double *rows[PLOT_RESULTS];
-        for (size_t r = 0; r < PLOT_RESULTS; r++)
+        double *rows[TUTTI_PLOT_RESULTS];
+        for (size_t r = 0; r < TUTTI_PLOT_RESULTS; r++)
             rows[r] = portions[r].values ? portions[r].values[i] : NULL;
         if (!plot->traces[traces[i]].text)
             err = make_curves(plot, &plot->traces[traces[i]], rows, columns);
     }
-    for (size_t r = 0; r < PLOT_RESULTS; r++)
+    for (size_t r = 0; r < TUTTI_PLOT_RESULTS; r++)
         portion_fini(&portions[r]);
     return err;
 }
 
-enum tutti_err plot_read_traces(struct plot *plot, size_t columns)
+enum tutti_err tutti_plot_read_traces(struct tutti_plot *plot, size_t columns)
 {
     size_t rows = 1, most;
     for (size_t r = 0; r < plot->result_count; r++)
@@ -194,23 +194,24 @@ enum tutti_err plot_read_traces(struct plot *plot, size_t columns)
 }
 
 /* The rows in the time that is shown. */
-static enum tutti_err make_phase(struct plot *plot, const struct tutti_result *result, const double *x, const double *y,
-                                 const struct plot_curve_data **out)
+static enum tutti_err make_phase(struct tutti_plot *plot, const struct tutti_result *result, const double *x,
+                                 const double *y, const struct tutti_plot_curve_data **out)
 {
     size_t begin = 0, end = result->rows;
     while (begin < end && result->times[begin] < plot->start)
         begin++;
     while (end > begin && result->times[end - 1] > plot->stop)
         end--;
-    struct plot_curve_data *data = plot_new_data(plot);
+    struct tutti_plot_curve_data *data = tutti_plot_new_data(plot);
     if (!data)
         return tutti_fail_memory();
-    plot_thin_phase(data, result->times + begin, x + begin, y + begin, end - begin);
+    tutti_plot_thin_phase(data, result->times + begin, x + begin, y + begin, end - begin);
     *out = data;
-    return plot_curve_failed(data) ? tutti_fail_memory() : TUTTI_OK;
+    return tutti_plot_curve_failed(data) ? tutti_fail_memory() : TUTTI_OK;
 }
 
-enum tutti_err plot_read_phase(struct plot *plot, size_t r, const size_t members[2], const struct plot_curve_data **out)
+enum tutti_err tutti_plot_read_phase(struct tutti_plot *plot, size_t r, const size_t members[2],
+                                     const struct tutti_plot_curve_data **out)
 {
     size_t count = members[0] == members[1] ? 1 : 2;
     struct portion portion = {.traces = members, .count = count};
@@ -218,7 +219,7 @@ enum tutti_err plot_read_phase(struct plot *plot, size_t r, const size_t members
     enum tutti_err err = portion_read(&portion, plot, r);
     for (size_t i = 0; err == TUTTI_OK && i < count; i++)
         if (plot->traces[members[i]].text)
-            err = plot_fail_text(&plot->traces[members[i]]);
+            err = tutti_plot_fail_text(&plot->traces[members[i]]);
     if (err == TUTTI_OK && portion.values[0] && portion.values[count - 1])
         err = make_phase(plot, plot->results[r], portion.values[0], portion.values[count - 1], out);
     portion_fini(&portion);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "plot_groups.h"
+#include "tell/plot/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct candidates {
     double size; /* the greatest of their values; 0: all are zero */
 };
 
-static bool is_in_all(const struct plot *plot, const struct plot_trace *trace)
+static bool is_in_all(const struct tutti_plot *plot, const struct tutti_plot_trace *trace)
 {
     for (size_t r = 0; r < plot->result_count; r++)
         if (trace->place[r] >= plot->results[r]->count)
@@ -26,7 +26,7 @@ static bool is_in_all(const struct plot *plot, const struct plot_trace *trace)
     return true;
 }
 
-void plot_groups_want(struct plot *plot)
+void tutti_plot_groups_want(struct tutti_plot *plot)
 {
     bool some = false;
     for (size_t i = 0; i < plot->trace_count && !some; i++)
@@ -57,23 +57,23 @@ static bool same_part(const char *a, const char *b, enum grouping grouping)
     return length == other_length && memcmp(part, other, length) == 0;
 }
 
-static void extent_of(const struct plot *plot, const struct plot_trace *trace, double *low, double *high)
+static void extent_of(const struct tutti_plot *plot, const struct tutti_plot_trace *trace, double *low, double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
     for (size_t r = 0; r < plot->result_count; r++)
         if (trace->data[r])
-            plot_curve_extent(trace->data[r], plot->start, plot->stop, low, high);
+            tutti_plot_curve_extent(trace->data[r], plot->start, plot->stop, low, high);
 }
 
-static bool stands_still(const struct plot *plot, const struct plot_trace *trace)
+static bool stands_still(const struct tutti_plot *plot, const struct tutti_plot_trace *trace)
 {
     double low, high;
     extent_of(plot, trace, &low, &high);
     return !(low < high);
 }
 
-static double size_of(const struct plot *plot, const struct plot_trace *trace)
+static double size_of(const struct tutti_plot *plot, const struct tutti_plot_trace *trace)
 {
     double low, high;
     extent_of(plot, trace, &low, &high);
@@ -81,7 +81,7 @@ static double size_of(const struct plot *plot, const struct plot_trace *trace)
 }
 
 /* The size of all that have this name in any unit: what is apart in one of them is apart in all. */
-static double size_of_name(const struct plot *plot, const struct plot_trace *trace)
+static double size_of_name(const struct tutti_plot *plot, const struct tutti_plot_trace *trace)
 {
     double size = 0;
     for (size_t i = 0; i < plot->trace_count; i++)
@@ -90,10 +90,10 @@ static double size_of_name(const struct plot *plot, const struct plot_trace *tra
     return size;
 }
 
-static bool belongs(const struct plot *plot, const struct candidates *group, const struct plot_trace *trace,
+static bool belongs(const struct tutti_plot *plot, const struct candidates *group, const struct tutti_plot_trace *trace,
                     double size, enum grouping grouping)
 {
-    const struct plot_trace *first = &plot->traces[group->members[0]];
+    const struct tutti_plot_trace *first = &plot->traces[group->members[0]];
     if (!same_part(trace->name, first->name, grouping))
         return false;
     if (trace->unit && first->unit)
@@ -103,7 +103,7 @@ static bool belongs(const struct plot *plot, const struct candidates *group, con
     return size == 0 || group->size == 0 || (size < ALIKE * group->size && group->size < ALIKE * size);
 }
 
-static void put_moving_first(const struct plot *plot, struct candidates *group)
+static void put_moving_first(const struct tutti_plot *plot, struct candidates *group)
 {
     size_t still[MOST_CANDIDATES], still_count = 0;
     for (size_t i = 0; i < group->count; i++) {
@@ -117,11 +117,11 @@ static void put_moving_first(const struct plot *plot, struct candidates *group)
 }
 
 /* Puts every wanted trace into a group; returns how many groups there are. */
-static size_t group_traces(const struct plot *plot, struct candidates *groups, enum grouping grouping, bool each)
+static size_t group_traces(const struct tutti_plot *plot, struct candidates *groups, enum grouping grouping, bool each)
 {
     size_t count = 0;
     for (size_t i = 0; i < plot->trace_count; i++) {
-        const struct plot_trace *trace = &plot->traces[i];
+        const struct tutti_plot_trace *trace = &plot->traces[i];
         if (!trace->wanted || trace->text)
             continue;
         double size = size_of_name(plot, trace);
@@ -138,7 +138,7 @@ static size_t group_traces(const struct plot *plot, struct candidates *groups, e
 }
 
 /* Of an array with many elements, some that are spread over those that move. */
-static enum tutti_err take(struct plot *plot, struct plot_group *group, const struct candidates *from)
+static enum tutti_err take(struct tutti_plot *plot, struct tutti_plot_group *group, const struct candidates *from)
 {
     size_t spread = from->moving > MOST_CURVES ? from->moving : from->moving > 0 ? MOST_CURVES : from->count;
     group->count = from->count < MOST_CURVES ? from->count : MOST_CURVES;
@@ -151,7 +151,7 @@ static enum tutti_err take(struct plot *plot, struct plot_group *group, const st
 }
 
 /* Panels in which something moves come before those in which nothing does. */
-static enum tutti_err take_moving_first(struct plot *plot, struct plot_group *groups, size_t room,
+static enum tutti_err take_moving_first(struct tutti_plot *plot, struct tutti_plot_group *groups, size_t room,
                                         const struct candidates *from, size_t count)
 {
     size_t taken = 0;
@@ -162,7 +162,8 @@ static enum tutti_err take_moving_first(struct plot *plot, struct plot_group *gr
     return TUTTI_OK;
 }
 
-enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT_MOST_PANELS], size_t *count)
+enum tutti_err tutti_plot_groups_find(struct tutti_plot *plot, struct tutti_plot_group groups[TUTTI_PLOT_MOST_PANELS],
+                                      size_t *count)
 {
     struct candidates *all = calloc(GROUPINGS * MOST_CANDIDATES, sizeof *all);
     if (!all)
@@ -175,13 +176,13 @@ enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT
     }
     size_t found = group_traces(plot, all, BY_OWNER, single && total <= FEW);
     const struct candidates *chosen = all;
-    for (int next = BY_NAME; next < GROUPINGS && found > PLOT_MOST_PANELS && !single; next++) {
+    for (int next = BY_NAME; next < GROUPINGS && found > TUTTI_PLOT_MOST_PANELS && !single; next++) {
         struct candidates *others = all + next * MOST_CANDIDATES;
         size_t count_of_others = group_traces(plot, others, (enum grouping)next, false);
         chosen = count_of_others < found ? others : chosen;
         found = count_of_others < found ? count_of_others : found;
     }
-    *count = found < PLOT_MOST_PANELS ? found : PLOT_MOST_PANELS;
+    *count = found < TUTTI_PLOT_MOST_PANELS ? found : TUTTI_PLOT_MOST_PANELS;
     enum tutti_err err =
         found > 0 ? take_moving_first(plot, groups, *count, chosen, found)
                   : tutti_fail(TUTTI_ERR_FORMAT, "%s: the result has no numbers to draw", plot->results[0]->path);

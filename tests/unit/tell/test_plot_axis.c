@@ -2,24 +2,24 @@
 /* Axes whose numbers people can read. */
 #include <float.h>
 
-#include "plot.h"
+#include "tell/plot/plot.h"
 #include "test.h"
 
-static const struct plot_options plain = {.unicode = false}, unicode = {.unicode = true};
+static const struct tutti_plot_options plain = {.unicode = false}, unicode = {.unicode = true};
 
-static void assert_label(struct plot_axis axis, const char *name, const char *unit, const char *expected)
+static void assert_label(struct tutti_plot_axis axis, const char *name, const char *unit, const char *expected)
 {
-    struct plot plot = {.options = &plain};
-    assert_string_equal(plot_axis_label(&plot, &axis, name, unit), expected);
+    struct tutti_plot plot = {.options = &plain};
+    assert_string_equal(tutti_plot_axis_label(&plot, &axis, name, unit), expected);
     tutti_arena_fini(&plot.arena);
 }
 
-static struct plot_axis fit(double low, double high)
+static struct tutti_plot_axis fit(double low, double high)
 {
-    struct plot_axis axis = {0};
-    plot_axis_fit(&axis, low, high);
+    struct tutti_plot_axis axis = {0};
+    tutti_plot_axis_fit(&axis, low, high);
     assert_true(axis.low < axis.high && isfinite(axis.low) && isfinite(axis.high));
-    assert_true(isfinite(plot_axis_shown(&axis, axis.low)) && isfinite(plot_axis_shown(&axis, axis.high)));
+    assert_true(isfinite(tutti_plot_axis_shown(&axis, axis.low)) && isfinite(tutti_plot_axis_shown(&axis, axis.high)));
     return axis;
 }
 
@@ -42,18 +42,18 @@ static void powers_come_in_threes(void **state)
     assert_label(fit(0, 0.003), "t", "s", "t in 1e-3 s");
     assert_label(fit(0, 6e-4), "t", "s", "t in 1e-3 s");
     assert_label(fit(0, 6e-6), "t", "s", "t in 1e-6 s");
-    struct plot plot = {.options = &unicode};
-    struct plot_axis axis = fit(0, 2e-12);
-    assert_string_equal(plot_axis_label(&plot, &axis, "t", "s"), "t in 10⁻¹² s");
+    struct tutti_plot plot = {.options = &unicode};
+    struct tutti_plot_axis axis = fit(0, 2e-12);
+    assert_string_equal(tutti_plot_axis_label(&plot, &axis, "t", "s"), "t in 10⁻¹² s");
     tutti_arena_fini(&plot.arena);
 }
 
 static void what_all_values_have_is_taken_off(void **state)
 {
     (void)state;
-    struct plot_axis axis = fit(101325.001, 101325.009);
+    struct tutti_plot_axis axis = fit(101325.001, 101325.009);
     assert_label(axis, "p", "Pa", "p - 101325 in 1e-3 Pa");
-    assert_near(plot_axis_shown(&axis, 101325.004), 4, 1e-6);
+    assert_near(tutti_plot_axis_shown(&axis, 101325.004), 4, 1e-6);
     assert_label(fit(-1000.3, -1000.1), "x", NULL, "x + 1000");
     assert_label(fit(1e9, 1e9 + 5), "time", "s", "time - 1000000000 in s");
 }
@@ -62,7 +62,7 @@ static void what_all_values_have_is_taken_off(void **state)
 static void constants_have_room_around(void **state)
 {
     (void)state;
-    struct plot_axis axis = fit(293.15, 293.15 + 1e-13);
+    struct tutti_plot_axis axis = fit(293.15, 293.15 + 1e-13);
     assert_near(axis.low, 0.9 * 293.15, 1e-9);
     assert_near(axis.high, 1.1 * 293.15, 1e-9);
     axis = fit(0, 0);
@@ -81,45 +81,45 @@ static void extremes(void **state)
 static void decades(void **state)
 {
     (void)state;
-    struct plot_axis axis = {.log = true};
-    plot_axis_fit(&axis, 3e-4, 0.2);
+    struct tutti_plot_axis axis = {.log = true};
+    tutti_plot_axis_fit(&axis, 3e-4, 0.2);
     assert_near(axis.low, 1e-4, 1e-18);
     assert_near(axis.high, 1, 1e-15);
-    plot_axis_fit(&axis, 0.01, 0.01);
+    tutti_plot_axis_fit(&axis, 0.01, 0.01);
     assert_near(axis.high / axis.low, 10, 1e-9);
-    plot_axis_fit(&axis, 1e300, DBL_MAX);
+    tutti_plot_axis_fit(&axis, 1e300, DBL_MAX);
     assert_true(axis.low < axis.high && isfinite(axis.high));
-    plot_axis_fit(&axis, 5e-324, 5e-324);
+    tutti_plot_axis_fit(&axis, 5e-324, 5e-324);
     assert_true(axis.low > 0 && axis.low < axis.high);
-    plot_axis_fit(&axis, DBL_MAX, DBL_MAX);
+    tutti_plot_axis_fit(&axis, DBL_MAX, DBL_MAX);
     assert_true(axis.low < axis.high && isfinite(axis.high));
 }
 
 static void a_day_has_hours(void **state)
 {
     (void)state;
-    struct plot_axis axis = {.scale = PLOT_HOUR};
-    plot_axis_fit(&axis, 0, 86400);
-    assert_near(plot_axis_shown(&axis, 43200), 12, 1e-12);
-    assert_near(plot_tick_step(&axis, 24, 8.5), 3, 1e-12);
-    assert_near(plot_tick_step(&axis, 24, 5), 6, 1e-12);
+    struct tutti_plot_axis axis = {.scale = TUTTI_PLOT_HOUR};
+    tutti_plot_axis_fit(&axis, 0, 86400);
+    assert_near(tutti_plot_axis_shown(&axis, 43200), 12, 1e-12);
+    assert_near(tutti_plot_tick_step(&axis, 24, 8.5), 3, 1e-12);
+    assert_near(tutti_plot_tick_step(&axis, 24, 5), 6, 1e-12);
     assert_label(axis, "time", "h", "time in h");
-    plot_axis_fit(&axis, 3.6e9, 3.6e9 + 14400); /* late */
+    tutti_plot_axis_fit(&axis, 3.6e9, 3.6e9 + 14400); /* late */
     assert_label(axis, "time", "h", "time - 1000000 in h");
-    assert_near(plot_axis_shown(&axis, 3.6e9 + 7200), 2, 1e-6);
+    assert_near(tutti_plot_axis_shown(&axis, 3.6e9 + 7200), 2, 1e-6);
 }
 
 static void ticks_are_at_round_numbers(void **state)
 {
     (void)state;
-    struct plot_axis axis = {0};
-    plot_axis_fit(&axis, 0, 1);
-    assert_near(plot_tick_step(&axis, 1, 8), 0.2, 1e-12);
-    assert_near(plot_tick_step(&axis, 1, 4), 0.25, 1e-12);
-    assert_near(plot_tick_step(&axis, 30, 10), 5, 1e-12);
+    struct tutti_plot_axis axis = {0};
+    tutti_plot_axis_fit(&axis, 0, 1);
+    assert_near(tutti_plot_tick_step(&axis, 1, 8), 0.2, 1e-12);
+    assert_near(tutti_plot_tick_step(&axis, 1, 4), 0.25, 1e-12);
+    assert_near(tutti_plot_tick_step(&axis, 30, 10), 5, 1e-12);
     axis.whole = true;
-    assert_near(plot_tick_step(&axis, 1, 8), 1, 1e-12);
-    assert_near(plot_tick_step(&axis, 8, 3.5), 5, 1e-12);
+    assert_near(tutti_plot_tick_step(&axis, 1, 8), 1, 1e-12);
+    assert_near(tutti_plot_tick_step(&axis, 8, 3.5), 5, 1e-12);
 }
 
 static void units_are_typeset(void **state)
@@ -145,8 +145,8 @@ static void units_are_typeset(void **state)
                                            {"°C", "°C"},
                                            {"", ""}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        struct plot plot = {.options = &unicode};
-        assert_string_equal(plot_typeset_unit(&plot, pairs[i][0]), pairs[i][1]);
+        struct tutti_plot plot = {.options = &unicode};
+        assert_string_equal(tutti_plot_typeset_unit(&plot, pairs[i][0]), pairs[i][1]);
         tutti_arena_fini(&plot.arena);
     }
 }

@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/nearest.h"
 #include "base/str.h"
-#include "plot.h"
+#include "tell/plot/plot.h"
 
 /* Units that say that there is none. */
 static const char *unit_of(const struct tutti_result_variable *variable)
@@ -15,27 +15,27 @@ static const char *unit_of(const struct tutti_result_variable *variable)
 }
 
 /* As it is shown. */
-static enum tutti_err take_unit(struct plot *plot, struct plot_trace *trace,
+static enum tutti_err take_unit(struct tutti_plot *plot, struct tutti_plot_trace *trace,
                                 const struct tutti_result_variable *variable)
 {
     const char *unit = unit_of(variable);
     if (trace->unit || !unit)
         return TUTTI_OK;
-    trace->unit = plot->options->unicode ? plot_typeset_unit(plot, unit) : unit;
+    trace->unit = plot->options->unicode ? tutti_plot_typeset_unit(plot, unit) : unit;
     return trace->unit ? TUTTI_OK : tutti_fail_memory();
 }
 
-static void add_trace(struct plot *plot, size_t result, size_t place)
+static void add_trace(struct tutti_plot *plot, size_t result, size_t place)
 {
     const struct tutti_result_variable *variable = &plot->results[result]->variables[place];
-    struct plot_trace *trace = &plot->traces[plot->trace_count++];
-    *trace = (struct plot_trace){.name = variable->name};
+    struct tutti_plot_trace *trace = &plot->traces[plot->trace_count++];
+    *trace = (struct tutti_plot_trace){.name = variable->name};
     for (size_t i = 0; i < plot->result_count; i++)
         trace->place[i] = i == result ? place : plot->results[i]->count;
 }
 
 /* The first result's in their order, then what only the second one has. */
-enum tutti_err plot_list_traces(struct plot *plot)
+enum tutti_err tutti_plot_list_traces(struct tutti_plot *plot)
 {
     size_t most = 0;
     for (size_t i = 0; i < plot->result_count; i++)
@@ -54,7 +54,7 @@ enum tutti_err plot_list_traces(struct plot *plot)
                 add_trace(plot, i, v);
             if (err != TUTTI_OK)
                 break;
-            struct plot_trace *trace =
+            struct tutti_plot_trace *trace =
                 &plot->traces[earlier == TUTTI_MAP_NONE ? (int64_t)plot->trace_count - 1 : earlier];
             trace->place[i] = v;
             err = take_unit(plot, trace, variable);
@@ -63,15 +63,15 @@ enum tutti_err plot_list_traces(struct plot *plot)
     return err;
 }
 
-void plot_warn_of_units(const struct plot *plot)
+void tutti_plot_warn_of_units(const struct tutti_plot *plot)
 {
     const struct tutti_result *a = plot->results[0], *b = plot->results[1];
-    const struct plot_trace *first = NULL;
+    const struct tutti_plot_trace *first = NULL;
     size_t count = 0;
     if (plot->result_count < 2)
         return;
     for (size_t i = 0; i < plot->trace_count; i++) {
-        const struct plot_trace *trace = &plot->traces[i];
+        const struct tutti_plot_trace *trace = &plot->traces[i];
         if (!trace->wanted || trace->place[0] == a->count || trace->place[1] == b->count)
             continue;
         const char *unit = unit_of(&a->variables[trace->place[0]]), *other = unit_of(&b->variables[trace->place[1]]);
@@ -92,8 +92,9 @@ void plot_warn_of_units(const struct plot *plot)
                      count > 1 ? more : "");
 }
 
-enum tutti_err plot_for_each_pattern(struct plot *plot, const char *list,
-                                     enum tutti_err (*use)(struct plot *, const char *, void *), void *context)
+enum tutti_err tutti_plot_for_each_pattern(struct tutti_plot *plot, const char *list,
+                                           enum tutti_err (*use)(struct tutti_plot *, const char *, void *),
+                                           void *context)
 {
     for (const char *begin = list, *end = list;; end++) {
         int depth = 0;
@@ -109,7 +110,7 @@ enum tutti_err plot_for_each_pattern(struct plot *plot, const char *list,
     }
 }
 
-static enum tutti_err fits_nothing(const struct plot *plot, const char *pattern)
+static enum tutti_err fits_nothing(const struct tutti_plot *plot, const char *pattern)
 {
     struct tutti_nearest nearest = {.wanted = pattern};
     for (size_t i = 0; i < plot->trace_count; i++)
@@ -124,7 +125,7 @@ struct found {
     size_t left_out; /* because there are too many */
 };
 
-static enum tutti_err add_fitting(struct plot *plot, const char *pattern, void *context)
+static enum tutti_err add_fitting(struct tutti_plot *plot, const char *pattern, void *context)
 {
     struct found *found = context;
     bool some = false;
@@ -135,7 +136,7 @@ static enum tutti_err add_fitting(struct plot *plot, const char *pattern, void *
         bool there = false;
         for (size_t m = 0; m < found->count && !there; m++)
             there = found->members[m] == i;
-        if (!there && found->count < PLOT_MOST_CURVES)
+        if (!there && found->count < TUTTI_PLOT_MOST_CURVES)
             found->members[found->count++] = i;
         else if (!there)
             found->left_out++;
@@ -143,19 +144,19 @@ static enum tutti_err add_fitting(struct plot *plot, const char *pattern, void *
     return some ? TUTTI_OK : fits_nothing(plot, pattern);
 }
 
-enum tutti_err plot_find(struct plot *plot, const char *list, size_t *members, size_t *count)
+enum tutti_err tutti_plot_find(struct tutti_plot *plot, const char *list, size_t *members, size_t *count)
 {
     struct found found = {.members = members};
-    TRY(plot_for_each_pattern(plot, list, add_fitting, &found));
+    TRY(tutti_plot_for_each_pattern(plot, list, add_fitting, &found));
     *count = found.count;
     if (found.left_out > 0)
         tutti_log_printf(plot->log, TUTTI_LOG_WARNING, NULL,
                          "%zu variables fit '%s', and %d curves are the most in a panel: the others are left out",
-                         found.count + found.left_out, tutti_str_show(list).text, PLOT_MOST_CURVES);
+                         found.count + found.left_out, tutti_str_show(list).text, TUTTI_PLOT_MOST_CURVES);
     return TUTTI_OK;
 }
 
-static enum tutti_err add_to_pair(struct plot *plot, const char *pattern, void *context)
+static enum tutti_err add_to_pair(struct tutti_plot *plot, const char *pattern, void *context)
 {
     struct found *pair = context;
     size_t fitting = 0;
@@ -171,10 +172,10 @@ static enum tutti_err add_to_pair(struct plot *plot, const char *pattern, void *
     return TUTTI_OK;
 }
 
-enum tutti_err plot_find_pair(struct plot *plot, const char *text, size_t members[2])
+enum tutti_err tutti_plot_find_pair(struct tutti_plot *plot, const char *text, size_t members[2])
 {
     struct found pair = {.members = members};
-    TRY(plot_for_each_pattern(plot, text, add_to_pair, &pair));
+    TRY(tutti_plot_for_each_pattern(plot, text, add_to_pair, &pair));
     return pair.count == 2
                ? TUTTI_OK
                : tutti_fail(TUTTI_ERR_ARGUMENT, "--xy takes two variables, X,Y, not '%s'", tutti_str_show(text).text);

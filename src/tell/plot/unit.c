@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "plot.h"
+#include "tell/plot/plot.h"
 
 static const char *const superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
 
-void plot_append_superscript(struct tutti_text *text, const char *digits, size_t n)
+void tutti_plot_append_superscript(struct tutti_text *text, const char *digits, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (digits[i] == '-')
@@ -74,7 +74,7 @@ static size_t exponent_at(const char *at, const char **digits)
     return n > 0 && n < 3 && ends ? (size_t)(c - at) + n : 0;
 }
 
-const char *plot_typeset_unit(struct plot *plot, const char *unit)
+const char *tutti_plot_typeset_unit(struct tutti_plot *plot, const char *unit)
 {
     struct tutti_text text = {0};
     bool factor = false; /* a unit or its exponent is before this place */
@@ -88,7 +88,7 @@ const char *plot_typeset_unit(struct plot *plot, const char *unit)
             append_word(&text, c, n);
             c += n;
             if (exponent > 0)
-                plot_append_superscript(&text, digits, (size_t)(c + exponent - digits));
+                tutti_plot_append_superscript(&text, digits, (size_t)(c + exponent - digits));
             c += exponent;
             factor = true;
         } else if ((*c == '.' || *c == '*') && factor && (isalpha((unsigned char)c[1]) || c[1] == '(')) {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "plot.h"
+#include "tell/plot/plot.h"
 
-static void fit_log(struct plot_axis *axis, double low, double high)
+static void fit_log(struct tutti_plot_axis *axis, double low, double high)
 {
     double from = floor(log10(low)), to = fmin(ceil(log10(high)), 308);
     from = fmin(fmax(from, -300), 307); /* gnuplot has its limits, too */
@@ -14,7 +14,7 @@ static void fit_log(struct plot_axis *axis, double low, double high)
 }
 
 /* Where all values are near a large number, ticks would differ in their last digits only: a round number is taken off. */
-static void take_off(struct plot_axis *axis, double span, double size)
+static void take_off(struct tutti_plot_axis *axis, double span, double size)
 {
     if (size < 1e3 * span)
         return;
@@ -22,7 +22,7 @@ static void take_off(struct plot_axis *axis, double span, double size)
     axis->offset = round(axis->low / axis->scale / unit) * unit;
 }
 
-void plot_axis_fit(struct plot_axis *axis, double low, double high)
+void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
 {
     axis->offset = 0;
     axis->power = 0;
@@ -53,7 +53,7 @@ void plot_axis_fit(struct plot_axis *axis, double low, double high)
         axis->power = 3 * (int)floor((power < 0 ? power + 1 : power) / 3.0); /* 150 10^3, but 0.6 10^-3 */
 }
 
-void plot_append_power(struct tutti_text *text, int power, bool unicode)
+void tutti_plot_append_power(struct tutti_text *text, int power, bool unicode)
 {
     char plain[16];
     int n = snprintf(plain, sizeof plain, "%d", power);
@@ -62,10 +62,11 @@ void plot_append_power(struct tutti_text *text, int power, bool unicode)
         return;
     }
     tutti_text_append(text, "10");
-    plot_append_superscript(text, plain, (size_t)n);
+    tutti_plot_append_superscript(text, plain, (size_t)n);
 }
 
-const char *plot_axis_label(struct plot *plot, const struct plot_axis *axis, const char *name, const char *unit)
+const char *tutti_plot_axis_label(struct tutti_plot *plot, const struct tutti_plot_axis *axis, const char *name,
+                                  const char *unit)
 {
     struct tutti_text text = {0};
     tutti_text_append(&text, name ? name : "");
@@ -76,7 +77,7 @@ const char *plot_axis_label(struct plot *plot, const struct plot_axis *axis, con
     if (unit || axis->power != 0)
         tutti_text_append(&text, text.length > 0 ? " in " : "in ");
     if (axis->power != 0)
-        plot_append_power(&text, axis->power, plot->options->unicode);
+        tutti_plot_append_power(&text, axis->power, plot->options->unicode);
     if (unit)
         tutti_text_printf(&text, "%s%s", axis->power != 0 ? " " : "", unit);
     const char *copy = text.failed ? NULL : tutti_arena_text(&plot->arena, text.text ? text.text : "", text.length);
@@ -96,12 +97,12 @@ static double step_of(const double *steps, size_t count, double least)
 }
 
 /* 1, 2, 2.5 or 5 times a power of ten; of hours what divides a day. */
-double plot_tick_step(const struct plot_axis *axis, double span, double most)
+double tutti_plot_tick_step(const struct tutti_plot_axis *axis, double span, double most)
 {
     static const double hours[] = {0.25, 0.5, 1, 2, 3, 6, 12, 24}, steps[] = {1, 2, 2.5, 5, 10},
                         wholes[] = {1, 2, 5, 10};
     double least = span / most;
-    if (axis->scale == PLOT_HOUR && axis->power == 0 && step_of(hours, 8, least) > 0)
+    if (axis->scale == TUTTI_PLOT_HOUR && axis->power == 0 && step_of(hours, 8, least) > 0)
         return step_of(hours, 8, least);
     if (axis->whole && least < 1)
         return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "plot_layout.h"
+#include "tell/plot/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static bool begins_letter(char c)
     return ((unsigned char)c & 0xC0) != 0x80;
 }
 
-size_t plot_letters(const char *text)
+size_t tutti_plot_letters(const char *text)
 {
     size_t count = 0;
     for (; *text; text++)
@@ -31,9 +31,10 @@ size_t plot_letters(const char *text)
     return count;
 }
 
-char *plot_shorten(const char *text, size_t most, const char *gap)
+char *tutti_plot_shorten(const char *text, size_t most, const char *gap)
 {
-    size_t letters = plot_letters(text), room = most > plot_letters(gap) ? most - plot_letters(gap) : 0;
+    size_t letters = tutti_plot_letters(text),
+           room = most > tutti_plot_letters(gap) ? most - tutti_plot_letters(gap) : 0;
     if (letters <= most)
         return tutti_str_copy(text);
     size_t first = (room + 1) / 2, rest = letters - room / 2, at = 0;
@@ -51,7 +52,7 @@ char *plot_shorten(const char *text, size_t most, const char *gap)
 }
 
 /* The letters of DejaVu Sans are wider than those of most other fonts. */
-int plot_text_width(const char *text)
+int tutti_plot_text_width(const char *text)
 {
     double width = 0;
     for (; *text; text++)
@@ -64,39 +65,40 @@ int plot_text_width(const char *text)
     return (int)ceil(width);
 }
 
-size_t plot_letters_in(int width)
+size_t tutti_plot_letters_in(int width)
 {
     return width > 4 * LETTER ? (size_t)width / LETTER : 4;
 }
 
-size_t plot_legend_entries(const struct plot_panel *panel)
+size_t tutti_plot_legend_entries(const struct tutti_plot_panel *panel)
 {
     size_t count = 0;
     for (size_t i = 0; panel->legend && i < panel->count; i++)
         count += panel->curves[i].label != NULL;
-    return count < PLOT_MOST_IN_LEGEND ? count : PLOT_MOST_IN_LEGEND;
+    return count < TUTTI_PLOT_MOST_IN_LEGEND ? count : TUTTI_PLOT_MOST_IN_LEGEND;
 }
 
 /* gnuplot takes all letters of the legend for equally wide, and all entries for as wide as the longest one. */
-static int entry_width(const struct plot_panel *panel)
+static int entry_width(const struct tutti_plot_panel *panel)
 {
-    size_t longest = plot_legend_entries(panel) == PLOT_MOST_IN_LEGEND ? plot_letters("and 1234 more") : 0;
+    size_t longest = tutti_plot_legend_entries(panel) == TUTTI_PLOT_MOST_IN_LEGEND ? tutti_plot_letters("and 1234 more")
+                                                                                   : 0;
     for (size_t i = 0; i < panel->count; i++) {
-        size_t letters = panel->curves[i].label ? plot_letters(panel->curves[i].label) : 0;
+        size_t letters = panel->curves[i].label ? tutti_plot_letters(panel->curves[i].label) : 0;
         longest = letters > longest ? letters : longest;
     }
     return (int)longest * LEGEND_LETTER + SAMPLE;
 }
 
-struct plot_heading plot_heading(const struct plot_panel *panel, int width)
+struct tutti_plot_heading tutti_plot_heading(const struct tutti_plot_panel *panel, int width)
 {
-    int name = panel->y.label[0] ? plot_text_width(panel->y.label) + BETWEEN : 0;
-    int entry = entry_width(panel), entries = (int)plot_legend_entries(panel),
-        most = (width - PLOT_LEFT - PLOT_RIGHT) / entry;
-    struct plot_heading heading = {.lines = 1, .legend_left = PLOT_EDGE};
+    int name = panel->y.label[0] ? tutti_plot_text_width(panel->y.label) + BETWEEN : 0;
+    int entry = entry_width(panel), entries = (int)tutti_plot_legend_entries(panel),
+        most = (width - TUTTI_PLOT_LEFT - TUTTI_PLOT_RIGHT) / entry;
+    struct tutti_plot_heading heading = {.lines = 1, .legend_left = TUTTI_PLOT_EDGE};
     if (entries == 0)
         return heading;
-    bool beside = entries <= most && name + entries * entry <= width - PLOT_EDGE - PLOT_RIGHT;
+    bool beside = entries <= most && name + entries * entry <= width - TUTTI_PLOT_EDGE - TUTTI_PLOT_RIGHT;
     int columns = most < 1 ? 1 : most < entries ? most : entries;
     heading.legend_columns = columns;
     heading.legend_left += beside ? name : 0;
@@ -104,29 +106,29 @@ struct plot_heading plot_heading(const struct plot_panel *panel, int width)
     return heading;
 }
 
-bool plot_has_numbers(const struct plot *plot, size_t panel)
+bool tutti_plot_has_numbers(const struct tutti_plot *plot, size_t panel)
 {
     return plot->panels[panel].phase || panel + 1 == plot->panel_count || plot->panels[panel + 1].phase;
 }
 
-int plot_height_above(const struct plot *plot, size_t panel, int width)
+int tutti_plot_height_above(const struct tutti_plot *plot, size_t panel, int width)
 {
     /* Logarithmic axes have a number at their upper end. */
-    return plot_heading(&plot->panels[panel], width).lines * PLOT_LINE + (panel > 0 ? 2 : 1) * GAP +
+    return tutti_plot_heading(&plot->panels[panel], width).lines * TUTTI_PLOT_LINE + (panel > 0 ? 2 : 1) * GAP +
            (plot->panels[panel].y.log ? LOG_GAP : 0);
 }
 
-int plot_height_around(const struct plot *plot, int width)
+int tutti_plot_height_around(const struct tutti_plot *plot, int width)
 {
-    int height = PLOT_TOP + (plot->options->title ? PLOT_TITLE : 0);
+    int height = TUTTI_PLOT_TOP + (plot->options->title ? TUTTI_PLOT_TITLE : 0);
     for (size_t i = 0; i < plot->panel_count; i++)
-        height += plot_height_above(plot, i, width) + (plot_has_numbers(plot, i) ? PLOT_BOTTOM : 0);
+        height += tutti_plot_height_above(plot, i, width) + (tutti_plot_has_numbers(plot, i) ? TUTTI_PLOT_BOTTOM : 0);
     return height;
 }
 
-struct plot_size plot_size(const struct plot *plot)
+struct tutti_plot_size tutti_plot_size(const struct tutti_plot *plot)
 {
-    struct plot_size size = {.width = plot->options->width, .height = plot->options->height};
+    struct tutti_plot_size size = {.width = plot->options->width, .height = plot->options->height};
     static const int heights[] = {300, 300, 215, 170, 140};
     size_t panels = plot->panel_count, phases = 0;
     for (size_t i = 0; i < panels; i++)
@@ -139,16 +141,16 @@ struct plot_size plot_size(const struct plot *plot)
     if (size.width == 0)
         size.width = phases > 0 && phases == panels ? PHASE_WIDTH : WIDTH;
     if (size.height == 0)
-        size.height = plot_height_around(plot, size.width) + (int)phases * PHASE_HEIGHT +
+        size.height = tutti_plot_height_around(plot, size.width) + (int)phases * PHASE_HEIGHT +
                       (int)(panels - phases) * heights[panels < 5 ? panels : 4];
     return size;
 }
 
-bool plot_fits_size(const struct plot *plot)
+bool tutti_plot_fits_size(const struct tutti_plot *plot)
 {
-    struct plot_size size = plot_size(plot);
+    struct tutti_plot_size size = tutti_plot_size(plot);
     if (plot->options->terminal)
         return true;
-    return size.width >= PLOT_LEFT + PLOT_RIGHT + LEAST &&
-           size.height >= plot_height_around(plot, size.width) + (int)plot->panel_count * LEAST;
+    return size.width >= TUTTI_PLOT_LEFT + TUTTI_PLOT_RIGHT + LEAST &&
+           size.height >= tutti_plot_height_around(plot, size.width) + (int)plot->panel_count * LEAST;
 }

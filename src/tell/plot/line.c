@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "plot_line.h"
+#include "tell/plot/line.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ static bool grow(double **numbers, size_t count)
     return true;
 }
 
-void plot_line_add(struct plot_line *line, double x, double y)
+void tutti_plot_line_add(struct tutti_plot_line *line, double x, double y)
 {
     size_t capacity = line->capacity ? 2 * line->capacity : 64;
     if (line->count == line->capacity && !line->failed) {
@@ -27,25 +27,26 @@ void plot_line_add(struct plot_line *line, double x, double y)
     line->y[line->count++] = y;
 }
 
-void plot_line_interrupt(struct plot_line *line)
+void tutti_plot_line_interrupt(struct tutti_plot_line *line)
 {
     if (line->count > 0 && !isnan(line->x[line->count - 1]))
-        plot_line_add(line, NAN, NAN);
+        tutti_plot_line_add(line, NAN, NAN);
 }
 
-void plot_line_fini(struct plot_line *line)
+void tutti_plot_line_fini(struct tutti_plot_line *line)
 {
     free(line->x);
     free(line->y);
-    *line = (struct plot_line){0};
+    *line = (struct tutti_plot_line){0};
 }
 
-bool plot_curve_failed(const struct plot_curve_data *data)
+bool tutti_plot_curve_failed(const struct tutti_plot_curve_data *data)
 {
     return data->line.failed || data->jumps.failed;
 }
 
-void plot_curve_extent(const struct plot_curve_data *data, double from, double to, double *low, double *high)
+void tutti_plot_curve_extent(const struct tutti_plot_curve_data *data, double from, double to, double *low,
+                             double *high)
 {
     for (size_t i = 0; i < data->line.count; i++)
         if (data->line.x[i] >= from && data->line.x[i] <= to) {
@@ -54,7 +55,7 @@ void plot_curve_extent(const struct plot_curve_data *data, double from, double t
         }
 }
 
-double plot_line_at(const struct plot_line *line, double x)
+double tutti_plot_line_at(const struct tutti_plot_line *line, double x)
 {
     for (size_t i = 0; i + 1 < line->count; i++)
         if (line->x[i] <= x && x < line->x[i + 1])
@@ -64,29 +65,30 @@ double plot_line_at(const struct plot_line *line, double x)
 
 /* ---- over time */
 
-static bool jumps(const struct plot_values *values, size_t row)
+static bool jumps(const struct tutti_plot_values *values, size_t row)
 {
     return row > 0 && !values->held && values->t[row] == values->t[row - 1] && values->v[row] != values->v[row - 1] &&
            isfinite(values->v[row]) && isfinite(values->v[row - 1]);
 }
 
-static void add_row(struct plot_curve_data *out, const struct plot_values *values, size_t row)
+static void add_row(struct tutti_plot_curve_data *out, const struct tutti_plot_values *values, size_t row)
 {
     if (!isfinite(values->v[row])) {
-        plot_line_interrupt(&out->line);
+        tutti_plot_line_interrupt(&out->line);
         return;
     }
     if (jumps(values, row)) {
-        plot_line_interrupt(&out->line);
-        plot_line_add(&out->jumps, values->t[row - 1], values->v[row - 1]);
-        plot_line_add(&out->jumps, values->t[row], values->v[row]);
-        plot_line_interrupt(&out->jumps);
+        tutti_plot_line_interrupt(&out->line);
+        tutti_plot_line_add(&out->jumps, values->t[row - 1], values->v[row - 1]);
+        tutti_plot_line_add(&out->jumps, values->t[row], values->v[row]);
+        tutti_plot_line_interrupt(&out->jumps);
     }
-    plot_line_add(&out->line, values->t[row], values->v[row]);
+    tutti_plot_line_add(&out->line, values->t[row], values->v[row]);
 }
 
 /* Rows first ... end - 1, of one column. */
-static void add_column(struct plot_curve_data *out, const struct plot_values *values, size_t first, size_t end)
+static void add_column(struct tutti_plot_curve_data *out, const struct tutti_plot_values *values, size_t first,
+                       size_t end)
 {
     if (first == end)
         return;
@@ -101,7 +103,7 @@ static void add_column(struct plot_curve_data *out, const struct plot_values *va
         kept[3] = row;
     }
     if (kept[0] == SIZE_MAX) {
-        plot_line_interrupt(&out->line);
+        tutti_plot_line_interrupt(&out->line);
     } else if (end - first <= 4 || jump_count == 1) {
         /* A jump among few others is to be seen as one: its sides are columns of their own. */
         for (size_t row = first + 1; end - first > 4 && row < end; row++)
@@ -118,12 +120,12 @@ static void add_column(struct plot_curve_data *out, const struct plot_values *va
         const size_t order[4] = {kept[0], middle[0], middle[1], kept[3]};
         for (size_t i = 0; i < 4; i++)
             if (i == 0 || order[i] != order[i - 1])
-                plot_line_add(&out->line, values->t[order[i]], values->v[order[i]]);
+                tutti_plot_line_add(&out->line, values->t[order[i]], values->v[order[i]]);
     }
 }
 
 /* The first row whose time is at least (if `behind`: greater than) `t`. */
-static size_t row_at(const struct plot_values *values, double t, bool behind)
+static size_t row_at(const struct tutti_plot_values *values, double t, bool behind)
 {
     size_t low = 0, high = values->count;
     while (low < high) {
@@ -136,8 +138,8 @@ static size_t row_at(const struct plot_values *values, double t, bool behind)
     return low;
 }
 
-static void thin_moving(struct plot_curve_data *out, const struct plot_values *values, double from, double to,
-                        size_t columns)
+static void thin_moving(struct tutti_plot_curve_data *out, const struct tutti_plot_values *values, double from,
+                        double to, size_t columns)
 {
     size_t begin = row_at(values, from, false), end = row_at(values, to, true);
     begin -= begin > 0;
@@ -156,7 +158,7 @@ static void thin_moving(struct plot_curve_data *out, const struct plot_values *v
 }
 
 /* Moves an end of the line that is beyond `x` to where the stroke to its neighbour crosses `x`. */
-static void cut_end(struct plot_line *line, size_t end, size_t neighbour, double x)
+static void cut_end(struct tutti_plot_line *line, size_t end, size_t neighbour, double x)
 {
     double width = line->x[neighbour] - line->x[end], y = line->y[end];
     if (isnan(width) || width == 0 || (x - line->x[end]) * (line->x[neighbour] - x) < 0)
@@ -166,7 +168,7 @@ static void cut_end(struct plot_line *line, size_t end, size_t neighbour, double
 }
 
 /* gnuplot draws no line between two points that are both outside, and the extent is that of what is seen. */
-static void cut(struct plot_line *line, double from, double to)
+static void cut(struct tutti_plot_line *line, double from, double to)
 {
     size_t count = line->count;
     if (count > 1 && line->x[0] < from)
@@ -175,25 +177,26 @@ static void cut(struct plot_line *line, double from, double to)
         cut_end(line, count - 1, count - 2, to);
 }
 
-static void thin_held(struct plot_curve_data *out, const struct plot_values *values, double from, double to,
+static void thin_held(struct tutti_plot_curve_data *out, const struct tutti_plot_values *values, double from, double to,
                       size_t columns)
 {
     /* A held value is drawn as stairs: only where it changes there are corners. */
-    struct plot_line stairs = {0};
+    struct tutti_plot_line stairs = {0};
     for (size_t row = 0; row < values->count; row++) {
         bool known = row > 0 && isfinite(values->v[row - 1]), changes = !known || values->v[row] != values->v[row - 1];
         if (known && (changes || row + 1 == values->count))
-            plot_line_add(&stairs, values->t[row], values->v[row - 1]);
+            tutti_plot_line_add(&stairs, values->t[row], values->v[row - 1]);
         if (changes)
-            plot_line_add(&stairs, values->t[row], values->v[row]);
+            tutti_plot_line_add(&stairs, values->t[row], values->v[row]);
     }
-    struct plot_values corners = {.t = stairs.x, .v = stairs.y, .count = stairs.count, .held = true};
+    struct tutti_plot_values corners = {.t = stairs.x, .v = stairs.y, .count = stairs.count, .held = true};
     thin_moving(out, &corners, from, to, columns);
     out->line.failed = out->line.failed || stairs.failed;
-    plot_line_fini(&stairs);
+    tutti_plot_line_fini(&stairs);
 }
 
-void plot_thin(struct plot_curve_data *out, const struct plot_values *values, double from, double to, size_t columns)
+void tutti_plot_thin(struct tutti_plot_curve_data *out, const struct tutti_plot_values *values, double from, double to,
+                     size_t columns)
 {
     (values->held ? thin_held : thin_moving)(out, values, from, to, columns);
     cut(&out->line, from, to);
@@ -202,7 +205,8 @@ void plot_thin(struct plot_curve_data *out, const struct plot_values *values, do
 /* From a point that is kept, the slopes are known that pass all points after it near enough; the first point that none
  * of them reaches makes its predecessor a point that is kept. (The swing filter: H. Elmeleegy et al.: Online piece-wise
  * linear approximation of numerical streams with precision guarantees, VLDB 2009.) */
-void plot_line_straighten(const struct plot_line *line, bool log, double x_fine, double y_fine, bool *left_out)
+void tutti_plot_line_straighten(const struct tutti_plot_line *line, bool log, double x_fine, double y_fine,
+                                bool *left_out)
 {
     size_t kept = 0;
     double least = -INFINITY, greatest = INFINITY;
@@ -279,16 +283,16 @@ static bool is_near(const struct raster *raster, double x0, double y0, double x1
     return fabs(x1 - x0) < raster->span[0] / (2 * CELLS) && fabs(y1 - y0) < raster->span[1] / (2 * CELLS);
 }
 
-static void add_phase_jump(struct plot_curve_data *out, double x0, double y0, double x1, double y1)
+static void add_phase_jump(struct tutti_plot_curve_data *out, double x0, double y0, double x1, double y1)
 {
-    plot_line_interrupt(&out->line);
-    plot_line_add(&out->jumps, x0, y0);
-    plot_line_add(&out->jumps, x1, y1);
-    plot_line_interrupt(&out->jumps);
+    tutti_plot_line_interrupt(&out->line);
+    tutti_plot_line_add(&out->jumps, x0, y0);
+    tutti_plot_line_add(&out->jumps, x1, y1);
+    tutti_plot_line_interrupt(&out->jumps);
 }
 
 /* All of a curve that few points make; of many, what draws a cell of the raster for the first time. */
-static void thin_phase(struct plot_curve_data *out, struct raster *raster, const double *t, const double *x,
+static void thin_phase(struct tutti_plot_curve_data *out, struct raster *raster, const double *t, const double *x,
                        const double *y, size_t count)
 {
     enum { FEW = 2000 };
@@ -296,7 +300,7 @@ static void thin_phase(struct plot_curve_data *out, struct raster *raster, const
     bool drawn = false;     /* the line is drawn up to there */
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(x[i]) || !isfinite(y[i])) {
-            plot_line_interrupt(&out->line);
+            tutti_plot_line_interrupt(&out->line);
             last = SIZE_MAX;
             continue;
         }
@@ -309,17 +313,18 @@ static void thin_phase(struct plot_curve_data *out, struct raster *raster, const
         if (jump && fresh)
             add_phase_jump(out, x[from], y[from], x[i], y[i]);
         if (fresh && !jump && !drawn && last != SIZE_MAX)
-            plot_line_add(&out->line, x[last], y[last]);
+            tutti_plot_line_add(&out->line, x[last], y[last]);
         if (fresh)
-            plot_line_add(&out->line, x[i], y[i]);
+            tutti_plot_line_add(&out->line, x[i], y[i]);
         else
-            plot_line_interrupt(&out->line);
+            tutti_plot_line_interrupt(&out->line);
         drawn = fresh;
         last = i;
     }
 }
 
-void plot_thin_phase(struct plot_curve_data *out, const double *t, const double *x, const double *y, size_t count)
+void tutti_plot_thin_phase(struct tutti_plot_curve_data *out, const double *t, const double *x, const double *y,
+                           size_t count)
 {
     struct raster *raster = calloc(1, sizeof *raster);
     out->line.failed = !raster;
@@ -334,14 +339,14 @@ void plot_thin_phase(struct plot_curve_data *out, const double *t, const double 
 
 /* A result that is gone through by time. */
 struct cursor {
-    const struct plot_values *values;
+    const struct tutti_plot_values *values;
     size_t row; /* the first one whose time is not passed */
 };
 
 /* The values before and after `t`, which is at or after all times that were asked for. */
 static void values_at(struct cursor *cursor, double t, double *before, double *behind)
 {
-    const struct plot_values *values = cursor->values;
+    const struct tutti_plot_values *values = cursor->values;
     while (cursor->row < values->count && values->t[cursor->row] < t)
         cursor->row++;
     size_t row = cursor->row, last = row;
@@ -359,9 +364,10 @@ static void values_at(struct cursor *cursor, double t, double *before, double *b
     *before = *behind = values->held ? a : a + (b - a) * ((t - left) / (right - left));
 }
 
-bool plot_difference(const struct plot_values *a, const struct plot_values *b, double **t, double **v, size_t *count)
+bool tutti_plot_difference(const struct tutti_plot_values *a, const struct tutti_plot_values *b, double **t, double **v,
+                           size_t *count)
 {
-    struct plot_line line = {0};
+    struct tutti_plot_line line = {0};
     struct cursor cursors[2] = {{.values = a}, {.values = b}};
     size_t next[2] = {0, 0};
     while (next[0] < a->count || next[1] < b->count) {
@@ -373,9 +379,9 @@ bool plot_difference(const struct plot_values *a, const struct plot_values *b, d
         double before[2], behind[2];
         values_at(&cursors[0], now, &before[0], &behind[0]);
         values_at(&cursors[1], now, &before[1], &behind[1]);
-        plot_line_add(&line, now, before[0] - before[1]);
+        tutti_plot_line_add(&line, now, before[0] - before[1]);
         if (before[0] != behind[0] || before[1] != behind[1])
-            plot_line_add(&line, now, behind[0] - behind[1]);
+            tutti_plot_line_add(&line, now, behind[0] - behind[1]);
     }
     *t = line.x;
     *v = line.y;
@@ -383,7 +389,7 @@ bool plot_difference(const struct plot_values *a, const struct plot_values *b, d
     return !line.failed;
 }
 
-bool plot_sieve_keeps(struct plot_sieve *sieve, double x, double y)
+bool tutti_plot_sieve_keeps(struct tutti_plot_sieve *sieve, double x, double y)
 {
     if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1))
         return false;

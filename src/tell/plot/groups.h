@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* groups.h - which variables share a panel if no option says it, and what stands above the panel. */
+#ifndef TUTTI_TELL_PLOT_GROUPS_H
+#define TUTTI_TELL_PLOT_GROUPS_H
+
+#include "tell/plot/plot.h"
+
+enum { TUTTI_PLOT_MOST_PANELS = 8 };
+
+struct tutti_plot_group {
+    size_t *members; /* traces */
+    size_t count;
+};
+
+/* Marks traces that tutti_plot_groups_find wants to look at. */
+void tutti_plot_groups_want(struct tutti_plot *plot);
+/* Panels by the unit (of a system) that variables are of and by their physical unit; where that is not known, by their
+ * size. Where that would be too many panels: those of one name, of all units, together; else all of one physical unit. What
+ * moves comes first. Tells the log what is left out. */
+TUTTI_CHECKED enum tutti_err tutti_plot_groups_find(struct tutti_plot *plot,
+                                                    struct tutti_plot_group groups[TUTTI_PLOT_MOST_PANELS],
+                                                    size_t *count);
+
+/* The texts of a panel (words.c). */
+struct tutti_plot_words {
+    const char *name, *unit;   /* above the panel; NULL: none */
+    const char *const *labels; /* of each member, for the legend */
+    bool legend;               /* it is needed to tell what the curves are */
+};
+TUTTI_CHECKED enum tutti_err tutti_plot_words_find(struct tutti_plot *plot, struct tutti_plot_words *words,
+                                                   const size_t *members, size_t count);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* plot.h - a picture of results: panels with axes and curves.
+ *
+ * Variables are chosen (choice.c), read and thinned out to what a picture can show (traces.c, line.c), put into
+ * panels (panels.c, steps.c) and handed to gnuplot as a script (script.c, picture.c), or drawn with characters by the command. */
+#ifndef TUTTI_TELL_PLOT_PLOT_H
+#define TUTTI_TELL_PLOT_PLOT_H
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/str.h"
+#include "tell/plot/line.h"
+#include "record/result.h"
+
+enum {
+    TUTTI_PLOT_RESULTS = 2,
+    TUTTI_PLOT_FONT = 14 /* pixels */,
+    TUTTI_PLOT_MOST_CURVES = 2000,
+    TUTTI_PLOT_HOUR = 3600,
+    TUTTI_PLOT_DAY = 86400
+};
+
+struct tutti_plot_options {
+    const char **variables, **phases; /* patterns of -v; X,Y of --xy */
+    size_t variable_count, phase_count;
+    const char *steps, *title; /* NULL: none */
+    double start, stop;        /* infinite: as the results are */
+    int width, height;         /* of the picture, in pixels or characters; 0: what suits it */
+    bool difference, y_log;
+    bool terminal; /* the picture is made of characters */
+    bool unicode;  /* letters beyond ASCII can be shown */
+    bool colour;   /* of a terminal */
+};
+
+/* A variable of the results, and its curves over time. */
+struct tutti_plot_trace {
+    const char *name, *unit; /* NULL: not known, or none */
+    /* Known once it was read: */
+    bool moves;                       /* between rows; else it is held */
+    bool text;                        /* there are no numbers to draw */
+    size_t place[TUTTI_PLOT_RESULTS]; /* in each result, or its count: it is not there */
+    bool wanted;
+    const struct tutti_plot_curve_data *data[TUTTI_PLOT_RESULTS], *difference; /* NULL: there is none */
+};
+
+/* TUTTI_PLOT_KEY: only in the legend. */
+enum tutti_plot_style { TUTTI_PLOT_CURVE, TUTTI_PLOT_TAKEN_BACK, TUTTI_PLOT_EVENTS, TUTTI_PLOT_START, TUTTI_PLOT_KEY };
+
+/* Colour and marks say which variable it is, dashes which result. */
+struct tutti_plot_curve {
+    const char *label; /* NULL: not in the legend */
+    enum tutti_plot_style style;
+    unsigned colour; /* TUTTI_PLOT_GREY: of no variable */
+    unsigned result;
+    bool marked; /* its colour has a mark beside it, since there are many of them */
+    const struct tutti_plot_curve_data *data;
+};
+enum { TUTTI_PLOT_GREY = 1 << 20 };
+
+/* What is drawn is (value / scale - offset) / 10^power, so that ticks have few digits. */
+struct tutti_plot_axis {
+    double low, high; /* values at both ends */
+    double scale;     /* of the unit that is shown in the unit of the values; 0 before tutti_plot_axis_fit: 1 */
+    double offset;
+    int power;
+    bool log, whole; /* logarithmic; ticks at whole numbers only */
+    const char *label;
+};
+
+struct tutti_plot_panel {
+    bool phase; /* its x axis is its own; else it is time */
+    bool legend, limit;
+    struct tutti_plot_axis x, y;
+    struct tutti_plot_curve *curves;
+    size_t count, capacity;
+};
+
+struct tutti_plot {
+    const struct tutti_plot_options *options;
+    const struct tutti_log *log;
+    struct tutti_result *results[TUTTI_PLOT_RESULTS];
+    const char *names[TUTTI_PLOT_RESULTS]; /* what the legend calls them */
+    size_t result_count;
+    struct tutti_plot_steps *steps; /* NULL: none */
+    double start, stop;             /* of the time axes */
+    struct tutti_plot_trace *traces;
+    size_t trace_count;
+    struct tutti_plot_panel *panels;
+    size_t panel_count, panel_capacity;
+    struct tutti_plot_curve_data *data; /* all there are */
+    struct tutti_arena arena;           /* of texts and traces */
+};
+
+void tutti_plot_fini(struct tutti_plot *plot); /* closes the results, too */
+/* Adds one; NULL: out of memory. A pointer to a panel is good until the next one is added. */
+struct tutti_plot_panel *tutti_plot_add_panel(struct tutti_plot *plot);
+TUTTI_CHECKED enum tutti_err tutti_plot_add_curve(struct tutti_plot_panel *panel, struct tutti_plot_curve curve);
+/* New, empty, and the plot's; NULL: out of memory. */
+struct tutti_plot_curve_data *tutti_plot_new_data(struct tutti_plot *plot);
+
+/* choice.c: which variables there are, and which of them are meant. */
+TUTTI_CHECKED enum tutti_err tutti_plot_list_traces(struct tutti_plot *plot);
+/* Says so if two results have what is drawn in different units. */
+void tutti_plot_warn_of_units(const struct tutti_plot *plot);
+/* Calls `use` for each part of a list like "a.x,b[1,2],c*"; commas in brackets do not part. `context` is use's. */
+TUTTI_CHECKED enum tutti_err tutti_plot_for_each_pattern(struct tutti_plot *plot, const char *list,
+                                                         enum tutti_err (*use)(struct tutti_plot *, const char *,
+                                                                               void *),
+                                                         void *context);
+/* Places of all that fit, ascending, into `members` (room for all traces). ARGUMENT if a pattern fits nothing. */
+TUTTI_CHECKED enum tutti_err tutti_plot_find(struct tutti_plot *plot, const char *list, size_t *members, size_t *count);
+/* The two variables of "X,Y". ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_plot_find_pair(struct tutti_plot *plot, const char *pair, size_t members[2]);
+
+/* traces.c: values. Reads the wanted traces; `columns` is how many pixels a curve is wide. */
+TUTTI_CHECKED enum tutti_err tutti_plot_read_traces(struct tutti_plot *plot, size_t columns);
+/* One trace over another, of a result. *out is NULL if one of them is not there. ARGUMENT: one is a text. */
+TUTTI_CHECKED enum tutti_err tutti_plot_read_phase(struct tutti_plot *plot, size_t result, const size_t members[2],
+                                                   const struct tutti_plot_curve_data **out);
+/* "... is a text": ARGUMENT. */
+enum tutti_err tutti_plot_fail_text(const struct tutti_plot_trace *trace);
+
+/* panels.c: the panels of the results. Without -v and --xy, it finds some that suit. */
+TUTTI_CHECKED enum tutti_err tutti_plot_make_panels(struct tutti_plot *plot, size_t columns);
+
+/* steps.c: panels of the step log `path`, a file of `tutti run --step-log`. */
+struct tutti_plot_steps;
+TUTTI_CHECKED enum tutti_err tutti_plot_steps_read(struct tutti_plot_steps **out, const char *path);
+void tutti_plot_steps_span(const struct tutti_plot_steps *steps, double *start, double *stop);
+TUTTI_CHECKED enum tutti_err tutti_plot_steps_add_panels(struct tutti_plot *plot, const struct tutti_plot_steps *steps,
+                                                         size_t columns);
+void tutti_plot_steps_free(struct tutti_plot_steps *steps);
+
+/* axis.c: ends, offset and power for values from `low` to `high`, both finite (else: there are none). */
+void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high);
+/* "NAME - 1000 in 10^3 UNIT"; NAME or UNIT may be NULL. NULL: out of memory. */
+const char *tutti_plot_axis_label(struct tutti_plot *plot, const struct tutti_plot_axis *axis, const char *name,
+                                  const char *unit);
+static inline double tutti_plot_axis_shown(const struct tutti_plot_axis *axis, double value)
+{
+    return (value / axis->scale - axis->offset) / pow(10, axis->power);
+}
+/* Distance of ticks, not more than about `most`, on an axis that shows `span`. */
+double tutti_plot_tick_step(const struct tutti_plot_axis *axis, double span, double most);
+/* "10³", or "1e3" where letters beyond ASCII cannot be shown. */
+void tutti_plot_append_power(struct tutti_text *text, int power, bool unicode);
+
+/* unit.c: "m/s2" as m/s². What is not known stays as it is. NULL: out of memory. */
+const char *tutti_plot_typeset_unit(struct tutti_plot *plot, const char *unit);
+/* "-12" as ⁻¹². */
+void tutti_plot_append_superscript(struct tutti_text *text, const char *digits, size_t n);
+
+/* script.c: the script. `terminal` is what gnuplot is to draw with: "svg", "pngcairo" or "pdfcairo". */
+void tutti_plot_write_script(FILE *out, const struct tutti_plot *plot, const char *terminal);
+/* Size of the picture (of characters: of a panel), the options' or what suits it. */
+struct tutti_plot_size {
+    int width, height;
+} tutti_plot_size(const struct tutti_plot *plot);
+/* Has everything room in a picture of that size? */
+bool tutti_plot_fits_size(const struct tutti_plot *plot);
+
+#endif
