@@ -9,6 +9,7 @@ from ._errors import (ArgumentError, Error, FileError, FMUError, FormatError, In
 from ._library import lib as _lib
 from ._linearize import LinearSystem, linearize
 from ._options import describe as options
+from ._plot import Plot, plot
 from ._result import Column, Result, Summary, read
 from ._simulate import simulate
 from ._simulation import Point, Simulation, Variable
@@ -18,6 +19,6 @@ from ._tell import Analysis, Compared, Comparison, Finding, Findings, Graph, Inf
 
 __version__: str = _lib.tutti_version().decode()
 __all__ = ["Analysis", "ArgumentError", "Column", "Compared", "Comparison", "Error", "FMUError", "FileError", "Finding",
-           "Findings", "FormatError", "Graph", "Info", "Interrupted", "LinearSystem", "Point", "Result", "Simulation",
+           "Findings", "FormatError", "Graph", "Info", "Interrupted", "LinearSystem", "Plot", "Point", "Result", "Simulation",
            "SolverError", "Summary", "System", "UnsupportedError", "Variable", "compare", "info", "linearize", "open",
-           "options", "read", "simulate"]
+           "options", "plot", "read", "simulate"]

@@ -178,6 +178,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_tell_graph": (_ERR, POINTER(c_void_p), c_void_p, c_char_p, c_char_p),
     "tutti_tell_analysis": (_ERR, POINTER(c_void_p), c_void_p, c_int),
     "tutti_tell_comparison": (_ERR, POINTER(c_void_p), c_char_p, c_char_p, POINTER(TellOption), c_size_t, POINTER(Log)),
+    "tutti_tell_plot": (_ERR, POINTER(c_void_p), POINTER(c_size_t), c_char_p, POINTER(c_char_p), c_size_t, POINTER(TellOption), c_size_t,
+                        POINTER(Log)),
     "tutti_linearize": (_ERR, c_void_p, c_void_p, POINTER(Linearization)),
     "tutti_linearization_fini": (None, POINTER(Linearization)),
     "tutti_stability_name": (c_char_p, c_int),

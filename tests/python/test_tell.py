@@ -207,5 +207,60 @@ class Compare(unittest.TestCase):
             tutti.compare(self.fine, self.fine)["nothing"]  # pylint: disable=expression-not-assigned
 
 
+class Plot(unittest.TestCase):
+    def setUp(self):
+        self.result = tutti.simulate(kit("BouncingBall"), stop=1)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_pictures(self):
+        other = tutti.simulate(kit("BouncingBall"), stop=1, step=0.02)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "both.svg")
+            both = tutti.plot({"coarse": other, "fine": self.result}, variables=["h", ["h", "v"]], xy=("h", "v"), difference=True,
+                              title="A ball", size=(640, 900), save=path)
+            self.assertEqual(repr(both), "<tutti.Plot: coarse, fine>")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            self.assertEqual(text, both._repr_svg_())
+            for word in ("A ball", "coarse", "fine", "640", "900"):
+                self.assertIn(word, text)
+            self.result.save(os.path.join(folder, "ball.csv"))
+            read = tutti.read(os.path.join(folder, "ball.csv"))
+            self.assertEqual(repr(tutti.plot(read, self.result)), "<tutti.Plot: ball, result 2>")
+            self.assertIn("of a file", tutti.plot({"of a file": read, "of a run": self.result}).svg)
+            tutti.simulate(TWO, connect=JOINED, stop=1, rtol=1e-6, step_log=os.path.join(folder, "steps.csv"))
+            self.assertEqual(repr(tutti.plot(steps=os.path.join(folder, "steps.csv"))), "<tutti.Plot: a step log>")
+            picture = tutti.plot(self.result, variables="h", start=0.2, stop=0.8, y_log=True)
+            try:
+                self.assertTrue(picture.png.startswith(b"\x89PNG"))
+            except tutti.UnsupportedError as error:  # a gnuplot without cairo
+                self.assertIn("svg", str(error))
+
+    def test_without_gnuplot(self):
+        path = os.environ["PATH"]
+        os.environ["PATH"] = "/nothing"
+        try:
+            with self.assertRaisesRegex(tutti.UnsupportedError, "gnuplot, which draws the pictures, is not installed"):
+                tutti.plot(self.result)
+        finally:
+            os.environ["PATH"] = path
+
+    def test_wrong(self):
+        good = self.result
+        for results, options, error, says in (
+                ((), {}, tutti.ArgumentError, "no result"), ((3,), {}, TypeError, "a path, not a int"),
+                (("nothing.csv",), {}, tutti.FileError, "nothing.csv"), ((good, good, good), {}, tutti.ArgumentError, "not 3"),
+                (({"a/b": good},), {}, ValueError, "'a/b'"), (({1: good},), {}, ValueError, "1"),
+                ((good,), {"variables": "q"}, tutti.ArgumentError, "q"), ((good,), {"variables": 3}, TypeError, "int"),
+                ((good,), {"variables": [3]}, TypeError, "can only join"), ((good,), {"xy": ("h", "q")}, tutti.ArgumentError, "q"),
+                ((good,), {"difference": True}, tutti.ArgumentError, "two"), ((good,), {"start": 7}, tutti.ArgumentError, "goes from 0 to 1"),
+                ((good,), {"start": "x"}, tutti.ArgumentError, "start takes a number"), ((good,), {"size": (3, 4)}, tutti.ArgumentError, "size"),
+                ((good,), {"size": "ab"}, ValueError, "invalid literal"), ((good,), {"title": "a\0b"}, ValueError, "zero"),
+                ((good,), {"save": "x.bmp"}, ValueError, "x.bmp"), ((good,), {"save": 3}, TypeError, "not a int"),
+                ((good,), {"steps": "nothing.csv"}, tutti.FileError, "nothing.csv")):
+            with self.subTest(results=results, options=options), self.assertRaisesRegex(error, says):
+                tutti.plot(*results, **options)
+
+
 if __name__ == "__main__":
     unittest.main()
