@@ -9,6 +9,26 @@
 
 #include "base/number.h"
 
+/* Room for so many of each. */
+static enum tutti_err reserve(struct me_derivatives *own, size_t numbers, size_t references)
+{
+    if (numbers >= own->number_room) {
+        double *more = realloc(own->numbers, (numbers + 1) * sizeof *more);
+        if (!more)
+            return tutti_fail_memory();
+        own->numbers = more;
+        own->number_room = numbers + 1;
+    }
+    if (references >= own->reference_room) {
+        uint32_t *more = realloc(own->references, (references + 1) * sizeof *more);
+        if (!more)
+            return tutti_fail_memory();
+        own->references = more;
+        own->reference_room = references + 1;
+    }
+    return TUTTI_OK;
+}
+
 static enum tutti_err get_reals(struct me_derivatives *own, const uint32_t *references, size_t count, double *values)
 {
     struct me_model *model = own->solution->model;
@@ -118,27 +138,22 @@ static enum tutti_err by_chain_rule(struct me_derivatives *own, const uint32_t *
     const struct me_axis *states = &model->variables;
     const struct me_inputs *inputs = &model->inputs;
     size_t knowns = states->count + inputs->moving_count, seeds = model->states;
-    uint32_t *known = malloc((knowns + 1) * sizeof *known);
-    double *seed = malloc((model->states + inputs->count + 1) * sizeof *seed);
-    enum tutti_err err = known && seed ? TUTTI_OK : tutti_fail_memory();
-    if (!err) {
-        memcpy(known, states->references, states->count * sizeof *known);
-        memcpy(seed, solution->dx, model->states * sizeof *seed);
-        for (size_t i = 0; i < inputs->moving_count; i++) {
-            const struct me_input_variable *variable = &inputs->variables[inputs->moving[i]];
-            known[states->count + i] = variable->reference;
-            for (size_t e = 0; e < variable->extent; e++)
-                seed[seeds++] = tutti_me_input_at(&inputs->items[variable->first + e], solution->t, 1);
-        }
-        model->counts.directional++;
-        err = tutti_unit_get_directional(model->unit, model->instance, model->options->log, references, count, known,
-                                         knowns, seed, seeds, values, count);
-        if (!err)
-            take_states(own, references, count, values);
+    TRY(reserve(own, model->states + inputs->count, knowns));
+    uint32_t *known = own->references;
+    double *seed = own->numbers;
+    memcpy(known, states->references, states->count * sizeof *known);
+    memcpy(seed, solution->dx, model->states * sizeof *seed);
+    for (size_t i = 0; i < inputs->moving_count; i++) {
+        const struct me_input_variable *variable = &inputs->variables[inputs->moving[i]];
+        known[states->count + i] = variable->reference;
+        for (size_t e = 0; e < variable->extent; e++)
+            seed[seeds++] = tutti_me_input_at(&inputs->items[variable->first + e], solution->t, 1);
     }
-    free(known);
-    free(seed);
-    return err;
+    model->counts.directional++;
+    TRY(tutti_unit_get_directional(model->unit, model->instance, model->options->log, references, count, known, knowns,
+                                   seed, seeds, values, count));
+    take_states(own, references, count, values);
+    return TUTTI_OK;
 }
 
 /* y' = (y(t + d) - y(t - d)) / 2d, along the tangent; where there is room to one side only, (y(t + d) - y(t)) / d. */
@@ -150,22 +165,21 @@ static enum tutti_err by_differences(struct me_derivatives *own, const uint32_t 
     struct room room = room_of(own);
     double scale = time_scale(own), wanted = 6e-6 * scale; /* third root of the rounding, or the second */
     bool both = fmin(room.ahead, room.behind) >= wanted;
-    double d = both ? wanted : reach(own, 1e-8 * scale, 1), *there = malloc((count + 1) * sizeof *there);
+    double d = both ? wanted : reach(own, 1e-8 * scale, 1);
     bool still = d == 0;
     d = still ? 1e-8 * scale : (solution->t + d) - solution->t;
-    enum tutti_err err = there ? TUTTI_OK : tutti_fail_memory();
-    for (int side = 0; side < 2 && !err; side++) {
+    TRY(reserve(own, count, 0));
+    double *there = own->numbers;
+    for (int side = 0; side < 2; side++) {
         double s = side == 0 ? d : both ? -d : 0;
         for (size_t i = 0; i < model->states; i++)
             solution->scratch[i] = solution->x[i] + s * solution->dx[i];
-        err = place_near(own, s, solution->scratch, still);
-        if (!err)
-            err = get_reals(own, references, count, side == 0 ? values : there);
+        TRY(place_near(own, s, solution->scratch, still));
+        TRY(get_reals(own, references, count, side == 0 ? values : there));
     }
-    for (size_t i = 0; i < count && !err; i++)
+    for (size_t i = 0; i < count; i++)
         values[i] = (values[i] - there[i]) / (both ? 2 * d : d);
-    free(there);
-    return err;
+    return TUTTI_OK;
 }
 
 /* x'' = (x'(t + d) - x'(t)) / d, along the tangent. */
@@ -227,12 +241,9 @@ static enum tutti_err second_by_differences(struct me_derivatives *own, const ui
                                             double *values)
 {
     struct me_model *model = own->solution->model;
-    double *bend = malloc((model->states + count + 1) * sizeof *bend);
-    enum tutti_err err = bend ? bend_here(own, bend) : tutti_fail_memory();
-    if (!err)
-        err = second_along(own, references, count, bend, values, bend + model->states);
-    free(bend);
-    return err;
+    TRY(reserve(own, model->states + count, 0));
+    TRY(bend_here(own, own->numbers));
+    return second_along(own, references, count, own->numbers, values, own->numbers + model->states);
 }
 
 static int ascending(const void *a, const void *b)
@@ -305,14 +316,13 @@ static enum tutti_err inputs_by_differences(struct me_derivatives *own, const ui
                                             double *sensitivity)
 {
     struct me_model *model = own->solution->model;
-    struct tutti_beside beside = {.ahead = sensitivity, .behind = malloc((unknown_count + 1) * sizeof(double))};
-    enum tutti_err err = beside.behind ? tutti_unit_look_beside(model->unit, model->instance, unknowns, unknown_count,
-                                                                knowns, known_count, seed, 6e-6, &beside)
-                                       : tutti_fail_memory();
-    for (size_t i = 0; i < unknown_count && !err; i++)
+    TRY(reserve(own, unknown_count, 0));
+    struct tutti_beside beside = {.ahead = sensitivity, .behind = own->numbers};
+    TRY(tutti_unit_look_beside(model->unit, model->instance, unknowns, unknown_count, knowns, known_count, seed, 6e-6,
+                               &beside));
+    for (size_t i = 0; i < unknown_count; i++)
         sensitivity[i] = beside.distance > 0 ? (sensitivity[i] - beside.behind[i]) / (2 * beside.distance) : 0;
-    free(beside.behind);
-    return err;
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_me_derivatives_by_inputs(struct me_derivatives *own, const uint32_t *unknowns,
@@ -339,4 +349,6 @@ enum tutti_err tutti_me_derivatives_by_inputs(struct me_derivatives *own, const 
 void tutti_me_derivatives_fini(struct me_derivatives *own)
 {
     free(own->timeless);
+    free(own->numbers);
+    free(own->references);
 }

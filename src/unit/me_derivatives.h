@@ -10,6 +10,9 @@ struct me_derivatives {
     struct me_solution *solution; /* borrowed; all else is zero until it is first asked for */
     uint32_t *timeless;           /* references of outputs that do not depend on time itself, ascending */
     size_t timeless_count;
+    double *numbers; /* work room, which grows and is kept */
+    uint32_t *references;
+    size_t number_room, reference_room;
 };
 
 /* As get_output_derivatives and get_directional of unit.h. */

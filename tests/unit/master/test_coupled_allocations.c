@@ -67,6 +67,7 @@ struct system {
     const char *interface; /* NULL: "cs" */
     const char *solver;
     const char *coupling;
+    const char *extrapolate, *reevaluate;
     const char *const *unit_steps;
     size_t unit_step_count;
 };
@@ -102,6 +103,8 @@ static unsigned long allocations_of(const struct system *system, int steps, cons
         .interface = system->interface,
         .solver = system->solver,
         .coupling = system->coupling,
+        .extrapolate = system->extrapolate,
+        .reevaluate = system->reevaluate,
         .output = output,
     };
     struct tutti_run_stats stats;
@@ -154,9 +157,18 @@ static void test_model_exchange(void **state)
 static void test_iterations(void **state)
 {
     (void)state;
-    const char *const couplings[] = {"relax", "newton"};
-    for (size_t i = 0; i < 2; i++)
-        check(&(struct system){"ChainMass_fmi2", 4, CONNECTIONS(chain), .coupling = couplings[i]});
+    const char *const couplings[] = {"relax", "newton"}, *const interfaces[] = {"cs", "me"},
+                      *const orders[] = {"1", "3"};
+    for (size_t i = 0; i < 8; i++)
+        check(&(struct system){"ChainMass_fmi2", 4, CONNECTIONS(chain), .coupling = couplings[i % 2],
+                               .interface = interfaces[i / 2 % 2], .extrapolate = orders[i / 4]});
+}
+
+static void test_last_steps_of_solvers(void **state)
+{
+    (void)state;
+    check(&(struct system){"ChainMass_fmi2", 4, CONNECTIONS(chain), .coupling = "newton", .interface = "me",
+                           .reevaluate = "last"});
 }
 
 /* Discrete inputs are compared at every step, and set if they change; some are converted. */
@@ -175,8 +187,9 @@ static void test_all_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_version), cmocka_unit_test(test_own_steps), cmocka_unit_test(test_model_exchange),
-        cmocka_unit_test(test_iterations),   cmocka_unit_test(test_all_types),
+        cmocka_unit_test(test_each_version),          cmocka_unit_test(test_own_steps),
+        cmocka_unit_test(test_model_exchange),        cmocka_unit_test(test_iterations),
+        cmocka_unit_test(test_last_steps_of_solvers), cmocka_unit_test(test_all_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
