@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "job/annotation.h"
 #include "job/integration.h"
+#include "job/joining.h"
 #include "job/source.h"
 #include "record/table.h"
 #include "signals/inputs.h"
@@ -147,6 +148,7 @@ static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earl
     TRY(place_visit(job));
     TRY(read_tables(job, earlier));
     TRY(tutti_states_open(&job->states, &job->options, job->system, where_is));
+    TRY(tutti_joining_find(&(struct tutti_joining){job->asked, &job->options, job->system, &job->states}, &job->joins));
     return tutti_structure_init(&job->structure, job->system, TUTTI_PHASE_INITIAL);
 }
 

@@ -38,6 +38,7 @@ struct tutti_job {
     const struct tutti_visit *visit; /* NULL: none */
     double visit_at;
     bool borrows_tables; /* those of the input files, of the job that it renews */
+    bool joins; /* all units are to be of Model Exchange, in one solver, though that was not said (job/joining.h) */
     const int32_t
         *place; /* per component: its rank; NULL: there is one rank only. Set, and owned, by the launcher of ranks */
 };

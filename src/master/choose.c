@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "job/annotation.h"
 #include "job/integration.h"
+#include "job/joining.h"
 #include "master/control/control.h"
 #include "master/coupling/accelerate.h"
 #include "master/coupling/correct.h"
@@ -363,11 +364,7 @@ static bool can_join(const struct tutti_master *master, const struct facts *fact
 /* Of `auto`: a tolerance is asked for, and nothing that one solver would not do. */
 static bool should_join(const struct tutti_master *master, const struct facts *facts)
 {
-    const struct tutti_run_options *options = &master->rank->job->options;
-    bool tolerance = (options->has_rtol || options->has_atol) && !options->has_step;
-    bool free = is_auto(options->coupling) && is_auto(options->control) && is_auto(options->extrapolate) &&
-                !options->error_per && !options->correct && !options->smooth && !options->order;
-    return tolerance && free && can_join(master, facts);
+    return tutti_joining_is_asked(&master->rank->job->options) && can_join(master, facts);
 }
 
 /* ---- the choices ---- */
@@ -486,8 +483,9 @@ static enum tutti_err choose_coupling(struct tutti_master *master, const struct 
     } else if (should_join(master, facts)) {
         master->chosen.coupling = &tutti_coupling_strong;
         because(master, TUTTI_CHOICE_COUPLING,
-                "a tolerance is given, and all units are of Model Exchange: in one solver there is no error of the "
-                "coupling");
+                "a tolerance is given, and all units %s Model Exchange: in one solver there is no error of the "
+                "coupling",
+                rank->joins ? "offer" : "are of");
     } else if (master->unstable.coupling && !facts->no_rollback) {
         master->chosen.coupling = &tutti_coupling_newton;
         because(master, TUTTI_CHOICE_COUPLING, "with %s errors would grow %.4g times in each step of %s",

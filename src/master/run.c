@@ -119,6 +119,17 @@ static enum tutti_err spread_end(struct tutti_execution *execution, enum tutti_e
     return err == TUTTI_ERR_STOPPED && early ? TUTTI_OK : err; /* it ended where it should */
 }
 
+/* What failed by Model Exchange, which nobody named, may do by Co-Simulation. */
+static enum tutti_err tell_way_out(const struct tutti_rank *rank, enum tutti_err err)
+{
+    bool may_differ = err == TUTTI_ERR_FMU || err == TUTTI_ERR_SOLVER;
+    return rank->joins && may_differ
+               ? tutti_fail_context(err,
+                                    "all units are of Model Exchange, because a tolerance is given (--interface cs: "
+                                    "Co-Simulation)")
+               : err;
+}
+
 enum tutti_err tutti_execution_go(struct tutti_execution *execution)
 {
     struct tutti_rank *rank = &execution->rank;
@@ -133,6 +144,7 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
         err = tutti_final_states_tell(rank);
     if (!err)
         err = tutti_rank_terminate(rank);
+    err = tell_way_out(rank, err);
     rank->stats->loop_seconds = tutti_clock_now() - execution->loop.watch.loop_start;
     tutti_execution_tell_end(execution, err);
     return err;

@@ -7,7 +7,7 @@
 #define TUTTI_OPTIONS_WORDS_H
 
 #define TUTTI_INTERFACES(X)                                                                                            \
-    X(AUTO, "auto", "cs if the FMU has it and no --solver is named")                                                   \
+    X(AUTO, "auto", "cs if the FMU has it, unless a --solver, or in a system a tolerance, asks for me")                \
     X(CS, "cs", "Co-Simulation")                                                                                       \
     X(ME, "me", "Model Exchange")
 

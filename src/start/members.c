@@ -320,6 +320,8 @@ static enum tutti_err choose_options(struct tutti_rank *rank, uint32_t c, struct
         member->setup.own_step = fmax(1, floor(component->step_hint / rank->times.step * (1 + 1e-9))) *
                                  rank->times.step;
     member->setup.step_from_file = from_file > 0 && member->setup.own_step == from_file;
+    if (rank->joins)
+        own->interface = "me";
     /* In a system a solver is for those that need one. */
     if (!rank->job->system->single && own->interface && strcmp(own->interface, "cs") == 0)
         own->solver = NULL;
@@ -423,6 +425,28 @@ static enum tutti_err check_states(const struct tutti_rank *rank)
     return TUTTI_OK;
 }
 
+/* Collective: units join in one solver only if the libraries of all FMUs have what Model Exchange needs. A system that runs by
+ * Co-Simulation must not fail for a wish that was not expressed. */
+static enum tutti_err check_joining(struct tutti_rank *rank)
+{
+    bool unfit = false;
+    rank->joins = rank->job->joins;
+    for (uint32_t c = 0; c < rank->job->system->component_count && rank->joins; c++) {
+        struct tutti_fmu *fmu = rank->job->system->components[c].fmu;
+        bool has_choice = fmu->desc->interfaces[TUTTI_CS].present;
+        if (!tutti_rank_owns(rank, c) || !has_choice || tutti_fmu_load(fmu, TUTTI_ME, rank->unit_log) == TUTTI_OK)
+            continue;
+        unfit = true;
+        tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, rank->job->system->components[c].name,
+                         "%s; units stay with Co-Simulation, where the tolerance bounds the error of the coupling",
+                         tutti_err_message());
+    }
+    if (rank->job->joins)
+        TRY(tutti_agree_any(rank, &unfit));
+    rank->joins = rank->joins && !unfit;
+    return TUTTI_OK;
+}
+
 static enum tutti_err make_members(struct tutti_rank *rank)
 {
     struct tutti_drive drive = {0};
@@ -443,6 +467,7 @@ static enum tutti_err make_members(struct tutti_rank *rank)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is one FMU only; use --step H",
                           rank->job->options.unit_steps[0]);
     TRY(check_features(rank));
+    TRY(check_joining(rank));
     for (uint32_t c = 0; c < count; c++) {
         rank->members[c].component = c;
         if (tutti_rank_owns(rank, c))

@@ -24,7 +24,7 @@ class System:
         self.sort = SORTS[seed % len(SORTS)]
         self.count = numbers.randint(2, 10)
         self.fmus, self.stop = pathlib.Path(fmus), numbers.choice((5.0, 10.0, 20.0))
-        self.options = []
+        self.options = ["--interface", "me" if self.sort == "exchange" else "cs"]
         if self.sort == "chain":
             self.make_chain(numbers)
         else:
@@ -87,8 +87,6 @@ class System:
         for i in range(self.count):
             for name, sources, output in (("u1", self.u1, "y"), ("u2", self.u2, "q"), ("u3", self.u3, "q")):
                 self.connect(f"c{sources[i]}.{output}", f"c{i}.{name}")
-        if self.sort == "exchange":
-            self.options += ["--interface", "me"]
         self.outputs = [f"c{i}.{name}" for name in "yq" for i in range(self.count)]
 
     def damp(self):

@@ -111,7 +111,7 @@ class Accuracy(unittest.TestCase):
         """Two masses of 1 kg, springs of 100 N/m, dampers of 1 N s/m, from 100 mm: right.x."""
         mass = FMUS / "ChainMass_fmi2.fmu"
         system = System(3, FMUS)
-        system.options = [f"left={mass}", f"right={mass}", "--set", "left.x=0.1"]
+        system.options = [f"left={mass}", f"right={mass}", "--interface", "cs", "--set", "left.x=0.1"]
         for output, target in (("left.x", "right.x_left"), ("left.v", "right.v_left"), ("right.F", "left.F_right")):
             system.connect(output, target)
         system.count, system.stop = 2, 5
@@ -218,7 +218,7 @@ class Driven(unittest.TestCase):
     def test_before_another_one(self):
         for fmu in (FMUS / "Cell_fmi2.fmu", FMUS / "CellMoves_fmi3.fmu"):
             self.check(("a.y", "a.q", "b.y", "b.q"), f"a={FMUS / 'Cell_fmi3.fmu'}", f"b={fmu}", *self.cell("a."),
-                       *self.cell("b."), "--connect", "a.y=b.u1", "--input", self.table("a.u1"))
+                       *self.cell("b."), "--connect", "a.y=b.u1", "--input", self.table("a.u1"), "--interface", "cs")
 
     def test_other_controls(self):
         words = (FMUS / "Cell_fmi2.fmu", *self.cell(), "--input", self.table("u1"), "--rtol", "1e-3")

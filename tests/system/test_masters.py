@@ -123,8 +123,8 @@ class Auto(MasterTest):
 
     def test_with_a_tolerance_errors_are_controlled(self):
         for options in (("--rtol", "1e-4"), ("--atol", "1e-6"), ("--h-max", "0.1"), ("--h-min", "1e-3")):
-            self.assertEqual(self.settings_of(*PAIR, *options)[:2], ("seidel", "embedded"))
-        reasons = self.reasons(*PAIR, "--rtol", "1e-4")
+            self.assertEqual(self.settings_of(*PAIR, *options, "--interface", "cs")[:2], ("seidel", "embedded"))
+        reasons = self.reasons(*PAIR, "--rtol", "1e-4", "--interface", "cs")
         self.assertIn("control embedded: a tolerance is given, and all units can repeat a step", reasons)
         self.assertEqual([reason.split()[0] for reason in reasons], ["coupling", "control", "extrapolate", "events"])
 

@@ -10,7 +10,7 @@ from systems import CoupledTest, component, connect, connection, inputs, outputs
 
 VERSIONS = "1cs", "2", "3"
 # What takes units back.
-WAYS = ("--coupling", "relax", "--step", "0.1"), ("--control", "richardson", "--step", "0.1"), ("--rtol", "1e-4"), \
+WAYS = ("--coupling", "relax", "--step", "0.1"), ("--control", "richardson", "--step", "0.1"), ("--rtol", "1e-4", "--interface", "cs"), \
     ("--control", "embedded", "--step", "0.1"), ("--control", "converge", "--step", "0.1")
 
 
@@ -173,7 +173,7 @@ class Choice(CoupledTest):
         for version in ("2", "3"):
             fmu = kit_fmu("Faulty", version)
             units = f"a={fmu}", f"b={fmu}", *connect("a.y=b.u", "b.y=a.u"), "--set", "a.x=2", "--stop", "1"
-            for options in (("--coupling", "relax", "--step", "0.1"), ("--rtol", "1e-3")):
+            for options in (("--coupling", "relax", "--step", "0.1"), ("--rtol", "1e-3", "--interface", "cs")):
                 own = self.run_(*units, *options)
                 forked, _, outcome = self.forked(*units, *options, env={"KIT_FAULT": "lose SetFMUstate|SetFMUState @b"})
                 self.assertRegex(outcome.err, r"warning: b: the FMU does not come back to a state that it saved .*'y' at "

@@ -3,6 +3,7 @@
 """--coupling strong: all Model Exchange units in one solver. References are the same equations in one piece."""
 import math
 import unittest
+import zipfile
 
 from command import Table, kit_fmu, test_fmu
 from fabrics import FabricTest, has_mpi, mpi, processes, threads
@@ -207,6 +208,74 @@ class Everywhere(CheckpointTest):
                 self.clear()
                 plain = self.goes_on(*run, pairs=((threads(2), processes(2)),) if n % 2 else ((processes(2), threads(2)),))
                 self.assertEqual(plain.status, 0 if "load_flow" not in run[0] else plain.status, plain.err)
+
+
+class Chosen(CheckpointTest):
+    """`auto` takes FMUs that offer both interfaces by Model Exchange, in one solver, if a tolerance is given and nothing says otherwise
+    (src/job/joining.h)."""
+
+    RUN = (*MASSES, "--stop", "0.1", "--rtol", "1e-4")
+
+    def kinds(self, *arguments, **more):
+        self.tutti("run", *arguments, "--stats", self.path("stats.json"), "--quiet", "-o", self.path("result.csv"), **more)
+        stats = self.stats()
+        return stats["coupling"], [unit["interface"] for unit in stats["units"]]
+
+    def test_a_tolerance_is_kept(self):
+        """README.md: 113 mm, and 0.1 mm at 1e-2; with Co-Simulation the same takes 1,551 do-steps, each with steps of the FMU's own."""
+        reference = runge_kutta(masses, [0.1, 0, 0, 0], 5, 20000)
+        for rtol, most in (("1e-2", 400), ("1e-4", 900)):
+            table, stats, units = self.with_stats(*MASSES, "--stop", "5", "--rtol", rtol)
+            self.assertEqual(stats["coupling"], "strong")
+            self.assertIn("all units offer Model Exchange", stats["reasons"]["coupling"])
+            self.assertLess(abs(table["right.x"][-1] - reference[2]), 0.1 * float(rtol) * 0.113)
+            self.assertLess(units["left"]["rhs_evaluations"], most)
+        told = self.tutti("analyze", *self.RUN).out
+        self.assertRegex(told, "coupling +strong: a tolerance is given, and all units offer Model Exchange")
+
+    def test_the_same_everywhere(self):
+        fabrics = [threads(2), processes(2), self.tcp()] + ([mpi(2)] if has_mpi() else [])
+        self.same(*self.RUN, fabrics=fabrics)
+        self.goes_on(*self.RUN, pairs=((threads(2), processes(2)),))
+
+    def test_what_keeps_co_simulation(self):
+        for options in (("--interface", "cs"), ("--step", "0.001"), ("--events", "none"), ("--rollback", "fmu"), ("--h-min", "1e-6"),
+                        ("--input-at", "middle"), ("--step", "left=0.002"), ("--control", "embedded"), ("--coupling", "seidel")):
+            coupling, kinds = self.kinds(*self.RUN, *options)
+            self.assertEqual((coupling == "strong", kinds), (False, ["cs", "cs"]), options)
+        for options in (("--coupling", "auto"), ("--events", "auto"), ("--output-step", "0.1"), ("--interface", "auto")):
+            self.assertEqual(self.kinds(*self.RUN, *options), ("strong", ["me", "me"]), options)
+        lone = f"old={kit_fmu('Tracker', '1cs')}", *connect("right.x=old.u")
+        self.assertEqual(self.kinds(*self.RUN, *lone)[1], ["cs", "cs", "cs"])
+        self.assertEqual(self.kinds(example("double_pendulum"), "--interface", "auto", "--rtol", "1e-3", "--stop", "0.1")[0], "jacobi")
+
+    def test_states_that_only_co_simulation_saves(self):
+        """Or a process of its own that only one of both needs."""
+        start = '<ModelExchange modelIdentifier="ChainMass" '
+        for old, new in ((start + 'canGetAndSetFMUState="true" canSerializeFMUState="true"', start),
+                         (start, start + 'canBeInstantiatedOnlyOncePerProcess="true" '), (start, start + 'needsExecutionTool="true" ')):
+            less = self.altered(kit_fmu("ChainMass", "3"), (old, new))
+            self.assertEqual(self.kinds(self.RUN[0], f"right={less}", *self.RUN[2:])[1], ["cs", "cs"], new)
+
+    def test_a_library_without_the_functions(self):
+        """It claims Model Exchange and lacks a function of it: all units stay as they were, on all ranks."""
+        poor = self.path("poor.fmu")
+        with zipfile.ZipFile(kit_fmu("ChainMass", "2")) as source, zipfile.ZipFile(poor, "w") as target:
+            for item in source.infolist():
+                target.writestr(item, source.read(item).replace(b"fmi2GetDerivatives", b"fmi2GetDerivativeX"))
+        run = (f"left={poor}", *self.RUN[1:])
+        self.same(*run, fabrics=[threads(2), processes(2)])
+        outcome = self.tutti("run", *run, "-o", "-")
+        self.assertRegex(outcome.err, "warning: left: .*fmi2GetDerivatives.*; units stay with Co-Simulation")
+        self.assertEqual(self.kinds(*run)[1], ["cs", "cs"])
+        self.tutti("run", *run, "--interface", "me", "--quiet", status=1)
+
+    def test_a_failure_says_the_way_out(self):
+        unit = kit_fmu("Faulty", "2")
+        run = (f"a={unit}", f"b={unit}", *connect("a.y=b.u", "b.y=a.u"), "--set", "a.x=2", "--stop", "1", "--rtol", "1e-3", "-o", "-")
+        fault = {"KIT_FAULT": "nan GetDerivatives 0.4+ @b"}
+        self.refused("run", *run, env=fault, status=1, says=r"because a tolerance is given \(--interface cs: Co-Simulation\): .*derivative of 'b")
+        self.tutti("run", *run, "--interface", "cs", env=fault)
 
 
 class Failure(FabricTest):

@@ -104,7 +104,7 @@ class Files(SummaryTest):
         self.assertGreater(shares["slow"], 5 * shares["quick"])
 
     def test_why_auto_chose(self):
-        summary, stats = self.stats(*RING, "--rtol", "1e-5")
+        summary, stats = self.stats(*RING, "--interface", "cs", "--rtol", "1e-5")
         for choice in ("coupling", "control", "extrapolate", "events"):
             self.assertEqual(summary.labels[choice], f"{stats[choice]}: {stats['reasons'][choice]}")
         self.assertIn("a tolerance is given", summary.labels["control"])
