@@ -45,7 +45,7 @@ static char **make_environment(void)
 {
     static char locale[] = "LC_ALL=C.UTF-8";
     size_t count = 0, kept = 0;
-    while (environ[count])
+    while (environ && environ[count])
         count++;
     char **made = calloc(count + 2, sizeof *made);
     for (size_t i = 0; made && i < count; i++)
@@ -125,13 +125,16 @@ enum tutti_err tutti_drawing_run(struct tutti_drawing *drawing, char *const *com
     error = spawn(&child, drawing, command);
     while (!error && waitpid(child, &status, 0) < 0)
         error = errno == EINTR ? 0 : errno;
-    bool ended = !error && WIFEXITED(status);
+    bool ended = !error && WIFEXITED(status), unknown = error == ECHILD; /* the program ignores SIGCHLD */
     if (error == ENOENT || (ended && WEXITSTATUS(status) == NOT_FOUND))
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s, which draws the pictures, is not installed (Debian package %s)",
                           command[0], package);
-    if (ended && WEXITSTATUS(status) == 0)
-        return take(drawing->picture, command[0], picture, size);
     read_complaint(drawing->complaints, said, sizeof said);
+    if ((ended && WEXITSTATUS(status) == 0) || (unknown && !said[0]))
+        return take(drawing->picture, command[0], picture, size);
     return tutti_fail(TUTTI_ERR_IO, "%s, which draws the pictures, failed%s%s", command[0],
-                      said[0] || error ? ": " : "", error ? strerror(error) : said);
+                      said[0] || error ? ": " : "",
+                      said[0] ? said
+                      : error ? strerror(error)
+                              : "");
 }

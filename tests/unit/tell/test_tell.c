@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <jansson.h>
+#include <signal.h>
 #include <tutti/tutti.h>
 
 #include "own_scratch.h"
@@ -226,6 +227,10 @@ static void test_drawing(void **state)
     assert_ok(tutti_tell_graph(&text, options, "svg", "run"));
     assert_string_equal(text, "-Tsvg C.UTF-8\ndigraph system {\n");
     tutti_tell_free(text);
+    void (*handler)(int) = signal(SIGCHLD, SIG_IGN); /* a program that does not want to know how others end */
+    assert_ok(tutti_tell_graph(&text, options, "svg", "run"));
+    tutti_tell_free(text);
+    signal(SIGCHLD, handler);
     text = NULL;
     put_program("dot", "#!/bin/sh\necho half\necho 'Error: <stdin>: no room' >&2\necho more >&2\nexit 1\n");
     assert_fails(tutti_tell_graph(&text, options, "svg", "run"), TUTTI_ERR_IO, "failed: Error: <stdin>: no room");
