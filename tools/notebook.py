@@ -37,8 +37,11 @@ def run_cell(source, names):
         outputs.append({"output_type": "stream", "name": "stdout", "text": printed.getvalue().splitlines(True)})
     figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
     if value is not None and not figures:
-        outputs.append({"output_type": "execute_result", "metadata": {}, "execution_count": None,
-                        "data": {"text/plain": repr(value).splitlines(True)}})
+        data = {"text/plain": repr(value).splitlines(True)}
+        picture = value._repr_svg_() if hasattr(value, "_repr_svg_") else None  # pylint: disable=protected-access
+        if picture:
+            data["image/svg+xml"] = picture.splitlines(True)
+        outputs.append({"output_type": "execute_result", "metadata": {}, "execution_count": None, "data": data})
     for figure in figures:
         picture = io.BytesIO()
         figure.savefig(picture, format="png", dpi=80, bbox_inches="tight", metadata={"Software": None})
