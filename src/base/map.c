@@ -22,13 +22,13 @@ static void choose_seed(void)
 }
 
 /* FNV-1a with a final mix. */
-static uint64_t hash_of(const char *name)
+static uint64_t hash_of(const char *name, size_t length)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, choose_seed);
     uint64_t hash = 0xcbf29ce484222325u ^ seed;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
     return hash ^ hash >> 29;
 }
 
@@ -38,11 +38,11 @@ void tutti_map_fini(struct tutti_map *map)
     *map = (struct tutti_map){0};
 }
 
-static struct tutti_map_slot *slot_of(const struct tutti_map *map, const char *name, uint64_t hash)
+static struct tutti_map_slot *slot_of(const struct tutti_map *map, const char *name, size_t length, uint64_t hash)
 {
     for (size_t i = hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
         struct tutti_map_slot *slot = &map->slots[i];
-        if (!slot->name || (slot->hash == hash && strcmp(slot->name, name) == 0))
+        if (!slot->name || (slot->hash == hash && strncmp(slot->name, name, length) == 0 && slot->name[length] == '\0'))
             return slot;
     }
 }
@@ -61,7 +61,7 @@ enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t count)
         return tutti_fail_memory();
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slots[i].name)
-            *slot_of(&larger, map->slots[i].name, map->slots[i].hash) = map->slots[i];
+            *slot_of(&larger, map->slots[i].name, strlen(map->slots[i].name), map->slots[i].hash) = map->slots[i];
     free(map->slots);
     *map = larger;
     return TUTTI_OK;
@@ -70,8 +70,9 @@ enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t count)
 enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t value, int64_t *earlier)
 {
     TRY(tutti_map_reserve(map, map->count + 1));
-    uint64_t hash = hash_of(name);
-    struct tutti_map_slot *slot = slot_of(map, name, hash);
+    size_t length = strlen(name);
+    uint64_t hash = hash_of(name, length);
+    struct tutti_map_slot *slot = slot_of(map, name, length, hash);
     if (earlier)
         *earlier = slot->name ? slot->value : TUTTI_MAP_NONE;
     if (!slot->name) {
@@ -81,10 +82,15 @@ enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t va
     return TUTTI_OK;
 }
 
-int64_t tutti_map_find(const struct tutti_map *map, const char *name)
+int64_t tutti_map_find_n(const struct tutti_map *map, const char *name, size_t length)
 {
     if (map->count == 0)
         return TUTTI_MAP_NONE;
-    const struct tutti_map_slot *slot = slot_of(map, name, hash_of(name));
+    const struct tutti_map_slot *slot = slot_of(map, name, length, hash_of(name, length));
     return slot->name ? slot->value : TUTTI_MAP_NONE;
+}
+
+int64_t tutti_map_find(const struct tutti_map *map, const char *name)
+{
+    return tutti_map_find_n(map, name, strlen(name));
 }

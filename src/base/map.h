@@ -25,5 +25,7 @@ TUTTI_CHECKED enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t cou
 TUTTI_CHECKED enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t value, int64_t *earlier);
 /* The value, or TUTTI_MAP_NONE. */
 int64_t tutti_map_find(const struct tutti_map *map, const char *name);
+/* ... of the first `length` bytes, which have no zero byte among them, as a name. */
+int64_t tutti_map_find_n(const struct tutti_map *map, const char *name, size_t length);
 
 #endif

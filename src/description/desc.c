@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "description/desc.h"
 
+#include <string.h>
+
 #include "base/nearest.h"
 #include "base/str.h"
 
@@ -11,7 +13,12 @@ const char *const tutti_initial_words[] = {"exact", "approx", "calculated", NULL
 
 uint32_t tutti_desc_find(const struct tutti_desc *desc, const char *name)
 {
-    int64_t found = tutti_map_find(&desc->names, name);
+    return tutti_desc_find_n(desc, name, strlen(name));
+}
+
+uint32_t tutti_desc_find_n(const struct tutti_desc *desc, const char *name, size_t length)
+{
+    int64_t found = tutti_map_find_n(&desc->names, name, length);
     return found == TUTTI_MAP_NONE ? TUTTI_NONE : (uint32_t)found;
 }
 

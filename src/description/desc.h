@@ -248,6 +248,8 @@ void tutti_desc_free(struct tutti_desc *desc);
 
 /* Index of a variable by its name or an alias of it, or TUTTI_NONE. */
 uint32_t tutti_desc_find(const struct tutti_desc *desc, const char *name);
+/* ... the first `length` bytes of `name`. */
+uint32_t tutti_desc_find_n(const struct tutti_desc *desc, const char *name, size_t length);
 /* The name in desc nearest to `name`, for messages, or NULL. */
 const char *tutti_desc_nearest(const struct tutti_desc *desc, const char *name);
 /* Elements of a variable at the start sizes of its dimensions (1 for a scalar); UINT64_MAX if that does not fit. */

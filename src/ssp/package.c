@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +50,9 @@ bool tutti_package_is(const char *path)
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return ends_with(path, ".ssp") || ends_with(path, ".ssd");
-    char *ssd = join(path, DEFAULT_SSD);
-    bool is = ssd && stat(ssd, &st) == 0 && S_ISREG(st.st_mode);
-    free(ssd);
-    return is;
+    char ssd[PATH_MAX]; /* without memory that may be out: a package is no other thing then */
+    int length = snprintf(ssd, sizeof ssd, "%s/" DEFAULT_SSD, path);
+    return length < (int)sizeof ssd && stat(ssd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 /* ---- opening ---- */

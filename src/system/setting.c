@@ -41,14 +41,9 @@ static enum tutti_err unknown_name(const struct tutti_desc *desc, const char *op
 static uint32_t find_base(const struct tutti_desc *desc, const char *name, struct tutti_indices *element)
 {
     const char *bracket = strrchr(name, '[');
-    char *base = bracket ? tutti_str_copy(name) : NULL;
-    if (!base)
-        return TUTTI_NONE;
-    base[bracket - name] = '\0';
-    uint32_t variable = tutti_desc_find(desc, base);
+    uint32_t variable = bracket ? tutti_desc_find_n(desc, name, (size_t)(bracket - name)) : TUTTI_NONE;
     if (variable != TUTTI_NONE && !read_indices(&desc->vars[variable], bracket, element))
         element->count = 0;
-    free(base);
     return variable;
 }
 

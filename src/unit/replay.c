@@ -500,9 +500,9 @@ static enum tutti_err set_again(struct again *again)
     const void *values = block.owned ? NULL : tutti_unparcel_bytes(&again->in, size);
     if (block.owned)
         err = tutti_block_unpack(&block, &again->in);
-    else if (again->in.bad || !are_values(block.type, values, size))
+    if (again->in.bad || !are_values(block.type, values, size))
         err = malformed(again);
-    else if (size > 0)
+    else if (size > 0 && !block.owned)
         memcpy(block.values, values, size);
     if (!err)
         err = again->replay->real->set(again->unit, &block);
