@@ -272,9 +272,7 @@ static enum tutti_err make(struct tutti_table **out, struct tutti_csv_reader *ro
 
 enum tutti_err tutti_table_read(struct tutti_table **out, const char *path)
 {
-    struct tutti_csv_reader rows;
-    TRY(tutti_csv_open(&rows, path));
-    return make(out, &rows);
+    return tutti_table_read_named(out, path, path);
 }
 
 enum tutti_err tutti_table_read_named(struct tutti_table **out, const char *path, const char *name)
