@@ -103,6 +103,11 @@ static enum tutti_err read_unit_words(struct saver *saver)
         return tutti_fail_memory();
     saver->write.unit_words = words;
     saver->write.unit_word_count = count;
+    if (options->unit_quantum_count > 0)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "--quantum %s is not kept in a file, which has one quantum for all outputs; give it to tutti run",
+            options->unit_quantums[0]);
     for (size_t i = 0; i < options->unit_step_count; i++)
         TRY(read_unit_step(saver, options->unit_steps[i], words++));
     for (size_t i = 0; i < options->place_count; i++)

@@ -12,6 +12,7 @@
 #include "job/integration.h"
 #include "job/joining.h"
 #include "master/control/control.h"
+#include "master/control/quanta.h"
 #include "master/coupling/accelerate.h"
 #include "master/coupling/correct.h"
 #include "master/coupling/coupling.h"
@@ -562,7 +563,9 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
         because(master, TUTTI_CHOICE_EXTRAPOLATE, "steps are fixed, and inputs are held in each");
     else {
         *order = master->chosen.per_time ? 2 : 1;
-        because(master, TUTTI_CHOICE_EXTRAPOLATE, "errors are controlled: %s",
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "%s: %s",
+                master->chosen.control->takes_quantum ? "steps end where outputs have moved by a quantum"
+                                                      : "errors are controlled",
                 facts->takes_slopes
                     ? "inputs move along polynomials in a step"
                     : "no unit accepts slopes of inputs, which get their values of the middle of a step");
@@ -715,7 +718,7 @@ static enum tutti_err check_together(const struct tutti_master *master, const st
             "of them out");
     if (master->chosen.smooths && order == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--smooth needs inputs that move: use --extrapolate 1 or 2");
-    if (master->chosen.control->takes_quantum && !rank->job->options.has_quantum)
+    if (master->chosen.control->takes_quantum && !tutti_quanta_are_given(&rank->job->options))
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--control quantum needs --quantum Q: how far an output may move in a step");
     TRY(check_own_steps(master, facts));
@@ -745,7 +748,7 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
         {options->newton != NULL, "--newton"},
         {options->reevaluate != NULL, "--reevaluate"},
         {options->mode != NULL, "--mode"},
-        {!controlled && options->has_quantum, "--quantum"},
+        {!controlled && tutti_quanta_are_given(options), "--quantum"},
         {options->has_divergence, "--divergence"},
         {options->has_relax_time, "--relax-time"},
         {!controlled && options->has_event_tolerance, "--event-tolerance"},
@@ -791,7 +794,7 @@ static void warn_of_idle(const struct tutti_master *master)
         {options->reevaluate && master->chosen.coupling != &tutti_coupling_newton, "--reevaluate", "--coupling newton"},
         {options->max_iterations > 0 && !iterates, "--max-iterations", iterating.text},
         {options->order && !master->chosen.coupling->waves, "--order", waving.text},
-        {options->has_quantum && !master->chosen.control->takes_quantum, "--quantum", "--control quantum"},
+        {tutti_quanta_are_given(options) && !master->chosen.control->takes_quantum, "--quantum", "--control quantum"},
         {options->has_relax_time && rank->job->system->constraint_count == 0, "--relax-time", "--constrain"},
         {options->has_divergence && !master->chosen.control->takes_divergence, "--divergence", "--control diverge"},
         {options->error_per && !master->chosen.control->bounds_run, "--error-per", bounding.text},

@@ -102,7 +102,8 @@ struct tutti_master {
      * coupling or a control adds when it is opened. Who goes back to a point brings all of it back. */
     struct tutti_remembered remembered;
     /* Numbers that options give. */
-    double event_tolerance, quantum, divergence;
+    double event_tolerance, divergence;
+    const double *quanta; /* per output: how far it may move; NULL: the control does not ask */
     unsigned most_iterations;
     /* How units step, and what they see of each other. */
     void *coupling;                      /* the coupling's own state */

@@ -8,6 +8,7 @@
 #include "job/integration.h"
 #include "master/control/attempt.h"
 #include "master/control/control.h"
+#include "master/control/quanta.h"
 #include "master/coupling/correct.h"
 #include "master/coupling/coupling.h"
 #include "report/step_log.h"
@@ -42,7 +43,6 @@ static void set_numbers(struct tutti_master *master)
                                                            : master->norm.rtol * memory->stepper.first;
     memory->learned.gauge = 1;
     memory->learned.announced = memory->learned.bent_at = -INFINITY;
-    master->quantum = options->quantum;
     master->divergence = options->has_divergence ? options->divergence : 1e-3;
     master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
     memory->cross_at = memory->crossed_here = -INFINITY;
@@ -220,6 +220,8 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     TRY(tutti_outputs_open(&master->outputs, rank, chosen->control->estimates));
     TRY(tutti_norm_open(&master->norm, &master->outputs, &master->extrapolation));
     TRY(make_room(master));
+    if (chosen->control->takes_quantum)
+        TRY(tutti_quanta_make(&master->quanta, &master->outputs));
     unsigned order = chosen->coupling->iterates && chosen->order == 0 ? 1 : chosen->order;
     TRY(open_signals(master, order));
     TRY(tutti_tlm_check(rank, chosen->control->varies));

@@ -147,15 +147,16 @@ static void the_next_step_knows_the_order(void **state)
     outcome_fini(&outcome);
 }
 
-/* What an output moves in a step is a quantum, as far as it goes on as it did (Awais 2015 eq. 4.5). */
-static void steps_of_a_quantum(void **state)
+/* What an output moves in a step is a quantum, as far as it goes on as it did (Awais 2015 eq. 4.5). `a` and `b`: those of the outputs. */
+static void check_quanta(double a, double b, const char *const *named, size_t count)
 {
-    (void)state;
     struct outcome outcome;
     struct tutti_run_options options = plain_options("0");
     options.control = "quantum";
-    options.has_quantum = true;
-    options.quantum = 0.02;
+    options.has_quantum = count < 2;
+    options.quantum = a;
+    options.unit_quantums = named;
+    options.unit_quantum_count = count;
     options.h_min = 1e-6;
     options.h_max = 0.25;
     run_model(&outcome, &lags, &options, true);
@@ -163,14 +164,23 @@ static void steps_of_a_quantum(void **state)
     const double *times = tutti_table_times(outcome.table);
     size_t rows = tutti_table_rows(outcome.table);
     for (size_t r = 2; r + 2 < rows; r++) { /* the last ones are cut for the end */
-        double moved = fmax(fabs(value_at(outcome.table, r - 1, "a.x") - value_at(outcome.table, r - 2, "a.x")),
-                            fabs(value_at(outcome.table, r - 1, "b.x") - value_at(outcome.table, r - 2, "b.x")));
-        double expected = options.quantum * (times[r - 1] - times[r - 2]) / moved;
+        double moved = fmax(fabs(value_at(outcome.table, r - 1, "a.x") - value_at(outcome.table, r - 2, "a.x")) / a,
+                            fabs(value_at(outcome.table, r - 1, "b.x") - value_at(outcome.table, r - 2, "b.x")) / b);
+        double expected = (times[r - 1] - times[r - 2]) / moved;
         assert_near(times[r] - times[r - 1], fmin(expected, options.h_max), 1e-9);
-        assert_near(log.lines[r - 2].error, moved / options.quantum, 1e-9);
+        assert_near(log.lines[r - 2].error, moved, 1e-9);
     }
     free(log.lines);
     outcome_fini(&outcome);
+}
+
+static void steps_of_a_quantum(void **state)
+{
+    (void)state;
+    static const char *const named[] = {"b.x=0.005", "a.x=0.04"};
+    check_quanta(0.02, 0.02, NULL, 0);
+    check_quanta(0.02, 0.005, named, 1);
+    check_quanta(0.04, 0.005, named, 2);
 }
 
 int main(void)

@@ -55,6 +55,9 @@ class Refusals(MasterTest):
 
     def test_a_quantum(self):
         self.refuse("--control", "quantum", says="--control quantum needs --quantum Q")
+        self.refuse("--control", "quantum", "--quantum", "b.x=0", says="--quantum takes UNIT.VAR=Q with a number Q greater than 0")
+        self.refuse("--control", "quantum", "--quantum", "b.xx=1", says="there is no such continuous output; did you mean 'b.x'")
+        self.refuse("--control", "quantum", "--quantum", "b.x", says="--quantum")
 
     def test_units_with_steps_of_their_own(self):
         own = "--step", "0.1", "--step", "b=0.2"

@@ -15,10 +15,9 @@ static enum tutti_err attempt(struct tutti_master *master, double target, struct
         return TUTTI_OK;
     TRY(tutti_outputs_take(&master->outputs, now));
     for (uint32_t i = 0; i < master->outputs.count; i++) {
-        double quanta = fabs(now[i] - master->norm.before[i]) / master->quantum;
-        bool smooth = i >= rank->wires.real_count || rank->wires.reals[i].smooth;
+        double quanta = fabs(now[i] - master->norm.before[i]) / master->quanta[i];
         bool own = tutti_rank_owns(rank, tutti_outputs_end(&master->outputs, i).component);
-        if (own && smooth && quanta > most) {
+        if (own && quanta > most) {
             most = quanta;
             attempt->driver = i;
         }

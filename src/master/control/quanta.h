@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* quanta.h - how far each output may move before that counts: --quantum Q for all, in nominal values, and --quantum UNIT.VAR=Q. */
+#ifndef TUTTI_MASTER_CONTROL_QUANTA_H
+#define TUTTI_MASTER_CONTROL_QUANTA_H
+
+#include "master/outputs.h"
+
+/* Is there any? */
+bool tutti_quanta_are_given(const struct tutti_run_options *options);
+/* One per output; INFINITY: it may move as it likes. Memory is the rank's. ARGUMENT if an option names none of the outputs, or has no number
+ * above 0. */
+TUTTI_CHECKED enum tutti_err tutti_quanta_make(const double **quanta, const struct tutti_outputs *outputs);
+
+#endif
