@@ -74,6 +74,14 @@ bool tutti_master_may_control_one(const struct tutti_job *job)
     return !tutti_system_is_coupled(job->system) && asks_for_control(&job->options);
 }
 
+/* Does an option ask for units without a master, as far as that is known before they are there? */
+bool tutti_master_federates(const struct tutti_job *job)
+{
+    const struct tutti_coupling *coupling = NULL;
+    return tutti_system_is_coupled(job->system) && !is_auto(job->options.coupling) &&
+           tutti_coupling_find(job->options.coupling, &coupling) == TUTTI_OK && coupling->federates;
+}
+
 /* Will an option put all units into one solver, as far as that is known before they are there? */
 static bool joins_all_of(const struct tutti_job *job)
 {
@@ -97,7 +105,8 @@ static bool joins_all_of(const struct tutti_job *job)
 bool tutti_master_may_control(const struct tutti_job *job)
 {
     const struct tutti_control *control = NULL;
-    if (!tutti_system_is_coupled(job->system) || (is_auto(job->options.control) && joins_all_of(job)))
+    if (!tutti_system_is_coupled(job->system) || tutti_master_federates(job) ||
+        (is_auto(job->options.control) && joins_all_of(job)))
         return false;
     if (is_auto(job->options.control))
         return wants_control(job);
@@ -112,6 +121,8 @@ bool tutti_master_asks_to_go_back(const struct tutti_job *job)
     const struct tutti_detection *detection = NULL;
     if (!tutti_system_is_coupled(job->system))
         return asks_for_control(options);
+    if (tutti_master_federates(job))
+        return false; /* what would is refused */
     if (is_auto(options->control) && !options->has_step && (options->has_rtol || options->has_atol))
         return true;
     if (!is_auto(options->control) && tutti_control_find(options->control, &control) == TUTTI_OK &&
@@ -513,6 +524,11 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct f
     master->chosen.control = &tutti_control_fixed;
     if (!master->chosen.general)
         because(master, TUTTI_CHOICE_CONTROL, "there is one unit");
+    else if (master->chosen.coupling->federates && tutti_quanta_are_given(options)) {
+        master->chosen.control = &tutti_control_quantum;
+        because(master, TUTTI_CHOICE_CONTROL, "--quantum is given: units step where their outputs have moved by it");
+    } else if (master->chosen.coupling->federates)
+        because(master, TUTTI_CHOICE_CONTROL, "units without a master make steps of their own, which are not judged");
     else if (joins_all(master, facts))
         because(master, TUTTI_CHOICE_CONTROL, "all units are in one solver, which controls the error");
     else if (options->has_step)
@@ -548,6 +564,8 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     *order = 0;
     if (!facts->coupled)
         because(master, TUTTI_CHOICE_EXTRAPOLATE, "there is one unit");
+    else if (master->chosen.coupling->federates)
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "inputs are held from message to message");
     else if (master->chosen.smooths) {
         *order = 1;
         because(master, TUTTI_CHOICE_EXTRAPOLATE, "--smooth needs it");
@@ -606,6 +624,8 @@ static enum tutti_err choose_detection(struct tutti_master *master, const struct
     master->chosen.detection = &tutti_detection_none;
     if (!master->chosen.general)
         because(master, TUTTI_CHOICE_EVENTS, "there is one unit, which crosses its own");
+    else if (tutti_master_federates(rank->job))
+        because(master, TUTTI_CHOICE_EVENTS, "units without a master cross their own");
     else if (facts->has_events && will_join_all(master, facts)) {
         master->chosen.detection = &tutti_detection_early;
         because(master, TUTTI_CHOICE_EVENTS,
@@ -677,12 +697,12 @@ static enum tutti_err check_own_steps(const struct tutti_master *master, const s
 {
     bool coupling = goes_back_in_step(master) || (master->chosen.coupling->joins && facts->own_step_me);
     const char *option = coupling                          ? "--coupling"
-                         : master->chosen.control->varies  ? "--control"
+                         : master->chosen.varies           ? "--control"
                          : master->chosen.detection->early ? "--events"
                                                            : NULL;
-    const char *value = coupling                         ? master->chosen.coupling->name
-                        : master->chosen.control->varies ? master->chosen.control->name
-                                                         : master->chosen.detection->name;
+    const char *value = coupling                ? master->chosen.coupling->name
+                        : master->chosen.varies ? master->chosen.control->name
+                                                : master->chosen.detection->name;
     if (!facts->own_step || !option)
         return TUTTI_OK;
     return tutti_fail(TUTTI_ERR_ARGUMENT,
@@ -690,6 +710,32 @@ static enum tutti_err check_own_steps(const struct tutti_master *master, const s
                       "fixed and --events none",
                       option, value, facts->own_step->unit->name, facts->own_step->unit->fmu->path,
                       facts->own_step->unit->uniform ? "cannot vary its step" : "has a step of its own");
+}
+
+/* Units without a master: no step is taken back, and inputs are held. */
+static enum tutti_err check_federated(const struct tutti_master *master, unsigned order)
+{
+    const struct tutti_chosen *chosen = &master->chosen;
+    const struct {
+        bool unfit;
+        const char *option, *value, *why, *instead;
+    } all[] = {
+        {chosen->control->varies && !chosen->control->takes_quantum, "--control", chosen->control->name,
+         "judges steps of all units together", "--control fixed or quantum"},
+        {order > 0, "--extrapolate", order == 1 ? "1" : "2", "lets inputs move, which are held from message to message",
+         "--extrapolate 0"},
+        {chosen->detection->early, "--events", chosen->detection->name, "ends a step for all units",
+         "--events none: each crosses its own, and tells"},
+        {master->rank->job->system->fed_count > 0, "--tlm", "", "has a master that computes what goes from end to end",
+         "--coupling jacobi"},
+    };
+    for (size_t i = 0; chosen->coupling->federates && i < sizeof all / sizeof *all; i++)
+        if (all[i].unfit)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "%s%s%s %s, and with --coupling %s each has a time of its own; use %s", all[i].option,
+                              *all[i].value ? " " : "", all[i].value, all[i].why, chosen->coupling->name,
+                              all[i].instead);
+    return TUTTI_OK;
 }
 
 static enum tutti_err check_together(const struct tutti_master *master, const struct facts *facts, unsigned order)
@@ -721,6 +767,7 @@ static enum tutti_err check_together(const struct tutti_master *master, const st
     if (master->chosen.control->takes_quantum && !tutti_quanta_are_given(&rank->job->options))
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--control quantum needs --quantum Q: how far an output may move in a step");
+    TRY(check_federated(master, order));
     TRY(check_own_steps(master, facts));
     return check_going_back(master, facts);
 }
@@ -902,6 +949,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     master->chosen.last_only = master->chosen.coupling == &tutti_coupling_newton && reevaluate &&
                                strcmp(reevaluate, "last") == 0;
     TRY(choose_control(master, &facts));
+    master->chosen.varies = master->chosen.control->varies && !master->chosen.coupling->federates;
     const char *per = rank->job->options.error_per;
     master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&
                               !(per && strcmp(per, "step") == 0);
@@ -919,9 +967,9 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     TRY(check_together(master, &facts, master->chosen.order));
     master->chosen.goes_back = goes_back_in_step(master) || master->chosen.control->rejects ||
                                (master->chosen.detection->early && !master->chosen.together);
-    master->chosen.by_attempts = master->chosen.goes_back || master->chosen.together ||
-                                 master->chosen.control->varies || master->chosen.order > 0 ||
-                                 rank->job->options.step_log || rank->job->system->fed_count > 0;
+    master->chosen.by_attempts = master->chosen.goes_back || master->chosen.together || master->chosen.varies ||
+                                 master->chosen.order > 0 || rank->job->options.step_log ||
+                                 rank->job->system->fed_count > 0;
     return TUTTI_OK;
 }
 

@@ -11,6 +11,8 @@ bool tutti_master_may_control(const struct tutti_job *job);
 bool tutti_master_may_control_one(const struct tutti_job *job);
 /* ... is something asked for that takes units back: a tolerance, or a coupling, a control or events by name? */
 bool tutti_master_asks_to_go_back(const struct tutti_job *job);
+/* ... is a coupling asked for that leaves the steps to units? */
+bool tutti_master_federates(const struct tutti_job *job);
 /* ... may connected inputs move inside of a step, by extrapolation or in an iteration? */
 bool tutti_master_may_move_inputs(const struct tutti_job *job);
 

@@ -45,6 +45,12 @@ static enum tutti_err cross(struct tutti_rank *rank, struct tutti_member *member
     return tutti_wires_get(wires, unit);
 }
 
+enum tutti_err tutti_events_cross_alone(struct tutti_rank *rank, struct tutti_member *member)
+{
+    rank->own_events++;
+    return cross(rank, member);
+}
+
 /* `among` (per component; NULL: all): others wait for the next point. */
 static bool is_pending(const struct tutti_rank *rank, const struct tutti_member *member, const bool *among)
 {

@@ -130,7 +130,7 @@ static enum tutti_err find_target(struct tutti_loop *loop, double *next)
     *next = target;
     if (loop->fast_path && !loop->steered)
         return TUTTI_OK;
-    bool varies = master->chosen.control->varies;
+    bool varies = master->chosen.varies;
     *next = master->memory.cross_at;
     if (master->memory.cross_at > rank->t)
         return TUTTI_OK;

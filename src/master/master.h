@@ -41,6 +41,7 @@ struct tutti_chosen {
     bool corrects, smooths; /* with couplings that take it */
     bool solves;            /* ... outputs are solved for where they are corrected */
     unsigned table_order;   /* the order that values of tables leave, where units hold them; 0: no unit does */
+    bool varies;            /* macro steps have different sizes */
     bool per_time;          /* errors are bounded per unit of time: norm.h */
     bool goes_back;         /* steps may be taken back: every macro step begins with a snapshot */
     bool together;    /* at an event all units stand where it is: a step ends there for all, and is not taken back */

@@ -113,7 +113,7 @@ static enum tutti_err open_signals(struct tutti_master *master, unsigned order)
     master->rules.second = master->staging.second;
     unsigned guess = master->staging.cubic ? TUTTI_MOST_EXTRAPOLATION : master->chosen.order;
     master->extrapolation = (struct tutti_extrapolation){
-        .order = guess, .keeps = master->chosen.control->predicts, .varies = master->chosen.control->varies};
+        .order = guess, .keeps = master->chosen.control->predicts, .varies = master->chosen.varies};
     return tutti_extrapolation_open(&master->extrapolation, &master->outputs);
 }
 
@@ -224,7 +224,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
         TRY(tutti_quanta_make(&master->quanta, &master->outputs));
     unsigned order = chosen->coupling->iterates && chosen->order == 0 ? 1 : chosen->order;
     TRY(open_signals(master, order));
-    TRY(tutti_tlm_check(rank, chosen->control->varies));
+    TRY(tutti_tlm_check(rank, chosen->varies));
     TRY(tutti_tlm_open(&master->tlm, rank));
     if (tutti_attempt_full_order(master) > 2)
         tutti_norm_calibrate(&master->norm);

@@ -59,6 +59,7 @@ static enum tutti_err initialise(struct tutti_execution *execution)
     rank->estimates_errors = tutti_master_may_control(rank->job);
     rank->moves_inputs = tutti_master_may_move_inputs(rank->job);
     rank->asks_to_go_back = tutti_master_asks_to_go_back(rank->job);
+    rank->free_steps = tutti_master_federates(rank->job);
     rank->controls_one = tutti_master_may_control_one(rank->job);
     TRY(tutti_rank_open(rank));
     TRY(tutti_start_compute(rank));
@@ -84,7 +85,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     TRY(tutti_master_open(master)); /* only now it is known how units are stepped */
     TRY(tutti_loop_open(&execution->loop, master, steered));
     TRY(tutti_remember(&master->remembered, &execution->observer.last_row, sizeof execution->observer.last_row));
-    tutti_rows_begin(rank, master->chosen.control->varies, master->chosen.per_time);
+    tutti_rows_begin(rank, master->chosen.varies, master->chosen.per_time);
     tutti_pack_record(execution);
     if (rank->job->resume)
         TRY(tutti_unpack(execution, rank->job->resume));

@@ -64,7 +64,8 @@
     X(relax, "relax", "repeated until it rests")                                                                       \
     X(newton, "newton", "repeated with steps of Newton")                                                               \
     X(strong, "strong", "all Model Exchange units in one solver")                                                      \
-    X(kinematic, "kinematic", "all at once, with forces that keep --constrain")
+    X(kinematic, "kinematic", "all at once, with forces that keep --constrain")                                        \
+    X(federated, "federated", "each at a pace of its own, as federates of HLA")
 
 /* Kinds of master/control/: tutti_control_NAME. */
 #define TUTTI_CONTROLS(X)                                                                                              \

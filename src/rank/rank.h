@@ -95,6 +95,7 @@ struct tutti_rank {
     bool moves_inputs;     /* connected inputs may move inside of a step, as far as that is known then */
     bool asks_to_go_back;  /* a tolerance or a method that is asked for takes units back */
     bool joins;            /* the job's, unless an FMU lacks functions of Model Exchange */
+    bool free_steps;       /* steps of units need not fit together, as far as that is known then */
     bool controls_one;     /* ... of one FMU, if a table drives it that it does not follow inside of a step */
 
     /* Signals between them. */

@@ -262,6 +262,11 @@ enum tutti_err tutti_channels_exchange(struct tutti_channels *channels)
     return exchange(channels, TUTTI_CHANNEL_RUN, channels->wires->signals);
 }
 
+enum tutti_err tutti_channels_exchange_at(struct tutti_channels *channels, char *base)
+{
+    return channels->channels ? exchange(channels, TUTTI_CHANNEL_RUN, base) : TUTTI_OK;
+}
+
 enum tutti_err tutti_channels_exchange_start(struct tutti_channels *channels)
 {
     return exchange(channels, TUTTI_CHANNEL_START, channels->wires->signals);

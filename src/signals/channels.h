@@ -31,6 +31,8 @@ TUTTI_CHECKED enum tutti_err tutti_channels_open(struct tutti_channels *channels
 
 /* Collective: signals to the ranks that read them, and theirs to this one. */
 TUTTI_CHECKED enum tutti_err tutti_channels_exchange(struct tutti_channels *channels);
+/* The same of another array that is laid out as the signals are, without Strings and Binaries. */
+TUTTI_CHECKED enum tutti_err tutti_channels_exchange_at(struct tutti_channels *channels, char *base);
 TUTTI_CHECKED enum tutti_err tutti_channels_exchange_start(struct tutti_channels *channels);
 /* Those of the units of a wave. */
 TUTTI_CHECKED enum tutti_err tutti_channels_exchange_wave(struct tutti_channels *channels, uint32_t wave);

@@ -176,7 +176,7 @@ static enum tutti_err allocate(struct layout *layout)
     layout->blocks = tutti_arena_array(arena, layout->block_count, sizeof *layout->blocks);
     layout->staged = wires->staged = tutti_arena_alloc(arena, layout->staged_size);
     wires->staged_size = layout->staged_size;
-    wires->source = wires->signals;
+    wires->source = wires->held_source = wires->signals;
     wires->parts = tutti_arena_alloc(arena, sizeof *wires->parts);
     wires->part_count = wires->gather_count > 0;
     wires->fed = tutti_arena_array(arena, layout->system->fed_count, sizeof *wires->fed);

@@ -141,13 +141,13 @@ static void add_terms(const struct tutti_wires *wires, const struct tutti_wire *
         struct tutti_wire one = *term;
         one.to = value;
         one.count = 1;
-        add_wire((const double *)(const void *)(wires->signals + term->from) + i, &one);
+        add_wire((const double *)(const void *)(wires->held_source + term->from) + i, &one);
     }
 }
 
 enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire, bool *other)
 {
-    const char *from = wires->signals + wire->from;
+    const char *from = wires->held_source + wire->from;
     if (wire->adds) /* looked at with the first term */
         return TUTTI_OK;
     if (wire->owned) {
@@ -170,7 +170,7 @@ enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_u
         bool other = false;
         TRY(tutti_wires_differs(wires, &wires->wires[w], &other));
         if (other)
-            TRY(move_wire(wires, wires->signals, &wires->wires[w]));
+            TRY(move_wire(wires, wires->held_source, &wires->wires[w]));
         unit->held_changed = unit->held_changed || other;
     }
     return TUTTI_OK;

@@ -94,6 +94,7 @@ struct tutti_wires {
     struct tutti_slot *slots;       /* per node of the structure */
     struct tutti_unit_wires *units; /* per component */
     const char *source;             /* moving inputs come from here: signals, or another array with the same layout */
+    const char *held_source;        /* discrete ones from here: likewise */
     char *staged;                   /* inputs that are not in `gathered` */
     size_t staged_size;
     double *gathered; /* staged Float64 inputs of all units, one after the other */

@@ -154,7 +154,7 @@ static enum tutti_err give_grids(struct tutti_rank *rank)
     for (uint32_t m = 0; m < rank->member_count; m++) {
         struct tutti_member *member = &rank->members[m];
         double step = member->setup.own_step > 0 ? member->setup.own_step : rank->times.step;
-        if (member->setup.own_step > 0)
+        if (member->setup.own_step > 0 && !rank->free_steps)
             TRY(check_multiple(rank, m));
         member->has_grid = member->unit->uniform || !tutti_time_same(step, rank->times.step, 0);
         tutti_grid_init(&member->now.grid, rank->times.start, step, rank->times.stop);

@@ -39,7 +39,23 @@ static inline const struct tutti_control *control_of(const char *name)
 /* Do they go together? */
 static inline bool fit(const char *coupling, const char *control)
 {
-    return coupling_of(coupling)->iterates || !control_of(control)->for_iteration;
+    const struct tutti_control *kind = control_of(control);
+    if (coupling_of(coupling)->federates)
+        return !kind->for_iteration && (!kind->varies || kind->takes_quantum);
+    return coupling_of(coupling)->iterates || !kind->for_iteration;
+}
+
+/* ... also with this order of extrapolation, and these events? */
+static inline bool fit_all(const char *coupling, const char *control, const char *order, const char *events)
+{
+    bool plain = strcmp(order, "0") == 0 && strcmp(events, "none") == 0;
+    return fit(coupling, control) && (plain || !coupling_of(coupling)->federates);
+}
+
+/* Do units make steps of their own, which a macro step says nothing of? */
+static inline bool has_own_paces(const char *coupling, const char *control)
+{
+    return coupling_of(coupling)->federates && control_of(control)->takes_quantum;
 }
 
 static inline size_t order_count(const char *coupling)

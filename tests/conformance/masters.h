@@ -127,7 +127,8 @@ static inline void run_model(struct outcome *outcome, const struct model *model,
         assert_string_equal(unit->name, model->components[i].name);
         assert_string_equal(unit->interface, model->components[i].interface);
         assert_int_equal(unit->do_steps, unit->accepted + unit->rejected + unit->auxiliary);
-        assert_true(unit->accepted >= stats->steps);
+        bool own_paces = strcmp(stats->coupling, "federated") == 0 && strcmp(stats->control, "quantum") == 0;
+        assert_true(unit->accepted >= stats->steps || own_paces);
         assert_int_equal(unit->rollbacks > 0, unit->rejected + unit->auxiliary > 0 || stats->rejected > 0);
     }
 }

@@ -223,15 +223,18 @@ static void run_combination(const struct model *model, const char *coupling, con
     options.records = recorded;
     options.record_count = COUNT(recorded);
     print_message("%s, extrapolation %s, events %s\n", coupling, order, events);
-    if (!fit(coupling, KIND)) {
-        assert_fails(try_run(&outcome, model, options, true), TUTTI_ERR_ARGUMENT, "use it with coupling ");
+    if (!fit_all(coupling, KIND, order, events)) {
+        bool alone = coupling_of(coupling)->federates && !control_of(KIND)->for_iteration;
+        assert_fails(try_run(&outcome, model, options, true), TUTTI_ERR_ARGUMENT,
+                     alone ? "each has a time of its own; use " : "use it with coupling ");
         outcome_fini(&outcome);
         return;
     }
     run_model(&outcome, model, &options, true);
     check_words(&outcome, &options);
     check_rows(&outcome, &options);
-    check_counts(&outcome, coupling, events);
+    if (!has_own_paces(coupling, KIND))
+        check_counts(&outcome, coupling, events);
     struct steps steps = read_steps();
     check_steps(&steps, &options, &outcome.stats);
     check_least(&steps, &options);
@@ -263,7 +266,7 @@ static void units_that_cannot_go_back(void **state)
             options.coupling = couplings[c];
             options.events = detections[e];
             options.rollback = "fmu";
-            if (!fit(couplings[c], KIND))
+            if (!fit_all(couplings[c], KIND, "0", detections[e]))
                 continue;
             if (!takes_back(couplings[c], KIND, detections[e])) {
                 run_combination(&old_ring, couplings[c], "0", detections[e]);
@@ -329,7 +332,7 @@ static void errors_fall_with_the_tolerance(void **state)
     if (!estimates())
         return;
     for (size_t c = 0; couplings[c]; c++)
-        for (size_t o = 0; o < (iterates(couplings[c]) ? 1 : order_count(couplings[c])); o++)
+        for (size_t o = 0; o < (iterates(couplings[c]) ? 1 : order_count(couplings[c])) && fit(couplings[c], KIND); o++)
             check_tolerance(couplings[c], orders[o], coupling_of(couplings[c])->order((unsigned)o));
 }
 
@@ -382,7 +385,7 @@ static void a_step_taken_back_leaves_no_trace(void **state)
     if (!is("fixed"))
         return;
     for (size_t c = 0; couplings[c]; c++)
-        for (size_t o = 0; o < order_count(couplings[c]); o++) {
+        for (size_t o = 0; o < order_count(couplings[c]) && fit_all(couplings[c], KIND, "0", "early"); o++) {
             struct outcome with, without;
             struct tutti_run_options options = plain_options();
             options.coupling = couplings[c];
@@ -411,6 +414,8 @@ static void halves_are_steps_of_half_the_size(void **state)
     for (size_t c = 0; couplings[c]; c++) {
         struct outcome doubled, plain;
         struct tutti_run_options options = plain_options();
+        if (!fit(couplings[c], KIND))
+            continue;
         options.coupling = couplings[c];
         options.extrapolate = "0";
         options.events = "early";
@@ -442,6 +447,8 @@ static void a_rejected_step_begins_anew(void **state)
     for (size_t c = 0; couplings[c]; c++) {
         struct outcome rejected, direct;
         struct tutti_run_options options = plain_options();
+        if (!fit(couplings[c], KIND))
+            continue;
         options.coupling = couplings[c];
         options.extrapolate = "1";
         options.events = "none";

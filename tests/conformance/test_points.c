@@ -119,7 +119,7 @@ static void all_combinations_of(const struct model *of, int ahead)
                                                     .has_quantum = control_of(KIND)->takes_quantum,
                                                     .quantum = 0.05};
                 char name[128];
-                if (!fit(couplings[c], KIND))
+                if (!fit_all(couplings[c], KIND, orders[o], detections[e]))
                     continue;
                 snprintf(name, sizeof name, "%s, %s, extrapolation %s, events %s", KIND, couplings[c], orders[o],
                          detections[e]);

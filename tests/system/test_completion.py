@@ -11,7 +11,7 @@ import unittest
 
 from command import PATIENCE, TUTTI, CommandTest, kit_fmu
 
-COUPLINGS = {"jacobi", "seidel", "relax", "newton", "strong", "kinematic", "auto"}
+COUPLINGS = {"jacobi", "seidel", "relax", "newton", "strong", "kinematic", "federated", "auto"}
 # What is typed, and what it may become, in all shells. Folders end with '/' here.
 CASES = (
     ("tutti pl", {"plot"}),

@@ -36,7 +36,11 @@ def masters():
     """Every coupling with every control; extrapolation and events go round."""
     pairs = [*itertools.product(COUPLINGS, CONTROLS),
              *itertools.product((coupling for coupling in COUPLINGS if coupling[0] in ("relax", "newton")), ITERATED)]
+    pairs.append((("federated",), ("fixed",)))  # with others: test_units_without_a_master
     for n, (coupling, control) in enumerate(pairs):
+        if coupling[0] == "federated":
+            yield "--coupling", *coupling, "--control", *control
+            continue
         order = 1 + n % 2 if "--smooth" in coupling else (n + n // 5) % (4 if coupling[0] in ("relax", "newton") else 3)
         yield ("--coupling", *coupling, "--control", *control, "--extrapolate", str(order), "--events",
                EVENTS[(n // 2 + n // 7) % 3], "--rtol", "1e-3", "--atol", "1e-4")
@@ -66,6 +70,19 @@ class Masters(FabricTest):
                 total += 1
                 good += self.check((*SYSTEMS[which % len(SYSTEMS)], *master), numbers, fabrics)
         self.assertGreater(good, 0.7 * total, "too many are refused")
+
+    def test_units_without_a_master(self):
+        """Each at a pace of its own: by fixed steps, which need not fit together, and by quanta; events and discrete outputs."""
+        runs = ((SYSTEMS[1][0], "--stop", "0.1", "--quantum", "0.02"),
+                (SYSTEMS[1][0], "--stop", "0.1", "--step", "0.01", "--step", "wheel=0.0007", "--step", "chassis=0.0011"),
+                (SYSTEMS[1][0], "--stop", "0.1", "--step", "wheel=0.0007", "--quantum", "chassis.x=1e-3"),
+                (SYSTEMS[2][0], "--stop", "0.8", "--quantum", "0.05"),
+                (SYSTEMS[3][0], "--stop", "3600", "--quantum", "5"),
+                (SYSTEMS[4][0], "--stop", "1.03", "--quantum", "0.1"),
+                (SYSTEMS[0][0], "--stop", "6.5", "--quantum", "0.1"))
+        for n, run in enumerate(runs):
+            fabrics = [threads(2), processes(2), *([self.tcp()] if n in (1, 3) else []), *([mpi(2)] if n in (2, 6) and has_mpi() else [])]
+            self.assertTrue(self.check((*run, "--coupling", "federated"), random.Random(n), fabrics))
 
     def test_outputs_solved_for(self):
         """Loops across ranks, of Model Exchange and in event mode."""

@@ -59,6 +59,16 @@ class Refusals(MasterTest):
         self.refuse("--control", "quantum", "--quantum", "b.xx=1", says="there is no such continuous output; did you mean 'b.x'")
         self.refuse("--control", "quantum", "--quantum", "b.x", says="--quantum")
 
+    def test_units_without_a_master(self):
+        for options, says in ((("--control", "embedded"), "--control embedded judges steps of all units together"),
+                              (("--extrapolate", "1"), "--extrapolate 1 lets inputs move"),
+                              (("--events", "early"), "--events early ends a step for all units")):
+            self.refuse("--coupling", "federated", *options, says=[says, "with --coupling federated each has a time of its own; use --"])
+        text = test_fmu("Switches", "3")
+        self.refuse("--coupling", "federated", units=(f"a={text}", f"b={kit_fmu('Feedthrough', '3')}", *connect("a.text=b.string_in")),
+                    status=1, says="other units read a String or a Binary of 'a'.*use --coupling jacobi")
+        self.refuse("--step", "0.1", "--step", "b=0.07", "--coupling", "jacobi", says="not a multiple")
+
     def test_units_with_steps_of_their_own(self):
         own = "--step", "0.1", "--step", "b=0.2"
         for options in (("--coupling", "relax"), ("--control", "embedded"), ("--control", "richardson"),

@@ -26,6 +26,9 @@ struct tutti_coupling {
     /* It has all Model Exchange units in one solver, on every rank: they stand at one point at any time. Where there are no others, an
      * event ends a step for all where it is, and nothing has to be taken back for that. */
     bool joins;
+    /* Units have times of their own inside of a macro step, which is a window only: steps end there for none but those that are due, inputs
+     * are held between messages, each crosses its own events, and --control is about the steps of each. */
+    bool federates;
     bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
     size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */

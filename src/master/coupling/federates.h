@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* federates.h - units as federates of an RTI (rti/rti.h) in the same process: who may go on, and who has heard something.
+ *
+ * Every rank has one, and makes the same calls, so that all know the same. Messages say that a unit has something new; the values themselves
+ * go by the signals. Every federate regulates and is constrained, with a lookahead of 0. */
+#ifndef TUTTI_MASTER_COUPLING_FEDERATES_H
+#define TUTTI_MASTER_COUPLING_FEDERATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "rti/federation.h"
+
+struct tutti_federates;
+
+/* `names` of `count` units; reads[i * count + j]: unit i hears unit j. `start` is time 0 of the federation, `now`
+ * where the units are. */
+TUTTI_CHECKED enum tutti_err tutti_federates_new(struct tutti_federates **out, uint32_t count, const char *const *names,
+                                                 const bool *reads, double start, double now);
+void tutti_federates_free(struct tutti_federates *federates); /* NULL is fine */
+
+/* The unit asks for time: TAR, TARA, NMR or NMRA. */
+TUTTI_CHECKED enum tutti_err tutti_federates_ask(struct tutti_federates *federates, uint32_t unit,
+                                                 enum tutti_advance how, double t);
+/* It has something new at t, not before the time that it was granted. */
+TUTTI_CHECKED enum tutti_err tutti_federates_tell(struct tutti_federates *federates, uint32_t unit, double t);
+
+struct tutti_grant {
+    uint32_t unit;
+    double t;
+    bool news; /* a message has come with it */
+};
+/* Everything that is granted now, by rising units: `grants` has room for all. None: the federation stands. */
+TUTTI_CHECKED enum tutti_err tutti_federates_take(struct tutti_federates *federates, struct tutti_grant *grants,
+                                                  uint32_t *count);
+/* The error of a federation that stands: which federate waits for which. */
+TUTTI_CHECKED enum tutti_err tutti_federates_stall(struct tutti_federates *federates);
+
+#endif
