@@ -17,6 +17,9 @@ void dgetrs_(const char *transposed, const int *count, const int *rights, const 
 void zgetrs_(const char *transposed, const int *count, const int *rights, const double *matrix, const int *leading,
              const int *pivots, double *right, const int *right_leading, int *info, size_t transposed_length);
 
+void dgecon_(const char *norm, const int *count, const double *factors, const int *leading, const double *matrix_norm,
+             double *rcond, double *work, int *integer_work, int *info, size_t norm_length);
+
 struct dense {
     int count;
     bool complex_shift;
@@ -328,4 +331,26 @@ void tutti_lu_solve(struct tutti_lu *lu, double *re, double *im)
         re[i] = right[2 * i];
         im[i] = right[2 * i + 1];
     }
+}
+
+double tutti_distance_to_singular(double *matrix, size_t count)
+{
+    int n = (int)count, info = 0;
+    double norm = 0, rcond = 0, *work = malloc((4 * count + 1) * sizeof *work);
+    int *integers = malloc((2 * count + 1) * sizeof *integers);
+    for (size_t j = 0; j < count; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += fabs(matrix[j * count + i]);
+        norm = fmax(norm, sum);
+    }
+    if (work && integers) {
+        dgetrf_(&n, &n, matrix, &n, integers, &info);
+        if (info == 0)
+            dgecon_("1", &n, matrix, &n, &norm, &rcond, work, integers + count, &info, 1);
+    } else
+        rcond = NAN;
+    free(work);
+    free(integers);
+    return rcond * fmin(norm, 1);
 }

@@ -29,6 +29,10 @@ bool tutti_lu_reordered(const struct tutti_lu *lu);
  * unless complex_shift. */
 void tutti_lu_solve(struct tutti_lu *lu, double *re, double *im);
 
+/* How far a dense matrix (column by column; destroyed) is from a singular one, relative to its size, or to 1 if that is less: its
+ * reciprocal condition number, estimated. 0: it is one. NAN: memory is out. */
+double tutti_distance_to_singular(double *matrix, size_t count);
+
 /* Is a dense matrix of count x count entries small enough? LIMIT, with a hint at --jacobian sparse, beyond 8 GiB. */
 TUTTI_CHECKED enum tutti_err tutti_dense_check(size_t count, size_t entry_size);
 

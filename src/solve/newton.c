@@ -26,6 +26,7 @@
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 
+#include "solve/linear.h"
 #include "solve/sundials.h"
 
 /* A residual that is smaller than this and stays there is taken for the models' rounding or iteration errors. */
@@ -42,10 +43,6 @@ static const double STEP_FACTOR = 32;
 /* GMRES solves so exactly that a linear problem takes one iteration, at the tolerances of co-simulation; with so many directions. */
 static const double KRYLOV_RESIDUAL = 1e-4;
 enum { MOST_DIRECTIONS = 50, MOST_DENSE = 2000 };
-
-void dgetrf_(const int *rows, const int *columns, double *matrix, const int *leading, int *pivots, int *info);
-void dgecon_(const char *norm, const int *count, const double *factors, const int *leading, const double *matrix_norm,
-             double *rcond, double *work, int *integer_work, int *info, size_t norm_length);
 
 /* Why KINSOL was told to end. */
 enum ending { RUNNING, SOLVED, TIRED, NO_DERIVATIVE, FAILED };
@@ -484,30 +481,10 @@ static void fill_dense(struct tutti_newton *newton)
         }
 }
 
-/* How far the Jacobian of the last iteration is from a singular one, relative to it or to the I in I - DL: its
- * reciprocal condition number, estimated, less if it is small itself. Scaled, so that units do not matter; destroys it. */
+/* Of the Jacobian of the last iteration: I - DL. Scaled, so that units do not matter; destroys it. */
 static double distance_to_singular(struct tutti_newton *newton)
 {
-    int n = (int)newton->n, info = 0;
-    size_t size = newton->n;
-    if (!newton->jacobian)
-        return NAN;
-    double norm = 0, rcond = 0, *work = malloc(4 * size * sizeof *work);
-    int *integers = malloc(2 * size * sizeof *integers);
-    for (size_t j = 0; j < size; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < size; i++)
-            sum += fabs(newton->jacobian[j * size + i]);
-        norm = fmax(norm, sum);
-    }
-    if (work && integers) {
-        dgetrf_(&n, &n, newton->jacobian, &n, integers, &info);
-        if (info == 0)
-            dgecon_("1", &n, newton->jacobian, &n, &norm, &rcond, work, integers + size, &info, 1);
-    }
-    free(work);
-    free(integers);
-    return rcond * fmin(norm, 1);
+    return newton->jacobian ? tutti_distance_to_singular(newton->jacobian, newton->n) : NAN;
 }
 
 /* Is the gradient of the sum of squares zero, or nearly, relative to that sum and to the unknowns' sizes? (Dennis and
@@ -546,7 +523,7 @@ static enum tutti_err explain(struct tutti_newton *newton, int flag)
     fill_dense(newton);
     bool stuck = at_minimum(newton);
     double distance = distance_to_singular(newton);
-    newton->counts.distance = isnan(distance) ? 0 : distance;
+    newton->counts.distance = isnan(distance) ? 0 : fmax(distance, DBL_EPSILON);
     double noise = newton->problem->distance > 0 ? newton->problem->distance
                    : newton->problem->jacobian   ? DBL_EPSILON
                                                  : sqrt(DBL_EPSILON);

@@ -37,7 +37,8 @@ struct tutti_newton_options {
 struct tutti_newton_counts {
     unsigned long iterations, evaluations, jacobians;
     double residual; /* scaled, largest component, at the end */
-    double distance; /* after a failure: of the last Jacobian from a singular one, relative; 0: not known */
+    double
+        distance; /* after a failure: of the last Jacobian from a singular one, relative, at least rounding; 0: not known */
 };
 
 /* From the guess in `x` to the solution in `x`, which was evaluated last. SOLVER if there is none to be found: then `x`

@@ -294,7 +294,17 @@ class Failure(FabricTest):
                              *connect("w.swing=g.float64_in", "g.float64_out=w.u"), "--interface", "me", *STRONG, "--stop", "2",
                              "--step", "0.1", "--quiet", "-o", self.path("result.csv"), status=1)
         self.assertRegex(outcome.err, r"solver bdf cannot go on from t = (0\.9999|1\.0000)\d*.*in the way is 'w\.x'")
-        self.assertRegex(outcome.err, r"algebraic loop of 2 unknowns (is singular|has no solution).*w\.swing = \S+ \(residual .*--coupling relax")
+        self.assertRegex(outcome.err, r"algebraic loop of 2 unknowns, with a condition number of (about|more than) \de\+\d\d, "
+                                      r"(is singular|has no solution).*w\.swing = \S+ \(residual .*tutti analyze.*--coupling relax")
+
+    def test_singular_loop_as_unknowns(self):
+        """The same where the solver has the loop among its equations, on any rank."""
+        loop = (f"w={test_fmu('Wave', '2')}", f"g={kit_fmu('Feedthrough', '2')}", *connect("w.swing=g.float64_in", "g.float64_out=w.u"),
+                "--interface", "me", *STRONG, "--solver", "ida", "--stop", "2", "--step", "0.1", "--quiet", "-o", self.path("result.csv"))
+        for fabric in ((), ("--threads", "2")):
+            self.refused("run", *loop, *fabric, status=1, says=[
+                r"solver ida cannot go on from t = (0\.9999|1\.0000)",
+                r"algebraic loop of 2 unknowns, with a condition number of (?:about|more than) \de\+\d\d, is nearly singular: .*w\.swing = \S+ \(residual"])
 
     def test_no_value(self):
         unit = kit_fmu("Faulty", "2")

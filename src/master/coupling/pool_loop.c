@@ -16,6 +16,7 @@
 enum { MOST_ITERATIONS = 10, MOST_NAMED = 6 };
 static const double TOLERANCE = 1e-12; /* of a residual, relative to its unknown */
 static const double ROUGH = 1e-9;      /* FMUs that iterate themselves may not give more digits */
+static const double ILL = 1e-6;        /* a matrix that near to a singular one may be why a solver fails */
 static const double SLOW = 0.3;        /* a residual that falls less than this needs a new matrix */
 
 struct tutti_pool_loop {
@@ -144,25 +145,70 @@ static enum tutti_err factor(struct tutti_pool_loop *loop, bool *singular)
     return TUTTI_OK;
 }
 
-/* "a.y = 1 (residual 0.5), ..." */
-static void note(struct tutti_pool_loop *loop, const char *why)
+/* Of I - dg/dy, each unknown as a part of its size, from a singular one; NAN: not known. */
+static double distance_of(const struct tutti_pool_loop *loop)
+{
+    size_t n = loop->n;
+    double *scaled = loop->has_matrix ? malloc(n * n * sizeof *scaled) : NULL;
+    for (size_t k = 0; scaled && k < n * n; k++)
+        scaled[k] = ((k % (n + 1) == 0) - loop->matrix[k]) * scale_of(loop, k / n, loop->y[k / n]) /
+                    scale_of(loop, k % n, loop->y[k % n]);
+    double distance = scaled ? tutti_distance_to_singular(scaled, n) : NAN;
+    free(scaled);
+    return distance;
+}
+
+static double share_of(const struct tutti_pool_loop *loop, size_t i)
+{
+    double share = fabs(loop->r[i]) / scale_of(loop, i, loop->y[i]);
+    return isnan(share) ? INFINITY : share;
+}
+
+/* The unknown with the largest residual that is smaller than the one of `after`, or as large and later; n: there is none. */
+static size_t find_worst(const struct tutti_pool_loop *loop, size_t after)
+{
+    size_t worst = loop->n;
+    for (size_t i = 0; i < loop->n; i++) {
+        bool follows = after == loop->n || share_of(loop, i) < share_of(loop, after) ||
+                       (share_of(loop, i) == share_of(loop, after) && i > after);
+        if (follows && (worst == loop->n || share_of(loop, i) > share_of(loop, worst)))
+            worst = i;
+    }
+    return worst;
+}
+
+static const struct tutti_structure_node *node_of(const struct tutti_pool_loop *loop, size_t unknown)
+{
+    uint32_t i = 0;
+    for (size_t at = 0; at + slot_of(loop, loop->nodes[i])->count <= unknown; i++)
+        at += slot_of(loop, loop->nodes[i])->count;
+    return &loop->pool->rank->wires.structure->nodes[loop->nodes[i]];
+}
+
+/* "a.y = 1 (residual 0.5), ...", the largest residuals first. */
+static void note(struct tutti_pool_loop *loop, const char *why, double distance)
 {
     const struct tutti_rank *rank = loop->pool->rank;
     struct tutti_text text = {0};
-    size_t at = 0;
+    const double noise = sqrt(DBL_EPSILON); /* of differences */
+    char message[480], condition[64] = "";
     (void)residual(loop);
-    for (uint32_t i = 0; i < loop->node_count && i < MOST_NAMED; i++) {
-        const struct tutti_structure_node *node = &rank->wires.structure->nodes[loop->nodes[i]];
-        struct tutti_end end = {.component = node->component, .variable = node->variable};
+    size_t k = loop->n;
+    for (unsigned named = 0; named < MOST_NAMED; named++) {
+        k = find_worst(loop, k);
+        if (k == loop->n)
+            break;
+        struct tutti_end end = {.component = node_of(loop, k)->component, .variable = node_of(loop, k)->variable};
         char name[256];
-        tutti_text_printf(&text, "%s%s = %s (residual %.3g)", i ? ", " : "",
-                          tutti_system_name(rank->job->system, &end, name, sizeof name), NUMBER(loop->y[at]),
-                          loop->r[at]);
-        at += slot_of(loop, loop->nodes[i])->count;
+        tutti_text_printf(&text, "%s%s = %s (residual %.3g)", named ? ", " : "",
+                          tutti_system_name(rank->job->system, &end, name, sizeof name), NUMBER(loop->y[k]),
+                          loop->r[k]);
     }
-    char message[480];
-    snprintf(message, sizeof message, "the algebraic loop of %zu unknown%s %s: %s", loop->n, loop->n == 1 ? "" : "s",
-             why, text.text ? text.text : "");
+    if (!isnan(distance))
+        snprintf(condition, sizeof condition, ", with a condition number of %s %.0e,",
+                 distance > noise ? "about" : "more than", 1 / fmax(distance, noise));
+    snprintf(message, sizeof message, "the algebraic loop of %zu unknown%s%s %s: %s", loop->n, loop->n == 1 ? "" : "s",
+             condition, why, text.text ? text.text : "");
     tutti_pool_note_miss(loop->pool, loop->t, SIZE_MAX, message);
     tutti_text_fini(&text);
 }
@@ -195,7 +241,7 @@ static enum tutti_err run_kinsol(struct tutti_pool_loop *loop, const double *gue
         tutti_newton(&problem, &(struct tutti_newton_options){.tolerance = TOLERANCE}, loop->y, loop->r, &counts);
     *left = counts.residual;
     if (err == TUTTI_ERR_SOLVER && !(*left <= ROUGH)) {
-        note(loop, "has no solution that could be found");
+        note(loop, "has no solution that could be found", counts.distance > 0 ? counts.distance : NAN);
         return TUTTI_OK;
     }
     return err == TUTTI_ERR_SOLVER ? TUTTI_OK : err;
@@ -221,7 +267,7 @@ static enum tutti_err solve(struct tutti_pool_loop *loop, const double *guess, b
             TRY(iterate(loop, &left, &singular));
     }
     if (singular) {
-        note(loop, "is singular");
+        note(loop, "is singular", distance_of(loop));
         loop->has_matrix = false;
         *good = false;
         return TUTTI_OK;
@@ -253,6 +299,22 @@ enum tutti_err tutti_pool_loop_solve(struct tutti_pool_loop *loop, double t, boo
     if (*good)
         TRY(call_units(loop)); /* with the inputs that belong to it, whatever was tried last */
     put(loop, loop->y);        /* the same on every rank */
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_pool_loop_blame(struct tutti_pool_loop *loop, double t)
+{
+    bool outside = false;
+    loop->t = t;
+    take(loop, loop->y);
+    TRY(tutti_pool_share(loop->pool, loop->y, loop->n));
+    TRY(evaluate(loop, loop->y, loop->g, &outside));
+    if (!outside)
+        TRY(make_matrix(loop, &outside));
+    double distance = outside ? NAN : distance_of(loop);
+    if (distance < ILL)
+        note(loop, "is nearly singular", distance);
+    loop->has_matrix = false;
     return TUTTI_OK;
 }
 

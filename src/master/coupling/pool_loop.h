@@ -19,6 +19,9 @@ void tutti_pool_loop_free(struct tutti_pool_loop *loop); /* NULL is fine */
 /* Collective. *good is false where the units have no values, or no solution was found (the miss is noted). */
 TUTTI_CHECKED enum tutti_err tutti_pool_loop_solve(struct tutti_pool_loop *loop, double t, bool *good);
 
+/* Collective, after a solver has failed, with all units at a point: a loop that is nearly singular there is noted as the miss. */
+TUTTI_CHECKED enum tutti_err tutti_pool_loop_blame(struct tutti_pool_loop *loop, double t);
+
 /* The matrix that it goes on with, as plain data, so that a step can be taken back. */
 size_t tutti_pool_loop_size(const struct tutti_pool_loop *loop);
 void tutti_pool_loop_save(const struct tutti_pool_loop *loop, void *memory);

@@ -501,6 +501,16 @@ static enum tutti_eval find_consistent(void *context, double t, const double *x,
     return tell(system, err, good);
 }
 
+enum tutti_err tutti_pool_blame_loops(struct tutti_pool_system *system, double t, const double *x)
+{
+    bool good = true;
+    if (system->loop_count > 0)
+        TRY(tutti_pool_evaluate(system, t, x, &good));
+    for (uint32_t i = 0; i < system->loop_count && good && !system->pool.miss.missed; i++)
+        TRY(tutti_pool_loop_blame(system->loops[i], t));
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_pool_arrive(struct tutti_pool_system *system, double t, const double *x)
 {
     struct tutti_pool *pool = &system->pool;

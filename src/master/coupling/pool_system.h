@@ -66,6 +66,8 @@ void tutti_pool_take_outside(struct tutti_pool_system *system, double t, bool *n
  * values. */
 TUTTI_CHECKED enum tutti_err tutti_pool_evaluate(struct tutti_pool_system *system, double t, const double *x,
                                                  bool *good);
+/* Collective, after the solver has failed at (t, x): notes an algebraic loop that may be why (pool.h, miss). */
+TUTTI_CHECKED enum tutti_err tutti_pool_blame_loops(struct tutti_pool_system *system, double t, const double *x);
 /* Collective: the units are there (unit.h, arrive), and their outputs are read. */
 TUTTI_CHECKED enum tutti_err tutti_pool_arrive(struct tutti_pool_system *system, double t, const double *x);
 /* Collective, after one of these: excesses of all indicators (solve/crossing.h); *bad is the first without a value, or their

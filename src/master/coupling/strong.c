@@ -297,8 +297,11 @@ static enum tutti_err explain(struct strong *strong, enum tutti_err err)
         return err;
     char before[1024], why[1024] = "";
     snprintf(before, sizeof before, "%s", tutti_err_message());
+    if (!miss->missed) /* a solver that has loops among its equations says nothing of them */
+        (void)!tutti_pool_blame_loops(&strong->system, strong->solver->t, strong->ahead);
     if (miss->missed && miss->why[0])
-        snprintf(why, sizeof why, "; at t = %s %s", TIME(miss->t), miss->why);
+        snprintf(why, sizeof why, "; at t = %s %s. Look at these connections (tutti analyze)", TIME(miss->t),
+                 miss->why);
     else if (miss->missed && miss->state != SIZE_MAX)
         snprintf(why, sizeof why, "; the derivative of '%s' is not a finite number at t = %s",
                  tutti_pool_state_name(pool, miss->state), TIME(miss->t));
