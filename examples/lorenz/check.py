@@ -9,6 +9,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import equal_error  # noqa: E402
 from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
@@ -127,6 +128,7 @@ def main():
     check_iterations(example)
     check_strong(example)
     check_attractor(example)
+    equal_error.compare(example, "one step size, [0, 2]", (example.ssp(),), reference, NAMES, STOP, 0.1, first=32)
     example.end()
 
 

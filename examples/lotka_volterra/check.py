@@ -8,6 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import equal_error  # noqa: E402
 from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
@@ -34,7 +35,7 @@ TIGHT = ("--rtol", 1e-10, "--atol", 1e-12, "--max-iterations", 50)  # what is le
 def reference(times):
     """x and y without any coupling."""
     rhs = lambda t, z: (z[0] * (ALPHA - BETA * z[1]), z[1] * (DELTA * z[0] - GAMMA))  # noqa: E731
-    return solve_ivp(rhs, (0, STOP), START, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times).y.T
+    return solve_ivp(rhs, (0, times[-1]), START, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times).y.T
 
 
 def orbit(z):
@@ -159,6 +160,7 @@ def main():
     check_seidel(example)
     check_relax(example)
     check_newton(example)
+    equal_error.compare(example, "one step size, [0, 20]", (example.ssp(),), reference, NAMES, 20, 5e-3)
     example.end()
 
 

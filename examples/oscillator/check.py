@@ -7,6 +7,7 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import equal_error  # noqa: E402
 from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
@@ -81,6 +82,7 @@ def main():
     check_jacobi(example)
     check_seidel(example)
     check_relax(example)
+    equal_error.compare(example, "one step size", (example.ssp(),), lambda t: np.column_stack([np.cos(t), np.sin(t)]), NAMES, 10, 1e-2)
     example.end()
 
 
