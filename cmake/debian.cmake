@@ -3,6 +3,7 @@
 set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 set(runtime ${CPACK_TEMPORARY_DIRECTORY}/runtime${CPACK_PACKAGING_INSTALL_PREFIX})
 set(dev ${CPACK_TEMPORARY_DIRECTORY}/dev${CPACK_PACKAGING_INSTALL_PREFIX})
+set(python ${CPACK_TEMPORARY_DIRECTORY}/python${CPACK_PACKAGING_INSTALL_PREFIX})
 set(control ${CPACK_TOPLEVEL_DIRECTORY}/control)
 file(MAKE_DIRECTORY ${control})
 
@@ -37,6 +38,7 @@ endfunction()
 
 tutti_debian_docs(${runtime} tutti)
 tutti_debian_docs(${dev} libtutti-dev)
+tutti_debian_docs(${python} python3-tutti)
 file(REMOVE ${runtime}/${CPACK_TUTTI_DOCDIR}/LICENSE ${runtime}/${CPACK_TUTTI_DOCDIR}/CHANGELOG.md) # under Debian's names now
 file(GLOB_RECURSE pages ${runtime}/${CPACK_TUTTI_MANDIR}/*.[0-9])
 if(pages)
@@ -110,6 +112,9 @@ field(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS ${suggests})
 field(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "tutti (= ${version})" libzip-dev libexpat1-dev)
 field(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS cmake pkgconf libjansson-dev libzmq3-dev libsodium-dev libseccomp-dev libprotobuf-c-dev libssl-dev libwslay-dev libsundials-dev libsuitesparse-dev liblapack-dev
     libmetis-dev)
+
+field(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "tutti (>= ${CPACK_PACKAGE_VERSION})" "python3 (>= 3.9)" python3-numpy)
+field(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-matplotlib python3-pandas python3-scipy)
 
 # ---- the library ----
 

@@ -1,4 +1,5 @@
-# Debian packages: `cpack -G DEB` in a build makes `tutti` (component runtime) and `libtutti-dev` (component dev).
+# Debian packages: `cpack -G DEB` in a build makes `tutti` (component runtime), `libtutti-dev` (component dev) and `python3-tutti`
+# (component python).
 # What Debian wants beyond an installed tree, and what the package depends on, is in debian.cmake, which cpack runs.
 set(TUTTI_MAINTAINER "The Tutti developers <tutti@packages.invalid>" CACHE STRING
     "Who answers for the Debian packages: Name <address>")
@@ -8,7 +9,7 @@ set(CPACK_PACKAGE_NAME tutti)
 set(CPACK_PACKAGE_VENDOR "The Tutti developers")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_COMPONENTS_ALL runtime dev python)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
@@ -34,6 +35,23 @@ set(CPACK_COMPONENT_DEV_DESCRIPTION
 .
 This package holds what programs need that use its library (headers, static
 library, pkg-config and CMake files), and the kit: FMUs written in C.")
+
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-tutti)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION
+    "Tutti runs simulation models that come as Functional Mock-up Units (FMUs).
+.
+This package holds its Python module: simulate, look at results as NumPy
+arrays, step, build systems, and write units in Python.")
+
+# Where python3 of Debian looks. Elsewhere there is pip.
+install(DIRECTORY python/tutti DESTINATION lib/python3/dist-packages COMPONENT python EXCLUDE_FROM_ALL
+        FILES_MATCHING PATTERN *.py PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+file(CONFIGURE OUTPUT tutti.egg-info CONTENT
+    "Metadata-Version: 2.1\nName: tutti\nVersion: @PROJECT_VERSION@\nSummary: @PROJECT_DESCRIPTION@\n" @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.egg-info DESTINATION lib/python3/dist-packages
+        RENAME tutti-${PROJECT_VERSION}.egg-info COMPONENT python EXCLUDE_FROM_ALL)
 
 # For debian.cmake: where the parts of the tree are, and what is loaded by name only.
 foreach(folder BINDIR LIBDIR DATADIR MANDIR DOCDIR)

@@ -15,13 +15,13 @@ fail() {
 cd "$scratch"
 cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip >log 2>&1 ||
     { cat log && fail "cpack failed"; }
-tutti=$(echo tutti_*.deb) dev=$(echo libtutti-dev_*.deb)
+tutti=$(echo tutti_*.deb) dev=$(echo libtutti-dev_*.deb) python=$(echo python3-tutti_*.deb)
 
 # What they say of themselves. MPI is loaded when it is asked for, and no package that Tutti depends on may bring it in.
 field() {
     dpkg-deb -f "$1" "$2"
 }
-for package in "$tutti" "$dev"; do
+for package in "$tutti" "$dev" "$python"; do
     for name in Package Version Architecture Maintainer Section Description Depends; do
         [ -n "$(field "$package" "$name")" ] || fail "$package has no $name"
     done
@@ -32,16 +32,18 @@ if [ -e "$build/tutti_mpi.so" ]; then field "$tutti" Suggests | grep -q libmpich
 if [ -e "$build/tutti_hdf5.so" ]; then field "$tutti" Recommends | grep -q libhdf5 || fail "HDF5 is not recommended"; fi
 field "$tutti" Recommends | grep -q gnuplot || fail "gnuplot is not recommended"
 field "$dev" Depends | grep -qF "tutti (= $(field "$tutti" Version))" || fail "$dev does not need its own tutti"
+[ "$(field "$python" Architecture)" = all ] || fail "$python is for one kind of processor"
+field "$python" Depends | grep -q "tutti (>= .*python3-numpy" || fail "$python does not need Tutti and NumPy"
 dpkg-deb --ctrl-tarfile "$tutti" | tar -xO ./triggers | grep -q ldconfig || fail "no trigger for the loader's cache"
 
 # What is in them: nothing in both, nothing outside of /usr, all of root, readable for all.
-for package in "$tutti" "$dev"; do
+for package in "$tutti" "$dev" "$python"; do
     dpkg-deb -c "$package" >"$package.list"
     if grep -vE '^(d|l|-)[rwx-]+ (root.){2}.* \./(usr/.*)?$' "$package.list"; then fail "$package: these are not as they should be"; fi
     if grep -E '^[d-](.{4}w|.{7}w|.{6}[^r])' "$package.list"; then fail "$package: not all may read these, or others write"; fi
     awk '!/^d/ { print $6 }' "$package.list" | sort >"$package.files"
 done
-if comm -12 "$tutti.files" "$dev.files" | grep .; then fail "these are in both packages"; fi
+if cat "$tutti.files" "$dev.files" "$python.files" | sort | uniq -d | grep .; then fail "these are in more than one package"; fi
 libdir=usr/$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
 has() { # PACKAGE FILE...
     local package=$1 file
@@ -63,6 +65,7 @@ while read -r file; do
 done <used
 has "$dev" usr/include/tutti/tutti.h "$libdir"/libtutti.{a,so} "$libdir/pkgconfig/tutti.pc" "$libdir/cmake/tutti/tutti-config.cmake" \
     "$libdir/tutti/examples/programs/run_system.c" usr/share/tutti/kit/kit.cmake usr/share/doc/libtutti-dev/copyright
+has "$python" usr/lib/python3/dist-packages/tutti/{__init__.py,py.typed} usr/share/doc/python3-tutti/copyright
 for module in "$build"/tutti_*.so; do
     if [ -e "$module" ]; then has "$tutti" "$libdir/tutti/$(basename "$module")"; fi
 done
@@ -70,6 +73,7 @@ done
 # What they hold runs from where it was unpacked, stripped, without a search path of its own.
 dpkg-deb -x "$tutti" tree
 dpkg-deb -x "$dev" tree
+dpkg-deb -x "$python" tree
 for file in tree/usr/bin/tutti "tree/$libdir/libtutti.so.0" "tree/$libdir"/tutti/*.so; do
     if readelf -d "$file" | grep -E 'R(UN)?PATH'; then fail "$file has a search path"; fi
     if readelf -S "$file" | grep -E '\.debug_|\.symtab'; then fail "$file is not stripped"; fi
@@ -92,4 +96,17 @@ printf '#include <stdio.h>\n#include <tutti/tutti.h>\nint main(void) { return pu
 # shellcheck disable=SC2046 # pkg-config gives several words
 cc use.c -o use $(PKG_CONFIG_PATH=tree/$libdir/pkgconfig pkg-config --cflags --libs tutti)
 [ "$(./use)" = "$(field "$tutti" Version | sed 's/-[^-]*$//')" ] || fail "a program does not find the library"
-echo "check_package: ok ($(du -h "$tutti" | cut -f 1) and $(du -h "$dev" | cut -f 1))"
+PYTHONPATH=$scratch/tree/usr/lib/python3/dist-packages /usr/bin/python3 -B - "$examples/fmus/BouncingBall_fmi3.fmu" <<'END' ||
+import importlib.metadata, sys, tutti
+assert "/tree/usr/lib/python3/dist-packages/" in tutti.__file__, tutti.__file__
+assert len(tutti.simulate(sys.argv[1]).time) > 10
+class Follower:
+    inputs, outputs = ["u"], ["y"]
+    def step(self, t, h):
+        self.y = self.u
+pair = tutti.simulate({"ball": sys.argv[1], "follower": Follower()}, connect={"ball.h": "follower.u"}, step=0.1, stop=1)
+assert pair["follower.y"][-1] == pair["ball.h"][-2]
+assert importlib.metadata.version("tutti") == tutti.__version__
+END
+    fail "the Python module does not work"
+echo "check_package: ok ($(du -h "$tutti" | cut -f 1), $(du -h "$dev" | cut -f 1) and $(du -h "$python" | cut -f 1))"

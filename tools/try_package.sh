@@ -89,6 +89,12 @@ cc use.c -o use $(pkg-config --cflags --libs tutti)
 test "$(./use)" = "$(pkg-config --modversion tutti)"
 END
 
+say "apt install ./python3-tutti_*.deb"
+apt install -y --no-install-recommends "$(cd "$root" && echo ./debs/python3-tutti_*.deb)"
+use <<'END'
+python3 -c "import tutti; print(tutti.simulate('/usr/share/doc/tutti/examples/fmus/BouncingBall_fmi3.fmu'))"
+END
+
 say "apt purge"
 apt purge -y '?name(tutti)'
 left=$(ours)

@@ -38,6 +38,8 @@ enum { TUTTI_WANT_A = 1, TUTTI_WANT_B = 2, TUTTI_WANT_C = 4, TUTTI_WANT_D = 8 };
 TUTTI_API size_t tutti_model_state_count(const struct tutti_model *model);
 /* The FMU's states at the point at hand. */
 TUTTI_API const double *tutti_model_states(const struct tutti_model *model);
+/* A variable of the FMU at the point at hand: one Float64, by its name. ARGUMENT for others, and for names that are none. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_model_get(struct tutti_model *model, const char *name, double *value);
 /* Linearises at the point at hand, by directional derivatives where the FMU has them, else by differences. Patterns are
  * the same in every call; the memory is the model's, and values are good until the next call. Matrices that are not
  * wanted have a pattern, but stale values. */

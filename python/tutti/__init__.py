@@ -5,6 +5,7 @@
     result = tutti.simulate("car.ssp", stop=10, rtol=1e-6)
     result["body.z"]
 """
+from ._equations import Model, StateSpace
 from ._errors import (ArgumentError, Error, FileError, FMUError, FormatError, Interrupted, SolverError, UnsupportedError)
 from ._library import lib as _lib
 from ._linearize import LinearSystem, linearize
@@ -19,6 +20,6 @@ from ._tell import Analysis, Compared, Comparison, Finding, Findings, Graph, Inf
 
 __version__: str = _lib.tutti_version().decode()
 __all__ = ["Analysis", "ArgumentError", "Column", "Compared", "Comparison", "Error", "FMUError", "FileError", "Finding",
-           "Findings", "FormatError", "Graph", "Info", "Interrupted", "LinearSystem", "Plot", "Point", "Result", "Simulation",
-           "SolverError", "Summary", "System", "UnsupportedError", "Variable", "compare", "info", "linearize", "open",
+           "Findings", "FormatError", "Graph", "Info", "Interrupted", "LinearSystem", "Model", "Plot", "Point", "Result", "Simulation",
+           "SolverError", "StateSpace", "Summary", "System", "UnsupportedError", "Variable", "compare", "info", "linearize", "open",
            "options", "plot", "read", "simulate"]

@@ -2,15 +2,14 @@
 """What goes wrong, as exceptions."""
 from __future__ import annotations
 
-import re
-from typing import Iterable
+import math
 
 
 class Error(Exception):
     """A failure that the library tells: the message says what happened, where, and what to do.
 
-    `kind` is what sort of failure it is ("malformed file"); `unit` the unit that it is about, `variable` the variable and `time` the
-    simulated time, each None if the message is about none. `result` has what was recorded before a run failed.
+    `kind` is what sort of failure it is ("malformed file"); `unit` the unit that it is about, `variable` the variable, as its FMU calls
+    it, and `time` the simulated time, each None if it is about none. `result` has what was recorded before a run failed.
     """
 
     def __init__(self, message: str, kind: str = "", code: int = 0) -> None:
@@ -21,23 +20,6 @@ class Error(Exception):
         self.variable: str | None = None
         self.time: float | None = None
         self.result = None
-
-    def locate(self, units: Iterable[str], variables: Iterable[str] = ()) -> None:
-        """Messages begin with the unit, name variables in quotes, and end with the time."""
-        message = str(self)
-        first = re.match(r"([^\s:]+)(?: \(.*?\))?: ", message)
-        known = set(units)
-        if first and first[1] in known:
-            self.unit = first[1]
-        names = set(variables)
-        for quoted in re.findall(r"'([^']+)'", message):
-            name = next((name for name in (quoted, f"{self.unit}.{quoted}") if name in names), None)
-            if name:
-                self.variable = name
-                self.unit = self.unit or next((unit for unit in known if name.startswith(unit + ".")), None)
-                break
-        at = re.search(r"\bt = ([-+0-9.eE]+)", message)
-        self.time = float(at[1].rstrip(".")) if at else None
 
 
 class ArgumentError(Error, ValueError):
@@ -78,7 +60,9 @@ _CLASSES: dict[int, type[Error]] = {2: FileError, 3: FormatError, 4: FormatError
 MEMORY, INTERRUPTED = 1, 12
 
 
-def error_of(code: int, kind: str, message: str) -> BaseException:
+def error_of(code: int, kind: str, message: str, unit: str | None, variable: str | None, time: float) -> BaseException:
     if code == MEMORY:
         return MemoryError(message)
-    return _CLASSES.get(code, Error)(message, kind, code)
+    error = _CLASSES.get(code, Error)(message, kind, code)
+    error.unit, error.variable, error.time = unit, variable, None if math.isnan(time) else time
+    return error

@@ -97,6 +97,25 @@ class Matrix(Structure):
                 ("values", POINTER(c_double))]
 
 
+class StateSpace(Structure):
+    """struct tutti_state_space"""
+
+    _fields_ = [("a", Matrix), ("b", Matrix), ("c", Matrix), ("d", Matrix)]
+
+
+EXTRA_START = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_double, POINTER(c_double))
+EXTRA_RHS = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_double, POINTER(c_double), POINTER(c_double))
+EXTRA_STRUCTURE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(POINTER(c_int)), POINTER(POINTER(c_int)))
+
+
+class Extra(Structure):
+    """struct tutti_extra"""
+
+    _fields_ = [("count", c_size_t), ("context", c_void_p), ("start", EXTRA_START), ("rhs", EXTRA_RHS),
+                ("structure", EXTRA_STRUCTURE), ("jacobian", EXTRA_RHS), ("output_count", c_size_t),
+                ("output_names", POINTER(c_char_p)), ("output", EXTRA_RHS)]
+
+
 class Linearization(Structure):
     """struct tutti_linearization"""
 
@@ -115,6 +134,9 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_version": (c_char_p,),
     "tutti_err_name": (c_char_p, c_int),
     "tutti_err_message": (c_char_p,),
+    "tutti_err_unit": (c_char_p,),
+    "tutti_err_variable": (c_char_p,),
+    "tutti_err_time": (c_double,),
     "tutti_options_make": (_ERR, POINTER(c_void_p)),
     "tutti_options_free": (None, c_void_p),
     "tutti_options_set": (_ERR, c_void_p, c_char_p, c_char_p),
@@ -122,6 +144,11 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_options_set_recording": (None, c_void_p, c_void_p),
     "tutti_options_set_log": (None, c_void_p, POINTER(Log)),
     "tutti_options_set_progress": (None, c_void_p, PROGRESS, c_void_p),
+    "tutti_options_set_extra": (None, c_void_p, POINTER(Extra)),
+    "tutti_model_state_count": (c_size_t, c_void_p),
+    "tutti_model_states": (POINTER(c_double), c_void_p),
+    "tutti_model_get": (_ERR, c_void_p, c_char_p, POINTER(c_double)),
+    "tutti_model_linearize": (_ERR, c_void_p, ctypes.c_uint, POINTER(StateSpace)),
     "tutti_options_set_interrupt": (None, c_void_p, POINTER(c_int)),
     "tutti_stats_make": (_ERR, POINTER(c_void_p)),
     "tutti_stats_free": (None, c_void_p),
@@ -221,7 +248,8 @@ def _load() -> ctypes.CDLL:
 def _check(err: int, _function: Any, arguments: tuple[Any, ...]) -> None:
     """The message is the thread's: it is taken before anything else is called."""
     if err:
-        raise error_of(err, text(lib.tutti_err_name(err)), text(lib.tutti_err_message()))
+        raise error_of(err, text(lib.tutti_err_name(err)), text(lib.tutti_err_message()),
+                       text_or_none(lib.tutti_err_unit()), text_or_none(lib.tutti_err_variable()), lib.tutti_err_time())
 
 
 def text(value: bytes | None) -> str:

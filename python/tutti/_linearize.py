@@ -6,9 +6,8 @@ import ctypes
 import tempfile
 from typing import Any
 
-import numpy as np
-
 from . import _library as c
+from ._matrix import dense, sparse_columns, vector
 from ._options import Options
 from ._result import Floats
 from ._simulate import Files
@@ -24,29 +23,29 @@ class LinearSystem:
             [c.text(names[i]) for i in range(count)]
             for names, count in ((found.state_names, found.state_count), (found.input_names, found.input_count),
                                  (found.output_names, found.output_count)))
-        self.x0, self.dx0 = _vector(found.states, found.state_count), _vector(found.derivatives, found.state_count)
-        self.u0, self.y0 = _vector(found.inputs, found.input_count), _vector(found.outputs, found.output_count)
-        self._columns = {name: _columns(getattr(found, name)) for name in "abcd"}
-        self.eigenvalues = _vector(found.eigenvalues_re, found.eigenvalue_count) + \
-            1j * _vector(found.eigenvalues_im, found.eigenvalue_count)
+        self.x0, self.dx0 = vector(found.states, found.state_count), vector(found.derivatives, found.state_count)
+        self.u0, self.y0 = vector(found.inputs, found.input_count), vector(found.outputs, found.output_count)
+        self._columns = {name: sparse_columns(getattr(found, name)) for name in "abcd"}
+        self.eigenvalues = vector(found.eigenvalues_re, found.eigenvalue_count) + \
+            1j * vector(found.eigenvalues_im, found.eigenvalue_count)
         self.stability = c.text(c.lib.tutti_stability_name(found.stability))
         self.exact = bool(found.exact)
 
     @property
     def A(self) -> Floats:  # pylint: disable=invalid-name
-        return _dense(self._columns["a"])
+        return dense(self._columns["a"])
 
     @property
     def B(self) -> Floats:  # pylint: disable=invalid-name
-        return _dense(self._columns["b"])
+        return dense(self._columns["b"])
 
     @property
     def C(self) -> Floats:  # pylint: disable=invalid-name
-        return _dense(self._columns["c"])
+        return dense(self._columns["c"])
 
     @property
     def D(self) -> Floats:  # pylint: disable=invalid-name
-        return _dense(self._columns["d"])
+        return dense(self._columns["d"])
 
     def sparse(self, name: str) -> Any:
         """A, B, C or D as a SciPy matrix by columns."""
@@ -58,27 +57,6 @@ class LinearSystem:
     def __repr__(self) -> str:
         return (f"<tutti.LinearSystem at t = {self.time:g}: {len(self.states)} states, {len(self.inputs)} inputs, "
                 f"{len(self.outputs)} outputs, {self.stability}>")
-
-
-def _vector(values: Any, count: int) -> Floats:
-    return np.array([values[i] for i in range(count)], dtype=float)
-
-
-def _columns(matrix: c.Matrix) -> tuple[tuple[int, int], Any, Any, Floats]:
-    count = matrix.column_count
-    starts = np.array([matrix.starts[i] for i in range(count + 1)] if count else [0], dtype=int)
-    entries = int(starts[-1])
-    rows = np.array([matrix.rows[i] for i in range(entries)], dtype=int)
-    return (matrix.row_count, count), starts, rows, _vector(matrix.values, entries)
-
-
-def _dense(columns: tuple[tuple[int, int], Any, Any, Floats]) -> Floats:
-    shape, starts, rows, values = columns
-    full = np.zeros(shape)
-    for column in range(shape[1]):
-        part = slice(starts[column], starts[column + 1])
-        full[rows[part], column] = values[part]
-    return full
 
 
 def linearize(files: Files, **options: Any) -> LinearSystem:

@@ -91,6 +91,7 @@ class Options:
         self.handle = c.handle(c.lib.tutti_options_make)
         self._log: Any = None
         self._progress: Any = None
+        self._equations: Any = None
         self.interrupt = ctypes.c_int(0)
         self.failure: BaseException | None = None  # of a callback
         c.lib.tutti_options_set_interrupt(self.handle, ctypes.byref(self.interrupt))
@@ -101,6 +102,11 @@ class Options:
             if value is not None:
                 for text in _texts(name, value):
                     self.set(name, text)
+
+    def set_equations(self, equations: Any) -> None:
+        """Further equations (_equations.py), for Model Exchange."""
+        self._equations = equations
+        c.lib.tutti_options_set_extra(self.handle, ctypes.byref(equations.struct))
 
     def set(self, name: str, text: str) -> None:
         if "\0" in text:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 from . import _library as c
+from ._equations import Equations
 from ._errors import INTERRUPTED, Error, Interrupted
 from ._inputs import Inputs
 from ._options import Options
@@ -47,20 +48,31 @@ class _Run:
                 self.options.failure = self.options.failure or Interrupted("interrupted")
 
 
-def simulate(files: Files, *, input: Any = None, progress: bool | Callable[[float], None] = False,  # pylint: disable=redefined-builtin
-             **options: Any) -> Result:
+def of_equations(equations: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Only Model Exchange has equations that others can be solved with."""
+    plain = equations is None or "interface" in options or "solver" in options
+    return options if plain else {**options, "interface": "me"}
+
+
+def simulate(files: Files, *, input: Any = None, equations: Any = None,  # pylint: disable=redefined-builtin
+             progress: bool | Callable[[float], None] = False, **options: Any) -> Result:
     """Simulates an FMU, a system (.ssp), or several FMUs, and returns what was recorded.
 
     Every option of `tutti run` is one here, with _ for -: stop=10, rtol=1e-6, threads=2, output_step=0.1. `set` is a dict of values by
     name, `connect` a dict or pairs of names, `record` a list of patterns. `input` is a path, a dict of arrays with "time" among them,
-    a DataFrame, or a dict of functions of time. `output` also writes a result file.
+    a DataFrame, or a dict of functions of time. `output` also writes a result file. `equations` are further differential equations, solved
+    together with those of a Model Exchange FMU: a dict of functions of time, their states and the model, or an object with `states` and
+    `derivatives`.
     """
     with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
         inputs = Inputs(input, folder)
         if inputs.functions:
-            return _stepwise(files, inputs, options)
+            return _stepwise(files, inputs, {**options, "equations": equations})
         units = Units(files, folder)
-        given = Options(units.files, {**options, "input": inputs.paths})
+        given = Options(units.files, {**of_equations(equations, options), "input": inputs.paths})
+        extra = Equations(equations) if equations is not None else None
+        if extra:
+            given.set_equations(extra)
         recording, statistics = _Recording(), Statistics()
         c.lib.tutti_options_set_recording(given.handle, recording.handle)
         with progress_of(progress) as shown:
@@ -69,7 +81,7 @@ def simulate(files: Files, *, input: Any = None, progress: bool | Callable[[floa
             run = _Run(given, statistics)
             run.make()
         units.close()
-        given.failure = units.failure or given.failure
+        given.failure = units.failure or (extra.failure if extra else None) or given.failure
         result = Result(recording.columns(), recording.block(), recording, statistics.read())
         _conclude(run, result)
         return result
@@ -82,8 +94,6 @@ def _conclude(run: _Run, result: Result) -> None:
         return
     if isinstance(failure, Error) and failure.code == INTERRUPTED:
         failure = Interrupted(str(failure))
-    if isinstance(failure, Error):
-        failure.locate((unit["name"] for unit in result.statistics["units"] if unit["name"]), result)
     if isinstance(failure, (Error, Interrupted)):
         failure.result = result  # type: ignore[assignment]
     raise failure

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from . import _library as c
+from ._equations import Equations
 from ._errors import Error
 from ._inputs import Inputs
 from ._options import Options, spell
 from ._result import Floats, Result, Statistics, _Recording
-from ._simulate import Files
+from ._simulate import Files, of_equations
 from ._units import Units
 
 
@@ -60,7 +61,8 @@ class Simulation:
     steps and gives their times.
     """
 
-    def __init__(self, files: Files, *, input: Any = None, **options: Any) -> None:  # pylint: disable=redefined-builtin
+    def __init__(self, files: Files, *, input: Any = None, equations: Any = None,  # pylint: disable=redefined-builtin
+                 **options: Any) -> None:
         self._handle: ctypes.c_void_p | None = None
         self._points_live = False
         self._started = False
@@ -70,7 +72,10 @@ class Simulation:
         if inputs.functions:
             raise ValueError("input: functions of time are for tutti.simulate; a simulation that is stepped has put()")
         self._units = Units(files, self._folder.name)
-        self._options = Options(self._units.files, {**options, "input": inputs.paths})
+        self._options = Options(self._units.files, {**of_equations(equations, options), "input": inputs.paths})
+        self._equations = Equations(equations) if equations is not None else None
+        if self._equations:
+            self._options.set_equations(self._equations)
         self._recording, self._statistics = _Recording(), Statistics()
         c.lib.tutti_options_set_recording(self._options.handle, self._recording.handle)
         self._handle = c.handle(c.lib.tutti_simulation_open, self._options.handle)
@@ -121,6 +126,8 @@ class Simulation:
         """
         self._points_live = self._started = False
         self._units.forget_failure()
+        if self._equations:
+            self._equations.failure = None
         self._call(c.lib.tutti_simulation_reset)
         if self._result is not None:  # whose arrays look at the memory of the recording
             self._result = None
@@ -144,9 +151,9 @@ class Simulation:
         try:
             function(self._alive(), *arguments)
         except Error as error:
-            if self._units.failure is not None:
-                raise self._units.failure from error
-            error.locate({name.split(".")[0] for name in self.variables if "." in name}, self.variables)
+            failure = self._units.failure or (self._equations.failure if self._equations else None)
+            if failure is not None:
+                raise failure from error
             raise
 
     # ---- time ----

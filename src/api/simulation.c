@@ -130,7 +130,7 @@ static enum tutti_err judge(struct tutti_simulation *simulation, enum tutti_err 
 {
     if (err && err != TUTTI_ERR_INTERRUPTED)
         simulation->stage = TUTTI_STAGE_FAILED;
-    return err;
+    return tutti_fail_about(err, NULL, NULL, simulation->execution.rank.t);
 }
 
 enum tutti_err tutti_simulation_step(struct tutti_simulation *simulation)

@@ -247,12 +247,20 @@ static enum tutti_err look_at(struct tutti_simulation *simulation, size_t variab
     return TUTTI_OK;
 }
 
+/* What a call failed about. */
+static enum tutti_err about(const struct tutti_simulation *simulation, const struct tutti_handle *handle,
+                            enum tutti_err err)
+{
+    return tutti_fail_about(err, simulation->job.system->components[handle->component].name,
+                            variable_of(simulation, handle)->name, NAN);
+}
+
 enum tutti_err tutti_simulation_get(struct tutti_simulation *simulation, size_t variable, double *values, size_t count)
 {
     struct tutti_handle *handle;
     const char *value;
     TRY(look_at(simulation, variable, "get", &handle, &value));
-    TRY(check_count(handle, count, "get"));
+    TRY(about(simulation, handle, check_count(handle, count, "get")));
     const struct tutti_var *var = variable_of(simulation, handle);
     if (tutti_type_is_text((enum tutti_type)var->type))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_get: '%s' is a text: use tutti_simulation_get_text",
@@ -406,10 +414,10 @@ enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t 
     struct tutti_handle *handle;
     TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "put"));
     TRY(handle_of(simulation, variable, "put", &handle));
-    TRY(make_pending_set(simulation, handle));
-    TRY(check_count(handle, count, "put"));
+    TRY(about(simulation, handle, make_pending_set(simulation, handle)));
+    TRY(about(simulation, handle, check_count(handle, count, "put")));
     for (size_t i = 0; i < count; i++)
-        TRY(check_value(simulation, handle, values[i]));
+        TRY(about(simulation, handle, check_value(simulation, handle, values[i])));
     const struct tutti_var *var = variable_of(simulation, handle);
     for (size_t i = 0; i < count; i++) {
         store((enum tutti_type)var->type, values[i], place_of(handle, i));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/err.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,16 +12,21 @@
 
 enum { MESSAGE_SIZE = 4096 };
 
-/* The text lies on the heap: a library whose thread-local variables are large cannot be loaded by dlopen, since all threads of
+/* It lies on the heap: a library whose thread-local variables are large cannot be loaded by dlopen, since all threads of
  * the program would have to have room for them already. */
+struct failure {
+    char text[MESSAGE_SIZE];
+    struct tutti_about about;
+};
+
 static _Thread_local struct {
-    char *text;             /* MESSAGE_SIZE bytes; NULL: nothing failed yet, or ... */
+    struct failure *last;   /* NULL: nothing failed yet, or ... */
     bool is_lost;           /* ... there was no memory for it */
     unsigned long failures; /* so far */
 } record;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; /* frees the text when its thread ends */
+static pthread_key_t key; /* frees the record when its thread ends */
 static bool has_key;
 
 static void make_key(void)
@@ -28,21 +34,25 @@ static void make_key(void)
     has_key = pthread_key_create(&key, free) == 0;
 }
 
+static const struct tutti_about nothing = {.time = NAN};
+
 static void set_message(const char text[MESSAGE_SIZE])
 {
     record.failures++;
-    if (!record.text) {
+    if (!record.last) {
         pthread_once(&once, make_key);
-        char *memory = has_key ? malloc(MESSAGE_SIZE) : NULL;
+        struct failure *memory = has_key ? malloc(sizeof *memory) : NULL;
         if (memory && pthread_setspecific(key, memory) != 0) {
             free(memory);
             memory = NULL;
         }
-        record.text = memory;
+        record.last = memory;
         record.is_lost = memory == NULL;
+        if (memory)
+            memory->about = nothing;
     }
-    if (record.text)
-        memcpy(record.text, text, MESSAGE_SIZE);
+    if (record.last)
+        memcpy(record.last->text, text, MESSAGE_SIZE);
 }
 
 const char *tutti_err_name(enum tutti_err err)
@@ -57,8 +67,8 @@ const char *tutti_err_name(enum tutti_err err)
 
 const char *tutti_err_message(void)
 {
-    if (record.text)
-        return record.text;
+    if (record.last)
+        return record.last->text;
     return record.is_lost ? "out of memory" : "";
 }
 
@@ -73,8 +83,48 @@ enum tutti_err tutti_fail(enum tutti_err err, const char *format, ...)
     tutti_str_make_printable(text); /* names out of files go to terminals */
     tutti_spelling_apply(text);
     set_message(text);
+    if (record.last)
+        record.last->about = nothing;
     return err;
 }
+
+/* ---- what it is about ---- */
+
+struct tutti_about tutti_err_about(void)
+{
+    return record.last ? record.last->about : nothing;
+}
+
+const char *tutti_err_unit(void)
+{
+    return record.last && record.last->about.unit[0] ? record.last->about.unit : NULL;
+}
+
+const char *tutti_err_variable(void)
+{
+    return record.last && record.last->about.variable[0] ? record.last->about.variable : NULL;
+}
+
+double tutti_err_time(void)
+{
+    return record.last ? record.last->about.time : NAN;
+}
+
+enum tutti_err tutti_fail_about(enum tutti_err err, const char *unit, const char *variable, double time)
+{
+    struct tutti_about *about = record.last ? &record.last->about : NULL;
+    if (err == TUTTI_OK || !about)
+        return err;
+    if (unit && !about->unit[0])
+        snprintf(about->unit, sizeof about->unit, "%s", unit);
+    if (variable && !about->variable[0])
+        snprintf(about->variable, sizeof about->variable, "%s", variable);
+    if (isnan(about->time))
+        about->time = time;
+    return err;
+}
+
+/* ---- more words ---- */
 
 enum tutti_err tutti_fail_memory(void)
 {
@@ -118,9 +168,14 @@ void tutti_failure_keep(struct tutti_failure *failure, enum tutti_err err)
 {
     failure->err = err;
     snprintf(failure->message, sizeof failure->message, "%s", err ? tutti_err_message() : "");
+    failure->about = tutti_err_about();
 }
 
 enum tutti_err tutti_failure_return(const struct tutti_failure *failure)
 {
-    return failure->err ? tutti_fail(failure->err, "%s", failure->message) : TUTTI_OK;
+    const struct tutti_about *about = &failure->about;
+    if (!failure->err)
+        return TUTTI_OK;
+    tutti_fail(failure->err, "%s", failure->message);
+    return tutti_fail_about(failure->err, about->unit, about->variable, about->time);
 }

@@ -26,10 +26,22 @@ enum tutti_err tutti_fail_memory(void);
 /* Put "format: " in front of this thread's message; returns `err`, and does nothing for TUTTI_OK. */
 enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
 
+/* What a failure is about, for programs. Names are cut if they are long; "" and NaN: not known. */
+struct tutti_about {
+    char unit[256], variable[512];
+    double time;
+};
+/* Adds to what this thread's failure is about, after it was recorded; NULL and NaN add nothing, and what is known stays. Returns `err`, and
+ * does nothing for TUTTI_OK. */
+enum tutti_err tutti_fail_about(enum tutti_err err, const char *unit, const char *variable, double time);
+/* What this thread's last failure is about. */
+struct tutti_about tutti_err_about(void);
+
 /* A failure with its message, kept while something else is done that may fail, too: closing, releasing, telling. */
 struct tutti_failure {
     enum tutti_err err;
     char message[4200];
+    struct tutti_about about;
 };
 /* This thread's message, as that of `err`. */
 void tutti_failure_keep(struct tutti_failure *failure, enum tutti_err err);

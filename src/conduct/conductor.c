@@ -2,6 +2,7 @@
 #include "conduct/conductor.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ struct tutti_conductor {
     double err_t;           /* where that rank was to come to ... */
     uint32_t err_component; /* ... and in which component it failed */
     char *message;
+    struct tutti_about about;
     enum tutti_err own_err; /* of writing, or of what was told */
     char *own_message;
 };
@@ -327,7 +329,8 @@ static bool failed_earlier(const struct tutti_conductor *conductor, const struct
            (rank->t < conductor->err_t || (rank->t == conductor->err_t && rank->component < conductor->err_component));
 }
 
-static void blame(struct tutti_conductor *conductor, const struct rank *rank, bool told, const char *message)
+static void blame(struct tutti_conductor *conductor, const struct rank *rank, bool told, const char *message,
+                  const struct tutti_about *about)
 {
     int weight = weight_of(rank->err, told);
     if (weight < conductor->weight || (weight == conductor->weight && !failed_earlier(conductor, rank, told)))
@@ -337,12 +340,14 @@ static void blame(struct tutti_conductor *conductor, const struct rank *rank, bo
     conductor->told = told;
     conductor->err_t = rank->t;
     conductor->err_component = rank->component;
+    conductor->about = *about;
     free(conductor->message);
     conductor->message = tutti_str_copy(message); /* NULL for want of memory: the name of the error has to do */
 }
 
 /* `told`: by the rank itself. */
-static void end_rank(struct tutti_conductor *conductor, int r, enum tutti_err err, bool told, const char *message)
+static void end_rank(struct tutti_conductor *conductor, int r, enum tutti_err err, bool told, const char *message,
+                     const struct tutti_about *about)
 {
     struct rank *rank = &conductor->ranks[r];
     rank->ended = true;
@@ -350,20 +355,23 @@ static void end_rank(struct tutti_conductor *conductor, int r, enum tutti_err er
     conductor->ended++;
     tutti_rows_end(conductor->rows, r);
     if (err)
-        blame(conductor, rank, told, message);
+        blame(conductor, rank, told, message, about);
 }
 
 static enum tutti_err take_end(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
 {
     uint32_t err = tutti_unparcel_u32(in);
-    const char *message = tutti_unparcel_text(in);
+    const char *message = tutti_unparcel_text(in), *unit = tutti_unparcel_text(in), *variable = tutti_unparcel_text(in);
+    struct tutti_about about = {.time = tutti_unparcel_double(in)};
     uint32_t component = tutti_unparcel_u32(in);
     double t = tutti_unparcel_double(in);
     if (!is_read(in) || err > TUTTI_ERR_LOST)
         return malformed("the end", r);
+    snprintf(about.unit, sizeof about.unit, "%s", unit ? unit : "");
+    snprintf(about.variable, sizeof about.variable, "%s", variable ? variable : "");
     conductor->ranks[r].component = component;
     move_to(&conductor->ranks[r], t);
-    end_rank(conductor, r, (enum tutti_err)err, true, message ? message : "");
+    end_rank(conductor, r, (enum tutti_err)err, true, message ? message : "", &about);
     return TUTTI_OK;
 }
 
@@ -420,8 +428,9 @@ enum tutti_err tutti_conductor_take(struct tutti_conductor *conductor, int rank,
 
 void tutti_conductor_lose(struct tutti_conductor *conductor, int rank, enum tutti_err err)
 {
+    struct tutti_about about = tutti_err_about();
     if (!conductor->ranks[rank].ended)
-        end_rank(conductor, rank, err, false, tutti_err_message());
+        end_rank(conductor, rank, err, false, tutti_err_message(), &about);
 }
 
 /* --- what people see */
@@ -610,6 +619,8 @@ enum tutti_err tutti_conductor_finish(struct tutti_conductor *conductor, struct 
     const char *message = own ? conductor->own_message : conductor->message;
     if (err)
         (void)tutti_fail(err, "%s", message ? message : tutti_err_name(err));
+    if (err && !own)
+        (void)tutti_fail_about(err, conductor->about.unit, conductor->about.variable, conductor->about.time);
     release(conductor);
     return err;
 }

@@ -15,7 +15,8 @@
  *  CHECKPOINT  its part of one (checkpoint/collector.h)
  *  STATE     u32 component, block: the state that its FMU has at the end (job/states.h)
  *  TALLY     what the rank counted (report/tally.h)
- *  END       u32 enum tutti_err, text message, double t (of a failure: where the step that failed was to lead)
+ *  END       u32 enum tutti_err, text message; what it is about: text unit, text variable, double time; u32 component,
+ *            double t (of a failure: where the step that failed was to lead)
  *
  * Sender and receiver are the same version of Tutti on machines with the same byte order; fabrics that leave the machine check
  * that when they connect. */

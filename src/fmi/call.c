@@ -49,16 +49,24 @@ static struct when when(const struct tutti_instance *in)
     return when;
 }
 
+/* For programs: what the message says in words. */
+static enum tutti_err about(const struct tutti_instance *in, enum tutti_err err)
+{
+    return tutti_fail_about(err, in->options.name, NULL, in->time);
+}
+
 enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_call call)
 {
     if (in->library->fatal)
-        return tutti_fail(TUTTI_ERR_STATE, "%s: nothing is called any more: an instance of %s returned Fatal",
-                          in->options.name, in->library->file);
-    return tutti_fail(TUTTI_ERR_STATE,
-                      "%s: FMI %s does not allow to %s in the state \"%s\"%s; this is a fault in the program that "
-                      "drives the FMU",
-                      in->options.name, in->binding->version, tutti_call_word(call), tutti_state_name(in->state),
-                      when(in).text);
+        tutti_fail(TUTTI_ERR_STATE, "%s: nothing is called any more: an instance of %s returned Fatal",
+                   in->options.name, in->library->file);
+    else
+        tutti_fail(TUTTI_ERR_STATE,
+                   "%s: FMI %s does not allow to %s in the state \"%s\"%s; this is a fault in the program that "
+                   "drives the FMU",
+                   in->options.name, in->binding->version, tutti_call_word(call), tutti_state_name(in->state),
+                   when(in).text);
+    return about(in, TUTTI_ERR_STATE);
 }
 
 /* The end of an error message: what the FMU said last. */
@@ -118,7 +126,7 @@ enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, co
     in->deferred = 0;
     tutti_fail(err, "%s (%s): %s", in->options.name, in->library->file, text.text ? text.text : what);
     tutti_text_fini(&text);
-    return err;
+    return about(in, err);
 }
 
 void tutti_call_refused(struct tutti_instance *in, const char *what)
@@ -180,7 +188,7 @@ static enum tutti_err fail_lost(struct tutti_instance *in)
                in->library->file, name, when(in).text, tutti_forked_trouble(in), said.text ? said.text : "");
     tutti_text_fini(&said);
     in->deferred = 0;
-    return TUTTI_ERR_LOST;
+    return about(in, TUTTI_ERR_LOST);
 }
 
 enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)
@@ -216,7 +224,8 @@ enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call cal
 
 enum tutti_err tutti_call_need(const struct tutti_instance *in, uint32_t can, const char *what)
 {
-    return in->can & can ? TUTTI_OK
-                         : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name,
-                                      in->library->file, what);
+    if (in->can & can)
+        return TUTTI_OK;
+    tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name, in->library->file, what);
+    return about(in, TUTTI_ERR_UNSUPPORTED);
 }

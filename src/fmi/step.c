@@ -28,11 +28,12 @@ static enum tutti_err look_at_step(struct tutti_instance *in, double t, double e
     if (clamp_reached(in, t, end, &step->reached))
         return TUTTI_OK;
     in->state = TUTTI_STATE_ERROR;
-    return tutti_fail(TUTTI_ERR_FMU,
-                      "%s (%s): the FMU says that its step from t = %s to %s came to %s, which is not between; if it "
-                      "has steps of its own, use "
-                      "--step with a multiple of them",
-                      in->options.name, in->library->file, TIME(t), TIME(end), TIME(said));
+    tutti_fail(TUTTI_ERR_FMU,
+               "%s (%s): the FMU says that its step from t = %s to %s came to %s, which is not between; if it "
+               "has steps of its own, use "
+               "--step with a multiple of them",
+               in->options.name, in->library->file, TIME(t), TIME(end), TIME(said));
+    return tutti_fail_about(TUTTI_ERR_FMU, in->options.name, NULL, t);
 }
 
 /* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state

@@ -168,8 +168,9 @@ static enum tutti_err watch_standstill(struct tutti_loop *loop, double before)
     }
     if (++loop->standstills < TUTTI_MOST_STANDSTILLS)
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU came back %d times from there",
-                      unit->name, unit->fmu->path, TIME(rank->t), TUTTI_MOST_STANDSTILLS);
+    tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU came back %d times from there", unit->name,
+               unit->fmu->path, TIME(rank->t), TUTTI_MOST_STANDSTILLS);
+    return tutti_fail_about(TUTTI_ERR_FMU, unit->name, NULL, rank->t);
 }
 
 /* What is no number spreads from unit to unit, and the rest is of no use. At the start it may still become one.
@@ -185,11 +186,13 @@ static enum tutti_err check_signals(const struct tutti_rank *rank)
         const struct tutti_structure_node *node = &rank->job->structure.nodes[real->node];
         struct tutti_end end = {.component = node->component, .variable = node->variable};
         char name[256];
-        return tutti_fail(
-            TUTTI_ERR_SOLVER,
-            "t = %s: '%s' is not finite, and inputs follow it; if its FMU does not do that by itself, the "
-            "coupling is not stable: try another --coupling, --correct or a smaller step (tutti analyze)",
-            TIME(rank->t), tutti_system_name(rank->job->system, &end, name, sizeof name));
+        const struct tutti_component *component = &rank->job->system->components[node->component];
+        tutti_fail(TUTTI_ERR_SOLVER,
+                   "t = %s: '%s' is not finite, and inputs follow it; if its FMU does not do that by itself, the "
+                   "coupling is not stable: try another --coupling, --correct or a smaller step (tutti analyze)",
+                   TIME(rank->t), tutti_system_name(rank->job->system, &end, name, sizeof name));
+        return tutti_fail_about(TUTTI_ERR_SOLVER, component->name, component->fmu->desc->vars[node->variable].name,
+                                rank->t);
     }
     return TUTTI_OK;
 }

@@ -45,7 +45,8 @@ static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *memb
     if (member->inputs)
         TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->now.time, goal));
     unit->horizon = horizon(rank, member, goal);
-    return unit->kind->step(unit, member->now.t, step_to(rank, member, goal), step);
+    enum tutti_err err = unit->kind->step(unit, member->now.t, step_to(rank, member, goal), step);
+    return __builtin_expect(err != TUTTI_OK, 0) ? tutti_fail_about(err, unit->name, NULL, member->now.t) : TUTTI_OK;
 }
 
 /* Steps towards `target`; the first do-step may have been `made`, with this result. FMI 3.0 FMUs that discard a step stand

@@ -100,7 +100,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
 enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered)
 {
     double begin = tutti_clock_now();
-    enum tutti_err err = set_up(execution, steered);
+    enum tutti_err err = tutti_fail_about(set_up(execution, steered), NULL, NULL, execution->rank.t);
     tutti_loop_start_watch(&execution->loop);
     execution->rank.stats->setup_seconds = execution->loop.watch.loop_start - begin;
     return err;
@@ -136,7 +136,7 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
     struct tutti_rank *rank = &execution->rank;
     enum tutti_err err = tutti_execution_start(execution, false);
     if (!err)
-        err = spread_end(execution, tutti_loop_run(&execution->loop));
+        err = spread_end(execution, tutti_fail_about(tutti_loop_run(&execution->loop), NULL, NULL, rank->t));
     if (!err)
         err = tutti_norm_estimate_run(&execution->master.norm);
     if (!err)

@@ -78,10 +78,10 @@ static void write_log(void *context, enum tutti_log_level level, const char *ori
         return;
     }
     /* The caller may be on the way out with an error, whose message must survive that the conductor listens no more. */
-    char before[4200];
-    snprintf(before, sizeof before, "%s", tutti_err_message());
+    struct tutti_failure before;
+    tutti_failure_keep(&before, TUTTI_ERR_STOPPED); /* whatever it is */
     if (tell_own(reporter, level, origin, text) != TUTTI_OK)
-        (void)tutti_fail(TUTTI_OK, "%s", before);
+        (void)tutti_failure_return(&before);
 }
 
 enum tutti_err tutti_rank_reporter_new(struct tutti_rank_reporter **out, struct tutti_fabric *fabric,
@@ -142,17 +142,20 @@ enum tutti_err tutti_rank_reporter_tell_tally(struct tutti_rank_reporter *report
 enum tutti_err tutti_rank_reporter_tell_end(struct tutti_rank_reporter *reporter, enum tutti_err err,
                                             uint32_t component, double t)
 {
-    char message[4200];
-    snprintf(message, sizeof message, "%s", tutti_err_message());
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
     enum tutti_err told = tell_waiting(reporter);
     tutti_report_begin(&reporter->parcel);
     tutti_parcel_put_u32(&reporter->parcel, (uint32_t)err);
-    tutti_parcel_put_text(&reporter->parcel, err ? message : "");
+    tutti_parcel_put_text(&reporter->parcel, failure.message);
+    tutti_parcel_put_text(&reporter->parcel, failure.about.unit);
+    tutti_parcel_put_text(&reporter->parcel, failure.about.variable);
+    tutti_parcel_put_double(&reporter->parcel, failure.about.time);
     tutti_parcel_put_u32(&reporter->parcel, component);
     tutti_parcel_put_double(&reporter->parcel, t);
     if (!told)
         told = tutti_report_send(reporter->fabric, TUTTI_REPORT_END, &reporter->parcel);
     if (told)
-        (void)tutti_fail(TUTTI_OK, "%s", message);
+        (void)tutti_failure_return(&failure);
     return told;
 }

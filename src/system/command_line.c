@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands on a command line: files with names, --connect, --set. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -296,6 +297,8 @@ static enum tutti_err fail_connect(struct flat *flat, const char *text)
                               : tutti_fail_memory();
     if (!err)
         err = fail_unknown(flat, "--connect", matches.count > 0 ? equals + 1 : from);
+    if (from)
+        (void)tutti_fail_about(err, NULL, matches.count > 0 ? equals + 1 : from, NAN);
     tutti_vector_fini(&matches);
     free(from);
     return err;
@@ -351,7 +354,7 @@ enum tutti_err tutti_command_line_set(struct flat *flat)
                 err = set(flat, i, &matches, equals + 1);
         }
         if (!err && matches.count == 0)
-            err = fail_unknown(flat, "--set", first);
+            err = tutti_fail_about(fail_unknown(flat, "--set", first), NULL, first, NAN);
         tutti_vector_fini(&matches);
         TRY(err);
     }

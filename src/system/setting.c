@@ -31,10 +31,12 @@ static enum tutti_err unknown_name(const struct tutti_desc *desc, const char *op
 {
     const char *nearest = tutti_desc_nearest(desc, name);
     if (nearest)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
-                          nearest);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
-                      option, name);
+        tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
+                   nearest);
+    else
+        tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
+                   option, name);
+    return tutti_fail_about(TUTTI_ERR_ARGUMENT, NULL, name, NAN);
 }
 
 /* The variable `x` of "x[2,3]", TUTTI_NONE if there is none; `element` gets count 0 if the indices do not fit. */
@@ -73,8 +75,8 @@ enum tutti_err tutti_setting_find(const struct tutti_desc *desc, const char *nam
 
 static enum tutti_err bad_value(const struct tutti_var *var, const char *text, size_t n, const char *expected)
 {
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' takes %s, not '%.*s'", var->name, expected, (int)(n < 80 ? n : 80),
-                      text);
+    tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' takes %s, not '%.*s'", var->name, expected, (int)(n < 80 ? n : 80), text);
+    return tutti_fail_about(TUTTI_ERR_ARGUMENT, NULL, var->name, NAN);
 }
 
 static enum tutti_err check_bounds(const struct tutti_var *var, double value, const char *text, size_t n)
@@ -267,7 +269,10 @@ enum tutti_err tutti_setting_check_settable(const struct tutti_var *var)
         why = "a calculated parameter: it follows from the others";
     else if (var->causality != TUTTI_INPUT && var->initial == TUTTI_CALCULATED)
         why = "calculated by the FMU";
-    return why ? tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' cannot be set: it is %s", var->name, why) : TUTTI_OK;
+    if (!why)
+        return TUTTI_OK;
+    tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' cannot be set: it is %s", var->name, why);
+    return tutti_fail_about(TUTTI_ERR_ARGUMENT, NULL, var->name, NAN);
 }
 
 static bool is_separator(char c)

@@ -2,6 +2,7 @@
 /* A loaded system: its names, from text to variables and back, and its end. */
 #include "system/system.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ enum tutti_err tutti_system_find(const struct tutti_system *system, const char *
     }
     free(copy);
     if (found == TUTTI_MAP_NONE)
-        return fail_unknown(system, name, option, longest, rest);
+        return tutti_fail_about(fail_unknown(system, name, option, longest, rest), NULL, name, NAN);
     *component = (uint32_t)found;
     return TUTTI_OK;
 }

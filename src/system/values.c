@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values that people gave: from where they were given to the variables that they are for. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +39,10 @@ static enum tutti_err report_failure(struct flat *flat, const struct value *valu
     if (err == TUTTI_ERR_MEMORY)
         return err;
     char text[1024];
+    struct tutti_about about = tutti_err_about();
     snprintf(text, sizeof text, "%s", tutti_err_message());
     tutti_value_report(flat, value, severity, "%s", text);
-    return flat->err;
+    return tutti_fail_about(flat->err, about.unit, about.variable, about.time);
 }
 
 /* ---- reading ---- */
@@ -388,7 +390,8 @@ enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, 
     if (!err)
         err = read_candidate(flat, value, desc, &candidate.setting);
     if (err) {
-        err = tutti_fail_context(err, "'%s'", tutti_flat_component(flat, component)->name);
+        const char *unit = tutti_flat_component(flat, component)->name;
+        err = tutti_fail_about(tutti_fail_context(err, "'%s'", unit), unit, desc->vars[variable].name, NAN);
         return report_failure(flat, value, err, severity);
     }
     struct candidate *place = tutti_vector_push(&flat->candidates, sizeof *place);

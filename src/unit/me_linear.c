@@ -391,6 +391,24 @@ const double *tutti_model_states(const struct tutti_model *model)
     return ((const struct me_linear *)model)->model->here;
 }
 
+enum tutti_err tutti_model_get(struct tutti_model *model, const char *name, double *value)
+{
+    const struct me_model *own = ((const struct me_linear *)model)->model;
+    const struct tutti_desc *desc = own->unit->fmu->desc;
+    uint32_t variable = TUTTI_NONE;
+    struct tutti_indices element;
+    TRY(tutti_setting_find(desc, name, "tutti_model_get", &variable, &element));
+    const struct tutti_var *var = &desc->vars[variable];
+    if (var->type != TUTTI_TYPE_FLOAT64 || var->dimension_count > 0 || !own->here)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "%s: extra equations: '%s' is not one Float64, or `structure` asks for it", own->unit->name,
+                          name);
+    TRY(tutti_instance_get(own->instance, TUTTI_TYPE_FLOAT64, &var->reference, 1, value, 1));
+    if (var->negated)
+        *value = -*value;
+    return TUTTI_OK;
+}
+
 static struct tutti_matrix matrix_of(const struct tutti_linear *linear, int which)
 {
     const struct tutti_pattern *pattern = &linear->patterns[which];

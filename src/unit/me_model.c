@@ -348,9 +348,11 @@ enum tutti_err tutti_me_model_explain(struct me_model *model, enum tutti_err err
     else if (model->missed)
         snprintf(why, sizeof why, "; the derivative of '%s' is not a finite number at t = %s",
                  tutti_me_model_state_name(model, model->bad_state), TIME(model->bad_time));
-    return tutti_fail(err,
-                      "%s (%s): %s%s. Check inputs and parameters there, or use other tolerances or another solver",
-                      model->unit->name, model->unit->fmu->path, before, why);
+    bool named = model->missed && model->bad_state != SIZE_MAX;
+    tutti_fail(err, "%s (%s): %s%s. Check inputs and parameters there, or use other tolerances or another solver",
+               model->unit->name, model->unit->fmu->path, before, why);
+    return tutti_fail_about(err, model->unit->name, named ? tutti_me_model_state_name(model, model->bad_state) : NULL,
+                            model->missed ? model->bad_time : NAN);
 }
 
 enum tutti_err tutti_me_model_saved_init(struct me_model_saved *saved, const struct me_model *model)

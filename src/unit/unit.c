@@ -249,7 +249,8 @@ static enum tutti_err apply_signals(struct tutti_unit *unit, const struct tutti_
 {
     if (setting->element.count > 0)
         TRY(tutti_unit_get_start(unit, setting->variable, first, (size_t)(setting - first), &signals->blocks[0]));
-    TRY(fill(unit, setting, signals->slots[0], signals->extents[0]));
+    TRY(tutti_fail_about(fill(unit, setting, signals->slots[0], signals->extents[0]), unit->name,
+                         unit->fmu->desc->vars[setting->variable].name, NAN));
     return refused ? unit->kind->offer(unit, &signals->blocks[0], refused) : unit->kind->set(unit, &signals->blocks[0]);
 }
 

@@ -221,11 +221,28 @@ class Wrong(unittest.TestCase):
         self.check(ZeroDivisionError, "of mine", kit("Feedthrough"), input={"float64_in": broken})
 
     def test_where(self):
-        with unittest.mock.patch.dict(os.environ, KIT_FAULT="error DoStep 0.5 @a"):
-            error = self.check(tutti.FMUError, "", {"a": kit("Faulty"), "b": kit("Dahlquist")}, stop=1, step=0.1)
-        self.assertEqual(error.unit, "a")
-        self.assertEqual(error.time, 0.5)
-        self.assertGreater(len(error.result.time), 4)
+        for where in ({}, {"threads": 2}, {"processes": 2}):
+            with unittest.mock.patch.dict(os.environ, KIT_FAULT="error DoStep 0.5 @a"):
+                error = self.check(tutti.FMUError, "", {"a": kit("Faulty"), "b": kit("Dahlquist")}, stop=1, step=0.1, **where)
+            self.assertEqual((error.unit, error.variable, error.time), ("a", None, 0.5), where)
+            self.assertGreater(len(error.result.time), 4)
+
+    def test_about(self):
+        pair = {"a": kit("Dahlquist"), "b.c": kit("BouncingBall")}
+        error = self.check(tutti.ArgumentError, "soon", pair, set={"b.c.h": "soon"})
+        self.assertEqual((error.unit, error.variable, error.time), ("b.c", "h", None))
+        error = self.check(tutti.ArgumentError, "no variable", pair, set={"a.nothing": 1})
+        self.assertEqual((error.unit, error.variable), (None, "a.nothing"))
+        error = self.check(tutti.FileError, "", "/nowhere.fmu")
+        self.assertEqual((error.unit, error.variable, error.time), (None, None, None))
+        with unittest.mock.patch.dict(os.environ, KIT_FAULT="nan GetDerivatives|GetContinuousStateDerivatives 0.5+"):
+            error = self.check(tutti.SolverError, "der.* x|'x'", kit("Faulty"), interface="me", solver="cvode", stop=1)
+        self.assertEqual((error.unit, error.variable), ("Faulty_fmi3", "x"))
+        self.assertGreater(error.time, 0.4)
+        with tutti.Simulation(kit("BouncingBall"), stop=1) as simulation:
+            with self.assertRaises(tutti.ArgumentError) as caught:
+                simulation.start().put("e", [0.5, 0.5])
+        self.assertEqual((caught.exception.unit, caught.exception.variable), ("BouncingBall_fmi3", "e"))
 
 
 class Children(unittest.TestCase):

@@ -46,6 +46,36 @@ static void test_context(void **state)
     assert_string_equal(tutti_err_message(), "a.xml: line 3: bad number");
 }
 
+static void test_about(void **state)
+{
+    (void)state;
+    struct tutti_failure failure;
+    char name[2000];
+    (void)tutti_fail(TUTTI_ERR_FMU, "bad");
+    assert_null(tutti_err_unit());
+    assert_null(tutti_err_variable());
+    assert_true(isnan(tutti_err_time()));
+    assert_int_equal(tutti_fail_about(TUTTI_ERR_FMU, "wheel", NULL, NAN), TUTTI_ERR_FMU);
+    assert_int_equal(tutti_fail_about(TUTTI_ERR_FMU, "car", "x", 0.5), TUTTI_ERR_FMU); /* what is known stays */
+    assert_int_equal(tutti_fail_about(TUTTI_OK, "a", "b", 1), TUTTI_OK);
+    (void)tutti_fail_context(TUTTI_ERR_FMU, "there");
+    assert_string_equal(tutti_err_unit(), "wheel");
+    assert_string_equal(tutti_err_variable(), "x");
+    assert_true(tutti_err_time() == 0.5);
+    tutti_failure_keep(&failure, TUTTI_ERR_FMU);
+    (void)tutti_fail(TUTTI_ERR_IO, "other");
+    assert_null(tutti_err_unit());
+    assert_int_equal(tutti_failure_return(&failure), TUTTI_ERR_FMU);
+    assert_string_equal(tutti_err_message(), "there: bad");
+    assert_string_equal(tutti_err_unit(), "wheel");
+    assert_true(tutti_err_time() == 0.5);
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    (void)tutti_fail(TUTTI_ERR_IO, "long");
+    (void)tutti_fail_about(TUTTI_ERR_IO, name, name, 1);
+    assert_true(strlen(tutti_err_unit()) < sizeof name && strlen(tutti_err_variable()) < sizeof name);
+}
+
 /* Around the end of the buffer, every length of the parts must leave a terminated text. */
 static void test_long_messages_are_cut(void **state)
 {
@@ -123,6 +153,7 @@ int main(void)
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_arguments_may_be_the_old_message),
         cmocka_unit_test(test_context),
+        cmocka_unit_test(test_about),
         cmocka_unit_test(test_long_messages_are_cut),
         cmocka_unit_test(test_try),
         cmocka_unit_test(test_threads_have_their_own),
