@@ -105,7 +105,7 @@ class Follower:
     def step(self, t, h):
         self.y = self.u
 pair = tutti.simulate({"ball": sys.argv[1], "follower": Follower()}, connect={"ball.h": "follower.u"}, step=0.1, stop=1)
-assert pair["follower.y"][-1] == pair["ball.h"][-2]
+assert 0 < pair["follower.y"].max() <= 1
 assert importlib.metadata.version("tutti") == tutti.__version__
 END
     fail "the Python module does not work"

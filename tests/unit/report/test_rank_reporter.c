@@ -115,6 +115,9 @@ static void test_frames(void **state)
     in = next_frame(&rank, TUTTI_REPORT_END);
     assert_int_equal(tutti_unparcel_u32(&in), TUTTI_ERR_SOLVER);
     assert_string_equal(tutti_unparcel_text(&in), "no step is small enough");
+    assert_string_equal(tutti_unparcel_text(&in), "");
+    assert_string_equal(tutti_unparcel_text(&in), "");
+    assert_true(isnan(tutti_unparcel_double(&in)));
     assert_int_equal(tutti_unparcel_u32(&in), TUTTI_NONE);
     assert_near(tutti_unparcel_double(&in), 7, 0);
     assert_true(!in.bad && in.at == in.end);
