@@ -8,7 +8,7 @@
 
 #include "conduct/content.h"
 #include "options/options.h"
-#include "tell/text_json.h"
+#include "tell/json.h"
 
 void account_begin(struct account *account, const struct tutti_run_options *options)
 {

@@ -17,7 +17,7 @@
 #include "conduct/userdir.h"
 #include "console.h"
 #include "node_start.h"
-#include "tell/text_json.h"
+#include "tell/json.h"
 
 static volatile sig_atomic_t ended_by, drained;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "tell/text_json.h"
+#include "tell/json.h"
 
 static atomic_bool progress_shown; /* threads of a node log, too */
 

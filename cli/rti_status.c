@@ -9,7 +9,7 @@
 #include "fedpro/caller.h"
 #include "fedpro/credentials.h"
 #include "fedpro/forms.h"
-#include "tell/text_json.h"
+#include "tell/json.h"
 
 enum { CONNECT = 1, CONNECT_WITH_CREDENTIALS = 2, STATUS = 512 };
 

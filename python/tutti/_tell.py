@@ -212,7 +212,7 @@ class Analysis(dict[str, Any]):
         for name, cells in step.items():
             if isinstance(cells, list):
                 yield name, f"with steps of {step['h']:g}: " + ", ".join(
-                    f"{order + ' ' if len(cells) > 1 else ''}{'stable' if cell['stable'] else 'unstable'} ({cell['radius']:.4g})"
+                    f"{order + ' ' if len(cells) > 1 else ''}{'stable' if cell['stable'] else 'unstable'} ({_number(cell['radius']) or 'not finite'})"
                     for order, cell in zip(orders, cells) if cell)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <tutti/tell.h>
 
-#include "tell/text_json.h"
+#include "tell/json.h"
 #include "tell/told.h"
 
 static json_t *end_json(const struct tutti_system *system, const struct tutti_end *end)
@@ -23,7 +23,7 @@ static json_t *names_json(const struct tutti_structure *structure, const uint32_
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < count; i++)
-        json_array_append_new(list, node_json(structure, nodes[i]));
+        tutti_json_append(&list, node_json(structure, nodes[i]));
     return list;
 }
 
@@ -34,9 +34,9 @@ static json_t *order_json(const struct tutti_analysis *analysis)
     json_t *list = json_array();
     for (uint32_t a = 0; a < analysis->order->action_count; a++) {
         const struct tutti_action *action = &analysis->order->actions[a];
-        json_array_append_new(
-            list, json_pack("{s:s, s:o}", "do", words[action->kind], "variables",
-                            names_json(analysis->initial, analysis->order->nodes + action->first, action->count)));
+        tutti_json_append(
+            &list, json_pack("{s:s, s:o}", "do", words[action->kind], "variables",
+                             names_json(analysis->initial, analysis->order->nodes + action->first, action->count)));
     }
     return list;
 }
@@ -57,8 +57,8 @@ static json_t *loops_json(const struct tutti_analysis *analysis)
                                  radius_json(stability->known, stability->rho), "why_not",
                                  stability->why_not[0] ? tutti_text_json(stability->why_not) : json_null());
         if (stability->known)
-            json_object_set_new(json, "exact", json_boolean(stability->exact));
-        json_array_append_new(list, json);
+            tutti_json_set(&json, "exact", json_boolean(stability->exact));
+        tutti_json_append(&list, json);
     }
     return list;
 }
@@ -75,10 +75,10 @@ static json_t *table_json(const struct tutti_analysis *analysis)
     json_t *list = json_array();
     for (int i = 0; i < TUTTI_ORDERS; i++) {
         const struct tutti_stability_row *row = &analysis->rows[i];
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "extrapolation", row->name,
-                                              "jacobi", cell_json(&row->jacobi), "given", cell_json(&row->given),
-                                              "history", cell_json(&row->history), "seidel", cell_json(&row->seidel),
-                                              "correct", cell_json(&row->correct), "smooth", cell_json(&row->smooth)));
+        tutti_json_append(&list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "extrapolation", row->name, "jacobi",
+                                           cell_json(&row->jacobi), "given", cell_json(&row->given), "history",
+                                           cell_json(&row->history), "seidel", cell_json(&row->seidel), "correct",
+                                           cell_json(&row->correct), "smooth", cell_json(&row->smooth)));
     }
     return list;
 }
@@ -93,8 +93,8 @@ static json_t *step_cell_json(const struct tutti_step_cell *cell)
 {
     if (!cell->known)
         return json_null();
-    return json_pack("{s:b, s:f, s:o, s:o}", "stable", cell->stable, "radius", cell->radius, "largest",
-                     radius_json(true, cell->largest), "any_step",
+    return json_pack("{s:b, s:o, s:o, s:o}", "stable", cell->stable, "radius", radius_json(true, cell->radius),
+                     "largest", radius_json(true, cell->largest), "any_step",
                      cell->searched ? json_boolean(cell->any_step) : json_null());
 }
 
@@ -107,13 +107,13 @@ static json_t *step_json(const struct tutti_step_analysis *step)
     for (int row = 0; step->known && row < TUTTI_STEP_ROWS; row++) {
         json_t *cells = json_array();
         for (int o = 0; o < (row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS); o++)
-            json_array_append_new(cells, step_cell_json(&step->cells[row][o]));
-        json_object_set_new(json, step_names[row], cells);
+            tutti_json_append(&cells, step_cell_json(&step->cells[row][o]));
+        tutti_json_set(&json, step_names[row], cells);
     }
     if (step->known)
-        json_object_set_new(json, "sweeps",
-                            json_pack("{s:o, s:o}", "seidel", radius_json(true, step->sweeps[0]), "jacobi",
-                                      radius_json(true, step->sweeps[1])));
+        tutti_json_set(&json, "sweeps",
+                       json_pack("{s:o, s:o}", "seidel", radius_json(true, step->sweeps[0]), "jacobi",
+                                 radius_json(true, step->sweeps[1])));
     return json;
 }
 
@@ -124,9 +124,9 @@ static json_t *choices_json(const struct tutti_analysis *analysis)
     json_t *json = json_pack("{s:b, s:b}", "correct", analysis->corrects, "smooth", analysis->smooths);
     for (int i = 0; i < TUTTI_CHOICES; i++) {
         const struct tutti_choice *choice = &analysis->choices[i];
-        json_object_set_new(json, choice->name,
-                            json_pack("{s:s, s:o}", "value", choice->value, "reason",
-                                      choice->reason ? tutti_text_json(choice->reason) : json_null()));
+        tutti_json_set(&json, choice->name,
+                       json_pack("{s:s, s:o}", "value", choice->value, "reason",
+                                 choice->reason ? tutti_text_json(choice->reason) : json_null()));
     }
     return json;
 }
@@ -135,10 +135,9 @@ static json_t *analysis_json(const struct tutti_analysis *analysis, const struct
 {
     json_t *assumed = json_array(), *pointless = json_array();
     for (uint32_t i = 0; i < analysis->initial->assumed_count; i++)
-        json_array_append_new(assumed,
-                              tutti_text_json(analysis->system->components[analysis->initial->assumed[i]].name));
+        tutti_json_append(&assumed, tutti_text_json(analysis->system->components[analysis->initial->assumed[i]].name));
     for (size_t i = 0; i < analysis->pointless_count; i++)
-        json_array_append_new(pointless, end_json(analysis->system, &analysis->pointless[i]));
+        tutti_json_append(&pointless, end_json(analysis->system, &analysis->pointless[i]));
     return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "system",
                      tutti_text_json(analysis->system->name), "units", (json_int_t)analysis->system->component_count,
                      "connections", (json_int_t)analysis->system->connection_count, "assumed", assumed, "evaluations",

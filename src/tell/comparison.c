@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tell/text_json.h"
+#include "tell/json.h"
 #include "tell/told.h"
 
 /* ---- options ---- */
@@ -45,12 +45,6 @@ static enum tutti_err read_options(struct tutti_compare_options *options, const 
 
 /* ---- as JSON ---- */
 
-/* JSON has no NaN and no infinity: they become null. */
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *text_or_null(const char *text)
 {
     return text ? tutti_text_json(text) : json_null();
@@ -60,7 +54,7 @@ static json_t *names_json(const char *const *names, size_t count)
 {
     json_t *json = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(json, tutti_text_json(names[i]));
+        tutti_json_append(&json, tutti_text_json(names[i]));
     return json;
 }
 
@@ -70,12 +64,13 @@ static json_t *variables_json(const struct tutti_comparison *comparison)
     for (size_t i = 0; i < comparison->count; i++) {
         const struct tutti_compared *variable = &comparison->variables[i];
         const struct tutti_distance *worst = &variable->worst;
-        json_array_append_new(json, json_pack("{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-                                              tutti_text_json(variable->name), "unit", text_or_null(variable->unit),
-                                              "agrees", variable->agrees, "held", variable->held, "error",
-                                              number(worst->error), "allowed", number(worst->allowed), "share",
-                                              number(worst->share), "time", number(worst->time), "result",
-                                              number(worst->result), "reference", number(worst->reference)));
+        tutti_json_append(
+            &json,
+            json_pack("{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", tutti_text_json(variable->name),
+                      "unit", text_or_null(variable->unit), "agrees", variable->agrees, "held", variable->held, "error",
+                      tutti_number_json(worst->error), "allowed", tutti_number_json(worst->allowed), "share",
+                      tutti_number_json(worst->share), "time", tutti_number_json(worst->time), "result",
+                      tutti_number_json(worst->result), "reference", tutti_number_json(worst->reference)));
     }
     return json;
 }
@@ -85,9 +80,9 @@ static json_t *units_json(const struct tutti_comparison *comparison)
     json_t *json = json_array();
     for (size_t i = 0; i < comparison->unit_count; i++) {
         const struct tutti_unit_conflict *conflict = &comparison->units[i];
-        json_array_append_new(json, json_pack("{s:o, s:o, s:o}", "name", tutti_text_json(conflict->name), "result",
-                                              tutti_text_json(conflict->result), "reference",
-                                              tutti_text_json(conflict->reference)));
+        tutti_json_append(&json, json_pack("{s:o, s:o, s:o}", "name", tutti_text_json(conflict->name), "result",
+                                           tutti_text_json(conflict->result), "reference",
+                                           tutti_text_json(conflict->reference)));
     }
     return json;
 }
@@ -96,22 +91,24 @@ static json_t *file_json(const struct tutti_result *result)
 {
     return json_pack("{s:o, s:s, s:I, s:I, s:o, s:o}", "file", tutti_text_json(result->path), "format",
                      result->format->name, "variables", (json_int_t)result->count, "rows", (json_int_t)result->rows,
-                     "start", number(result->times[0]), "stop", number(result->times[result->rows - 1]));
+                     "start", tutti_number_json(result->times[0]), "stop",
+                     tutti_number_json(result->times[result->rows - 1]));
 }
 
 enum tutti_err tutti_comparison_tell(char **text, const struct tutti_comparison_report *report)
 {
     const struct tutti_comparison *comparison = report->comparison;
-    json_t *json = json_pack(
-        "{s:b, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "agree",
-        comparison->agree, "result", file_json(report->result), "reference", file_json(report->reference), "start",
-        number(comparison->start), "stop", number(comparison->stop), "covered", comparison->covered, "rtol",
-        number(report->options->rtol), "atol", number(report->options->atol), "ttol", number(comparison->ttol),
-        "strict", report->options->strict, "compared", (json_int_t)comparison->count, "disagreements",
-        (json_int_t)comparison->disagreements, "variables", variables_json(comparison), "only_in_result",
-        names_json(comparison->only_result, comparison->only_result_count), "only_in_reference",
-        names_json(comparison->only_reference, comparison->only_reference_count), "texts",
-        names_json(comparison->texts, comparison->text_count), "units", units_json(comparison));
+    json_t *json = json_pack("{s:b, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+                             "agree", comparison->agree, "result", file_json(report->result), "reference",
+                             file_json(report->reference), "start", tutti_number_json(comparison->start), "stop",
+                             tutti_number_json(comparison->stop), "covered", comparison->covered, "rtol",
+                             tutti_number_json(report->options->rtol), "atol", tutti_number_json(report->options->atol),
+                             "ttol", tutti_number_json(comparison->ttol), "strict", report->options->strict, "compared",
+                             (json_int_t)comparison->count, "disagreements", (json_int_t)comparison->disagreements,
+                             "variables", variables_json(comparison), "only_in_result",
+                             names_json(comparison->only_result, comparison->only_result_count), "only_in_reference",
+                             names_json(comparison->only_reference, comparison->only_reference_count), "texts",
+                             names_json(comparison->texts, comparison->text_count), "units", units_json(comparison));
     return tutti_told_json(json, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17), text);
 }
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 #include <tutti/tutti.h>
 
 #include "tell/graph.h"
-#include "tell/text_json.h"
+#include "tell/json.h"
 
 /* One value after another, each on a line of its own: people look at it, too. */
 struct writer {
@@ -16,9 +13,8 @@ struct writer {
 /* Takes `value`. */
 static void put_value(struct writer *writer, json_t *value)
 {
-    writer->memory = value && writer->memory;
-    if (value)
-        json_dumpf(value, writer->out, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
+    bool written = value && json_dumpf(value, writer->out, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY) == 0;
+    writer->memory = writer->memory && written;
     json_decref(value);
 }
 
@@ -50,7 +46,7 @@ static json_t *integers(const uint32_t *values, uint32_t count)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < count; i++)
-        json_array_append_new(list, json_integer(values[i]));
+        tutti_json_append(&list, json_integer(values[i]));
     return list;
 }
 
@@ -66,11 +62,11 @@ static void put_units(struct writer *writer, const struct tutti_graph *graph)
         const struct tutti_component *component = &graph->system->components[c];
         const struct tutti_desc *desc = component->fmu->desc;
         json_t *unit = json_object();
-        json_object_set_new(unit, "name", tutti_text_json(component->name));
-        json_object_set_new(unit, "fmu", tutti_text_json(component->fmu->path ? component->fmu->path : ""));
-        json_object_set_new(unit, "model", tutti_text_json(desc->model_name ? desc->model_name : ""));
-        json_object_set_new(unit, "fmi", tutti_text_json(desc->fmi_version ? desc->fmi_version : ""));
-        json_object_set_new(unit, "assumed", json_boolean(tutti_structure_is_assumed(&graph->structure, c)));
+        tutti_json_set(&unit, "name", tutti_text_json(component->name));
+        tutti_json_set(&unit, "fmu", tutti_text_json(component->fmu->path ? component->fmu->path : ""));
+        tutti_json_set(&unit, "model", tutti_text_json(desc->model_name ? desc->model_name : ""));
+        tutti_json_set(&unit, "fmi", tutti_text_json(desc->fmi_version ? desc->fmi_version : ""));
+        tutti_json_set(&unit, "assumed", json_boolean(tutti_structure_is_assumed(&graph->structure, c)));
         put_item(writer, unit);
     }
     close_list(writer);
@@ -90,25 +86,18 @@ static json_t *end_of(const struct tutti_system *system, const struct tutti_end 
     json_t *json = json_object();
     if (end->component == TUTTI_NONE) {
         const struct tutti_port *ports = source ? system->inputs : system->outputs;
-        json_object_set_new(json, "port", tutti_text_json(ports[end->variable].name));
+        tutti_json_set(&json, "port", tutti_text_json(ports[end->variable].name));
     } else {
-        json_object_set_new(json, "unit", tutti_text_json(system->components[end->component].name));
-        json_object_set_new(json, "variable",
-                            tutti_text_json(desc_of(system, end->component)->vars[end->variable].name));
+        tutti_json_set(&json, "unit", tutti_text_json(system->components[end->component].name));
+        tutti_json_set(&json, "variable", tutti_text_json(desc_of(system, end->component)->vars[end->variable].name));
     }
     if (end->element.count > 0) {
         json_t *indices = json_array();
         for (unsigned i = 0; i < end->element.count; i++)
-            json_array_append_new(indices, json_integer((json_int_t)end->element.index[i]));
-        json_object_set_new(json, "element", indices);
+            tutti_json_append(&indices, json_integer((json_int_t)end->element.index[i]));
+        tutti_json_set(&json, "element", indices);
     }
     return json;
-}
-
-/* JSON has no NaN and no infinity. */
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 /* Of UInt64, what lies beyond JSON's integers here becomes a real number. */
@@ -122,25 +111,25 @@ static json_t *map_of(const struct tutti_value_map *map)
     json_t *pairs = json_array();
     for (size_t i = 0; i < map->count; i++) {
         json_t *pair = json_array();
-        json_array_append_new(pair, whole(map->from[i]));
-        json_array_append_new(pair, whole(map->to[i]));
-        json_array_append_new(pairs, pair);
+        tutti_json_append(&pair, whole(map->from[i]));
+        tutti_json_append(&pair, whole(map->to[i]));
+        tutti_json_append(&pairs, pair);
     }
     return pairs;
 }
 
-static void set_conversion(json_t *json, const struct tutti_conversion *conversion)
+static void set_conversion(json_t **json, const struct tutti_conversion *conversion)
 {
     if (conversion->linear) {
-        json_object_set_new(json, "factor", number(conversion->factor));
-        json_object_set_new(json, "offset", number(conversion->offset));
+        tutti_json_set(json, "factor", tutti_number_json(conversion->factor));
+        tutti_json_set(json, "offset", tutti_number_json(conversion->offset));
     }
     if (conversion->map_count == 0)
         return;
     json_t *maps = json_array();
     for (size_t i = 0; i < conversion->map_count; i++)
-        json_array_append_new(maps, map_of(&conversion->maps[i]));
-    json_object_set_new(json, "maps", maps);
+        tutti_json_append(&maps, map_of(&conversion->maps[i]));
+    tutti_json_set(json, "maps", maps);
 }
 
 static void put_connections(struct writer *writer, const struct tutti_system *system)
@@ -149,11 +138,11 @@ static void put_connections(struct writer *writer, const struct tutti_system *sy
     for (uint32_t i = 0; i < system->connection_count; i++) {
         const struct tutti_connection *connection = &system->connections[i];
         json_t *json = json_object();
-        json_object_set_new(json, "from", end_of(system, &connection->from, true));
-        json_object_set_new(json, "to", end_of(system, &connection->to, false));
-        json_object_set_new(json, "at_start_only", json_boolean(connection->at_start_only));
+        tutti_json_set(&json, "from", end_of(system, &connection->from, true));
+        tutti_json_set(&json, "to", end_of(system, &connection->to, false));
+        tutti_json_set(&json, "at_start_only", json_boolean(connection->at_start_only));
         if (connection->conversion)
-            set_conversion(json, connection->conversion);
+            set_conversion(&json, connection->conversion);
         put_item(writer, json);
     }
     close_list(writer);
@@ -167,13 +156,12 @@ static void put_nodes(struct writer *writer, const struct tutti_graph *graph)
         const struct tutti_structure_node *node = &structure->nodes[i];
         uint32_t first = structure->graph.first[i], loop = graph->loop_of[structure->scc.of[i]];
         json_t *json = json_object();
-        json_object_set_new(json, "unit", tutti_text_json(graph->system->components[node->component].name));
-        json_object_set_new(json, "variable",
-                            tutti_text_json(desc_of(graph->system, node->component)->vars[node->variable].name));
-        json_object_set_new(json, "kind", json_string(node->output ? "output" : "input"));
-        json_object_set_new(json, "needs",
-                            integers(structure->graph.needs + first, structure->graph.first[i + 1] - first));
-        json_object_set_new(json, "loop", loop ? json_integer(loop - 1) : json_null());
+        tutti_json_set(&json, "unit", tutti_text_json(graph->system->components[node->component].name));
+        tutti_json_set(&json, "variable",
+                       tutti_text_json(desc_of(graph->system, node->component)->vars[node->variable].name));
+        tutti_json_set(&json, "kind", json_string(node->output ? "output" : "input"));
+        tutti_json_set(&json, "needs", integers(structure->graph.needs + first, structure->graph.first[i + 1] - first));
+        tutti_json_set(&json, "loop", loop ? json_integer(loop - 1) : json_null());
         put_item(writer, json);
     }
     close_list(writer);
@@ -197,10 +185,10 @@ static void put_order(struct writer *writer, const struct tutti_graph *graph)
     for (uint32_t i = 0; i < graph->order.action_count; i++) {
         const struct tutti_action *action = &graph->order.actions[i];
         json_t *json = json_object();
-        json_object_set_new(json, "action", json_string(kinds[action->kind]));
+        tutti_json_set(&json, "action", json_string(kinds[action->kind]));
         if (action->component != TUTTI_NONE)
-            json_object_set_new(json, "unit", tutti_text_json(graph->system->components[action->component].name));
-        json_object_set_new(json, "nodes", integers(graph->order.nodes + action->first, action->count));
+            tutti_json_set(&json, "unit", tutti_text_json(graph->system->components[action->component].name));
+        tutti_json_set(&json, "nodes", integers(graph->order.nodes + action->first, action->count));
         put_item(writer, json);
     }
     close_list(writer);

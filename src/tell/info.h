@@ -32,7 +32,7 @@ bool tutti_info_write_fmu(FILE *out, const struct tutti_fmu *fmu);
 bool tutti_info_write_system(FILE *out, const struct tutti_named_system *file);
 
 /* Parts of objects. Text that is no UTF-8, and numbers that JSON does not know, become null. A NULL text adds nothing. */
-void tutti_info_add_text(json_t *object, const char *key, const char *value);
+void tutti_info_add_text(json_t **object, const char *key, const char *value);
 json_t *tutti_info_value(enum tutti_type type, const void *values, size_t i);
 json_t *tutti_info_experiment(const struct tutti_experiment *experiment);
 /* Writes a value, which it takes; false as above. */

@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/str.h"
 #include "tell/info.h"
+#include "tell/json.h"
 
-/* JSON has no NaN and no infinity: they become null. Foreign text that is no UTF-8 becomes null, too. */
-static json_t *number(double value)
+static bool is_utf8(const char *text)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    for (size_t length; *text; text += length) {
+        length = tutti_str_utf8_length(text);
+        if (length == 0)
+            return false;
+    }
+    return true;
 }
 
+/* Foreign text that is no UTF-8 becomes null. */
 static json_t *text(const char *value)
 {
-    json_t *json = value ? json_string(value) : NULL;
-    return json ? json : json_null();
+    return value && is_utf8(value) ? json_string(value) : json_null();
 }
 
-void tutti_info_add_text(json_t *object, const char *key, const char *value)
+void tutti_info_add_text(json_t **object, const char *key, const char *value)
 {
     if (value)
-        json_object_set_new(object, key, text(value));
+        tutti_json_set(object, key, text(value));
 }
 
-static void add_number(json_t *object, const char *key, bool given, double value)
+static void add_number(json_t **object, const char *key, bool given, double value)
 {
     if (given)
-        json_object_set_new(object, key, number(value));
+        tutti_json_set(object, key, tutti_number_json(value));
 }
 
 static json_t *bytes_json(const struct tutti_bytes *bytes)
@@ -59,8 +63,8 @@ static json_t *unsigned_json(uint64_t value)
 json_t *tutti_info_value(enum tutti_type type, const void *values, size_t i)
 {
     switch (type) {
-    case TUTTI_TYPE_FLOAT64: return number(((const double *)values)[i]);
-    case TUTTI_TYPE_FLOAT32: return number((double)((const float *)values)[i]);
+    case TUTTI_TYPE_FLOAT64: return tutti_number_json(((const double *)values)[i]);
+    case TUTTI_TYPE_FLOAT32: return tutti_number_json((double)((const float *)values)[i]);
     case TUTTI_TYPE_INT8: return json_integer(((const int8_t *)values)[i]);
     case TUTTI_TYPE_UINT8: return json_integer(((const uint8_t *)values)[i]);
     case TUTTI_TYPE_INT16: return json_integer(((const int16_t *)values)[i]);
@@ -84,7 +88,7 @@ static json_t *start_json(const struct tutti_var *var)
         return tutti_info_value(var->type, var->start, 0);
     json_t *list = json_array();
     for (uint32_t i = 0; i < var->start_count; i++)
-        json_array_append_new(list, tutti_info_value(var->type, var->start, i));
+        tutti_json_append(&list, tutti_info_value(var->type, var->start, i));
     return list;
 }
 
@@ -93,8 +97,8 @@ static json_t *dimensions_json(const struct tutti_desc *desc, const struct tutti
     json_t *list = json_array();
     for (unsigned d = 0; d < var->dimension_count; d++) {
         const struct tutti_dimension *dimension = &var->dimensions[d];
-        json_array_append_new(list, dimension->variable == TUTTI_NONE ? json_integer((json_int_t)dimension->start)
-                                                                      : text(desc->vars[dimension->variable].name));
+        tutti_json_append(&list, dimension->variable == TUTTI_NONE ? json_integer((json_int_t)dimension->start)
+                                                                   : text(desc->vars[dimension->variable].name));
     }
     return list;
 }
@@ -102,41 +106,41 @@ static json_t *dimensions_json(const struct tutti_desc *desc, const struct tutti
 static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_var *var)
 {
     json_t *json = json_object();
-    tutti_info_add_text(json, "name", var->name);
-    json_object_set_new(json, "valueReference", json_integer(var->reference));
-    tutti_info_add_text(json, "type", tutti_type_name(var->type));
-    tutti_info_add_text(json, "causality", tutti_causality_name(var->causality));
-    tutti_info_add_text(json, "variability", tutti_variability_name(var->variability));
+    tutti_info_add_text(&json, "name", var->name);
+    tutti_json_set(&json, "valueReference", json_integer(var->reference));
+    tutti_info_add_text(&json, "type", tutti_type_name(var->type));
+    tutti_info_add_text(&json, "causality", tutti_causality_name(var->causality));
+    tutti_info_add_text(&json, "variability", tutti_variability_name(var->variability));
     if (var->initial != TUTTI_INITIAL_NONE)
-        tutti_info_add_text(json, "initial", tutti_initial_name(var->initial));
+        tutti_info_add_text(&json, "initial", tutti_initial_name(var->initial));
     if (var->dimension_count > 0)
-        json_object_set_new(json, "dimensions", dimensions_json(desc, var));
+        tutti_json_set(&json, "dimensions", dimensions_json(desc, var));
     if (var->start && var->start_count > 0)
-        json_object_set_new(json, "start", start_json(var));
-    tutti_info_add_text(json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
-    tutti_info_add_text(json, "displayUnit",
+        tutti_json_set(&json, "start", start_json(var));
+    tutti_info_add_text(&json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
+    tutti_info_add_text(&json, "displayUnit",
                         var->display_unit == TUTTI_NONE ? NULL : desc->displays[var->display_unit].name);
-    tutti_info_add_text(json, "declaredType", var->type_def == TUTTI_NONE ? NULL : desc->types[var->type_def].name);
-    tutti_info_add_text(json, "derivativeOf",
+    tutti_info_add_text(&json, "declaredType", var->type_def == TUTTI_NONE ? NULL : desc->types[var->type_def].name);
+    tutti_info_add_text(&json, "derivativeOf",
                         var->derivative_of == TUTTI_NONE ? NULL : desc->vars[var->derivative_of].name);
     if (var->bounds) {
-        add_number(json, "min", var->bounds->has_min, var->bounds->min);
-        add_number(json, "max", var->bounds->has_max, var->bounds->max);
-        add_number(json, "nominal", var->bounds->has_nominal, var->bounds->nominal);
+        add_number(&json, "min", var->bounds->has_min, var->bounds->min);
+        add_number(&json, "max", var->bounds->has_max, var->bounds->max);
+        add_number(&json, "nominal", var->bounds->has_nominal, var->bounds->nominal);
     }
-    tutti_info_add_text(json, "description", var->description);
+    tutti_info_add_text(&json, "description", var->description);
     return json;
 }
 
 static json_t *unknown_json(const struct tutti_desc *desc, const struct tutti_unknown *unknown)
 {
     json_t *json = json_object();
-    tutti_info_add_text(json, "variable", desc->vars[unknown->variable].name);
+    tutti_info_add_text(&json, "variable", desc->vars[unknown->variable].name);
     if (unknown->has_dependencies) {
         json_t *dependencies = json_array();
         for (uint32_t d = 0; d < unknown->dependency_count; d++)
-            json_array_append_new(dependencies, text(desc->vars[unknown->dependencies[d]].name));
-        json_object_set_new(json, "dependencies", dependencies);
+            tutti_json_append(&dependencies, text(desc->vars[unknown->dependencies[d]].name));
+        tutti_json_set(&json, "dependencies", dependencies);
     }
     return json;
 }
@@ -144,15 +148,15 @@ static json_t *unknown_json(const struct tutti_desc *desc, const struct tutti_un
 static json_t *interface_json(const struct tutti_desc *desc, const struct tutti_interface *interface)
 {
     json_t *json = json_object();
-    tutti_info_add_text(json, "modelIdentifier", interface->model_identifier);
+    tutti_info_add_text(&json, "modelIdentifier", interface->model_identifier);
     for (size_t i = 0; i < tutti_info_capability_count; i++)
         if (desc->fmi >= tutti_info_capabilities[i].since && desc->fmi <= tutti_info_capabilities[i].until)
-            json_object_set_new(json, tutti_info_capabilities[i].name,
-                                json_boolean(interface->flags & tutti_info_capabilities[i].flag));
-    json_object_set_new(json, "maxOutputDerivativeOrder", json_integer(interface->max_output_derivative_order));
-    json_object_set_new(json, "needsExecutionTool", json_boolean(interface->flags & TUTTI_NEEDS_TOOL));
-    json_object_set_new(json, "oncePerProcess", json_boolean(interface->flags & TUTTI_ONCE_PER_PROCESS));
-    add_number(json, "fixedStep", interface->fixed_step > 0, interface->fixed_step);
+            tutti_json_set(&json, tutti_info_capabilities[i].name,
+                           json_boolean(interface->flags & tutti_info_capabilities[i].flag));
+    tutti_json_set(&json, "maxOutputDerivativeOrder", json_integer(interface->max_output_derivative_order));
+    tutti_json_set(&json, "needsExecutionTool", json_boolean(interface->flags & TUTTI_NEEDS_TOOL));
+    tutti_json_set(&json, "oncePerProcess", json_boolean(interface->flags & TUTTI_ONCE_PER_PROCESS));
+    add_number(&json, "fixedStep", interface->fixed_step > 0, interface->fixed_step);
     return json;
 }
 
@@ -162,17 +166,17 @@ static json_t *types_json(const struct tutti_desc *desc)
     for (uint32_t i = 0; i < desc->type_count; i++) {
         const struct tutti_type_def *def = &desc->types[i];
         json_t *json = json_object();
-        tutti_info_add_text(json, "name", def->name);
-        tutti_info_add_text(json, "type", tutti_type_name(def->type));
-        tutti_info_add_text(json, "quantity", def->quantity);
-        tutti_info_add_text(json, "unit", def->unit == TUTTI_NONE ? NULL : desc->units[def->unit].name);
+        tutti_info_add_text(&json, "name", def->name);
+        tutti_info_add_text(&json, "type", tutti_type_name(def->type));
+        tutti_info_add_text(&json, "quantity", def->quantity);
+        tutti_info_add_text(&json, "unit", def->unit == TUTTI_NONE ? NULL : desc->units[def->unit].name);
         if (def->item_count > 0) {
             json_t *items = json_object();
             for (uint32_t k = 0; k < def->item_count; k++)
-                json_object_set_new(items, def->items[k].name, json_integer(def->items[k].value));
-            json_object_set_new(json, "items", items);
+                tutti_json_set(&items, def->items[k].name, json_integer(def->items[k].value));
+            tutti_json_set(&json, "items", items);
         }
-        json_array_append_new(list, json);
+        tutti_json_append(&list, json);
     }
     return list;
 }
@@ -180,9 +184,9 @@ static json_t *types_json(const struct tutti_desc *desc)
 static json_t *alias_json(const struct tutti_desc *desc, const struct tutti_alias *alias)
 {
     json_t *json = json_object();
-    tutti_info_add_text(json, "name", alias->name);
-    tutti_info_add_text(json, "variable", desc->vars[alias->variable].name);
-    tutti_info_add_text(json, "description", alias->description);
+    tutti_info_add_text(&json, "name", alias->name);
+    tutti_info_add_text(&json, "variable", desc->vars[alias->variable].name);
+    tutti_info_add_text(&json, "description", alias->description);
     return json;
 }
 
@@ -191,16 +195,15 @@ static json_t *units_json(const struct tutti_desc *desc)
     json_t *list = json_array();
     for (uint32_t i = 0; i < desc->unit_count; i++) {
         json_t *json = json_object();
-        tutti_info_add_text(json, "name", desc->units[i].name);
-        add_number(json, "factor", desc->units[i].has_base, desc->units[i].factor);
-        add_number(json, "offset", desc->units[i].has_base, desc->units[i].offset);
-        json_array_append_new(list, json);
+        tutti_info_add_text(&json, "name", desc->units[i].name);
+        add_number(&json, "factor", desc->units[i].has_base, desc->units[i].factor);
+        add_number(&json, "offset", desc->units[i].has_base, desc->units[i].offset);
+        tutti_json_append(&list, json);
     }
     return list;
 }
 
-/* False: memory was not enough. */
-static bool add_header(json_t *json, const struct tutti_fmu *fmu)
+static void add_header(json_t **json, const struct tutti_fmu *fmu)
 {
     const struct tutti_desc *desc = fmu->desc;
     tutti_info_add_text(json, "file", fmu->path);
@@ -218,20 +221,20 @@ static bool add_header(json_t *json, const struct tutti_fmu *fmu)
     json_t *list = json_array();
     for (char *rest = NULL, *name = strtok_r(platforms.text ? platforms.text : (char[]){""}, ", ", &rest); name;
          name = strtok_r(NULL, ", ", &rest))
-        json_array_append_new(list, text(name));
-    json_object_set_new(json, "platforms", list);
-    bool complete = !platforms.failed;
+        tutti_json_append(&list, text(name));
+    if (platforms.failed)
+        tutti_json_append(&list, NULL);
+    tutti_json_set(json, "platforms", list);
     tutti_text_fini(&platforms);
-    return complete;
 }
 
 json_t *tutti_info_experiment(const struct tutti_experiment *experiment)
 {
     json_t *json = json_object();
-    add_number(json, "start", experiment->has_start, experiment->start);
-    add_number(json, "stop", experiment->has_stop, experiment->stop);
-    add_number(json, "step", experiment->has_step, experiment->step);
-    add_number(json, "tolerance", experiment->has_tolerance, experiment->tolerance);
+    add_number(&json, "start", experiment->has_start, experiment->start);
+    add_number(&json, "stop", experiment->has_stop, experiment->stop);
+    add_number(&json, "step", experiment->has_step, experiment->step);
+    add_number(&json, "tolerance", experiment->has_tolerance, experiment->tolerance);
     return json;
 }
 
@@ -240,20 +243,17 @@ static json_t *head_json(const struct tutti_fmu *fmu)
     static const char *const keys[] = {"coSimulation", "modelExchange", "scheduledExecution"};
     const struct tutti_desc *desc = fmu->desc;
     json_t *json = json_object();
-    if (!add_header(json, fmu)) {
-        json_decref(json);
-        return NULL;
-    }
+    add_header(&json, fmu);
     json_t *interfaces = json_object();
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++)
         if (desc->interfaces[kind].present)
-            json_object_set_new(interfaces, keys[kind], interface_json(desc, &desc->interfaces[kind]));
-    json_object_set_new(json, "interfaces", interfaces);
-    tutti_info_add_text(json, "cannotRun", tutti_info_obstacle(fmu));
-    json_object_set_new(json, "defaultExperiment", tutti_info_experiment(&desc->experiment));
-    json_object_set_new(json, "eventIndicators", json_integer(desc->event_indicator_count));
-    json_object_set_new(json, "units", units_json(desc));
-    json_object_set_new(json, "types", types_json(desc));
+            tutti_json_set(&interfaces, keys[kind], interface_json(desc, &desc->interfaces[kind]));
+    tutti_json_set(&json, "interfaces", interfaces);
+    tutti_info_add_text(&json, "cannotRun", tutti_info_obstacle(fmu));
+    tutti_json_set(&json, "defaultExperiment", tutti_info_experiment(&desc->experiment));
+    tutti_json_set(&json, "eventIndicators", json_integer(desc->event_indicator_count));
+    tutti_json_set(&json, "units", units_json(desc));
+    tutti_json_set(&json, "types", types_json(desc));
     return json;
 }
 

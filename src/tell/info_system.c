@@ -2,24 +2,25 @@
 #include <string.h>
 
 #include "tell/info.h"
+#include "tell/json.h"
 
 static json_t *words_json(const struct tutti_word *words, size_t count)
 {
     json_t *json = json_object();
     for (size_t i = 0; i < count; i++)
-        tutti_info_add_text(json, words[i].name, words[i].value);
+        tutti_info_add_text(&json, words[i].name, words[i].value);
     return json;
 }
 
 static json_t *connector_json(const struct tutti_ssp_connector *connector)
 {
     json_t *json = json_object();
-    tutti_info_add_text(json, "name", connector->name);
-    tutti_info_add_text(json, "kind", tutti_ssp_kind_name(connector->kind));
+    tutti_info_add_text(&json, "name", connector->name);
+    tutti_info_add_text(&json, "kind", tutti_ssp_kind_name(connector->kind));
     if (connector->type.given)
-        tutti_info_add_text(json, "type", tutti_type_name(connector->type.type));
-    tutti_info_add_text(json, "unit", connector->type.unit);
-    tutti_info_add_text(json, "enumeration", connector->type.enumeration);
+        tutti_info_add_text(&json, "type", tutti_type_name(connector->type.type));
+    tutti_info_add_text(&json, "unit", connector->type.unit);
+    tutti_info_add_text(&json, "enumeration", connector->type.enumeration);
     return json;
 }
 
@@ -27,12 +28,12 @@ static json_t *setting_json(const struct tutti_desc *desc, const struct tutti_se
 {
     const struct tutti_var *var = &desc->vars[setting->variable];
     json_t *json = json_object();
-    tutti_info_add_text(json, "variable", var->name);
+    tutti_info_add_text(&json, "variable", var->name);
     if (setting->element.count > 0) {
         json_t *indices = json_array();
         for (unsigned i = 0; i < setting->element.count; i++)
-            json_array_append_new(indices, json_integer((json_int_t)setting->element.index[i]));
-        json_object_set_new(json, "element", indices);
+            tutti_json_append(&indices, json_integer((json_int_t)setting->element.index[i]));
+        tutti_json_set(&json, "element", indices);
     }
     json_t *value;
     if (var->dimension_count == 0 || setting->element.count > 0) {
@@ -40,9 +41,9 @@ static json_t *setting_json(const struct tutti_desc *desc, const struct tutti_se
     } else {
         value = json_array();
         for (size_t i = 0; i < setting->count; i++)
-            json_array_append_new(value, tutti_info_value(var->type, setting->values, i));
+            tutti_json_append(&value, tutti_info_value(var->type, setting->values, i));
     }
-    json_object_set_new(json, "value", value);
+    tutti_json_set(&json, "value", value);
     return json;
 }
 
@@ -51,19 +52,19 @@ static json_t *component_json(const struct tutti_component *component)
     static const char *const keys[] = {"coSimulation", "modelExchange", "scheduledExecution"};
     const struct tutti_desc *desc = component->fmu->desc;
     json_t *json = json_object(), *interfaces = json_array(), *values = json_array();
-    tutti_info_add_text(json, "name", component->name);
-    tutti_info_add_text(json, "fmu", component->fmu->path);
-    tutti_info_add_text(json, "fmiVersion", desc->fmi_version);
-    tutti_info_add_text(json, "modelName", desc->model_name);
+    tutti_info_add_text(&json, "name", component->name);
+    tutti_info_add_text(&json, "fmu", component->fmu->path);
+    tutti_info_add_text(&json, "fmiVersion", desc->fmi_version);
+    tutti_info_add_text(&json, "modelName", desc->model_name);
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++)
         if (desc->interfaces[kind].present)
-            json_array_append_new(interfaces, json_string(keys[kind]));
-    json_object_set_new(json, "interfaces", interfaces);
-    tutti_info_add_text(json, "implementation", component->implementation);
-    json_object_set_new(json, "settings", words_json(component->words, component->word_count));
+            tutti_json_append(&interfaces, json_string(keys[kind]));
+    tutti_json_set(&json, "interfaces", interfaces);
+    tutti_info_add_text(&json, "implementation", component->implementation);
+    tutti_json_set(&json, "settings", words_json(component->words, component->word_count));
     for (size_t i = 0; i < component->setting_count; i++)
-        json_array_append_new(values, setting_json(desc, &component->settings[i]));
-    json_object_set_new(json, "values", values);
+        tutti_json_append(&values, setting_json(desc, &component->settings[i]));
+    tutti_json_set(&json, "values", values);
     return json;
 }
 
@@ -71,11 +72,11 @@ static json_t *connection_json(const struct tutti_system *system, const struct t
 {
     char name[4096];
     json_t *json = json_object();
-    tutti_info_add_text(json, "from", tutti_system_name(system, &connection->from, name, sizeof name));
-    tutti_info_add_text(json, "to", tutti_system_name(system, &connection->to, name, sizeof name));
+    tutti_info_add_text(&json, "from", tutti_system_name(system, &connection->from, name, sizeof name));
+    tutti_info_add_text(&json, "to", tutti_system_name(system, &connection->to, name, sizeof name));
     if (connection->conversion && connection->conversion->linear) {
-        json_object_set_new(json, "factor", json_real(connection->conversion->factor));
-        json_object_set_new(json, "offset", json_real(connection->conversion->offset));
+        tutti_json_set(&json, "factor", tutti_number_json(connection->conversion->factor));
+        tutti_json_set(&json, "offset", tutti_number_json(connection->conversion->offset));
     }
     return json;
 }
@@ -86,23 +87,23 @@ static json_t *head_json(const struct tutti_named_system *file)
                                        "license",     "generationTool", "generationDateAndTime"};
     const struct tutti_ssp_element *root = &file->ssd->system;
     json_t *json = json_object(), *variants = json_array(), *connectors = json_array();
-    tutti_info_add_text(json, "file", file->path);
-    tutti_info_add_text(json, "variant",
+    tutti_info_add_text(&json, "file", file->path);
+    tutti_info_add_text(&json, "variant",
                         strrchr(file->ssd->tree->file, '/') ? strrchr(file->ssd->tree->file, '/') + 1
                                                             : file->ssd->tree->file);
-    tutti_info_add_text(json, "sspVersion", file->ssd->version);
-    tutti_info_add_text(json, "name", file->ssd->name);
+    tutti_info_add_text(&json, "sspVersion", file->ssd->version);
+    tutti_info_add_text(&json, "name", file->ssd->name);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        tutti_info_add_text(json, keys[i], tutti_node_attribute(file->ssd->tree->root, keys[i]));
+        tutti_info_add_text(&json, keys[i], tutti_node_attribute(file->ssd->tree->root, keys[i]));
     for (size_t i = 0; i < tutti_package_variant_count(file->package); i++)
-        json_array_append_new(variants, json_string(tutti_package_variant(file->package, i)));
-    json_object_set_new(json, "variants", variants);
-    json_object_set_new(json, "defaultExperiment", tutti_info_experiment(&file->system->experiment));
-    json_object_set_new(json, "settings", words_json(file->system->words, file->system->word_count));
+        tutti_json_append(&variants, tutti_text_json(tutti_package_variant(file->package, i)));
+    tutti_json_set(&json, "variants", variants);
+    tutti_json_set(&json, "defaultExperiment", tutti_info_experiment(&file->system->experiment));
+    tutti_json_set(&json, "settings", words_json(file->system->words, file->system->word_count));
     for (size_t i = 0; i < root->connector_count; i++)
-        json_array_append_new(connectors, connector_json(&root->connectors[i]));
-    json_object_set_new(json, "connectors", connectors);
-    json_object_set_new(json, "errors", json_integer(file->errors));
+        tutti_json_append(&connectors, connector_json(&root->connectors[i]));
+    tutti_json_set(&json, "connectors", connectors);
+    tutti_json_set(&json, "errors", json_integer(file->errors));
     return json;
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tell/text_json.h"
+#include "tell/json.h"
 
 static void sum_up(struct tutti_placement *placement)
 {
@@ -50,10 +50,10 @@ static json_t *rank_json(const struct tutti_placement *placement, int rank, size
     json_t *units = json_array(), *sends = json_array();
     for (uint32_t c = 0; c < placement->system->component_count; c++)
         if (placement->place[c] == rank)
-            json_array_append_new(units, tutti_text_json(placement->system->components[c].name));
+            tutti_json_append(&units, tutti_text_json(placement->system->components[c].name));
     for (; *next < placement->traffic_count && placement->traffic[*next].from == rank; ++*next) {
         const struct tutti_traffic *way = &placement->traffic[*next];
-        json_array_append_new(sends, json_pack("{s:i, s:I}", "to", (int)way->to, "values", (json_int_t)way->values));
+        tutti_json_append(&sends, json_pack("{s:i, s:I}", "to", (int)way->to, "values", (json_int_t)way->values));
     }
     return json_pack("{s:i, s:o, s:f, s:o}", "rank", rank, "units", units, "share", placement->shares[rank], "sends",
                      sends);
@@ -64,7 +64,7 @@ json_t *tutti_placement_json(const struct tutti_placement *placement)
     json_t *ranks = json_array();
     size_t next = 0;
     for (int r = 0; r < placement->ranks; r++)
-        json_array_append_new(ranks, rank_json(placement, r, &next));
+        tutti_json_append(&ranks, rank_json(placement, r, &next));
     return json_pack("{s:s, s:f, s:I, s:I, s:o}", "costs", placement->measured ? "measured" : "estimated", "balance",
                      placement->balance, "values", (json_int_t)placement->values, "messages",
                      (json_int_t)placement->traffic_count, "ranks", ranks);

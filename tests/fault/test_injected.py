@@ -170,7 +170,7 @@ class Read(InjectedTest):
                 for name in os.listdir(self.tmpdir):
                     shutil.rmtree(self.tmpdir / name)
                 if outcome.status != expected.status or outcome.out != expected.out:
-                    self.assertRegex(outcome.out + outcome.err, r"(?m)(^tutti.*: \S|error|warning)", "no message")
+                    self.assertRegex(outcome.out + outcome.err, r"(?m)(^tutti.*: \S|error|warning|\"failure\": \")", "no message")
                     self.assertIn(outcome.status, (1, 2, 3))
                     ended += 1
             tried += 1
@@ -180,9 +180,13 @@ class Read(InjectedTest):
         system = EXAMPLES / "quarter_car" / "quarter_car.ssp"
         self.ask("info", system)
         self.ask("check", system)
+        for arguments in (("info", system, "--json"), ("graph", system, "-o", "-"), ("graph", system, "--phase", "run", "-o", "graph.json"),
+                          ("analyze", system, "--json")):
+            self.ask(*arguments, growth=3)
 
     def test_fmus(self):
         self.ask("info", kit_fmu("Feedthrough", "3"))
+        self.ask("info", kit_fmu("Feedthrough", "3"), "--json", growth=3)
         self.ask("check", kit_fmu("Feedthrough", "2"))
 
     def test_results(self):
@@ -190,6 +194,7 @@ class Read(InjectedTest):
             self.tutti("run", *RUN, "-o", f"result.{ending}")
         self.ask("compare", "result.csv", "result.mat", growth=12)
         self.ask("compare", "result.jsonl", "result.csv", growth=12)
+        self.ask("compare", "result.csv", "result.csv", "--json", growth=12)
 
 
 class Nodes(InjectedTest, NodesTest):
