@@ -5,7 +5,7 @@ cannot be kept is refused."""
 import math
 import unittest
 
-from command import Table, kit_fmu
+from command import Table, kit_fmu, test_fmu
 from fabrics import LOCAL, RESULT, has_mpi, mpi, processes, threads
 from systems import component, ssd, system
 from test_checkpoint import CheckpointTest
@@ -51,6 +51,24 @@ class Constraints(CheckpointTest):
         table = self.table(*PAIR, *sets(a_x=0.1, b_x=0.1), "--constrain", RIGID, "--step", "0.01", "--stop", "3", "--interface", "me",
                            "--rtol", "1e-8")
         self.assertLess(self.swing(table, "a.x", 0.1, math.sqrt(150 / 4)), 1e-4)
+
+    def test_mobilities_by_derivatives(self):
+        """Of Model Exchange units no step is tried for mobilities, which are the same: so are the forces. Where velocities do not come out
+        as they say, steps are."""
+        forces = []
+        for interface in ("cs", "me"):
+            table = self.table(*PAIR, *sets(a_x=0.1, b_x=0.1), "--constrain", RIGID, "--step", "0.01", "--stop", "1", "--interface", interface,
+                               "--rtol", "1e-10", "--record", "*")
+            forces.append([float(force) for force in table["a.F_right"]])
+            tried = [unit["do_steps"] - 2 * self.ran_stats["steps"] for unit in self.ran_stats["units"]]
+            self.assertEqual((self.ran_stats["mobilities"], [count > 0 for count in tried]), (1, [interface == "cs"] * 2))
+        self.assertLess(max(abs(a - b) for a, b in zip(*forces)), 1e-3 * max(map(abs, forces[0])))
+        mixers = (f"a={test_fmu('Mixer', '2')}", f"b={test_fmu('Mixer', '2')}", *sets(a_b1=1, b_b1=2, a_a=0.5, b_a=2, a_x=1, b_x=3),
+                  "--constrain", "a.y1=b.y1; a.u1,b.u1", "--interface", "me", "--step", "0.1", "--stop", "2")
+        for cube, tries in ((0, False), (0.1, True)):  # a force to the power of 3
+            self.table(*mixers, *sets(a_cube=cube))
+            self.assertEqual((self.ran_stats["mobilities"] > 1, self.ran_stats["units"][0]["do_steps"] > 2 * self.ran_stats["steps"]),
+                             (tries, tries))
 
     def test_gear(self):
         """a turns three times as fast: 9 m_a + m_b swing on 9 k_a + k_b. Of positions, and of velocities alone."""
@@ -107,7 +125,7 @@ class Constraints(CheckpointTest):
     def test_every_fabric_and_checkpoint(self):
         kinds = [threads(2), processes(2), self.tcp()] + ([mpi(2)] if has_mpi() else [])
         three = (*PAIR, f"c={MASS}", *sets(a_x=0.1, b_x=0.1), "--connect", "b.x=c.x_left", "--connect", "b.v=c.v_left", "--stop", "1")
-        for n, more in enumerate((("--step", "0.01"), ("--step", "0.01", "--extrapolate", "1"), ("--control", "embedded", "--rtol", "1e-3"),
+        for n, more in enumerate((("--step", "0.01"), ("--step", "0.01", "--extrapolate", "1"), ("--step", "0.01", "--interface", "me"), ("--control", "embedded", "--rtol", "1e-3"),
                                   ("--control", "richardson", "--rtol", "1e-3", "--step", "0.01"),
                                   ("--step", "0.01", "--tlm", "c.F_right,c.v=d.F_right,d.v; delay=0.02; impedance=1", f"d={MASS3}"))):
             run = (*three, "--constrain", RIGID, *more)

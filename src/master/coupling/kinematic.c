@@ -3,7 +3,8 @@
  * forces that are held over a step. Connections go as with Jacobi.
  *
  * A step is tried with the forces of the last one, which leads to velocities v~. How velocities at the end of a step follow forces, the
- * mobilities, is known by differences (step_jacobian.h), so that new forces follow from a linear system. Units are taken back, and
+ * mobilities, is known by differences, or by derivatives of Model Exchange units (step_jacobian.h), so that new forces follow from a
+ * linear system. Units are taken back, and
  * make the step with these. With multipliers l, forces G^T l, M the mobilities, g the positions that should be 0 and G v how
  * these move, gamma = 1 / (1 + 4 tau / h),
  *     (G M G^T + 4 gamma eps / h) dl = -4 gamma / h g(n) + gamma G v(n) - G v~ - 4 gamma eps / h l
@@ -11,7 +12,7 @@
  *     (G M G^T + eps / h) dl = -G v~ - eps / h l
  *
  * Mobilities are kept from step to step: as long as steps have the same size, and velocities come out as foretold to a tenth of what the
- * new forces moved them by.
+ * new forces moved them by. If they do not, and mobilities were those of derivatives, the next ones are found by differences.
  *
  * Every rank computes all of it, from the same values. */
 #include <math.h>
@@ -24,12 +25,14 @@
 #include "master/coupling/coupling.h"
 #include "master/coupling/step_jacobian.h"
 #include "options/options.h"
+#include "rank/agree.h"
 #include "solve/linear.h"
 
 /* A constrained end of a unit. Places are numbers of doubles among the signals. */
 struct end {
     uint32_t component;
     uint32_t force, velocity, position; /* places; position: TUTTI_NONE if there is none */
+    uint32_t input, output;             /* force and velocity as variables of the unit */
     uint32_t column, row; /* of the mobilities: the column of its force, the row of its velocity in its unit */
 };
 
@@ -53,6 +56,7 @@ struct term {
 struct known {
     double h;       /* of the step that they were measured for; 0: they were not */
     bool stale;     /* the last step came out otherwise than they said */
+    bool derived;   /* derivatives took part in them */
     bool checked;   /* that no constraint follows from others */
     uint32_t worst; /* the row with the largest drift so far */
     double t;       /* where the last step began */
@@ -77,6 +81,7 @@ struct kinematic {
     double *values;           /* of minus the matrix */
     double relax_time;        /* tau, as a part of the longest step */
     struct tutti_step_jacobian mobilities;
+    struct tutti_step_meaning meaning; /* of its columns and rows */
     struct tutti_pattern pattern;
     struct tutti_lu *lu;
     struct tutti_snapshot own; /* where the step begins, if that is not the start of a macro step */
@@ -124,6 +129,8 @@ static void list_ends(struct kinematic *kinematic, const struct tutti_rank *rank
         for (uint32_t i = 0; i < constraint->end_count; i++, e++) {
             struct end *end = &kinematic->ends[e];
             end->component = system->fed[constraint->forces[i]].component;
+            end->input = system->fed[constraint->forces[i]].variable;
+            end->output = system->read[constraint->velocities[i]].variable;
             end->force = rank->wires.fed[constraint->forces[i]];
             end->velocity = place_of(&rank->wires, constraint->velocities[i]);
             end->position = constraint->positions ? place_of(&rank->wires, constraint->positions[i]) : TUTTI_NONE;
@@ -165,6 +172,28 @@ static enum tutti_err open_mobilities(struct kinematic *kinematic, struct tutti_
         velocities += row_count[c];
     }
     return tutti_step_jacobian_init(&kinematic->mobilities, rank, columns, column, row_count);
+}
+
+/* What they are, for derivatives: forces are held; of a velocity that is an element of an array nothing is known. */
+static enum tutti_err mean_mobilities(struct kinematic *kinematic, struct tutti_rank *rank)
+{
+    const struct tutti_system *system = rank->job->system;
+    uint32_t columns = kinematic->end_count;
+    struct tutti_step_part *parts = tutti_arena_array(&rank->arena, columns, sizeof *parts);
+    size_t *first = tutti_arena_array(&rank->arena, (size_t)columns + 1, sizeof *first);
+    uint32_t *rows = tutti_arena_array(&rank->arena, columns, sizeof *rows);
+    if (!parts || !first || !rows)
+        return tutti_fail_memory();
+    for (uint32_t e = 0; e < columns; e++) {
+        const struct end *end = &kinematic->ends[e];
+        const struct tutti_var *vars = system->components[end->component].fmu->desc->vars;
+        parts[end->column] = (struct tutti_step_part){end->column, end->input, 1};
+        first[e + 1] = e + 1;
+        rows[kinematic->mobilities.row_first[end->component] + end->row] =
+            vars[end->output].dimension_count > 0 ? TUTTI_NONE : end->output;
+    }
+    kinematic->meaning = (struct tutti_step_meaning){.parts = parts, .part_first = first, .row_variables = rows};
+    return TUTTI_OK;
 }
 
 /* Calls `take` for every pair of ends of the same unit, of any two rows. */
@@ -295,6 +324,7 @@ static enum tutti_err open_kinematic(struct tutti_master *master, void *self)
         kinematic->sizes[e] = 1;
     list_ends(kinematic, rank);
     TRY(open_mobilities(kinematic, rank));
+    TRY(mean_mobilities(kinematic, rank));
     TRY(open_matrix(kinematic, rank));
     return remember(kinematic, master);
 }
@@ -481,6 +511,7 @@ static enum tutti_err measure(struct tutti_master *master, struct kinematic *kin
     struct tutti_step_probe probe = {&probing, stage_moved, read_velocities};
     const double *signals = (const void *)rank->wires.signals, *begin = (const void *)master->staging.begin;
     bool complete = true, again = true;
+    mobilities->meaning = kinematic->known.stale && kinematic->known.derived ? NULL : &kinematic->meaning;
     for (uint32_t i = 0; i < mobilities->row_first[rank->job->system->component_count]; i++)
         kinematic->base[i] = signals[kinematic->velocities[i]];
     for (int round = 0; again && complete && round < MOST_ROUNDS; round++) {
@@ -489,10 +520,14 @@ static enum tutti_err measure(struct tutti_master *master, struct kinematic *kin
             column->value = begin[kinematic->ends[e].force];
             column->size = kinematic->sizes[kinematic->ends[e].column];
         }
+        unsigned long tried = mobilities->tried;
         TRY(tutti_step_jacobian_measure(mobilities, &probe, &master->rules, start, target, kinematic->base, 0,
                                         mobilities->column_count, &complete));
-        again = complete && fit_sizes(kinematic);
+        again = mobilities->tried > tried; /* sizes are of those */
+        TRY(tutti_agree_any(rank, &again));
+        again = again && complete && fit_sizes(kinematic);
     }
+    kinematic->known.derived = mobilities->meaning != NULL;
     rank->stats->mobilities++;
     kinematic->known.h = target - start->t;
     kinematic->known.stale = false;
