@@ -350,6 +350,7 @@ static const struct form forms[] = {
     [TUTTI_CALLBACK_ConfirmAttributeOwnershipAcquisitionCancellation] = {54, 0, make_members},
     [TUTTI_CALLBACK_InformAttributeOwnership] = {55, 0, make_owner},
     [TUTTI_CALLBACK_AttributeIsNotOwned] = {56, 0, make_members},
+    [TUTTI_CALLBACK_AttributeIsOwnedByRTI] = {57, 0, make_members},
     [TUTTI_CALLBACK_TimeRegulationEnabled] = {58, 0, make_time},
     [TUTTI_CALLBACK_TimeConstrainedEnabled] = {59, 0, make_time},
     [TUTTI_CALLBACK_FlushQueueGrant] = {60, 0, make_flush_grant},

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "fedpro/message.h"
+#include "rti/mom.h"
 
 enum { LONGEST = 1024 };
 
@@ -63,36 +64,23 @@ const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, con
     return NULL;
 }
 
-/* The character of UTF-8 at `text`; its bytes are `length`. */
-static unsigned get_utf8(const char *text, size_t length)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    if (length == 1)
-        return bytes[0];
-    unsigned character = bytes[0] & (0x7fU >> length);
-    for (size_t i = 1; i < length; i++)
-        character = character << 6 | (bytes[i] & 0x3f);
-    return character;
-}
-
 enum tutti_err tutti_fedpro_credentials_of_key(struct tutti_fedpro_memory *memory, const char *key,
                                                ProtobufCBinaryData *data)
 {
-    size_t most = strlen(key), count = 0, length = 0;
-    uint8_t *bytes = tutti_fedpro_memory_take(memory, 4 + 2 * most);
-    if (!bytes)
-        return tutti_fail_memory();
+    enum { BEYOND_UTF_16 = 4 }; /* bytes of characters that have two units there */
+    struct tutti_text text = {0};
+    size_t length = 0;
     for (const char *at = key; *at; at += length) {
         length = tutti_str_utf8_length(at);
-        unsigned character = length ? get_utf8(at, length) : 0x10000;
-        if (character > 0xffff)
+        if (length == 0 || length == BEYOND_UTF_16)
             return tutti_fail(TUTTI_ERR_ARGUMENT,
                               "the key has a character that cannot be sent: use letters and digits");
-        bytes[4 + 2 * count] = (uint8_t)(character >> 8);
-        bytes[5 + 2 * count] = (uint8_t)character;
-        count++;
     }
-    tutti_fedpro_put_u32(bytes, (uint32_t)count);
-    *data = (ProtobufCBinaryData){4 + 2 * count, bytes};
-    return TUTTI_OK;
+    tutti_mom_put_text(&text, key);
+    uint8_t *bytes = text.failed ? NULL : tutti_fedpro_memory_take(memory, text.length);
+    if (bytes)
+        memcpy(bytes, text.text, text.length);
+    *data = (ProtobufCBinaryData){text.length, bytes};
+    tutti_text_fini(&text);
+    return bytes ? TUTTI_OK : tutti_fail_memory();
 }

@@ -3,18 +3,22 @@
 
 #include "fedpro/message.h"
 
-enum { HANDLE = 4, RETRACTION = 8 };
+enum { COUNT = 4, NUMBER = 4, RETRACTION = 8 };
 
 uint32_t tutti_fedpro_read_handle(const Fedpro__Handle *handle)
 {
-    return handle && handle->data.len == HANDLE ? tutti_fedpro_get_u32(handle->data.data) : 0;
+    if (!handle)
+        return 0;
+    if (handle->data.len == COUNT + NUMBER && tutti_fedpro_get_u32(handle->data.data) == NUMBER)
+        return tutti_fedpro_get_u32(handle->data.data + COUNT);
+    return handle->data.len == NUMBER ? tutti_fedpro_get_u32(handle->data.data) : 0;
 }
 
 uint64_t tutti_fedpro_read_retraction(const Fedpro__Handle *handle)
 {
     if (!handle || handle->data.len != RETRACTION)
         return 0;
-    return (uint64_t)tutti_fedpro_get_u32(handle->data.data) << 32 | tutti_fedpro_get_u32(handle->data.data + HANDLE);
+    return (uint64_t)tutti_fedpro_get_u32(handle->data.data) << 32 | tutti_fedpro_get_u32(handle->data.data + 4);
 }
 
 uint32_t *tutti_fedpro_read_handles(struct tutti_fedpro_memory *memory, const Fedpro__Handles *handles, size_t *count)
@@ -60,9 +64,11 @@ static Fedpro__Handle *make(struct tutti_fedpro_memory *memory, size_t size)
 
 Fedpro__Handle *tutti_fedpro_make_handle(struct tutti_fedpro_memory *memory, uint32_t handle)
 {
-    Fedpro__Handle *made = make(memory, HANDLE);
-    if (made)
-        tutti_fedpro_put_u32(made->data.data, handle);
+    Fedpro__Handle *made = make(memory, COUNT + NUMBER);
+    if (made) {
+        tutti_fedpro_put_u32(made->data.data, NUMBER);
+        tutti_fedpro_put_u32(made->data.data + COUNT, handle);
+    }
     return made;
 }
 
@@ -71,7 +77,7 @@ Fedpro__Handle *tutti_fedpro_make_retraction(struct tutti_fedpro_memory *memory,
     Fedpro__Handle *made = make(memory, RETRACTION);
     if (made) {
         tutti_fedpro_put_u32(made->data.data, (uint32_t)(number >> 32));
-        tutti_fedpro_put_u32(made->data.data + HANDLE, (uint32_t)number);
+        tutti_fedpro_put_u32(made->data.data + 4, (uint32_t)number);
     }
     return made;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* forms.h - between the RTI's handles, times and values and the forms they have in messages (shapes.proto).
  *
- * A handle is four bytes, big-endian, a time eight, a retraction's handle eight. What is made lies in the memory given; when that is out,
+ * A handle is the number 4 and then its own number, four bytes each and big-endian: an HLAhandle, which is what values of the management
+ * object model have, too, so that programs can compare both; without the first it is taken as well. A time is eight bytes, a retraction's handle
+ * eight. What is made lies in the memory given; when that is out,
  * `memory->failed` says so, and what was made must not be sent. */
 #ifndef TUTTI_FEDPRO_FORMS_H
 #define TUTTI_FEDPRO_FORMS_H
@@ -11,7 +13,7 @@
 #include "rti/logical_time.h"
 #include "rti/message.h"
 
-/* 0: there is none, or it is not of this size. */
+/* 0: there is none, or it is not of this form. */
 uint32_t tutti_fedpro_read_handle(const Fedpro__Handle *handle);
 uint64_t tutti_fedpro_read_retraction(const Fedpro__Handle *handle);
 /* An array in the memory, NULL if it is empty. */

@@ -100,7 +100,7 @@ static void on_ended(void *context, struct tutti_fedpro_session *session, const 
     if (why && client->ambassador)
         tutti_log_printf(service->options.log, TUTTI_LOG_WARNING, NULL, "%s is gone: %s", name_of(client), why);
     if (client->ambassador)
-        tutti_rti_lose(client->ambassador);
+        tutti_rti_lose(client->ambassador, why ? why : "the federate ended its session without resigning");
     if (client->previous)
         client->previous->next = client->next;
     else

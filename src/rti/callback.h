@@ -44,6 +44,7 @@
     X(ConfirmAttributeOwnershipAcquisitionCancellation)                                                                \
     X(InformAttributeOwnership)                                                                                        \
     X(AttributeIsNotOwned)                                                                                             \
+    X(AttributeIsOwnedByRTI)                                                                                           \
     X(TimeRegulationEnabled)                                                                                           \
     X(TimeConstrainedEnabled)                                                                                          \
     X(FlushQueueGrant)                                                                                                 \

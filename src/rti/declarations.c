@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/vector.h"
 #include "rti/discovery.h"
+#include "rti/mom_objects.h"
 #include "rti/ownership.h"
 #include "rti/relevance.h"
 
@@ -219,6 +220,7 @@ enum tutti_hla tutti_rti_subscribe_attributes(struct tutti_ambassador *ambassado
     if (*rate && !tutti_fom_find_entry(&f->federation->fom->update_rates, rate))
         return RAISE(InvalidUpdateRateDesignator, "the object model has no update rate '%s'",
                      tutti_str_show(rate).text);
+    tutti_mom_wanted(f->federation, set.class);
     HLA_TRY(change(f, set, TUTTI_SUBSCRIBED | (active ? TUTTI_ACTIVE : 0), active ? 0 : TUTTI_ACTIVE));
     advise_others(f, set.class, active);
     tutti_discovery_for(f, set.class);

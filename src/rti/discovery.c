@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "rti/mom.h"
 #include "rti/relevance.h"
 
 void tutti_discovery_add(struct tutti_object *object, struct tutti_federate *federate, uint32_t class)
@@ -59,6 +60,8 @@ void tutti_discovery_request(struct tutti_object *object, const struct tutti_fed
         if (n)
             tutti_ambassador_push(owner->ambassador, &callback);
     }
+    if (object->of_rti)
+        tutti_mom_answer(object, tutti_federation_member(federation, requester->handle), attributes, count);
     free(asked);
 }
 
@@ -94,7 +97,7 @@ void tutti_discovery_try(struct tutti_object *object, struct tutti_federate *fed
                                       .text = object->name,
                                       .federate = object->registrant};
     tutti_ambassador_push(federate->ambassador, &callback);
-    if (fom->switches.auto_provide)
+    if (fom->switches.auto_provide || object->of_rti)
         provide(object, federate, class);
 }
 

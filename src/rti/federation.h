@@ -5,7 +5,7 @@
  *
  *  J1  Handles of federates and objects only rise and are never used again in a federation.
  *  J2  `known` of an object has every federate that discovered or registered it, in the order of handles, with the class it knows.
- *  J3  An attribute's owner is a joined federate, or 0.
+ *  J3  An attribute's owner is a joined federate, the RTI itself, or 0.
  *  J4  Nothing is queued for an ambassador beyond its bounds: it is `overflowed` then, gets nothing more, and its server ends it. */
 #ifndef TUTTI_RTI_FEDERATION_H
 #define TUTTI_RTI_FEDERATION_H
@@ -124,8 +124,12 @@ struct tutti_object_attribute {
     struct tutti_handles acquirers; /* that asked for it, the first one first */
 };
 
+enum { TUTTI_OWNED_BY_RTI = UINT32_MAX }; /* in place of an owner's handle */
+
 struct tutti_object {
-    uint32_t handle, class, registrant;
+    uint32_t handle, class, registrant; /* registrant 0: the RTI */
+    bool of_rti;
+    uint32_t about; /* of the RTI's own: the federate that it is about; 0: the federation */
     char *name;
     struct tutti_object_attribute *attributes; /* in the order of handles */
     size_t attribute_count, attribute_room;
@@ -168,6 +172,7 @@ struct tutti_federation {
     size_t point_count, point_room;
     uint64_t last_message;
     bool unsettled; /* something may be granted */
+    bool has_mom;   /* the RTI has objects of its own, see mom_objects.h */
     struct tutti_value *scratch;
     size_t scratch_room;
 };

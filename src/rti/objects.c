@@ -157,9 +157,16 @@ static const struct tutti_interest *interest_in(const struct tutti_federate *f, 
     return NULL;
 }
 
-static struct tutti_object_attribute attribute_of(const struct tutti_federate *f, uint32_t class, uint32_t attribute)
+/* `f` NULL: of an object of the RTI. */
+static struct tutti_object_attribute attribute_of(const struct tutti_federation *federation,
+                                                  const struct tutti_federate *f, uint32_t class, uint32_t attribute)
 {
-    const struct tutti_fom_member *member = tutti_fom_member(&f->federation->fom->objects, attribute);
+    const struct tutti_fom_member *member = tutti_fom_member(&federation->fom->objects, attribute);
+    if (!f)
+        return (struct tutti_object_attribute){.attribute = attribute,
+                                               .owner = TUTTI_OWNED_BY_RTI,
+                                               .transportation = member->transportation,
+                                               .order = member->order};
     const struct tutti_interest *interest = interest_in(f, class, attribute);
     unsigned flags = interest ? interest->flags : 0;
     bool owned = flags & TUTTI_PUBLISHED || attribute == TUTTI_FOM_PRIVILEGE_TO_DELETE;
@@ -174,37 +181,52 @@ static struct tutti_object_attribute attribute_of(const struct tutti_federate *f
                                            .order = order};
 }
 
-static bool add_attributes(struct tutti_object *object, const struct tutti_federate *f)
+static bool add_attributes(struct tutti_object *object, const struct tutti_federation *federation,
+                           const struct tutti_federate *f)
 {
-    const struct tutti_fom_tree *tree = &f->federation->fom->objects;
+    const struct tutti_fom_tree *tree = &federation->fom->objects;
     for (uint32_t class = object->class; class; class = tree->classes[class - 1].parent)
         for (uint32_t m = tree->classes[class - 1].members; m; m = tree->members[m - 1].next) {
             if (!tutti_vector_reserve(&object->attributes, &object->attribute_room, object->attribute_count + 1,
                                       sizeof *object->attributes))
                 return false;
-            object->attributes[object->attribute_count++] = attribute_of(f, object->class, m);
+            object->attributes[object->attribute_count++] = attribute_of(federation, f, object->class, m);
         }
     if (object->attribute_count)
         qsort(object->attributes, object->attribute_count, sizeof *object->attributes, compare_attributes);
     return true;
 }
 
-static struct tutti_object *new_object(const struct tutti_federate *f, uint32_t class, const char *name)
+/* `f` NULL: of the RTI. */
+static struct tutti_object *new_object(struct tutti_federation *federation, const struct tutti_federate *f,
+                                       uint32_t class, const char *name)
 {
     struct tutti_object *object = calloc(1, sizeof *object);
     char text[sizeof made + TUTTI_NUMBER_MAX];
     if (!object)
         return NULL;
-    object->handle = f->federation->last_object + 1;
+    object->handle = federation->last_object + 1;
     object->class = class;
-    object->registrant = f->handle;
+    object->registrant = f ? f->handle : 0;
+    object->of_rti = !f;
     snprintf(text, sizeof text, "%s%u", made, object->handle);
     object->name = tutti_str_copy(name ? name : text);
-    if (object->name && add_attributes(object, f) &&
-        tutti_handle_table_add(&f->federation->objects, object->handle, object))
+    if (object->name && add_attributes(object, federation, f) &&
+        tutti_handle_table_add(&federation->objects, object->handle, object)) {
+        federation->last_object = object->handle;
         return object;
+    }
     tutti_object_free(object);
     return NULL;
+}
+
+void tutti_objects_add_own(struct tutti_federation *federation, uint32_t class, uint32_t about)
+{
+    struct tutti_object *object = new_object(federation, NULL, class, NULL);
+    if (!object)
+        return;
+    object->about = about;
+    tutti_discovery_of(object, federation);
 }
 
 static enum tutti_hla check_registration(const struct tutti_federate *f, uint32_t class, const char *name)
@@ -235,10 +257,10 @@ enum tutti_hla tutti_rti_register(struct tutti_ambassador *ambassador, uint32_t 
     struct tutti_federate *f;
     HLA_TRY(tutti_ambassador_federate(ambassador, &f));
     HLA_TRY(check_registration(f, class, name));
-    struct tutti_object *object = new_object(f, class, name);
+    struct tutti_object *object = new_object(f->federation, f, class, name);
     if (!object)
         return tutti_hla_raise_memory();
-    f->federation->last_object = *handle = object->handle;
+    *handle = object->handle;
     if (name)
         reserved(f->federation, name)->object = object->handle;
     tutti_discovery_add(object, f, class);
@@ -364,6 +386,27 @@ static enum tutti_hla delete_object(struct tutti_federate *f, struct tutti_objec
     free(to.items);
     *retraction = tutti_send_done(f, message);
     return TUTTI_HLA_OK;
+}
+
+void tutti_objects_remove_own(struct tutti_federation *federation, struct tutti_object *object)
+{
+    struct tutti_message *message = tutti_message_new(TUTTI_MESSAGE_DELETE, NULL, 0, (struct tutti_octets){0});
+    if (!message)
+        return;
+    message->number = ++federation->last_message;
+    message->sent = TUTTI_ORDER_RECEIVE;
+    message->object = object->handle;
+    message->transportation = TUTTI_FOM_RELIABLE;
+    object->deleter = TUTTI_OWNED_BY_RTI;
+    if (object->known_count == 0)
+        tutti_object_end(federation, object);
+    for (size_t i = federation->federates.count; i-- > 0;) {
+        struct tutti_federate *to = tutti_federation_at(federation, i);
+        object = tutti_federation_object(federation, message->object); /* the last delivery is its end */
+        if (object && tutti_object_known(object, to->handle))
+            tutti_deliver_removal(to, message);
+    }
+    tutti_message_release(message);
 }
 
 enum tutti_hla tutti_rti_delete(struct tutti_ambassador *ambassador, uint32_t handle, struct tutti_send send,

@@ -43,6 +43,10 @@ TUTTI_CHECKED enum tutti_hla tutti_rti_query_attribute_transportation(struct tut
 
 /* For the other modules: an object by its name, or NULL. */
 struct tutti_object *tutti_objects_find(const struct tutti_federation *federation, const char *name);
+/* An object of the RTI itself, about a federate or (0) the federation, which federates that subscribe discover; and its end. Nothing when memory is
+ * out. */
+void tutti_objects_add_own(struct tutti_federation *federation, uint32_t class, uint32_t about);
+void tutti_objects_remove_own(struct tutti_federation *federation, struct tutti_object *object);
 /* A federate leaves: its objects are deleted where it may (`delete`), what it owns else is taken from it, it knows none any more, and
  * the names that it reserved are free. */
 void tutti_objects_leave(struct tutti_federate *federate, bool delete);

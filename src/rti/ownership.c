@@ -271,12 +271,13 @@ enum tutti_hla tutti_rti_acquire(struct tutti_ambassador *ambassador, struct tut
     for (size_t i = 0; i < set.count; i++) {
         struct tutti_object_attribute *a = tutti_object_attribute(object, set.attributes[i]);
         struct tutti_federate *owner = tutti_federation_member(f->federation, a->owner);
-        if (!owner) {
+        if (!a->owner) {
             a->owner = f->handle;
             collect(&had, set.attributes[i], f);
         } else if (owner != f && !tutti_handles_have(&a->acquirers, f->handle)) {
             collect(&a->acquirers, f->handle, f);
-            share(a->divesting ? &confirm : &release, owner, set.attributes[i]);
+            if (owner) /* the RTI gives nothing away */
+                share(a->divesting ? &confirm : &release, owner, set.attributes[i]);
         }
     }
     tell(f, TUTTI_CALLBACK_AttributeOwnershipAcquisitionNotification, object, &had, tag);
@@ -355,8 +356,9 @@ enum tutti_hla tutti_rti_query_ownership(struct tutti_ambassador *ambassador, st
         for (size_t k = i; k < set.count; k++)
             if (tutti_object_attribute(object, set.attributes[k])->owner == owner)
                 collect(&same, set.attributes[k], f);
-        struct tutti_callback callback = {.kind = owner ? TUTTI_CALLBACK_InformAttributeOwnership
-                                                        : TUTTI_CALLBACK_AttributeIsNotOwned,
+        struct tutti_callback callback = {.kind = owner == TUTTI_OWNED_BY_RTI ? TUTTI_CALLBACK_AttributeIsOwnedByRTI
+                                                  : owner                     ? TUTTI_CALLBACK_InformAttributeOwnership
+                                                                              : TUTTI_CALLBACK_AttributeIsNotOwned,
                                           .object = object->handle,
                                           .federate = owner,
                                           .handles = same.items,

@@ -11,6 +11,8 @@
 #include "rti/delivery.h"
 #include "rti/discovery.h"
 #include "rti/fom/merge.h"
+#include "rti/mom.h"
+#include "rti/mom_objects.h"
 #include "rti/objects.h"
 #include "rti/ownership.h"
 #include "rti/sync_points.h"
@@ -357,6 +359,7 @@ enum tutti_hla tutti_rti_join(struct tutti_ambassador *ambassador, const struct 
     ambassador->federate = f;
     if (!tutti_sync_points_join(f))
         ambassador->overflowed = true;
+    tutti_mom_joined(f);
     return TUTTI_HLA_OK;
 }
 
@@ -401,8 +404,10 @@ static void leave(struct tutti_federate *f, bool delete)
     for (size_t i = 0; i < f->held_count; i++)
         tutti_ambassador_discharge(ambassador, f->held[i]->size);
     tutti_handle_table_remove(&federation->federates, f->handle);
+    uint32_t handle = f->handle;
     tutti_federate_free(f);
     ambassador->federate = NULL;
+    tutti_mom_left(federation, handle);
     federation->unsettled = true;
     tutti_time_settle(federation);
 }
@@ -422,10 +427,12 @@ enum tutti_hla tutti_rti_resign(struct tutti_ambassador *ambassador, enum tutti_
     return TUTTI_HLA_OK;
 }
 
-void tutti_rti_lose(struct tutti_ambassador *ambassador)
+void tutti_rti_lose(struct tutti_ambassador *ambassador, const char *why)
 {
     struct tutti_federate *f = ambassador->federate;
-    if (f)
+    if (f) {
+        tutti_mom_report_lost(f, why);
         leave(f, deletes(f->switches.automatic_resign));
+    }
     free_ambassador(ambassador);
 }

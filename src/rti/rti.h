@@ -21,9 +21,9 @@ void tutti_rti_free(struct tutti_rti *rti);
 TUTTI_CHECKED enum tutti_hla tutti_rti_connect(struct tutti_rti *rti, struct tutti_ambassador **ambassador);
 /* 4.3 Disconnect; the ambassador is gone. FederateIsExecutionMember: it must resign first. */
 TUTTI_CHECKED enum tutti_hla tutti_rti_disconnect(struct tutti_ambassador *ambassador);
-/* The program is gone without a word: its federate resigns as its automatic resign directive says, and the ambassador is gone. What it
- * sent stays sent. */
-void tutti_rti_lose(struct tutti_ambassador *ambassador);
+/* The program is gone without a word, for a reason that others are told (HLAreportFederateLost): its federate resigns as its automatic resign
+ * directive says, and the ambassador is gone. What it sent stays sent. */
+void tutti_rti_lose(struct tutti_ambassador *ambassador, const char *why);
 
 /* The next callback, or NULL; borrowed until the next call for this ambassador. */
 const struct tutti_callback *tutti_rti_next(struct tutti_ambassador *ambassador);

@@ -16,6 +16,7 @@
 #include "rti/time_management.h"
 
 #include "rti/delivery.h"
+#include "rti/mom.h"
 
 /* V3 */
 struct bounds {
@@ -145,6 +146,7 @@ static void settle_federate(const struct bounds *bounds, struct tutti_federate *
     if (time->constrained_pending && is_past(bounds, f, time->now, time->strict)) {
         time->constrained_pending = false;
         time->constrained = true;
+        tutti_mom_time_changed(f);
         tell_time(f, TUTTI_CALLBACK_TimeConstrainedEnabled, time->now, 0);
     }
     if (time->pending == TUTTI_ADVANCE_NONE)
@@ -236,6 +238,7 @@ enum tutti_hla tutti_rti_enable_time_regulation(struct tutti_ambassador *ambassa
     f->time.lookahead = lookahead;
     f->time.promise = tutti_bound_promise(kind_of(f), f->time.now, lookahead, f->time.strict);
     tell_time(f, TUTTI_CALLBACK_TimeRegulationEnabled, f->time.now, 0);
+    tutti_mom_time_changed(f);
     return changed(f);
 }
 
@@ -246,6 +249,7 @@ enum tutti_hla tutti_rti_disable_time_regulation(struct tutti_ambassador *ambass
     if (!f->time.regulating)
         return RAISE(TimeRegulationIsNotEnabled, "federate '%s' does not regulate", f->name);
     f->time.regulating = false;
+    tutti_mom_time_changed(f);
     return changed(f);
 }
 
@@ -271,6 +275,7 @@ enum tutti_hla tutti_rti_disable_time_constrained(struct tutti_ambassador *ambas
     f->time.constrained = false;
     tutti_deliver_held(f);
     tutti_deliver_until(f, INT64_MAX, TUTTI_ORDER_RECEIVE);
+    tutti_mom_time_changed(f);
     return changed(f);
 }
 
@@ -330,6 +335,7 @@ enum tutti_hla tutti_rti_enable_asynchronous_delivery(struct tutti_ambassador *a
         return RAISE(AsynchronousDeliveryAlreadyEnabled, "asynchronous delivery to federate '%s' is on", f->name);
     f->time.asynchronous = true;
     tutti_deliver_held(f);
+    tutti_mom_time_changed(f);
     return TUTTI_HLA_OK;
 }
 
@@ -340,6 +346,7 @@ enum tutti_hla tutti_rti_disable_asynchronous_delivery(struct tutti_ambassador *
     if (!f->time.asynchronous)
         return RAISE(AsynchronousDeliveryAlreadyDisabled, "asynchronous delivery to federate '%s' is off", f->name);
     f->time.asynchronous = false;
+    tutti_mom_time_changed(f);
     return TUTTI_HLA_OK;
 }
 

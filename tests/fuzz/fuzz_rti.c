@@ -75,7 +75,7 @@ static void check_object(const struct tutti_federation *federation, const struct
     for (size_t i = 0; i < object->attribute_count; i++) {
         const struct tutti_object_attribute *a = &object->attributes[i];
         if ((i && a->attribute <= object->attributes[i - 1].attribute) ||
-            (a->owner && !tutti_federation_member(federation, a->owner)) ||
+            (a->owner && a->owner != TUTTI_OWNED_BY_RTI && !tutti_federation_member(federation, a->owner)) ||
             (a->owner && tutti_handles_have(&a->acquirers, a->owner)) || (!a->owner && a->divesting))
             abort();
         for (size_t k = 0; k < a->acquirers.count; k++)
@@ -298,7 +298,7 @@ static enum tutti_hla step(struct play *p)
         return TUTTI_HLA_OK;
     }
     if (what == 1 && (next(p, 7) == 0 || tutti_rti_overflowed(p->a[i]))) {
-        tutti_rti_lose(p->a[i]);
+        tutti_rti_lose(p->a[i], "it is gone");
         p->a[i] = NULL;
         return TUTTI_HLA_OK;
     }

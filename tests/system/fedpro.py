@@ -160,6 +160,7 @@ CALLBACKS = f"""
 52 AttributeOwnershipUnavailable objectInstance:ObjectInstanceHandle attributes:AttributeHandleSet userSuppliedTag:b
 55 InformAttributeOwnership objectInstance:ObjectInstanceHandle attributes:AttributeHandleSet federate:FederateHandle
 56 AttributeIsNotOwned objectInstance:ObjectInstanceHandle attributes:AttributeHandleSet
+57 AttributeIsOwnedByRTI objectInstance:ObjectInstanceHandle attributes:AttributeHandleSet
 58 TimeRegulationEnabled time:LogicalTime
 59 TimeConstrainedEnabled time:LogicalTime
 60 FlushQueueGrant time:LogicalTime optimisticTime:LogicalTime

@@ -139,6 +139,94 @@ class Federations(RtiTest):
         self.assertTrue(two.call("IsAttributeOwnedByFederate", objectInstance=beetle, attribute=z))
 
 
+def text_of(data):
+    """HLAunicodeString."""
+    assert int.from_bytes(data[:4], "big") == len(data[4:]) // 2
+    return data[4:].decode("utf-16-be")
+
+
+class Management(RtiTest):
+    """The management object model: federates see each other come and go."""
+
+    def watch(self, watcher, name, *attributes):
+        """Subscribes; returns the names of the attributes by their handles."""
+        _, handles = watcher.subscribe(name, *attributes)
+        return {h.data: a for h, a in zip(handles, attributes)}
+
+    def reflected(self, watcher, names):
+        seen = watcher.wait("reflectAttributeValues")
+        return seen.objectInstance.data, {names[p.attributeHandle.data]: p.value for p in seen.attributeValues.attributeHandleValue}
+
+    def test_federates_come_and_go(self):
+        rti = self.rti()
+        watcher, other = self.federate(rti), self.federate(rti)
+        own = watcher.join("road", "wätcher 🚗", fom=FOM).federateHandle
+        names = self.watch(watcher, "HLAmanager.HLAfederate", "HLAfederateHandle", "HLAfederateName", "HLAfederateType",
+                           "HLAtimeRegulating", "HLAtimeConstrained")
+        found = watcher.wait("discoverObjectInstance")
+        self.assertEqual(watcher.call("GetObjectInstanceName", objectInstance=found.objectInstance), found.objectInstanceName)
+        first, told = self.reflected(watcher, names)
+        self.assertEqual(first, found.objectInstance.data)
+        self.assertEqual(told["HLAfederateHandle"], own.data)
+        self.assertEqual((text_of(told["HLAfederateName"]), text_of(told["HLAfederateType"])), ("wätcher 🚗", "test"))
+        self.assertEqual((told["HLAtimeRegulating"], told["HLAtimeConstrained"]), (bytes(4), bytes(4)))
+        member = other.join("road", "other").federateHandle
+        body = watcher.wait("discoverObjectInstance").objectInstance
+        second, told = self.reflected(watcher, names)
+        self.assertEqual((second, told["HLAfederateHandle"]), (body.data, member.data))
+        self.assertEqual(watcher.call("GetFederateName", federate=TYPES["FederateHandle"](data=told["HLAfederateHandle"])), "other")
+        other.regulate(1)
+        self.assertEqual(self.reflected(watcher, names), (body.data, {
+            "HLAtimeRegulating": b"\0\0\0\1", "HLAtimeConstrained": bytes(4)}))
+        handles = [TYPES["AttributeHandle"](data=data) for data in names]
+        watcher.fails("AttributeNotOwned", "UpdateAttributeValues", objectInstance=body,
+                      attributeValues=watcher.values([(handles[0], b"1")]))
+        watcher.fails("DeletePrivilegeNotHeld", "DeleteObjectInstance", objectInstance=body)
+        watcher.call("QueryAttributeOwnership", objectInstance=body, attributes=watcher.set_of(handles[:1]))
+        self.assertEqual(watcher.wait("attributeIsOwnedByRTI").objectInstance, body)
+        other.call("ResignFederationExecution", resignAction=5)
+        self.assertEqual(watcher.wait("removeObjectInstance").objectInstance, body)
+
+    def test_the_federation(self):
+        rti = self.rti()
+        watcher, other = self.federate(rti), self.federate(rti)
+        own = watcher.join("road", "watcher", fom=FOM).federateHandle.data
+        names = self.watch(watcher, "HLAmanager.HLAfederation", "HLAfederationName", "HLAfederatesInFederation",
+                           "HLAtimeImplementationName", "HLAFOMmoduleDesignatorList", "HLAautoProvide")
+        body, told = self.reflected(watcher, names)
+        self.assertEqual(text_of(told["HLAfederationName"]), "road")
+        self.assertEqual(text_of(told["HLAtimeImplementationName"]), "HLAfloat64Time")
+        self.assertEqual(told["HLAfederatesInFederation"], b"\0\0\0\1" + own)
+        self.assertEqual(told["HLAFOMmoduleDesignatorList"][:4], b"\0\0\0\1")
+        self.assertEqual(text_of(told["HLAFOMmoduleDesignatorList"][4:]), "test.xml")
+        self.assertEqual(told["HLAautoProvide"], bytes(4))
+        member = other.join("road", "other").federateHandle.data
+        self.assertEqual(self.reflected(watcher, names), (body, {"HLAfederatesInFederation": b"\0\0\0\2" + own + member}))
+        watcher.call("RequestInstanceAttributeValueUpdate", objectInstance=TYPES["ObjectInstanceHandle"](data=body),
+                     attributes=watcher.set_of([TYPES["AttributeHandle"](data=next(iter(names)))]))
+        self.assertEqual(list(self.reflected(watcher, names)[1]), ["HLAfederationName"])
+
+    def test_one_that_is_lost_is_reported(self):
+        rti = self.rti("--grace", 0)
+        watcher, other = self.federate(rti), self.federate(rti)
+        watcher.join("road", "watcher", fom=FOM)
+        handle = other.join("road", "other").federateHandle.data
+        report = watcher.call("GetInteractionClassHandle",
+                              interactionClassName="HLAmanager.HLAfederate.HLAreport.HLAreportFederateLost")
+        watcher.call("SubscribeInteractionClass", interactionClass=report)
+        other.cut()
+        told = watcher.wait("receiveInteraction")
+        self.assertEqual(told.interactionClass, report)
+        values = {}
+        for name in ("HLAfederate", "HLAfederateName", "HLAtimestamp", "HLAfaultDescription"):
+            parameter = watcher.call("GetParameterHandle", interactionClass=report, parameterName=name)
+            values[name] = next(p.value for p in told.parameterValues.parameterHandleValue if p.parameterHandle == parameter)
+        self.assertEqual(values["HLAfederate"], handle)
+        self.assertEqual(text_of(values["HLAfederateName"]), "other")
+        self.assertEqual(values["HLAtimestamp"], b"\0\0\0\x08" + real(0))
+        self.assertIn("not resumed", text_of(values["HLAfaultDescription"]))
+
+
 class Modules(RtiTest):
     def create(self, federate, name, **module):
         return federate.call("CreateFederationExecution", federationName=name, fomModule=TYPES["FomModule"](**module))

@@ -72,7 +72,7 @@ class Exceptions(RtiTest):
                 self.assertEqual(self.outcome(federate, number, *content), exception)
 
     def number_of(self, found):
-        return int.from_bytes(found.data, "big")
+        return int.from_bytes(found.data[-4:], "big")
 
     def member(self, rti, name):
         federate = self.federate(rti)

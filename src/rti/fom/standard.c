@@ -9,6 +9,12 @@
     "<arrayData><name>" #name "</name><dataType>" #type "</dataType><cardinality>" #cardinality                        \
     "</cardinality><encoding>" #encoding "</encoding></arrayData>"
 
+#define ATTRIBUTE(name, type)                                                                                          \
+    "<attribute><name>" #name "</name><dataType>" #type                                                                \
+    "</dataType><transportation>HLAreliable</transportation><order>Receive</order></attribute>"
+#define PARAMETER(name, type) "<parameter><name>" #name "</name><dataType>" #type "</dataType></parameter>"
+#define RECEIVE "<transportation>HLAreliable</transportation><order>Receive</order>"
+
 /* One element to a line. */
 /* clang-format off */
 const char tutti_fom_standard[] =
@@ -16,10 +22,20 @@ const char tutti_fom_standard[] =
     "<objects><objectClass><name>HLAobjectRoot</name>"
     "<attribute><name>HLAprivilegeToDeleteObject</name><dataType>HLAtoken</dataType>"
     "<transportation>HLAreliable</transportation><order>TimeStamp</order></attribute>"
-    "</objectClass></objects>"
+    "<objectClass><name>HLAmanager</name>"
+    "<objectClass><name>HLAfederate</name>" TUTTI_MOM_FEDERATE_ATTRIBUTES(ATTRIBUTE) "</objectClass>"
+    "<objectClass><name>HLAfederation</name>" TUTTI_MOM_FEDERATION_ATTRIBUTES(ATTRIBUTE) "</objectClass>"
+    "</objectClass></objectClass></objects>"
     "<interactions><interactionClass><name>HLAinteractionRoot</name>"
     "<transportation>HLAreliable</transportation><order>TimeStamp</order>"
-    "</interactionClass></interactions>"
+    "<interactionClass><name>HLAmanager</name>" RECEIVE
+    "<interactionClass><name>HLAfederate</name>" RECEIVE PARAMETER(HLAfederate, HLAhandle)
+    "<interactionClass><name>HLAreport</name>" RECEIVE
+    "<interactionClass><name>HLAreportFederateLost</name>" RECEIVE
+    PARAMETER(HLAfederateName, HLAunicodeString)
+    PARAMETER(HLAtimestamp, HLAlogicalTime)
+    PARAMETER(HLAfaultDescription, HLAunicodeString)
+    "</interactionClass></interactionClass></interactionClass></interactionClass></interactionClass></interactions>"
     "<transportations>"
     "<transportation><name>HLAreliable</name><reliable>Yes</reliable></transportation>"
     "<transportation><name>HLAbestEffort</name><reliable>No</reliable></transportation>"
@@ -54,11 +70,19 @@ const char tutti_fom_standard[] =
     "<enumeratedData><name>HLAboolean</name><representation>HLAinteger32BE</representation>"
     "<enumerator><name>HLAfalse</name><value>0</value></enumerator>"
     "<enumerator><name>HLAtrue</name><value>1</value></enumerator></enumeratedData>"
+    "<enumeratedData><name>HLAswitch</name><representation>HLAinteger32BE</representation>"
+    "<enumerator><name>Enabled</name><value>1</value></enumerator>"
+    "<enumerator><name>Disabled</name><value>0</value></enumerator></enumeratedData>"
     "</enumeratedDataTypes><arrayDataTypes>"
     ARRAY(HLAASCIIstring, HLAASCIIchar, Dynamic, HLAvariableArray)
     ARRAY(HLAunicodeString, HLAunicodeChar, Dynamic, HLAvariableArray)
     ARRAY(HLAopaqueData, HLAbyte, Dynamic, HLAvariableArray)
     ARRAY(HLAtoken, HLAbyte, 0, HLAfixedArray)
+    ARRAY(HLAhandle, HLAbyte, Dynamic, HLAvariableArray)
+    ARRAY(HLAhandleList, HLAhandle, Dynamic, HLAvariableArray)
+    ARRAY(HLAlogicalTime, HLAbyte, Dynamic, HLAvariableArray)
+    ARRAY(HLAtimeInterval, HLAbyte, Dynamic, HLAvariableArray)
+    ARRAY(HLAmoduleDesignatorList, HLAunicodeString, Dynamic, HLAvariableArray)
     "</arrayDataTypes></dataTypes>"
     "</objectModel>";
 /* clang-format on */

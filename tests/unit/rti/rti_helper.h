@@ -7,6 +7,7 @@
 
 #include "rti/declarations.h"
 #include "rti/fom/merge.h"
+#include "rti/fom/standard.h"
 #include "rti/interactions.h"
 #include "rti/objects.h"
 #include "rti/ownership.h"
@@ -55,7 +56,19 @@ static const char test_fom[] =
     "</objectModel>";
 
 /* Handles that follow from the text above. */
-enum { VEHICLE = 2, CAR, SPEED = 2, COLOUR, DOORS, EVENT = 2, CRASH, NOTE, WHAT = 1, WHERE, TEXT };
+enum {
+    VEHICLE = TUTTI_MOM_FEDERATION + 1,
+    CAR,
+    SPEED = TUTTI_MOM_FEDERATION_HLAautoProvide + 1,
+    COLOUR,
+    DOORS,
+    EVENT = TUTTI_MOM_REPORT_FEDERATE_LOST + 1,
+    CRASH,
+    NOTE,
+    WHAT = TUTTI_MOM_LOST_FAULT + 1,
+    WHERE,
+    TEXT
+};
 
 static inline struct tutti_fom_module *read_module(const char *text)
 {

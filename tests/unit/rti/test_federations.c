@@ -86,7 +86,7 @@ static void test_modules_of_those_who_join(void **state)
     module = read_module(more);
     assert_done(tutti_rti_join(b, &join, &handle, &time));
     assert_done(tutti_rti_get_object_class_handle(w.a[0], "Vehicle.Bus", &handle));
-    assert_int_equal(handle, 4);
+    assert_int_equal(handle, CAR + 1);
     assert_done(tutti_rti_publish_attributes(w.a[0], (struct tutti_class_set){handle, (uint32_t[]){SPEED}, 1}));
     /* The same module again adds nothing, and is not kept. */
     struct tutti_ambassador *c = connected(w.rti);
@@ -176,7 +176,7 @@ static void test_lost_federate(void **state)
     assert_done(tutti_rti_advance(w.a[1], TUTTI_ADVANCE_TAR, at(&w, 5)));
     assert_quiet(w.a[1]);
     /* Its messages stand, its objects are deleted, and time goes on. */
-    tutti_rti_lose(w.a[0]);
+    tutti_rti_lose(w.a[0], "it is gone");
     const struct tutti_callback *c = assert_next(w.a[1], ReflectAttributeValues);
     assert_int_equal(c->time, time);
     assert_memory_equal(c->values[0].bytes.data, "fast", 4);
@@ -252,7 +252,7 @@ static void test_sync_points_of_some(void **state)
     assert_next(w.a[1], AnnounceSynchronizationPoint);
     assert_raises(tutti_rti_sync_point_achieved(w.a[0], "x", true), SynchronizationPointLabelNotAnnounced, "'A'");
     assert_done(tutti_rti_sync_point_achieved(w.a[1], "x", true));
-    tutti_rti_lose(w.a[2]);
+    tutti_rti_lose(w.a[2], "it is gone");
     assert_next(w.a[1], FederationSynchronized);
     assert_done(tutti_rti_register_sync_point(w.a[0], "y", NO_TAG, (uint32_t[]){2, 3}, 2));
     assert_int_equal(assert_next(w.a[0], SynchronizationPointRegistrationFailed)->reason, 1);
@@ -274,7 +274,7 @@ static void test_slow_federate(void **state)
     assert_int_equal(tutti_rti_waiting(w.a[1]), 10);
     assert_done(tutti_rti_send_interaction(w.a[0], NOTE, NULL, 0, NO_TIME, NULL));
     assert_int_equal(tutti_rti_waiting(w.a[1]), 10);
-    tutti_rti_lose(w.a[1]);
+    tutti_rti_lose(w.a[1], "it is gone");
     assert_int_equal(tutti_rti_federation(w.rti, "fed")->federates.count, 1);
     tutti_rti_free(w.rti);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "rti/fom/merge.h"
+#include "rti/fom/standard.h"
 #include "test.h"
 
 #define V2010 "<objectModel xmlns=\"http://standards.ieee.org/IEEE1516-2010\">\n"
@@ -73,10 +74,22 @@ static void test_standard(void **state)
     assert_int_equal(tutti_fom_find_entry(&fom->transportations, "HLAbestEffort"), TUTTI_FOM_BEST_EFFORT);
     assert_true(tutti_fom_find_entry(&fom->data_types, "HLAfloat64BE") > 0);
     assert_true(tutti_fom_find_entry(&fom->data_types, "HLAunicodeString") > 0);
+    assert_int_equal(tutti_fom_find_class(&fom->objects, "HLAmanager.HLAfederate"), TUTTI_MOM_FEDERATE);
+    assert_int_equal(tutti_fom_find_class(&fom->objects, "HLAmanager.HLAfederation"), TUTTI_MOM_FEDERATION);
+    assert_int_equal(tutti_fom_find_member(&fom->objects, TUTTI_MOM_FEDERATE, "HLAlookahead"),
+                     TUTTI_MOM_FEDERATE_HLAlookahead);
+    assert_int_equal(tutti_fom_find_member(&fom->objects, TUTTI_MOM_FEDERATION, "HLAautoProvide"),
+                     TUTTI_MOM_FEDERATION_HLAautoProvide);
+    uint32_t lost = tutti_fom_find_class(&fom->interactions, "HLAmanager.HLAfederate.HLAreport.HLAreportFederateLost");
+    assert_int_equal(lost, TUTTI_MOM_REPORT_FEDERATE_LOST);
+    assert_int_equal(tutti_fom_find_member(&fom->interactions, lost, "HLAfederate"), TUTTI_MOM_LOST_FEDERATE);
+    assert_int_equal(tutti_fom_find_member(&fom->interactions, lost, "HLAfaultDescription"), TUTTI_MOM_LOST_FAULT);
     assert_int_equal(warnings, 0);
     tutti_fom_free(fom);
     tutti_fom_free(NULL);
 }
+
+enum { VEHICLE = TUTTI_MOM_FEDERATION + 1 }; /* the first class after those of the standard */
 
 static const char road[] = V2010 OBJECTS(
     "<objectClass><name>Vehicle</name>\n"
@@ -100,8 +113,8 @@ static void test_classes(void **state)
     struct tutti_fom *fom = made(MODULES(road));
     uint32_t vehicle = tutti_fom_find_class(&fom->objects, "Vehicle");
     uint32_t car = tutti_fom_find_class(&fom->objects, "HLAobjectRoot.Vehicle.Car");
-    assert_int_equal(vehicle, 2);
-    assert_int_equal(car, 3);
+    assert_int_equal(vehicle, VEHICLE);
+    assert_int_equal(car, VEHICLE + 1);
     assert_int_equal(tutti_fom_find_class(&fom->objects, "Car"), 0);
     assert_string_equal(tutti_fom_class(&fom->objects, car)->name, "HLAobjectRoot.Vehicle.Car");
     uint32_t speed = tutti_fom_find_member(&fom->objects, car, "speed");
@@ -122,7 +135,7 @@ static void test_classes(void **state)
     assert_true(tutti_fom_is_within(&fom->objects, car, TUTTI_FOM_OBJECT_ROOT));
     assert_false(tutti_fom_is_within(&fom->objects, vehicle, car));
     assert_null(tutti_fom_class(&fom->objects, 0));
-    assert_null(tutti_fom_class(&fom->objects, 4));
+    assert_null(tutti_fom_class(&fom->objects, VEHICLE + 2));
     tutti_fom_free(fom);
 }
 
@@ -160,16 +173,24 @@ static void test_merging(void **state)
         road,
         V2010 OBJECTS("<objectClass><name>Vehicle</name><objectClass><name>Bus</name></objectClass></objectClass>") END,
         NEW_CAR("<attribute><name>doors</name></attribute><attribute><name>colour</name></attribute>")));
-    assert_int_equal(tutti_fom_find_class(&fom->objects, "Vehicle.Car"), 3);
+    assert_int_equal(tutti_fom_find_class(&fom->objects, "Vehicle.Car"), VEHICLE + 1);
     uint32_t bus = tutti_fom_find_class(&fom->objects, "Vehicle.Bus");
-    assert_int_equal(bus, 4);
+    assert_int_equal(bus, VEHICLE + 2);
     assert_true(tutti_fom_find_member(&fom->objects, bus, "speed") > 0);
-    assert_true(tutti_fom_find_member(&fom->objects, 3, "colour") > 0);
+    assert_true(tutti_fom_find_member(&fom->objects, VEHICLE + 1, "colour") > 0);
+    tutti_fom_free(fom);
+    /* What the standard declares may be added to, as its own MIM does. */
+    fom =
+        made(MODULES(V2010 OBJECTS("<objectClass><name>HLAmanager</name><objectClass><name>HLAfederate</name>"
+                                   "<attribute><name>HLAfederateHandle</name><dataType>HLAhandle</dataType></attribute>"
+                                   "<attribute><name>HLAGALT</name><dataType>HLAlogicalTime</dataType></attribute>"
+                                   "</objectClass></objectClass>") END));
+    assert_true(tutti_fom_find_member(&fom->objects, TUTTI_MOM_FEDERATE, "HLAGALT") > 0);
     tutti_fom_free(fom);
     /* The same module twice changes nothing. */
     fom = made(MODULES(road, road));
-    assert_int_equal(fom->objects.class_count, 3);
-    assert_int_equal(fom->objects.member_count, 3);
+    assert_int_equal(fom->objects.class_count, VEHICLE + 1);
+    assert_int_equal(fom->objects.member_count, TUTTI_MOM_FEDERATION_HLAautoProvide + 2);
     tutti_fom_free(fom);
     /* A switch that is set twice, and a class that is named first and declared later. */
     fom = made(MODULES(
@@ -178,7 +199,7 @@ static void test_merging(void **state)
     assert_true(fom->switches.auto_provide);
     assert_false(fom->switches.non_regulated_grant);
     assert_int_equal(warnings, 2);
-    assert_int_equal(tutti_fom_find_class(&fom->objects, "Vehicle.Car"), 3);
+    assert_int_equal(tutti_fom_find_class(&fom->objects, "Vehicle.Car"), VEHICLE + 1);
     tutti_fom_free(fom);
 }
 
@@ -260,7 +281,8 @@ static void test_what_is_odd(void **state)
         "<attribute><name>id</name><dimensions><dimension>Fifth</dimension></dimensions></attribute>") END));
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(warned, "'Fifth'"));
-    assert_int_equal(tutti_fom_find_member(&fom->objects, TUTTI_FOM_OBJECT_ROOT, "id"), 2);
+    assert_int_equal(tutti_fom_find_member(&fom->objects, TUTTI_FOM_OBJECT_ROOT, "id"),
+                     TUTTI_MOM_FEDERATION_HLAautoProvide + 1);
     tutti_fom_free(fom);
 }
 

@@ -426,7 +426,7 @@ static void test_updates_that_are_wanted(void **state)
     assert_quiet(w.a[0]);
     assert_done(tutti_rti_unsubscribe_attributes(w.a[2], SET(CAR, DOORS)));
     assert_int_equal(assert_next(w.a[0], TurnUpdatesOffForObjectInstance)->handles[0], DOORS);
-    tutti_rti_lose(w.a[2]);
+    tutti_rti_lose(w.a[2], "it is gone");
     assert_int_equal(assert_next(w.a[1], TurnUpdatesOffForObjectInstance)->handles[0], SPEED);
     tutti_rti_free(w.rti);
 }

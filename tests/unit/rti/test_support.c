@@ -39,7 +39,7 @@ static void test_missing(void **state)
     struct tutti_ambassador *a = w.a[0];
     uint32_t handle;
     const char *name;
-    tutti_rti_lose(w.a[1]);
+    tutti_rti_lose(w.a[1], "it is gone");
     assert_raises(tutti_rti_get_federate_handle(a, "B", &handle), NameNotFound, "'B'");
     assert_raises(tutti_rti_get_federate_name(a, 2, &name), FederateHandleNotKnown, "left");
     assert_raises(tutti_rti_get_federate_name(a, 3, &name), InvalidFederateHandle, "3");

@@ -515,7 +515,7 @@ static void leave(int f)
     members[f].joined = false;
     members[f].expected_count = 0;
     if (dice(2)) {
-        tutti_rti_lose(members[f].a);
+        tutti_rti_lose(members[f].a, "it is gone");
         members[f].a = NULL;
     } else {
         assert_done(tutti_rti_resign(members[f].a, TUTTI_RESIGN_NO_ACTION));
