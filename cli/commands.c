@@ -55,6 +55,8 @@ static const struct option run_options[] = {
     COSTS_OPTION,
     HEADING("Runs that go on"),
     OPTIONS_OF(GOING_ON),
+    HEADING("The run as a federate (HLA)"),
+    OPTIONS_OF(FEDERATION),
     HEADING("Results"),
     OPTIONS_OF(RESULTS),
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},
@@ -89,6 +91,10 @@ static const struct option new_options[] = {
     OPTIONS_OF(COUPLING),
     HEADING("Where units run"),
     OPTIONS_OF(WHERE),
+    HEADING("The run as a federate (HLA)"),
+    {"--fom", NULL, "FILE.xml", "write the object model that a run with these options needs, and no system; all FILEs are read then",
+     .files = "xml"},
+    OPTIONS_OF(FEDERATION),
     HEADING("Messages"),
     {"--quiet", NULL, NULL, "errors only, no warnings"},
     {NULL},
@@ -323,10 +329,11 @@ const struct command commands[] = {
      "Tutti's own settings. FMUs become a new system with all of them inside; OUT.ssd is written beside FMUs, which stay "
      "where they are. An SSP (x.ssp, x.ssp#Variant.ssd, x.ssd) is copied with the changes that the options say; all else "
      "in it stays.",
-     2, SIZE_MAX, new_options, command_new, .takes = TUTTI_IN_NEW,
+     1, SIZE_MAX, new_options, command_new, .takes = TUTTI_IN_NEW,
      .examples = PAIRS({"tutti new pair.ssp a=mass.fmu b=mass.fmu --connect a.x=b.x_left --connect b.F=a.F_right",
                         "two FMUs become a system"},
-                       {"tutti new faster.ssp car.ssp --step 1e-4", "a copy with another step"}),
+                       {"tutti new faster.ssp car.ssp --step 1e-4", "a copy with another step"},
+                       {"tutti new --fom car.xml car=mass.fmu --publish car.x=Car.x", "the object model of a run that joins a federation"}),
      .files = MODEL_FILES},
     {"node", "--listen HOST:PORT", "let runs use this machine",
      "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "

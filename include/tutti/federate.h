@@ -10,6 +10,7 @@
 #ifndef TUTTI_FEDERATE_H
 #define TUTTI_FEDERATE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,11 +24,12 @@ struct tutti_federate_client;
 
 /* What is not said is NULL or 0. */
 struct tutti_federate_options {
-    const char *address;        /* of the RTI, "HOST:PORT" (localhost:15164) */
-    const char *federation;     /* needed */
-    const char *name;           /* of this federate (made by the RTI) */
-    const char *type;           /* of this federate ("tutti") */
-    const char *const *modules; /* files: FOM modules. With these, the federation is created if it is not there */
+    const char *address;    /* of the RTI, "HOST:PORT" (localhost:15164) */
+    const char *federation; /* needed */
+    const char *name;       /* of this federate (made by the RTI) */
+    const char *type;       /* of this federate ("tutti") */
+    const char *const *
+        modules; /* files: FOM modules. With these, the federation is created if it is not there, else they are added to its model */
     size_t module_count;
     const char *time; /* of a federation that is created: "HLAfloat64Time" (that), "HLAinteger64Time" */
     const char *key;  /* what the RTI wants to be shown (tutti rti --key) */
@@ -35,6 +37,7 @@ struct tutti_federate_options {
         tls; /* the connection is in TLS; `trust` is a PEM file with the RTI's certificate or its issuer's (the system's) */
     const char *trust, *certificate, *private_key; /* the last two: the federate's own, PEM files (none) */
     double patience;                               /* seconds for which a lost connection is tried again (10) */
+    const volatile sig_atomic_t *interrupt; /* once it is not 0, calls that wait for others fail with INTERRUPTED */
 };
 
 /* Connects, creates the federation if need be, and joins. `*federate` is the caller's, until it leaves. */
@@ -91,15 +94,27 @@ enum tutti_federate_advance {
     TUTTI_FEDERATE_NMRA,
     TUTTI_FEDERATE_FQR, /* all messages that wait, now */
 };
+/* Another lookahead, of a federate that regulates; a shorter one takes effect as its time goes on. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_federate_look_ahead(struct tutti_federate_client *federate,
+                                                                 double lookahead);
 /* Asks to go on; the grant comes as an event. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_federate_request(struct tutti_federate_client *federate,
                                                               enum tutti_federate_advance how, double time);
 /* The time that was granted last. */
 TUTTI_API double tutti_federate_time(const struct tutti_federate_client *federate);
+/* Are the federation's times whole numbers (HLAinteger64Time)? */
+TUTTI_API bool tutti_federate_counts(const struct tutti_federate_client *federate);
+
+/* So many federates are in the federation now, this one included. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_federate_members(struct tutti_federate_client *federate, size_t *count);
 
 /* Waits until all federates of the federation have come to this point of synchronization, which any of them may have registered. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_federate_synchronize(struct tutti_federate_client *federate,
                                                                   const char *label);
+
+/* Has come to a point of synchronization that was announced, and does not wait for the others. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_federate_achieve(struct tutti_federate_client *federate,
+                                                              const char *label);
 
 /* ---- events ---- */
 
@@ -111,6 +126,7 @@ enum tutti_federate_event_kind {
     TUTTI_FEDERATE_REFLECT,     /* `values` of `object` */
     TUTTI_FEDERATE_INTERACTION, /* `values` of an interaction of `class_name` */
     TUTTI_FEDERATE_PROVIDE,     /* others want values of its `object`; `values` have names only */
+    TUTTI_FEDERATE_ANNOUNCE,    /* the point of synchronization `label` is there, and waits for this federate, too */
 };
 
 /* Lives until the next call for this federate. */
@@ -122,6 +138,7 @@ struct tutti_federate_event {
     const char *class_name, *object_name;
     const struct tutti_federate_value *values;
     size_t count;
+    const char *label;
 };
 
 /* The next event, in the order in which the RTI tells; waits for at most so many seconds (negative: without end). */

@@ -15,6 +15,10 @@ extern "C" {
  * one of those that are read: ARGUMENT. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_save(const char *output, const struct tutti_run_options *options);
 
+/* Writes the object model (FOM) of HLA that tutti_run with these options needs to join a federation: the classes and attributes that `publish`
+ * and `subscribe` name, as a module of IEEE 1516-2025. ARGUMENT if there are none. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_save_fom(const char *path, const struct tutti_run_options *options);
+
 #ifdef __cplusplus
 }
 #endif

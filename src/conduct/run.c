@@ -10,6 +10,7 @@
 #include "conduct/identity.h"
 #include "conduct/place.h"
 #include "conduct/recovery.h"
+#include "federation/along.h"
 #include "options/options.h"
 #include "rank/stats.h"
 
@@ -62,9 +63,8 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--timeout has no effect here: only processes can be given up; use it with "
                           "--processes or --nodes, or leave it out");
-    if (options->key && !options->nodes)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
     TRY(check_recovery(options));
+    TRY(tutti_along_check(options));
     return check_confinement(options);
 }
 
@@ -214,6 +214,13 @@ static void tell_files(const struct tutti_job *job)
     }
 }
 
+static enum tutti_err check_key(const struct tutti_run_options *options)
+{
+    return options->key && !options->nodes && !options->join
+               ? tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes or --join; leave it out")
+               : TUTTI_OK;
+}
+
 static enum tutti_err run(struct tutti_launch *launch, struct tutti_run_stats *stats, struct tutti_recovery *recovery)
 {
     const struct tutti_run_options *options = &recovery->options;
@@ -225,6 +232,11 @@ static enum tutti_err run(struct tutti_launch *launch, struct tutti_run_stats *s
         return err;
     tell_files(&job);
     struct tutti_parcel identity = {0};
+    struct tutti_along along = {0};
+    if (!err)
+        err = agree(launch, check_key(&job.options));
+    if (!err)
+        err = agree(launch, tutti_along_open(&along, &job));
     if (!err && (job.checkpoint || job.resume || options->recover > 0))
         err = agree(launch, tutti_identity_settle(&job, &identity));
     if (!err)
@@ -234,6 +246,7 @@ static enum tutti_err run(struct tutti_launch *launch, struct tutti_run_stats *s
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
     tutti_parcel_fini(&identity);
+    tutti_along_close(&along);
     tutti_job_close(&job);
     return tutti_failure_return(&failure);
 }

@@ -22,8 +22,11 @@ enum {
     CONNECT_WITH_CREDENTIALS = 2,
     CREATE = 9,
     DESTROY = 12,
+    LIST_MEMBERS = 14,
     JOIN = 15,
+    JOIN_WITH_MODULES = 16,
     JOIN_NAMED = 17,
+    JOIN_NAMED_WITH_MODULES = 18,
     RESIGN = 19,
     REGISTER_POINT = 20,
     ACHIEVE_POINT = 22,
@@ -42,6 +45,7 @@ enum {
     ENABLE_REGULATION = 89,
     ENABLE_CONSTRAINED = 91,
     ADVANCE = 93,
+    MODIFY_LOOKAHEAD = 103,
     OBJECT_CLASS_HANDLE = 126,
     OBJECT_CLASS_NAME = 127,
     ATTRIBUTE_HANDLE = 131,
@@ -51,6 +55,8 @@ enum {
     PARAMETER_HANDLE = 137,
     PARAMETER_NAME = 138,
 
+    MEMBERS = 3,
+    ANNOUNCE = 8,
     SYNCHRONIZED = 9,
     NAME_RESERVED = 26,
     NAME_NOT_RESERVED = 27,
@@ -116,6 +122,7 @@ struct tutti_federate_client {
     struct object *objects;
     size_t object_count, object_room;
     struct later *first, *last;
+    const volatile sig_atomic_t *interrupt; /* NULL: never */
 };
 
 #define CALL(federate, number, request, form, response)                                                                \
@@ -340,25 +347,31 @@ static enum tutti_err read_module(struct tutti_fedpro_memory *memory, const char
     return module->file && kept && got == 0 ? TUTTI_OK : tutti_fail(TUTTI_ERR_LIMIT, "%s is too large", path);
 }
 
-static enum tutti_err create(struct tutti_federate_client *federate, const struct tutti_federate_options *options)
+static enum tutti_err read_modules(struct tutti_federate_client *federate, const struct tutti_federate_options *options,
+                                   Fedpro__Modules *set)
 {
-    Fedpro__Modules set = FEDPRO__MODULES__INIT;
-    Fedpro__CreateSeveral request = FEDPRO__CREATE_SEVERAL__INIT;
     Fedpro__Module *modules = tutti_fedpro_memory_take(&federate->memory, options->module_count * sizeof *modules);
-    set.item = tutti_fedpro_memory_take(&federate->memory, options->module_count * sizeof(Fedpro__Module *));
-    if (!modules || !set.item)
+    set->item = tutti_fedpro_memory_take(&federate->memory, options->module_count * sizeof(Fedpro__Module *));
+    if (!modules || !set->item)
         return tutti_fail_memory();
     for (size_t i = 0; i < options->module_count; i++) {
         TRY(read_module(&federate->memory, options->modules[i], &modules[i]));
-        set.item[set.n_item++] = &modules[i];
+        set->item[set->n_item++] = &modules[i];
     }
+    return TUTTI_OK;
+}
+
+/* *there: it is already. */
+static enum tutti_err create(struct tutti_federate_client *federate, const struct tutti_federate_options *options,
+                             Fedpro__Modules *modules, bool *there)
+{
+    Fedpro__CreateSeveral request = FEDPRO__CREATE_SEVERAL__INIT;
     request.federation = tutti_fedpro_make_text(options->federation);
-    request.modules = &set;
+    request.modules = modules;
     request.time = tutti_fedpro_make_text(options->time ? options->time : "HLAfloat64Time");
     enum tutti_err err = call(federate, CREATE, &request.base);
-    if (err == TUTTI_ERR_STATE && strncmp(tutti_err_message(), "FederationExecutionAlreadyExists", 32) == 0)
-        return TUTTI_OK;
-    return err;
+    *there = err == TUTTI_ERR_STATE && strncmp(tutti_err_message(), "FederationExecutionAlreadyExists", 32) == 0;
+    return *there ? TUTTI_OK : err;
 }
 
 static enum tutti_err connect_to(struct tutti_federate_client *federate, const struct tutti_federate_options *options)
@@ -375,7 +388,9 @@ static enum tutti_err connect_to(struct tutti_federate_client *federate, const s
     return CALL(federate, CONNECT_WITH_CREDENTIALS, &credited, connected, &response);
 }
 
-static enum tutti_err join(struct tutti_federate_client *federate, const struct tutti_federate_options *options)
+/* `modules` are added to the federation's model; NULL: none. */
+static enum tutti_err join(struct tutti_federate_client *federate, const struct tutti_federate_options *options,
+                           Fedpro__Modules *modules)
 {
     Fedpro__Join any = FEDPRO__JOIN__INIT;
     Fedpro__JoinNamed named = FEDPRO__JOIN_NAMED__INIT;
@@ -383,11 +398,12 @@ static enum tutti_err join(struct tutti_federate_client *federate, const struct 
     ProtobufCMessage *response = NULL;
     any.type = named.type = type;
     any.federation = named.federation = tutti_fedpro_make_text(options->federation);
+    any.modules = named.modules = modules;
     named.name = tutti_fedpro_make_text(options->name);
     if (options->name)
-        TRY(CALL(federate, JOIN_NAMED, &named, joined, &response));
+        TRY(CALL(federate, modules ? JOIN_NAMED_WITH_MODULES : JOIN_NAMED, &named, joined, &response));
     else
-        TRY(CALL(federate, JOIN, &any, joined, &response));
+        TRY(CALL(federate, modules ? JOIN_WITH_MODULES : JOIN, &any, joined, &response));
     const Fedpro__Joined *joined = (const Fedpro__Joined *)(const void *)response;
     if (!joined->result || !tutti_time_kind_find(joined->result->name, &federate->kind))
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
@@ -407,14 +423,19 @@ static enum tutti_err begin(struct tutti_federate_client *federate, const struct
     if (options->tls)
         TRY(tutti_fedpro_tls_client(&federate->tls, options->trust, options->certificate, options->private_key));
     wishes.tls = federate->tls;
+    federate->interrupt = options->interrupt;
     federate->federation = tutti_str_copy(options->federation);
     if (!federate->federation)
         return tutti_fail_memory();
     TRY(tutti_fedpro_caller_open(&federate->caller, &wishes));
     TRY(connect_to(federate, options));
-    if (options->module_count > 0)
-        TRY(create(federate, options));
-    return join(federate, options);
+    Fedpro__Modules modules = FEDPRO__MODULES__INIT;
+    bool there = false;
+    if (options->module_count > 0) {
+        TRY(read_modules(federate, options, &modules));
+        TRY(create(federate, options, &modules, &there));
+    }
+    return join(federate, options, there ? &modules : NULL);
 }
 
 static void release(struct tutti_federate_client *federate)
@@ -572,13 +593,18 @@ static enum tutti_err keep_for_later(struct tutti_federate_client *federate, uin
 static enum tutti_err wait_for(struct tutti_federate_client *federate, uint32_t one, uint32_t other,
                                const ProtobufCMessageDescriptor *form, uint32_t *number, ProtobufCMessage **message)
 {
+    static const double LOOK = 0.1; /* seconds between two looks at `interrupt` */
     uint8_t *content = NULL;
     size_t size = 0;
     for (;;) {
-        TRY(tutti_fedpro_caller_next(federate->caller, -1, number, &content, &size));
+        TRY(tutti_fedpro_caller_next(federate->caller, federate->interrupt ? LOOK : -1, number, &content, &size));
         if (*number == one || *number == other)
             break;
-        TRY(keep_for_later(federate, *number, content, size));
+        if (*number)
+            TRY(keep_for_later(federate, *number, content, size));
+        if (federate->interrupt && *federate->interrupt)
+            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted while it waited for the federation %s",
+                              federate->federation);
     }
     *message = protobuf_c_message_unpack(form, &federate->memory.allocator, size, content);
     free(content);
@@ -743,6 +769,14 @@ enum tutti_err tutti_federate_constrain(struct tutti_federate_client *federate)
     return enable(federate, ENABLE_CONSTRAINED, &request.base, CONSTRAINED_ENABLED);
 }
 
+enum tutti_err tutti_federate_look_ahead(struct tutti_federate_client *federate, double lookahead)
+{
+    Fedpro__OneHandle request = FEDPRO__ONE_HANDLE__INIT;
+    tutti_fedpro_memory_reset(&federate->memory);
+    TRY(encode_time(federate, lookahead, &request.handle));
+    return call(federate, MODIFY_LOOKAHEAD, &request.base);
+}
+
 enum tutti_err tutti_federate_request(struct tutti_federate_client *federate, enum tutti_federate_advance how,
                                       double time)
 {
@@ -755,6 +789,25 @@ enum tutti_err tutti_federate_request(struct tutti_federate_client *federate, en
 double tutti_federate_time(const struct tutti_federate_client *federate)
 {
     return federate->now;
+}
+
+bool tutti_federate_counts(const struct tutti_federate_client *federate)
+{
+    return federate->kind == TUTTI_TIME_INTEGER64;
+}
+
+enum tutti_err tutti_federate_members(struct tutti_federate_client *federate, size_t *count)
+{
+    Fedpro__Text request = FEDPRO__TEXT__INIT;
+    ProtobufCMessage *message = NULL;
+    uint32_t number = 0;
+    tutti_fedpro_memory_reset(&federate->memory);
+    request.text = tutti_fedpro_make_text(federate->federation);
+    TRY(call(federate, LIST_MEMBERS, &request.base));
+    TRY(wait_for(federate, MEMBERS, MEMBERS, &fedpro__named_pairs__descriptor, &number, &message));
+    const Fedpro__Pairs *report = ((Fedpro__NamedPairs *)(void *)message)->report;
+    *count = report ? report->n_item : 0;
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_federate_synchronize(struct tutti_federate_client *federate, const char *label)
@@ -773,6 +826,20 @@ enum tutti_err tutti_federate_synchronize(struct tutti_federate_client *federate
         TRY(wait_for(federate, SYNCHRONIZED, SYNCHRONIZED, &fedpro__text_set__descriptor, &number, &message));
     while (strcmp(((Fedpro__TextSet *)(void *)message)->text, label) != 0);
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_federate_achieve(struct tutti_federate_client *federate, const char *label)
+{
+    Fedpro__Achieved achieved = FEDPRO__ACHIEVED__INIT;
+    char *copy = tutti_str_copy(label); /* it may be an event's */
+    if (!copy)
+        return tutti_fail_memory();
+    tutti_fedpro_memory_reset(&federate->memory);
+    achieved.label = copy;
+    achieved.successfully = true;
+    enum tutti_err err = call(federate, ACHIEVE_POINT, &achieved.base);
+    free(copy);
+    return err;
 }
 
 /* ---- events ---- */
@@ -901,6 +968,17 @@ static enum tutti_err grant(struct tutti_federate_client *federate, const uint8_
     return TUTTI_OK;
 }
 
+static enum tutti_err announce(struct tutti_federate_client *federate, const uint8_t *content, size_t size,
+                               struct tutti_federate_event *event)
+{
+    const Fedpro__Point *point = UNPACK(federate, point, content, size);
+    if (!point)
+        return odd(federate, "a point of synchronization without a label");
+    event->kind = TUTTI_FEDERATE_ANNOUNCE;
+    event->label = point->label;
+    return TUTTI_OK;
+}
+
 /* What is of no interest here leaves the event as it is: nothing. */
 static enum tutti_err read_event(struct tutti_federate_client *federate, uint32_t number, const uint8_t *content,
                                  size_t size, struct tutti_federate_event *event)
@@ -914,6 +992,7 @@ static enum tutti_err read_event(struct tutti_federate_client *federate, uint32_
     case REMOVE:
     case REMOVE_TIMED: return remove_object(federate, content, size, event);
     case PROVIDE: return provide(federate, content, size, event);
+    case ANNOUNCE: return announce(federate, content, size, event);
     case GRANT:
     case FLUSH_GRANT: return grant(federate, content, size, event);
     default: return TUTTI_OK;

@@ -22,6 +22,8 @@ struct tutti_visit {
     void *context;
 };
 
+struct tutti_companion;
+
 struct tutti_job {
     const struct tutti_run_options *asked; /* as they were given; borrowed */
     struct tutti_run_options options;      /* ... with what the system's annotation adds */
@@ -39,6 +41,7 @@ struct tutti_job {
     double visit_at;
     bool borrows_tables; /* those of the input files, of the job that it renews */
     bool joins; /* all units are to be of Model Exchange, in one solver, though that was not said (job/joining.h) */
+    const struct tutti_companion *companion; /* goes along with the run (master/execution.h); NULL: nothing does */
     const int32_t
         *place; /* per component: its rank; NULL: there is one rank only. Set, and owned, by the launcher of ranks */
 };

@@ -155,25 +155,51 @@ enum tutti_err tutti_events_begin_anew(struct tutti_master *master)
     return tutti_extrapolation_restart(&master->extrapolation);
 }
 
-/* Units without event mode take theirs last: nothing is read of them between that and the step (R3). */
-enum tutti_err tutti_events_take_pending(struct tutti_master *master)
+/* What units are about to take that others have set. */
+struct taken {
+    bool any, news, events;
+};
+
+/* Of own units. */
+static void look_at_pending(struct tutti_rank *rank, struct taken *taken)
 {
-    struct tutti_rank *rank = master->rank;
-    bool any = false, events = false;
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_member *member = rank->own[m];
         if (!member->now.has_pending || !tutti_member_present(rank, member))
             continue;
-        any = true;
+        taken->any = true;
+        if (!tutti_pending_sets_are_news(rank->pending_sets, member))
+            continue;
+        taken->news = true;
         if (member->unit->has_events)
-            member->now.event = events = true;
+            member->now.event = taken->events = true;
     }
-    if (!any)
+}
+
+static enum tutti_err agree_on_pending(struct tutti_rank *rank, struct taken *taken)
+{
+    double most[] = {taken->any, taken->news, taken->events};
+    if (rank->fabric->ranks == 1)
+        return TUTTI_OK;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, most, sizeof most / sizeof *most));
+    *taken = (struct taken){.any = most[0] > 0, .news = most[1] > 0, .events = most[2] > 0};
+    return TUTTI_OK;
+}
+
+/* Units without event mode take theirs last: nothing is read of them between that and the step (R3). */
+enum tutti_err tutti_events_take_pending(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    struct taken taken = {0};
+    look_at_pending(rank, &taken);
+    TRY(agree_on_pending(rank, &taken));
+    if (!taken.any)
         return TUTTI_OK;
     bool shown = master->observer->rows > 0 && master->observer->last_row == rank->t; /* by the step that led here */
-    if (events)
+    if (taken.events)
         TRY(shown ? cross_shown(master) : tutti_events_cross_found(master));
-    TRY(tutti_events_begin_anew(master));
+    if (taken.news)
+        TRY(tutti_events_begin_anew(master));
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (rank->own[m]->now.has_pending && tutti_member_present(rank, rank->own[m]))
             TRY(tutti_pending_sets_hand_over(rank->pending_sets, rank->own[m]));

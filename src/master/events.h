@@ -20,7 +20,7 @@ TUTTI_CHECKED enum tutti_err tutti_events_cross(struct tutti_master *master, boo
 TUTTI_CHECKED enum tutti_err tutti_events_cross_among(struct tutti_rank *rank, const bool *among);
 /* An event of one own unit in the middle of a step, with the inputs that are staged. */
 TUTTI_CHECKED enum tutti_err tutti_events_cross_alone(struct tutti_rank *rank, struct tutti_member *member);
-/* A program has set values (pending_set.h), and a step is about to begin: all units that are at the rank's time take theirs. */
+/* A program, or a federation, has set values (pending_set.h), and a step is about to begin: all units that are at the rank's time take theirs. */
 TUTTI_CHECKED enum tutti_err tutti_events_take_pending(struct tutti_master *master);
 /* Signals have jumped where the units are: what was known of how they move is forgotten. */
 TUTTI_CHECKED enum tutti_err tutti_events_begin_anew(struct tutti_master *master);

@@ -4,16 +4,30 @@
 #define TUTTI_MASTER_EXECUTION_H
 
 #include "master/loop.h"
+#include "rank/pending_set.h"
 #include "report/observer.h"
 
 struct tutti_checkpoints;
+struct tutti_execution;
+
+/* What goes along with a run from outside of it, and is no part of the master: a federation, say (federation/along.h). On every rank. */
+struct tutti_companion {
+    const void *context;
+    /* At the first point, with its row recorded. Fills in loop.between, to be called there; sets values by rank->pending_sets. *self is given to
+     * the others, also after an error. */
+    enum tutti_err (*open)(const void *context, struct tutti_execution *execution, void **self);
+    enum tutti_err (*finish)(void *self); /* at the last point; not if the run has failed */
+    void (*close)(void *self);            /* always, with the units still there; NULL is fine */
+};
 
 struct tutti_execution {
     struct tutti_rank rank;
     struct tutti_observer observer;
     struct tutti_master master;
     struct tutti_loop loop;
-    struct tutti_checkpoints *checkpoints; /* NULL: none are taken */
+    struct tutti_checkpoints *checkpoints;  /* NULL: none are taken */
+    void *companion;                        /* its own state; NULL: there is none */
+    struct tutti_pending_sets pending_sets; /* that it makes */
 };
 
 #endif

@@ -48,7 +48,8 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     const struct tutti_times *times = &rank->times;
     *loop = (struct tutti_loop){
         .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
-    loop->fast_path = !rank->watches && !master->observer->records && !rank->job->visit && !master->chosen.by_attempts;
+    loop->fast_path = !rank->watches && !master->observer->records && !rank->job->visit && !rank->job->companion &&
+                      !master->chosen.by_attempts;
     loop->runs_lane = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
     if (times->output_step > 0)
@@ -152,6 +153,8 @@ static enum tutti_err find_target(struct tutti_loop *loop, double *next)
         target = fmin(target, master->memory.pending_event_at);
     if (varies)
         target = stretch(loop, target);
+    if (loop->between.bound)
+        TRY(loop->between.bound(loop->between.context, &target));
     *next = tutti_time_same(target, rank->times.stop, rank->span) ? rank->times.stop
                                                                   : target; /* which is never passed */
     return TUTTI_OK;

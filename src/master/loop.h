@@ -4,7 +4,7 @@
  * Invariants:
  *  R1  Times come from grids (base/time.h), an FMU or the input file, to the bit; nothing is added up.
  *  R2  A step ends at the earliest of: next communication point, next recorded point, next event that an FMU announced,
- *      next jump of an input (for units that keep slopes: next kink), stop.
+ *      next jump of an input (for units that keep slopes: next kink), stop; or where a companion has it end.
  *  R3  At every point: values are read (recorded) first, inputs are set after, then comes the step: no read follows a set.
  *  R4  Whatever ends the run, rows recorded so far are in the file.
  *  R5  The code is that of a rank: it touches its own units only; what it knows of others came by exchange or reduce. */
@@ -25,6 +25,8 @@ struct tutti_between {
     unsigned long look_at;
     double due;
     enum tutti_err (*look)(void *context); /* also looks whether the run is interrupted; NULL: there is nothing to do */
+    /* Before a step: it is to end at *target, or, as this says, before; NULL: there. */
+    enum tutti_err (*bound)(void *context, double *target);
     void *context;
 };
 

@@ -76,6 +76,8 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     struct tutti_rank *rank = &execution->rank;
     struct tutti_master *master = &execution->master;
     bool crossed = false;
+    if (rank->job->companion)
+        rank->pending_sets = &execution->pending_sets;
     TRY(initialise(execution));
     TRY(tutti_pack_attach(execution));
     TRY(open_observer(execution)); /* not before: what is refused must not cost an earlier result */
@@ -94,7 +96,9 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     if (!rank->job->resume)
         TRY(tutti_start_apply_late(rank));
     execution->observer.muted = false;
-    return tutti_checkpoints_open(execution);
+    TRY(tutti_checkpoints_open(execution));
+    const struct tutti_companion *companion = rank->job->companion;
+    return companion ? companion->open(companion->context, execution, &execution->companion) : TUTTI_OK;
 }
 
 enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered)
@@ -137,6 +141,8 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
     enum tutti_err err = tutti_execution_start(execution, false);
     if (!err)
         err = spread_end(execution, tutti_fail_about(tutti_loop_run(&execution->loop), NULL, NULL, rank->t));
+    if (!err && execution->companion)
+        err = rank->job->companion->finish(execution->companion);
     if (!err)
         err = tutti_norm_estimate_run(&execution->master.norm);
     if (!err)
@@ -177,6 +183,9 @@ enum tutti_err tutti_execution_close(struct tutti_execution *execution, enum tut
 {
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
+    if (execution->companion)
+        execution->rank.job->companion->close(execution->companion);
+    tutti_pending_sets_fini(&execution->pending_sets);
     tutti_checkpoints_close(execution);
     enum tutti_err closing = tutti_observer_close(&execution->observer);
     if (!failure.err)

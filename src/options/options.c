@@ -36,6 +36,7 @@
 #define COUPLED                                                                                                        \
     .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_COUPLING,                                     \
     .commands = TUTTI_IN_RUN | TUTTI_IN_NEW | TUTTI_IN_ANALYZE
+#define FEDERATED .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_FEDERATION
 
 const struct tutti_option tutti_options[] = {
 #include "options/options.def"

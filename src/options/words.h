@@ -47,6 +47,13 @@
     X(CORRECT_2, "correct-2", "bdf: the second one, too")                                                              \
     X(CORRECT_ALL, "correct-all", "bdf: all that it keeps")
 
+/* How a run that is a federate asks for time: federation/along.c. */
+#define TUTTI_ADVANCES(X)                                                                                              \
+    X(TAR, "tar", "at the end of each step, for its time; what others send inside of it counts from there on")         \
+    X(TARA, "tara", "the same twice: what units make of what has come goes out at the same time, too")                 \
+    X(NMR, "nmr", "before each step, which ends where the next message comes")                                         \
+    X(NMRA, "nmra", "the same; more messages of that time may come")
+
 #define TUTTI_JACOBIANS(X)                                                                                             \
     X(AUTO, "auto", NULL)                                                                                              \
     X(SPARSE, "sparse", NULL)                                                                                          \

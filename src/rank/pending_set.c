@@ -33,6 +33,14 @@ void tutti_pending_set_mark(struct tutti_pending_set *pending_set, struct tutti_
     rank->members[pending_set->component].now.has_pending = true;
 }
 
+bool tutti_pending_sets_are_news(const struct tutti_pending_sets *pending_sets, const struct tutti_member *member)
+{
+    bool news = false;
+    for (const struct tutti_pending_set *at = pending_sets->first; at && !news; at = at->next)
+        news = at->pending && at->component == member->component && !at->moves;
+    return news;
+}
+
 enum tutti_err tutti_pending_sets_hand_over(struct tutti_pending_sets *pending_sets, struct tutti_member *member)
 {
     for (struct tutti_pending_set *pending_set = pending_sets->first; pending_set; pending_set = pending_set->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pending_set.h - values that a program sets between steps (simulation.h), kept until their unit may take them: when the
+/* pending_set.h - values that a program sets between steps (simulation.h), or that come from a federation (federation/), kept until their unit may take them: when the
  * next step begins, since no read may follow a set (R3), and in event mode where the unit has it. */
 #ifndef TUTTI_RANK_PENDING_SET_H
 #define TUTTI_RANK_PENDING_SET_H
@@ -10,6 +10,7 @@
 struct tutti_pending_set {
     uint32_t component, variable;
     bool pending;                 /* the unit does not know yet */
+    bool moves;                   /* it takes new values as those of an output of another unit: they are no event */
     struct tutti_signals signals; /* of this variable alone: its values */
     struct tutti_pending_set *next;
 };
@@ -27,6 +28,8 @@ TUTTI_CHECKED enum tutti_err tutti_pending_set_renew(struct tutti_pending_set *p
 /* Its values, which are in place now, are for the unit. */
 void tutti_pending_set_mark(struct tutti_pending_set *pending_set, struct tutti_rank *rank);
 
+/* Are there some for the unit that are news, and not only values that move? */
+bool tutti_pending_sets_are_news(const struct tutti_pending_sets *pending_sets, const struct tutti_member *member);
 /* The unit may take them now. */
 TUTTI_CHECKED enum tutti_err tutti_pending_sets_hand_over(struct tutti_pending_sets *pending_sets,
                                                           struct tutti_member *member);

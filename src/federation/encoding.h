@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* encoding.h - values of variables as bytes, by the data types of HLA (IEEE 1516.2), and back.
+ *
+ * A data type's bytes hold a value of one of our types, in one order: HLAinteger32BE an Int32, big endian. Between that and a variable of
+ * another type values are converted as on a connection (system/conversion.h). */
+#ifndef TUTTI_FEDERATION_ENCODING_H
+#define TUTTI_FEDERATION_ENCODING_H
+
+#include "base/err.h"
+#include "base/parcel.h"
+#include "description/type.h"
+#include "rti/fom/fom.h"
+#include "unit/signals.h"
+
+struct tutti_encoding;
+
+/* NULL: a data type that is not known here. */
+const struct tutti_encoding *tutti_encoding_find(const char *data_type);
+/* The same for a data type of a model: what it is made of, if that is one value. */
+const struct tutti_encoding *tutti_encoding_in(const struct tutti_fom *fom, const char *data_type);
+/* The one for variables of this type; NULL: there is none (Clock). */
+const struct tutti_encoding *tutti_encoding_usual(enum tutti_type type);
+const char *tutti_encoding_name(const struct tutti_encoding *encoding);
+/* Can it carry values to and from variables of this type? */
+bool tutti_encoding_carries(const struct tutti_encoding *encoding, enum tutti_type type);
+
+/* Adds the bytes of the value of a variable of this type. LIMIT: it does not fit. */
+TUTTI_CHECKED enum tutti_err tutti_encode(const struct tutti_encoding *encoding, enum tutti_type type,
+                                          const void *value, struct tutti_parcel *out);
+/* `value` becomes what the bytes say; `owned` is for Strings and Binaries. FORMAT: they are no such value; LIMIT: it does not fit. */
+TUTTI_CHECKED enum tutti_err tutti_decode(const struct tutti_encoding *encoding, const void *bytes, size_t size,
+                                          enum tutti_type type, void *value, struct tutti_owned *owned);
+
+#endif
