@@ -87,7 +87,7 @@ class Texts(HelpTest):
         text = self.tutti("run", "--help").out
         headings = re.findall(r"(?m)^(\w[^:\n]*):$", text)
         self.assertEqual(headings, ["Options (defaults in brackets)", "Model", "Times", "Accuracy and solvers",
-                                    "How coupled units are stepped", "Where units run", "Runs that go on", "Results",
+                                    "How coupled units are stepped", "Where units run", "Runs that go on", "The run as a federate (HLA)", "Results",
                                     "Messages", "Help", "Examples"])
         groups = re.split(r"(?m)^\w[^:\n]*:$", text)
         self.assertTrue(all(len(re.findall("(?m)^  -", group)) <= 20 for group in groups))
