@@ -32,8 +32,6 @@ The five publications hold 25 cases. Those with a number in [the list of example
 
 | case | source | shows | waits for |
 | --- | --- | --- | --- |
-| 7, billiards | Awais, 3.3.3 | two balls that meet now and then | messages with time stamps between units (conservative time management) |
-| 8, houses | Awais, 4.2.3 | a market and seven houses, 10 times fewer communication points | units that step only when something reaches them; `--control quantum` chooses one step for all |
 | 19, quad_tank | Andersson, 9.3.3 and A.3 | parameters estimated from measurements | an optimiser around runs |
 
 *Lacoursière* is C. Lacoursière and T. Härdin, FMI Go! A simulation runtime environment with a client server architecture over

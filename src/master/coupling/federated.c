@@ -293,30 +293,30 @@ static enum tutti_err tell(struct federated *f, struct tutti_master *master, dou
 
 /* ---- requests ---- */
 
-/* Points that differ by rounding are one. */
-static double same_point(const struct federated *f, const struct tutti_rank *rank, double t)
+/* Points that differ by rounding are one, unless a unit insists on one that is hardly after `now`. */
+static double same_point(const struct federated *f, const struct tutti_rank *rank, double next, double now)
 {
-    if (tutti_time_reached(t, f->target, rank->span))
+    if (tutti_time_reached(next, f->target, rank->span))
         return f->target; /* F3 */
     for (uint32_t i = 0; i < rank->member_count; i++)
-        if (tutti_time_same(t, f->plans[i].next, rank->span))
+        if (tutti_time_same(next, f->plans[i].next, rank->span) && f->plans[i].next > now)
             return f->plans[i].next;
-    return t;
+    return next;
 }
 
 /* For its next point. */
-static enum tutti_err ask_next(struct federated *f, const struct tutti_rank *rank, uint32_t unit)
+static enum tutti_err ask_next(struct federated *f, const struct tutti_rank *rank, uint32_t unit, double now)
 {
     enum tutti_advance how = f->discrete[unit] ? TUTTI_ADVANCE_NMRA : TUTTI_ADVANCE_TARA;
     f->completes[unit] = false;
-    return tutti_federates_ask(f->federates, unit, how, same_point(f, rank, f->plans[unit].next));
+    return tutti_federates_ask(f->federates, unit, how, same_point(f, rank, f->plans[unit].next, now));
 }
 
 /* For everything that others tell at t. A unit with event mode, which may answer at the same time, takes it as it comes. */
 static enum tutti_err ask_rest(struct federated *f, const struct tutti_rank *rank, uint32_t unit, double t)
 {
     if (f->discrete[unit] && rank->units[unit]->has_events)
-        return ask_next(f, rank, unit);
+        return ask_next(f, rank, unit, t);
     f->completes[unit] = true;
     return tutti_federates_ask(f->federates, unit, f->discrete[unit] ? TUTTI_ADVANCE_NMR : TUTTI_ADVANCE_TAR, t);
 }
@@ -421,7 +421,7 @@ static enum tutti_err go_on(struct federated *f, struct tutti_master *master, ui
     TRY(tell(f, master, t));
     for (uint32_t g = 0; g < count; g++) {
         uint32_t unit = f->grants[g].unit;
-        TRY(f->acts[unit] ? ask_rest(f, rank, unit, t) : ask_next(f, rank, unit));
+        TRY(f->acts[unit] ? ask_rest(f, rank, unit, t) : ask_next(f, rank, unit, t));
     }
     return TUTTI_OK;
 }
@@ -460,7 +460,7 @@ static enum tutti_err begin(struct federated *f, struct tutti_master *master, do
     TRY(agree(f, master, t));
     TRY(tell(f, master, t));
     for (uint32_t i = 0; i < rank->member_count; i++) {
-        TRY(f->acts[i] ? ask_rest(f, rank, i, t) : ask_next(f, rank, i));
+        TRY(f->acts[i] ? ask_rest(f, rank, i, t) : ask_next(f, rank, i, t));
     }
     return TUTTI_OK;
 }
