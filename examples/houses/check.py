@@ -111,7 +111,7 @@ def main():
         example.figure(f"price, {what}: largest distance from the exact solution", f"{100 * worst:.2f}%", worst <= 0.01, "<= 1%", "about 1%")
         example.figure(f"mean temperature, {what}: mean distance", f"{np.mean(np.abs(mean - warmth)):.1e} K",
                        np.mean(np.abs(mean - warmth)) <= 0.1, "<= 0.1 K", "median about 0.7 K")
-    example.same_bits("federated", *QUANTUM, "--stop", 86400)
+    example.same_bits("federated", *QUANTUM, "--stop", 21600)
     example.end()
 
 
