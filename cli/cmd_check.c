@@ -37,13 +37,21 @@ static void print_count(const char *file, const struct tutti_check_counts *count
     free(name);
 }
 
-static enum tutti_err check(const struct tutti_run_options *options, unsigned how, struct tutti_check_counts *counts)
+static enum tutti_err check(const struct tutti_run_options *options, unsigned how, bool as_json,
+                            struct tutti_check_counts *counts)
 {
-    if (how & TUTTI_CHECK_RUN)
+    char *json = NULL;
+    if (how & TUTTI_CHECK_RUN) {
+        output_keep_apart();
         signals_enter_fmus();
-    enum tutti_err err = tutti_check(options, how, print_finding, NULL, counts);
+    }
+    enum tutti_err err = as_json ? tutti_check_tell(&json, options, how, counts)
+                                 : tutti_check(options, how, print_finding, NULL, counts);
     if (how & TUTTI_CHECK_RUN)
         signals_leave_fmus();
+    if (json)
+        fputs(json, output_standard());
+    tutti_tell_free(json);
     return err;
 }
 
@@ -60,7 +68,7 @@ int command_check(const struct arguments *arguments)
         err = tutti_options_set(options, "file", arguments->operands[0]);
     if (!err) {
         tutti_options_set_log(options, quiet ? NULL : &notes);
-        err = check(options, how, &counts);
+        err = check(options, how, arguments_value(arguments, "--json"), &counts);
     }
     fflush(output_standard()); /* findings before the count, also where both go to one file */
     if (err)

@@ -23,6 +23,7 @@ static const struct option info_options[] = {
 static const struct option check_options[] = {
     {"--run", NULL, NULL, "also run each FMU on trial: initialise, step, go back, repeat, compare, ask for derivatives"},
     {"--strict", NULL, NULL, "what breaks a rule of FMI is an error, also where 'tutti run' goes on with it"},
+    {"--json", NULL, NULL, "print findings as JSON, with the units of a system that each is about"},
     {"--quiet", NULL, NULL, "print findings only, no closing line"},
     {NULL},
 };

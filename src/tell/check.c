@@ -265,16 +265,22 @@ static void add_json(void *context, const struct tutti_check_finding *finding)
                                          finding->line ? json_integer(finding->line) : json_null(), "units", units));
 }
 
-enum tutti_err tutti_tell_check(char **json, const struct tutti_run_options *options, unsigned how)
+enum tutti_err tutti_check_tell(char **json, const struct tutti_run_options *options, unsigned how,
+                                struct tutti_check_counts *counts)
 {
-    struct tutti_check_counts counts = {0};
     json_t *findings = json_array();
-    enum tutti_err err = findings ? tutti_check(options, how, add_json, &findings, &counts) : tutti_fail_memory();
+    enum tutti_err err = tutti_check(options, how, add_json, &findings, counts);
     if (err) {
         json_decref(findings);
         return err;
     }
-    return tutti_told_json(json_pack("{s:I, s:I, s:o}", "errors", (json_int_t)counts.errors, "warnings",
-                                     (json_int_t)counts.warnings, "findings", findings),
+    return tutti_told_json(json_pack("{s:I, s:I, s:o}", "errors", (json_int_t)counts->errors, "warnings",
+                                     (json_int_t)counts->warnings, "findings", findings),
                            JSON_INDENT(2), json);
+}
+
+enum tutti_err tutti_tell_check(char **json, const struct tutti_run_options *options, unsigned how)
+{
+    struct tutti_check_counts counts;
+    return tutti_check_tell(json, options, how, &counts);
 }

@@ -26,4 +26,8 @@ TUTTI_CHECKED enum tutti_err tutti_check(const struct tutti_run_options *options
                                          void (*tell)(void *context, const struct tutti_check_finding *finding),
                                          void *context, struct tutti_check_counts *counts);
 
+/* The same as JSON, which is the caller's (tutti_tell_free). */
+TUTTI_CHECKED enum tutti_err tutti_check_tell(char **json, const struct tutti_run_options *options, unsigned how,
+                                              struct tutti_check_counts *counts);
+
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`tutti check` accepts what is right and names what is wrong, with file and line; `tutti run` goes on where it can."""
+import json
 import re
 import unittest
 import zipfile
@@ -115,6 +116,20 @@ class Check(CommandTest):
     def test_quiet_prints_findings_only(self):
         self.assertEqual(self.tutti("check", kit_fmu("Heater", "2"), "--quiet").err, "")
         self.assertRegex(self.tutti("check", kit_fmu("Claiming", "2"), "--quiet").out, "^warning: ")
+
+    def test_json(self):
+        claiming = kit_fmu("Claiming", "2")
+        told = json.loads(self.tutti("check", claiming, "--json", "--quiet").out)
+        self.assertEqual((told["errors"], told["warnings"], len(told["findings"])), (0, 2, 2))
+        self.assertEqual([f"{one['severity']}: {one['file']}: {one['text']}\n" for one in told["findings"]],
+                         self.tutti("check", claiming).out.splitlines(True))
+        told = json.loads(self.tutti("check", "nothing.fmu", "--json", status=1).out)
+        self.assertEqual([(one["severity"], one["file"], one["line"], one["units"]) for one in told["findings"]], [("error", None, None, [])])
+
+    def test_what_fmus_print_is_no_finding(self):
+        outcome = self.tutti("check", "--run", "--json", kit_fmu("Faulty", "2"), env={"KIT_FAULT": "print DoStep"}, status=None)
+        self.assertIn("DoStep prints", outcome.err)
+        json.loads(outcome.out)
 
     def test_errors_name_file_and_line(self):
         for fmu, table in ((kit_fmu("Tracker", "1cs"), ERRORS_1), (kit_fmu("Tracker", "2"), ERRORS_2),
