@@ -190,7 +190,7 @@ static const struct option rti_options[] = {
     {"--key", NULL, "FILE", "a file with one line that federates have to know, as the password of their credentials or as the setting tutti.key",
      .files = "*"},
     {"--queue", NULL, "N", "how many messages may wait for a federate that does not take them in; it is lost then (100000)"},
-    {"--record", NULL, "FILE", "write all updates and interactions to a file, a row for each value: .csv, .jsonl or .h5", .files = "csv jsonl h5"},
+    {"--record", NULL, "FILE", "write all updates and interactions to a file, a row for each value: .csv or .jsonl", .files = "csv jsonl"},
     {"--json", NULL, NULL, "with status: print everything as JSON"},
     {"--silence", NULL, "S", "a connection from which nothing has come for so many seconds counts as cut (180)"},
     {"--grace", NULL, "S", "for how many seconds a federate whose connection was cut may come back, before it is lost (10)"},

@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "console.h"
 #include "fedpro/caller.h"
@@ -112,12 +111,10 @@ int rti_status(const struct arguments *arguments, const char *address, const cha
     struct tutti_fedpro_memory memory;
     Fedpro__Nothing nothing = FEDPRO__NOTHING__INIT;
     ProtobufCMessage *response = NULL;
-    const char *trust = arguments_value(arguments, "--tls-cert");
-    char host[TUTTI_FEDPRO_ADDRESS];
-    snprintf(host, sizeof host, "%.*s", (int)strcspn(address, ":"), address);
+    const char *trust = arguments_value(arguments, "--tls-cert"), *own = arguments_value(arguments, "--tls-key");
     tutti_fedpro_memory_init(&memory);
-    enum tutti_err err = trust ? tutti_fedpro_tls_client(&tls, trust, NULL, NULL) : TUTTI_OK;
-    struct tutti_fedpro_caller_options options = {.address = address, .host = host[0] ? host : "localhost", .tls = tls};
+    enum tutti_err err = trust || own ? tutti_fedpro_tls_client(&tls, trust, own, own) : TUTTI_OK;
+    struct tutti_fedpro_caller_options options = {.address = address, .tls = tls};
     err = err ? err : tutti_fedpro_caller_open(&caller, &options);
     err = err ? err : connect_to(caller, &memory, key);
     err =

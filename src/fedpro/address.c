@@ -74,6 +74,7 @@ enum tutti_err tutti_fedpro_address_find(struct tutti_fedpro_address *address, c
             break;
         }
     memcpy(&address->storage, best->ai_addr, best->ai_addrlen);
+    memcpy(address->host, parts.host, sizeof address->host);
     address->size = best->ai_addrlen;
     freeaddrinfo(found);
     tutti_fedpro_address_show(address);

@@ -16,6 +16,7 @@ struct tutti_fedpro_address {
     socklen_t size;
     bool loopback; /* it cannot be reached from another machine */
     char text[TUTTI_FEDPRO_ADDRESS];
+    char host[TUTTI_FEDPRO_ADDRESS]; /* as it was looked up: what a certificate must name */
 };
 
 /* "HOST:PORT", "[::1]:PORT", "HOST" or ":PORT"; what is not there is localhost and `port`. IPv4 where there is one. ARGUMENT: it is no such

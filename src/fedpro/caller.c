@@ -30,6 +30,14 @@ static enum tutti_err lost(const struct tutti_fedpro_caller *caller, const char 
 
 /* ---- connections ---- */
 
+/* The connection is over: the RTI ended it, or the transport has said what is wrong with it. */
+static enum tutti_err broken(const struct tutti_fedpro_caller *caller, enum tutti_fedpro_io io)
+{
+    if (io == TUTTI_FEDPRO_IO_ENDED)
+        return lost(caller, "it ended the connection");
+    return tutti_fail_context(TUTTI_ERR_LOST, "%s", caller->address.text);
+}
+
 static void hang_up(struct tutti_fedpro_caller *caller)
 {
     if (caller->transport)
@@ -59,7 +67,7 @@ static enum tutti_err dial(struct tutti_fedpro_caller *caller)
     setsockopt(caller->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     fcntl(caller->socket, F_SETFL, fcntl(caller->socket, F_GETFL) | O_NONBLOCK);
     caller->transport = caller->options.tls
-                            ? tutti_fedpro_tls_new(caller->options.tls, caller->socket, caller->options.host)
+                            ? tutti_fedpro_tls_new(caller->options.tls, caller->socket, caller->address.host)
                             : tutti_fedpro_tcp_new(caller->socket);
     return caller->transport ? TUTTI_OK : tutti_fail_memory();
 }
@@ -72,7 +80,7 @@ static enum tutti_err write_all(struct tutti_fedpro_caller *caller, const uint8_
         if (io == TUTTI_FEDPRO_IO_WAIT)
             wait_for(caller, true, 1);
         else if (io != TUTTI_FEDPRO_IO_DONE)
-            return tutti_fail(TUTTI_ERR_LOST, "%s: the RTI ended the connection", caller->address.text);
+            return broken(caller, io);
         bytes += count;
         size -= count;
     }
@@ -87,10 +95,8 @@ static enum tutti_err read_some(struct tutti_fedpro_caller *caller, bool *some)
     *some = false;
     TRY(tutti_fedpro_intake_offer(&caller->intake, &into, &room));
     enum tutti_fedpro_io io = caller->transport->kind->read(caller->transport, into, room, &count);
-    if (io == TUTTI_FEDPRO_IO_ENDED)
-        return lost(caller, "it ended the connection");
-    if (io == TUTTI_FEDPRO_IO_FAILED)
-        return tutti_fail_context(TUTTI_ERR_LOST, "%s", caller->address.text);
+    if (io == TUTTI_FEDPRO_IO_ENDED || io == TUTTI_FEDPRO_IO_FAILED)
+        return broken(caller, io);
     *some = io == TUTTI_FEDPRO_IO_DONE;
     tutti_fedpro_intake_took(&caller->intake, count);
     return TUTTI_OK;
@@ -231,7 +237,7 @@ static enum tutti_err flush(struct tutti_fedpro_caller *caller)
         if (io == TUTTI_FEDPRO_IO_WAIT)
             return TUTTI_OK;
         if (io != TUTTI_FEDPRO_IO_DONE)
-            return lost(caller, "it ended the connection");
+            return broken(caller, io);
         tutti_fedpro_link_wrote(&caller->link, count);
         caller->sent = tutti_clock_now();
     }

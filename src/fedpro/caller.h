@@ -16,7 +16,6 @@
 
 struct tutti_fedpro_caller_options {
     const char *address;          /* "HOST:PORT"; the port may be left out */
-    const char *host;             /* the name that the certificate must have */
     struct tutti_fedpro_tls *tls; /* borrowed; NULL: plain */
     double patience;              /* seconds for which a lost connection is tried again */
 };

@@ -113,7 +113,6 @@ struct tutti_federate_client {
     struct tutti_fedpro_tls *tls;
     struct tutti_fedpro_memory memory; /* of the call or the event */
     char *federation;
-    char host[TUTTI_FEDPRO_ADDRESS];
     enum tutti_time_kind kind;
     bool joined;
     double now;
@@ -416,9 +415,7 @@ static enum tutti_err join(struct tutti_federate_client *federate, const struct 
 static enum tutti_err begin(struct tutti_federate_client *federate, const struct tutti_federate_options *options)
 {
     const char *address = options->address ? options->address : "localhost";
-    snprintf(federate->host, sizeof federate->host, "%.*s", (int)strcspn(address, ":"), address);
     struct tutti_fedpro_caller_options wishes = {.address = address,
-                                                 .host = federate->host[0] ? federate->host : "localhost",
                                                  .patience = options->patience > 0 ? options->patience : 10};
     if (options->tls)
         TRY(tutti_fedpro_tls_client(&federate->tls, options->trust, options->certificate, options->private_key));

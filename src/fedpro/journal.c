@@ -45,8 +45,8 @@ enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **out, cons
     TRY(tutti_record_format_for(&format, path));
     if (!format->holds_texts)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%s: what federates send has texts, which %s files do not hold: use .csv, .jsonl or .h5",
-                          path, format->name);
+                          "%s: what federates send has texts, which %s files do not hold: use .csv or .jsonl", path,
+                          format->name);
     struct tutti_fedpro_journal *journal = calloc(1, sizeof *journal);
     if (!journal)
         return tutti_fail_memory();

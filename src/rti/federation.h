@@ -3,10 +3,10 @@
  *
  * Only the modules of this folder look inside; programs use the services in rti.h and the headers named there.
  *
- *  J1  Handles of federates and objects only rise and are never used again in a federation.
- *  J2  `known` of an object has every federate that discovered or registered it, in the order of handles, with the class it knows.
- *  J3  An attribute's owner is a joined federate, the RTI itself, or 0.
- *  J4  Nothing is queued for an ambassador beyond its bounds: it is `overflowed` then, gets nothing more, and its server ends it. */
+ *  FE1  Handles of federates and objects only rise and are never used again in a federation.
+ *  FE2  `known` of an object has every federate that discovered or registered it, in the order of handles, with the class it knows.
+ *  FE3  An attribute's owner is a joined federate, the RTI itself, or 0.
+ *  FE4  Nothing is queued for an ambassador beyond its bounds: it is `overflowed` then, gets nothing more, and its server ends it. */
 #ifndef TUTTI_RTI_FEDERATION_H
 #define TUTTI_RTI_FEDERATION_H
 

@@ -427,7 +427,8 @@ class Recording(RtiTest):
     def test_other_formats(self):
         self.play("--record", "sent.jsonl")
         self.assertIn('"beetle"', pathlib.Path(self.path("sent.jsonl")).read_text())
-        self.assertIn("do not hold", self.tutti("rti", "--listen", "127.0.0.1:0", "--record", "sent.mat", status=2).err)
+        for numbers in ("sent.mat", "sent.h5"):
+            self.assertIn("do not hold", self.tutti("rti", "--listen", "127.0.0.1:0", "--record", numbers, status=2).err)
         self.assertIn("sent.txt", self.tutti("rti", "--listen", "127.0.0.1:0", "--record", "sent.txt", status=2).err)
 
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """`tutti rti` over TLS and WebSockets: who gets in, and that everything goes as over TCP."""
+import pathlib
 import socket
 import ssl
 import subprocess
 import unittest
 
-from command import PATIENCE
+from command import PATIENCE, TUTTI
 from fedpro import FOM, Federate, RtiTest, WebSocket, at, real, unreal
+
+
+PROGRAMS = pathlib.Path(TUTTI).parent / "examples" / "programs"
 
 
 class TransportTest(RtiTest):
@@ -142,6 +146,55 @@ class Tls(TransportTest):
         rti = self.rti("--tls-cert", pem, "--tls-key", key, "--key", secret, listen="0.0.0.0:0")
         rti.address = "127.0.0.1:" + rti.address.rpartition(":")[2]
         Federate(self, rti.address, dial=lambda: self.tls(rti, pem), key="secret").terminate()
+
+    def watch(self, rti, *arguments, status=1):
+        """An example on <tutti/federate.h>, which ends by itself unless it gets in."""
+        ended = subprocess.run([PROGRAMS / "federate_watch", "road", "Car", "z", rti.address, *map(str, arguments)], env=self.environment(),
+                               cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(ended.returncode, status, ended.stderr)
+        return ended.stderr
+
+    def test_programs_and_status(self):
+        """<tutti/federate.h> and `tutti rti status` speak TLS, show what they are asked for, and tell what is wrong."""
+        own, other = self.certificate("own"), self.certificate("other")
+        for name in ("own", "other"):
+            (self.folder / f"{name}.both").write_text("".join((self.folder / f"{name}.{end}").read_text() for end in ("pem", "key")))
+        secret = self.folder / "secret"
+        secret.write_text("secret\n")
+        secret.chmod(0o600)
+        rti, pem = self.tls_rti("--allow", own[0], "--key", secret)
+        inside = ("--tls-cert", str(pem), "--tls-key", "own.both", "--key", "secret")
+        self.assertEqual(self.tutti("rti", "status", rti.address, *inside).out, "no federation\n")
+        self.assertIn("FederationExecutionDoesNotExist", self.watch(rti, pem, "own.both", "secret"))
+        self.assertIn("InvalidCredentials", self.watch(rti, pem, "own.both", "wrong"))
+        self.assertIn("Unauthorized", self.watch(rti, pem, "own.both"))
+        self.assertIn("Unauthorized", self.tutti("rti", "status", rti.address, *inside[:4], status=1).err)
+        self.assertRegex(self.watch(rti, other[0], "own.both", "secret"), r"watch: 127\.0\.0\.1:\d+: TLS: .*certificate")
+        self.assertRegex(self.tutti("rti", "status", rti.address, "--tls-cert", "other.pem", status=1).err, r"TLS: .*certificate")
+        for words in (self.watch(rti, pem), self.watch(rti, pem, "other.both", "secret"),
+                      self.tutti("rti", "status", rti.address, *inside[:2], status=1).err):
+            self.assertRegex(words, r"127\.0\.0\.1:\d+")
+        self.assertRegex(self.watch(rti), r"127\.0\.0\.1:\d+")  # plain, where TLS is wanted
+        self.assertIn("none.pem", self.watch(rti, "none.pem"))
+        plain = self.rti()
+        self.assertRegex(self.watch(plain, pem), r"127\.0\.0\.1:\d+")
+        Federate(self, plain.address).terminate()
+
+    def test_a_program_in_tls(self):
+        rti, pem = self.tls_rti()
+        one = Federate(self, rti.address, dial=lambda: self.tls(rti, pem))
+        one.join("road", "one", fom=FOM)
+        car, (z,) = one.publish("Car", "z")
+        watch = subprocess.Popen([PROGRAMS / "federate_watch", "road", "Car", "z", rti.address, pem], env=self.environment(),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (watch.kill(), watch.wait(), watch.stdout.close(), watch.stderr.close()))
+        body = one.call("RegisterObjectInstance", objectClass=car)
+        self.assertRegex(watch.stdout.readline(), "is there\n")
+        one.call("UpdateAttributeValues", objectInstance=body, attributeValues=one.values([(z, real(1.5))]))
+        one.call("DeleteObjectInstance", objectInstance=body)
+        out, err = watch.communicate(timeout=PATIENCE)
+        self.assertEqual((watch.returncode, err), (0, ""))
+        self.assertTrue(out.endswith(".z 1.5\n"), out)
 
     def test_certificates_that_are_none(self):
         pem, key = self.certificate("rti")
