@@ -40,9 +40,24 @@ static bool is_odd(const struct tutti_column *column)
            (column->type == TUTTI_TYPE_FLOAT32 && !isfinite(*(const float *)column->value));
 }
 
+/* Texts count as none. */
+static bool are_finite(const double *values, size_t count)
+{
+    double zeros[4] = {0}; /* each finite number adds nothing, and the others stay: four sums, as fast as memory */
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            zeros[k] += 0 * values[i + k];
+    for (; i < count; i++)
+        zeros[0] += 0 * values[i];
+    return zeros[0] + zeros[1] + zeros[2] + zeros[3] == 0;
+}
+
 /* Of the first value that is not a finite number: the run goes on, with a warning. */
 static bool warn_of_nan(const struct tutti_output *output, double t)
 {
+    if (__builtin_expect(are_finite(output->values, output->count), 1))
+        return false;
     for (size_t i = 0; i < output->count; i++)
         if (is_odd(&output->columns[i])) {
             bool nan = isnan(tutti_column_number(&output->columns[i]));
@@ -57,7 +72,7 @@ static bool warn_of_nan(const struct tutti_output *output, double t)
 /* How much a column has grown, faster than the fourth power of the time: nearly everything that models do grows more
  * slowly, but for exponentials. A growth counts as MOST_RISE at most, so that a jump is none. */
 struct tutti_rise {
-    double largest; /* its size so far, or 1 */
+    double largest; /* its size so far, or 1; INFINITY: it is no Float64, and does not count */
     double growth;
     double since;
 };
@@ -66,8 +81,11 @@ static const double FAR_LIMIT = 1e12, MOST_RISE = 1e3;
 
 static bool has_risen(struct tutti_rise *rise, double value, double allowance, double t)
 {
-    double size = fabs(value), ratio = size > rise->largest ? fmin(size / rise->largest, MOST_RISE) : 1;
-    rise->largest = fmax(rise->largest, size);
+    double size = fabs(value), ratio = 1;
+    if (size > rise->largest) {
+        ratio = fmin(size / rise->largest, MOST_RISE);
+        rise->largest = size;
+    }
     rise->growth *= ratio * allowance;
     if (rise->growth > 1)
         return rise->growth > FAR_LIMIT;
@@ -83,10 +101,9 @@ static void warn_of_growth(struct tutti_output *output, double t)
     double part = now > before ? before / now : 1, allowance = part * part * part * part;
     output->last_row = t;
     for (size_t i = 0; i < output->count; i++) {
-        const struct tutti_column *column = &output->columns[i];
-        if (column->type != TUTTI_TYPE_FLOAT64 ||
-            __builtin_expect(!has_risen(&output->rises[i], *(const double *)column->value, allowance, t), 1))
+        if (__builtin_expect(!has_risen(&output->rises[i], output->values[i], allowance, t), 1))
             continue;
+        const struct tutti_column *column = &output->columns[i];
         tutti_log_insist(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
                          "'%s' has grown without bound since t = %s, and is %.3g at t = %s; if the model does not do "
                          "that by itself, the run is not stable, and the result cannot be trusted: use a smaller "
@@ -105,7 +122,7 @@ static enum tutti_err watch_growth(struct tutti_output *output, double t)
     if (!output->rises)
         return tutti_fail_memory();
     for (size_t i = 0; i < output->count; i++)
-        output->rises[i] = (struct tutti_rise){1, 1, t};
+        output->rises[i] = (struct tutti_rise){output->columns[i].type == TUTTI_TYPE_FLOAT64 ? 1 : INFINITY, 1, t};
     output->first_row = output->last_row = t;
     return TUTTI_OK;
 }
@@ -182,6 +199,45 @@ static enum tutti_err close_file(struct tutti_output *output)
     return output->format->close(output->recorder);
 }
 
+/* --- a row as numbers */
+
+static bool is_plain(const struct tutti_column *column)
+{
+    return column->type == TUTTI_TYPE_FLOAT64 && !column->negated;
+}
+
+/* Values of a unit's variables lie together as a rule: columns become few pieces of memory. */
+static enum tutti_err lay_out(struct tutti_output *output)
+{
+    output->values = calloc(output->count + 1, sizeof *output->values);
+    output->runs = calloc(output->count + 1, sizeof *output->runs);
+    if (!output->values || !output->runs)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < output->count; i++) {
+        const struct tutti_column *column = &output->columns[i];
+        struct tutti_output_run *last = output->run_count > 0 ? &output->runs[output->run_count - 1] : NULL;
+        if (last && last->from && is_plain(column) && last->from + last->count == (const double *)column->value)
+            last->count++;
+        else
+            output->runs[output->run_count++] =
+                (struct tutti_output_run){is_plain(column) ? column->value : NULL, i, 1};
+    }
+    return TUTTI_OK;
+}
+
+static void take_values(struct tutti_output *output)
+{
+    for (size_t r = 0; r < output->run_count; r++) {
+        const struct tutti_output_run *run = &output->runs[r];
+        double *to = output->values + run->first;
+        if (!run->from)
+            *to = tutti_column_number(&output->columns[run->first]);
+        else
+            for (size_t i = 0; i < run->count; i++)
+                to[i] = run->from[i];
+    }
+}
+
 /* --- the watcher */
 
 /* What it returned from a call that began when tutti_fail_count() was `before`. */
@@ -228,11 +284,6 @@ static enum tutti_err tell_text(struct tutti_output *output, size_t column)
 
 static enum tutti_err tell_row(struct tutti_output *output, double t)
 {
-    for (size_t i = 0; i < output->count; i++) {
-        const struct tutti_column *column = &output->columns[i];
-        output->values[i] = column->type == TUTTI_TYPE_FLOAT64 && !column->negated ? *(const double *)column->value
-                                                                                   : tutti_column_number(column);
-    }
     for (size_t i = 0; output->tells_texts && i < output->count; i++)
         if (tutti_type_is_text(output->columns[i].type))
             TRY(tell_text(output, i));
@@ -242,9 +293,6 @@ static enum tutti_err tell_row(struct tutti_output *output, double t)
 
 static enum tutti_err open_watch(struct tutti_output *output)
 {
-    output->values = calloc(output->count + 1, sizeof *output->values);
-    if (!output->values)
-        return tutti_fail_memory();
     for (size_t i = 0; output->target.watcher->text && i < output->count; i++)
         output->tells_texts = output->tells_texts || tutti_type_is_text(output->columns[i].type);
     struct tutti_seen_rows *watched = output->target.watched;
@@ -351,6 +399,7 @@ enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti
 {
     *output = (struct tutti_output){.target = *target, .columns = columns, .count = count, .watches_nan = true};
     output->target.resume = (struct tutti_bytes){0}; /* it is borrowed no longer than this call */
+    TRY(lay_out(output));
     if (target->resume.size > 0)
         return resume(output, target->resume);
     if (target->watcher)
@@ -392,6 +441,7 @@ static enum tutti_err record_row(struct tutti_output *output, double t)
 
 enum tutti_err tutti_output_row(struct tutti_output *output, double t)
 {
+    take_values(output);
     if (__builtin_expect(output->watches_nan, 1))
         output->watches_nan = !warn_of_nan(output, t);
     if (__builtin_expect(!output->begun, 0)) {
@@ -407,7 +457,7 @@ enum tutti_err tutti_output_row(struct tutti_output *output, double t)
         TRY(err);
     }
     output->rows++;
-    return output->values && is_news(output) ? tell_row(output, t) : TUTTI_OK;
+    return output->target.watcher && is_news(output) ? tell_row(output, t) : TUTTI_OK;
 }
 
 enum tutti_err tutti_output_flush(struct tutti_output *output)
@@ -425,6 +475,7 @@ enum tutti_err tutti_output_close(struct tutti_output *output)
     enum tutti_err err = output->format ? close_file(output) : TUTTI_OK;
     free(output->fixed);
     free(output->values);
+    free(output->runs);
     tutti_parcel_fini(&output->hexadecimal);
     free(output->rises);
     *output = (struct tutti_output){0};

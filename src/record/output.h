@@ -30,6 +30,12 @@ struct tutti_output_target {
     bool by_thread; /* rows are flushed by a thread, where the format allows it: the caller may be away for long */
 };
 
+/* Columns whose values lie one after the other, and are doubles as they are to be shown; or, if `from` is NULL, one column. */
+struct tutti_output_run {
+    const double *from;
+    size_t first, count;
+};
+
 /* Zeroed: nothing becomes of them. */
 struct tutti_output {
     struct tutti_output_target target;
@@ -39,11 +45,13 @@ struct tutti_output {
     struct tutti_recorder *recorder;
     struct tutti_flusher *flusher; /* NULL: none */
     int64_t flushed;               /* tutti_clock_tick when rows were last flushed */
-    double *fixed;    /* the first row's values, where the format keeps what is fixed but once; else NULL */
-    bool begun;       /* there is a first row */
-    uint64_t rows;    /* so far, those before a mark among them */
-    double *values;   /* for the watcher ... */
-    bool tells_texts; /* ... which also wants texts, of which there are some */
+    double *fixed;  /* the first row's values, where the format keeps what is fixed but once; else NULL */
+    bool begun;     /* there is a first row */
+    uint64_t rows;  /* so far, those before a mark among them */
+    double *values; /* of the row, as numbers ... */
+    struct tutti_output_run *runs; /* ... and where they are from */
+    size_t run_count;
+    bool tells_texts; /* the watcher also wants texts, of which there are some */
     struct tutti_parcel hexadecimal;
     bool watches_nan;         /* until there is one */
     struct tutti_rise *rises; /* how columns have grown; NULL: not looked at, or not any more */
