@@ -155,10 +155,9 @@ static enum tutti_err greet(struct tutti_tcp *tcp, const struct tutti_route *rou
         tutti_frame_put_hello(&parcel, &tcp->hello);
     else
         tutti_frame_put_refusal(&parcel, reason);
-    bool failed = parcel.failed;
-    tutti_tcp_socket_post(&tcp->socket, route, &parcel); /* if it is gone, that shows later */
+    enum tutti_sending sending = tutti_tcp_socket_post(&tcp->socket, route, &parcel);
     tutti_parcel_fini(&parcel);
-    return failed ? tutti_fail_memory() : TUTTI_OK;
+    return sending == TUTTI_SENDING_MEMORY ? tutti_fail_memory() : TUTTI_OK; /* if it is gone, that shows later */
 }
 
 /* The link that a hello opens, or NULL. With keys, no peer can be another than its key says. */
@@ -515,9 +514,9 @@ static enum tutti_err take(struct tutti_tcp *tcp, struct link *link, enum tutti_
     link->queued--;
     link->taken++;
     if (link->taken - link->told >= WINDOW / 4) { /* nothing goes the other way that would tell it */
-        link->told = link->taken;
-        tutti_tcp_socket_tell(&tcp->socket, &link->route,
-                              &(struct tutti_frame_head){.kind = TUTTI_FRAME_ACK, .taken = link->taken}, NULL);
+        const struct tutti_frame_head ack = {.kind = TUTTI_FRAME_ACK, .taken = link->taken};
+        if (tutti_tcp_socket_tell(&tcp->socket, &link->route, &ack, NULL) == TUTTI_SENDING_DONE)
+            link->told = link->taken;
     }
     return TUTTI_OK;
 }

@@ -57,8 +57,12 @@ static void lose(struct tutti_tcp_hub *hub, struct member *member, const char *w
 static void tell(struct tutti_tcp_hub *hub, struct member *member, enum tutti_frame_kind kind, const uint64_t *number)
 {
     struct tutti_frame_head head = {.kind = kind};
-    if (member->state == TUTTI_TCP_UP && !member->err &&
-        tutti_tcp_socket_tell(&hub->socket, &member->route, &head, number) == TUTTI_SENDING_GONE && !member->left)
+    if (member->state != TUTTI_TCP_UP || member->err)
+        return;
+    enum tutti_sending sending = tutti_tcp_socket_tell(&hub->socket, &member->route, &head, number);
+    if (sending == TUTTI_SENDING_MEMORY)
+        give_up(member, tutti_fail_memory());
+    else if (sending == TUTTI_SENDING_GONE && !member->left)
         lose(hub, member, tutti_tcp_event_text(TUTTI_TCP_DISCONNECTED));
 }
 

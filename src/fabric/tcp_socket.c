@@ -175,7 +175,7 @@ static enum tutti_sending send_bytes(struct tutti_tcp_socket *self, const struct
 {
     zmq_msg_t message;
     if (zmq_msg_init_size(&message, size) != 0)
-        return TUTTI_SENDING_GONE;
+        return TUTTI_SENDING_MEMORY;
     memcpy(zmq_msg_data(&message), bytes, size);
     enum tutti_sending sending = tutti_tcp_socket_send(self, route, &message);
     if (sending != TUTTI_SENDING_DONE)
@@ -196,7 +196,7 @@ enum tutti_sending tutti_tcp_socket_tell(struct tutti_tcp_socket *self, const st
 enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const struct tutti_route *route,
                                          const struct tutti_parcel *parcel)
 {
-    return parcel->failed ? TUTTI_SENDING_GONE : send_bytes(self, route, parcel->bytes, parcel->size);
+    return parcel->failed ? TUTTI_SENDING_MEMORY : send_bytes(self, route, parcel->bytes, parcel->size);
 }
 
 /* Drops what is after the part that was read last; was there anything? */

@@ -69,14 +69,14 @@ bool tutti_tcp_socket_is_route(const struct tutti_tcp_socket *self, const struct
 TUTTI_CHECKED enum tutti_err tutti_tcp_socket_connect(struct tutti_tcp_socket *self, const char *numeric,
                                                       const uint8_t key[TUTTI_KEY_SIZE], uint32_t number);
 
-enum tutti_sending { TUTTI_SENDING_DONE, TUTTI_SENDING_FULL, TUTTI_SENDING_GONE };
-/* Does not wait. Takes the message if DONE. FULL: later; GONE: that peer's connection has ended. */
+enum tutti_sending { TUTTI_SENDING_DONE, TUTTI_SENDING_FULL, TUTTI_SENDING_GONE, TUTTI_SENDING_MEMORY };
+/* Does not wait. Takes the message if DONE. FULL: later; GONE: that peer's connection has ended. Never MEMORY. */
 enum tutti_sending tutti_tcp_socket_send(struct tutti_tcp_socket *self, const struct tutti_route *route,
                                          zmq_msg_t *message);
-/* A message of a head and at most a number. */
+/* A message of a head and at most a number. MEMORY: it cannot be made. */
 enum tutti_sending tutti_tcp_socket_tell(struct tutti_tcp_socket *self, const struct tutti_route *route,
                                          const struct tutti_frame_head *head, const uint64_t *number);
-/* A parcel as a message. MEMORY is GONE. */
+/* A parcel as a message, likewise; also if the parcel has failed. */
 enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const struct tutti_route *route,
                                          const struct tutti_parcel *parcel);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fabric/zap.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,19 +45,33 @@ static struct allowed *find(struct tutti_zap *zap, const uint8_t *key)
     return NULL;
 }
 
+/* A part of a question, cut to what has room, with a zero byte after it. Its size; -1: there is none. */
+static int hear_part(void *handler, char frame[FRAME_SIZE], bool *more)
+{
+    zmq_msg_t part;
+    int got;
+    zmq_msg_init(&part);
+    do
+        got = zmq_msg_recv(&part, handler, 0);
+    while (got < 0 && zmq_errno() == EINTR);
+    size_t size = got < 0 ? 0 : zmq_msg_size(&part);
+    memcpy(frame, zmq_msg_data(&part), size < FRAME_SIZE ? size : FRAME_SIZE - 1);
+    frame[size < FRAME_SIZE ? size : FRAME_SIZE - 1] = '\0';
+    *more = zmq_msg_more(&part);
+    zmq_msg_close(&part);
+    return got;
+}
+
 static bool hear(void *handler, struct question *question)
 {
     *question = (struct question){0};
-    bool mechanism = false, credentials = false;
-    int more = 1;
+    bool mechanism = false, credentials = false, more = true;
     for (int part = 0; more; part++) {
         char frame[FRAME_SIZE];
-        int got = zmq_recv(handler, frame, sizeof frame - 1, 0);
-        size_t size = sizeof more;
-        if (got < 0 || zmq_getsockopt(handler, ZMQ_RCVMORE, &more, &size) != 0)
+        int got = hear_part(handler, frame, &more);
+        if (got < 0)
             return false;
-        size = (size_t)got < sizeof frame ? (size_t)got : sizeof frame - 1;
-        frame[size] = '\0';
+        size_t size = (size_t)got < sizeof frame ? (size_t)got : sizeof frame - 1;
         if (part == 1) {
             memcpy(question->request, frame, size);
             question->request_size = size;
@@ -73,6 +88,12 @@ static bool hear(void *handler, struct question *question)
     return true;
 }
 
+static void say_part(void *handler, const char *text, size_t size, int flags)
+{
+    while (zmq_send(handler, text, size, flags) < 0 && zmq_errno() == EINTR)
+        continue;
+}
+
 static void answer(struct tutti_zap *zap, const struct question *question)
 {
     char name[NAME_SIZE] = "";
@@ -82,12 +103,12 @@ static void answer(struct tutti_zap *zap, const struct question *question)
         memcpy(name, allowed->name, sizeof name);
     pthread_mutex_unlock(&zap->mutex);
     const char *status = allowed ? "200" : "400";
-    zmq_send(zap->handler, "1.0", 3, ZMQ_SNDMORE);
-    zmq_send(zap->handler, question->request, question->request_size, ZMQ_SNDMORE);
-    zmq_send(zap->handler, status, 3, ZMQ_SNDMORE);
-    zmq_send(zap->handler, "", 0, ZMQ_SNDMORE);
-    zmq_send(zap->handler, name, strlen(name), ZMQ_SNDMORE);
-    zmq_send(zap->handler, "", 0, 0);
+    say_part(zap->handler, "1.0", 3, ZMQ_SNDMORE);
+    say_part(zap->handler, question->request, question->request_size, ZMQ_SNDMORE);
+    say_part(zap->handler, status, 3, ZMQ_SNDMORE);
+    say_part(zap->handler, "", 0, ZMQ_SNDMORE);
+    say_part(zap->handler, name, strlen(name), ZMQ_SNDMORE);
+    say_part(zap->handler, "", 0, 0);
     if (allowed)
         return;
     unsigned long refused = atomic_fetch_add(&zap->refused, 1);

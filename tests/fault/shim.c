@@ -79,10 +79,9 @@ static void read_wish(const char *text)
         return;
     shim.on = how[0] == '+' || strcmp(how, "on") == 0;
     const char *error = how + (how[0] == '+');
-    shim.kind = strcmp(kind, "io") == 0     ? IO
-                : strcmp(kind, "zmq") == 0  ? ZMQ
-                : strcmp(kind, "send") == 0 ? SEND
-                                            : ALLOC;
+    static const char *const names[KINDS] = {"alloc", "io", "zmq", "send"};
+    for (int i = 0; i < KINDS; i++)
+        shim.kind = strcmp(kind, names[i]) == 0 ? (enum kind)i : shim.kind;
     shim.is_short = strcmp(error, "short") == 0;
     shim.error = shim.kind == ALLOC ? ENOMEM : atoi(error);
     shim.fails = true;
