@@ -90,12 +90,12 @@ struct tutti_cache {
     int lock;            /* on `work`: it is in use */
 };
 
-/* Removes what processes left that were killed: folders that no process holds the lock of. */
-static void sweep(const char *folder)
+void tutti_cache_sweep(const struct tutti_cache *cache)
 {
+    const char *folder = cache->folder, *own = cache->work ? strrchr(cache->work, '/') + 1 : "";
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        if (strncmp(entry->d_name, WORK, strlen(WORK)) != 0)
+        if (strncmp(entry->d_name, WORK, strlen(WORK)) != 0 || strcmp(entry->d_name, own) == 0)
             continue;
         int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat st;
@@ -141,7 +141,7 @@ static enum tutti_err open_cache(struct tutti_cache *cache, const char *folder)
     if (!tutti_fs_make_folder(cache->folder))
         return tutti_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be used: %s; name another with --cache",
                           cache->folder, strerror(errno));
-    sweep(cache->folder);
+    tutti_cache_sweep(cache);
     return make_work(cache);
 }
 

@@ -44,6 +44,8 @@ char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_conte
 TUTTI_CHECKED enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content,
                                               const char *path);
 
+/* Removes what processes left that were killed: folders that no process holds the lock of. Also done when it is opened. */
+void tutti_cache_sweep(const struct tutti_cache *cache);
 /* The bytes of all files in it, and how many there are. */
 uint64_t tutti_cache_held(const struct tutti_cache *cache, uint64_t *files);
 /* Removes files, the least recently used first, until at most `limit` bytes are left; those used since then stay. How many it

@@ -154,6 +154,18 @@ static enum tutti_err open_and_go(const struct tutti_launch *launch, struct tutt
     return tutti_failure_return(&failure);
 }
 
+/* --place names ranks that there are no more. */
+static enum tutti_err fail_recovered(enum tutti_err err)
+{
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    return tutti_fail(
+        TUTTI_ERR_LOST,
+        "%s; the run was to go on after a loss, with the ranks that are left: let it choose where units go "
+        "(without --place), or name more nodes than it needs, so that one can take the place of another",
+        failure.message);
+}
+
 static enum tutti_err place_and_go(struct tutti_launch *launch, struct tutti_job *job, struct tutti_run_stats *stats,
                                    struct tutti_recovery *recovery)
 {
@@ -161,6 +173,8 @@ static enum tutti_err place_and_go(struct tutti_launch *launch, struct tutti_job
     enum tutti_err err = agree(launch, place ? TUTTI_OK : tutti_fail_memory());
     if (!err)
         err = launch->launcher->place(launch->self, job, place, &launch->ranks);
+    if (err == TUTTI_ERR_ARGUMENT && recovery->used > 0)
+        err = fail_recovered(err);
     launch->job = job;
     job->place = place;
     if (!err)

@@ -132,6 +132,17 @@ class Nodes(NodesTest):
         self.assertRegex(outcome.err, "warning: .*the run does without it")
         self.assertEqual(path.read_bytes(), files)
 
+    def test_units_that_have_their_ranks(self):
+        """With fewer ranks --place cannot be kept: the run ends, and says what would help."""
+        a, b = self.node("a"), self.node("b")
+        process = self.start("run", *CHAIN, *APART, *STEADY, *self.on(a, b), "--recover", "3", "-o", "result.csv")
+        path = pathlib.Path(self.path("result.csv"))
+        self.assertTrue(wait_until(lambda: path.exists() and path.stat().st_size > 300))
+        b.end(signal.SIGKILL)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 1, outcome.err)
+        self.assertRegex(outcome.err, r"--place b=1: there is one rank only, 0; the run was to go on after a loss, .*without --place.*name more nodes")
+
     def test_what_comes_in_its_place(self):
         """Something that is no node: it is the one that is done without."""
         files = self.result_bytes(*CHAIN)

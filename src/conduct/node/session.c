@@ -540,6 +540,7 @@ static enum tutti_err take_start(struct tutti_daemon *node, struct tutti_session
 {
     enum tutti_err err = start(node, session, in);
     keep_quota(node);
+    tutti_cache_sweep(node->cache);
     if (!err) {
         session->begun = true;
         node->counts.runs_started++;

@@ -295,12 +295,48 @@ static void test_loopback(void **state)
     }
 }
 
+/* A folder of another process, long ago. */
+static void make_left(struct scratch *scratch, const char *name)
+{
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(mkdir(scratch_path(scratch, name), 0700), 0);
+    assert_int_equal(utimensat(AT_FDCWD, scratch->joined, long_ago, 0), 0);
+}
+
+/* What killed processes left goes while others work, and only that. */
+static void test_sweep(void **state)
+{
+    (void)state;
+    struct scratch scratch;
+    struct tutti_cache *cache, *other;
+    struct stat st;
+    scratch_init(&scratch);
+    make_left(&scratch, "work-before");
+    assert_ok(tutti_cache_open(&cache, scratch.path));
+    assert_ok(tutti_cache_open(&other, scratch.path));
+    make_left(&scratch, "work-killed");
+    make_left(&scratch, "else");
+    assert_int_equal(count_entries(scratch.path), 4);
+    assert_int_equal(mkdir(scratch_path(&scratch, "work-young"), 0700), 0);
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(utimensat(AT_FDCWD, tutti_cache_work(cache), long_ago, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, tutti_cache_work(other), long_ago, 0), 0);
+    tutti_cache_sweep(cache);
+    assert_int_equal(count_entries(scratch.path), 4);
+    assert_int_not_equal(stat(scratch_path(&scratch, "work-killed"), &st), 0);
+    assert_int_equal(stat(tutti_cache_work(cache), &st), 0);
+    assert_int_equal(stat(tutti_cache_work(other), &st), 0);
+    tutti_cache_free(cache);
+    tutti_cache_free(other);
+    scratch_fini(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),     cmocka_unit_test(test_arrivals), cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_lists),    cmocka_unit_test(test_altered),  cmocka_unit_test(test_clearing),
-        cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_hash),     cmocka_unit_test(test_sweep),    cmocka_unit_test(test_arrivals),
+        cmocka_unit_test(test_keys),     cmocka_unit_test(test_lists),    cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_clearing), cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
