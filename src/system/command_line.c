@@ -60,11 +60,12 @@ static bool read_argument(struct flat *flat, const char *text, struct argument *
     const char *hash = exists(flat, path) ? NULL : strrchr(path, '#');
     out->path = hash ? strndup(path, (size_t)(hash - path)) : tutti_str_copy(path);
     out->variant = hash ? tutti_str_copy(hash + 1) : NULL;
-    if (!out->path || (hash && !out->variant))
+    bool is_named = path != text;
+    if (!out->path || (hash && !out->variant) || (is_named && !out->name))
         return false;
     out->system = tutti_files_is_system(flat, out->path, out->path);
     out->foreign = !out->system && tutti_assembly_is(out->path);
-    if (!out->name)
+    if (!is_named)
         out->name = stem_of(out->path);
     return out->name != NULL;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/arena.h"
 #include "test.h"
 
 /* Allocations, or calls about files. */
@@ -51,6 +52,20 @@ WRAPPED(char *, strdup, const char *text)
 WRAPPED(char *, strndup, const char *text, size_t n)
 {
     return fails(FAILING_MEMORY) ? NULL : __real_strndup(text, n);
+}
+
+/* Those from arenas, which mostly need no memory of the system's. */
+WRAPPED(void *, tutti_arena_alloc, struct tutti_arena *arena, size_t size)
+{
+    return fails(FAILING_MEMORY) ? NULL : __real_tutti_arena_alloc(arena, size);
+}
+WRAPPED(void *, tutti_arena_array, struct tutti_arena *arena, size_t n, size_t size)
+{
+    return fails(FAILING_MEMORY) ? NULL : __real_tutti_arena_array(arena, n, size);
+}
+WRAPPED(char *, tutti_arena_text, struct tutti_arena *arena, const char *text, size_t n)
+{
+    return fails(FAILING_MEMORY) ? NULL : __real_tutti_arena_text(arena, text, n);
 }
 
 /* A call that fails, or moves half of the bytes. */

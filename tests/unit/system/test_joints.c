@@ -2,7 +2,7 @@
 /* Lines and constraints between units: what is made of their texts, what is refused and why; also without enough memory. */
 #include "system_test.h"
 
-#include "solve/allocations.h"
+#include "failing.h"
 
 /* Two units of the FMU, joined by a text of --tlm or of --constrain. */
 static enum tutti_err join(struct fixture *f, const char *tlm, const char *constrain)
@@ -162,23 +162,20 @@ static void test_annotation(void **state)
     assert_int_equal(f->system->line_count, 1);
 }
 
+static enum tutti_err join_all(void *context)
+{
+    struct fixture *f = context;
+    TRY(join(f, "a.u,-a.y=b.u*3,2*b.y" REST, "a.y+1=2*b.y-3; a.y2=2*b.y2; a.u2,b.u2|a.y_mm=b.y_mm; a.u_m,b.u_m"));
+    const struct tutti_system *system = f->system;
+    assert_true(system->line_count == 1 && system->constraint_count == 2 && system->connection_count == 3);
+    return TUTTI_OK;
+}
+
 static void test_memory(void **state)
 {
     struct fixture *f = *state;
-    enum tutti_err err;
     f->connect[0] = "b.y2=a.u_K";
-    failing_allocation = 0;
-    do {
-        allocations = 0;
-        failing_allocation++;
-        err = join(f, "a.u,-a.y=b.u*3,2*b.y" REST, "a.y+1=2*b.y-3; a.y2=2*b.y2; a.u2,b.u2|a.y_mm=b.y_mm; a.u_m,b.u_m");
-        assert_true(err == TUTTI_OK || err == TUTTI_ERR_MEMORY);
-        assert_true(err || (f->system->line_count == 1 && f->system->constraint_count == 2 &&
-                            f->system->connection_count == 3));
-    } while (allocations >= failing_allocation);
-    assert_true(failing_allocation > 50);
-    failing_allocation = 0;
-    assert_ok(err);
+    fail_each_call(FAILING_MEMORY, ENOMEM, join_all, f);
 }
 
 int main(void)

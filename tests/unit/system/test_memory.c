@@ -2,7 +2,7 @@
 /* Systems without enough memory: every allocation fails once while documents are loaded that have a bit of everything. */
 #include "system_test.h"
 
-#include "solve/allocations.h"
+#include "failing.h"
 
 static void count(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
 {
@@ -10,19 +10,14 @@ static void count(void *context, enum tutti_severity severity, const char *file,
     *(size_t *)context += strlen(text) > 0;
 }
 
-static enum tutti_err load_counted(struct tutti_system **system, const struct tutti_system_source *source,
-                                   size_t *found)
-{
-    struct tutti_findings findings = {.report = count, .context = found};
-    *found = 0;
-    enum tutti_err err = tutti_system_load(system, source, &findings);
-    assert_int_equal(err == TUTTI_OK, *system != NULL);
-    return err;
-}
-
 /* What there is to compare in a system. */
 struct extent {
     size_t connections, settings, probes, words, findings;
+};
+
+struct loading {
+    const struct tutti_system_source *source;
+    struct extent expected;
 };
 
 static struct extent extent_of(const struct tutti_system *system, size_t found)
@@ -36,29 +31,30 @@ static struct extent extent_of(const struct tutti_system *system, size_t found)
 }
 
 /* Memory that is not enough is an error, or of no consequence (what only saves memory): the system is whole, and all is found. */
+static enum tutti_err load_whole(void *context)
+{
+    const struct loading *loading = context;
+    size_t found = 0;
+    struct tutti_findings findings = {.report = count, .context = &found};
+    struct tutti_system *system;
+    enum tutti_err err = tutti_system_load(&system, loading->source, &findings);
+    assert_int_equal(err == TUTTI_OK, system != NULL);
+    if (!err) {
+        struct extent extent = extent_of(system, found);
+        assert_memory_equal(&extent, &loading->expected, sizeof extent);
+    }
+    tutti_system_free(system);
+    return err;
+}
+
 static void survive(const struct tutti_system_source *source, struct extent expected)
 {
-    for (failing_allocation = 1;; failing_allocation++) {
-        struct tutti_system *system;
-        size_t found;
-        allocations = 0;
-        enum tutti_err err = load_counted(&system, source, &found);
-        assert_true(err == TUTTI_OK || err == TUTTI_ERR_MEMORY);
-        struct extent extent = err ? expected : extent_of(system, found);
-        tutti_system_free(system);
-        if (allocations < failing_allocation)
-            assert_ok(err);
-        assert_memory_equal(&extent, &expected, sizeof extent);
-        if (allocations < failing_allocation)
-            break;
-    }
-    assert_true(failing_allocation > 50);
-    failing_allocation = 0;
+    fail_each_call(FAILING_MEMORY, ENOMEM, load_whole, &(struct loading){source, expected});
 }
 
 static int set_up_memory(void **state)
 {
-    failing_allocation = 0; /* after a test that failed */
+    (void)failing_pause(); /* after a test that failed */
     return set_up(state);
 }
 
