@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* The cache of a node, keys and lists of nodes while each allocation and each call about files fails once: an error, or all is as it would have
+ * been; what a cache has is what its name says. */
+#include "failing.h"
+
+#include <stdlib.h>
+
+#include "conduct/content.h"
+#include "conduct/key_files.h"
+#include "conduct/launch/nodes_list.h"
+#include "conduct/node/job.h"
+#include "options/filled.h"
+#include "own_scratch.h"
+
+static const char text[] = "the bytes of an FMU";
+
+static enum tutti_err bring(struct tutti_cache *cache, const struct tutti_content *content)
+{
+    struct tutti_arrival *arrival;
+    TRY(tutti_arrival_new(&arrival, cache, content));
+    enum tutti_err err = tutti_arrival_put(arrival, text, 5);
+    if (!err)
+        err = tutti_arrival_put(arrival, text + 5, sizeof text - 5);
+    if (!err)
+        return tutti_arrival_finish(arrival);
+    tutti_arrival_free(arrival);
+    return err;
+}
+
+static enum tutti_err lend(struct tutti_cache *cache, const struct tutti_content *content)
+{
+    char lent[4400];
+    snprintf(lent, sizeof lent, "%s/0", tutti_cache_work(cache));
+    TRY(tutti_cache_lend(cache, content, lent));
+    enum failing_kind kind = failing_pause();
+    struct tutti_content found;
+    assert_ok(tutti_content_of_file(&found, lent));
+    assert_true(tutti_content_same(&found, content));
+    failing.kind = kind;
+    return TUTTI_OK;
+}
+
+static enum tutti_err use_cache(void *context)
+{
+    (void)context;
+    struct tutti_cache *cache;
+    struct tutti_content content;
+    enum failing_kind kind = failing_pause();
+    (void)tutti_fs_remove_tree(scratch_path(&scratch, "cache"));
+    tutti_content_of_bytes(&content, text, sizeof text);
+    failing.kind = kind;
+    enum tutti_err err = tutti_cache_open(&cache, scratch_path(&scratch, "cache"));
+    assert_int_equal(err == TUTTI_OK, cache != NULL);
+    if (!err)
+        err = bring(cache, &content);
+    if (!err)
+        err = lend(cache, &content);
+    tutti_cache_free(cache);
+    return err;
+}
+
+static void test_cache(void **state)
+{
+    (void)state;
+    fail_each(use_cache, NULL);
+}
+
+static enum tutti_err use_keys(void *context)
+{
+    (void)context;
+    struct tutti_keys made, read;
+    uint8_t public[TUTTI_KEY_SIZE];
+    char path[200], public_path[210];
+    enum failing_kind kind = failing_pause();
+    copy_text(path, sizeof path, scratch_path(&scratch, "key"));
+    snprintf(public_path, sizeof public_path, "%s.pub", path);
+    (void)remove(path);
+    (void)remove(public_path);
+    failing.kind = kind;
+    TRY(tutti_key_files_make(path, &made));
+    TRY(tutti_key_files_read(path, &read));
+    TRY(tutti_key_files_read_public(public_path, public));
+    assert_memory_equal(&made, &read, sizeof made);
+    assert_memory_equal(public, made.public_key, sizeof public);
+    return TUTTI_OK;
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    fail_each_call(FAILING_FILES, EIO, use_keys, NULL);
+    fail_each_call(FAILING_FILES, EINTR, use_keys, NULL);
+    fail_each_call(FAILING_FILES, 0, use_keys, NULL);
+}
+
+static enum tutti_err read_list(void *context)
+{
+    struct tutti_nodes_list list;
+    enum tutti_err err = tutti_nodes_list_read(&list, context);
+    if (!err) {
+        assert_int_equal(list.count, 2);
+        assert_int_equal(list.ranks, 5);
+    }
+    tutti_nodes_list_fini(&list);
+    return err;
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    static const char file[] = "# all\na:1 ranks=3\nb:2 ranks=2 # more\n";
+    char path[200];
+    copy_text(path, sizeof path, scratch_write(&scratch, "hosts", file, sizeof file - 1));
+    fail_each_call(FAILING_MEMORY, ENOMEM, read_list, path);
+    fail_each_call(FAILING_MEMORY, ENOMEM, read_list, "a:1,b:2,a:1,b:2,a:1");
+}
+
+static enum tutti_err pack_job(void *context)
+{
+    const struct tutti_node_name names[] = {{"a.fmu", 0, false}, {"dir/b.ssp", 1, true}};
+    const int32_t place[] = {0, 1, 1};
+    struct tutti_parcel parcel = {0};
+    struct tutti_node_job job = {0};
+    enum tutti_err err = tutti_node_job_pack(context, names, 2, place, 3, &parcel);
+    if (!err)
+        err = tutti_node_job_unpack(&job, parcel.bytes, parcel.size, "/folder", 2);
+    assert_true(err || (job.place_count == 3 && job.options.alias_count == 2));
+    tutti_node_job_fini(&job);
+    tutti_parcel_fini(&parcel);
+    return err;
+}
+
+static void test_jobs(void **state)
+{
+    (void)state;
+    struct tutti_run_options *options = fill_options();
+    fail_each_call(FAILING_MEMORY, ENOMEM, pack_job, options);
+    tutti_options_free(options);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_cache, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_keys, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lists, set_up, tear_down),
+        cmocka_unit_test(test_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
