@@ -178,6 +178,40 @@ static void test_command_line(void **state)
     survive(&source, (struct extent){.connections = 3, .settings = 3});
 }
 
+/* A system of another tool, with a function and tables. */
+static void test_foreign(void **state)
+{
+    struct fixture *f = *state;
+    static const char osp[] =
+        "<OspSystemStructure xmlns='http://opensimulationplatform.com/MSMI/OSPSystemStructure' version='0.1'>"
+        "<StartTime>0</StartTime><BaseStepSize>0.01</BaseStepSize><Simulators>"
+        "<Simulator name='a' source='m.fmu'><InitialValues><InitialValue variable='p'><Real "
+        "value='3'/></InitialValue></InitialValues></Simulator>"
+        "<Simulator name='b' source='m.fmu' stepSize='0.02'/></Simulators><Functions><Sum name='sum' inputCount='2'/>"
+        "<LinearTransformation name='line' factor='2' offset='1'/></Functions><Connections>"
+        "<VariableConnection><Variable simulator='a' name='y'/><Variable simulator='b' name='u'/></VariableConnection>"
+        "<SignalConnection><Variable simulator='a' name='y'/><Signal function='sum' name='in[0]'/></SignalConnection>"
+        "<SignalConnection><Variable simulator='a' name='y2'/><Signal function='sum' name='in[1]'/></SignalConnection>"
+        "<SignalConnection><Signal function='sum' name='out'/><Variable simulator='b' name='u2'/></SignalConnection>"
+        "<SignalConnection><Variable simulator='b' name='y'/><Signal function='line' name='in'/></SignalConnection>"
+        "<SignalConnection><Signal function='line' name='out'/><Variable simulator='a' name='u'/></SignalConnection>"
+        "</Connections></OspSystemStructure>";
+    write_file(f, "OspSystemStructure.xml", osp);
+    const char *file = scratch_path(&f->scratch, "OspSystemStructure.xml");
+    survive(&(struct tutti_system_source){.files = &file, .file_count = 1},
+            (struct extent){.connections = 4, .settings = 1, .words = 6});
+}
+
+static void test_tables(void **state)
+{
+    struct fixture *f = *state;
+    write_file(f, "t.csv", "time,x,z\n0,1,2\n1,2,3\n");
+    survive_ssd(f,
+                "<s n='s'><E><P n='t' type='text/csv' source='t.csv'><C><c n='x' k='output'/></C></P>"
+                "<M n='a'><C><c n='u' k='input'/></C></M></E><X><x f='t.x' t='a.u'><L factor='2'/></x></X></s>",
+                (struct extent){.connections = 1, .probes = 1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +221,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_errors, set_up_memory, tear_down),
         cmocka_unit_test_setup_teardown(test_annotations, set_up_memory, tear_down),
         cmocka_unit_test_setup_teardown(test_command_line, set_up_memory, tear_down),
+        cmocka_unit_test_setup_teardown(test_foreign, set_up_memory, tear_down),
+        cmocka_unit_test_setup_teardown(test_tables, set_up_memory, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
