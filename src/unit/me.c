@@ -550,18 +550,15 @@ static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *sav
     return saved->average.integral ? TUTTI_OK : tutti_fail_memory();
 }
 
-static enum tutti_err make(const struct me *me, struct tutti_unit_saved **out)
+/* NULL: memory is out. */
+static struct tutti_unit_saved *make(const struct me *me)
 {
     struct tutti_unit_saved *saved = calloc(1, sizeof *saved);
-    if (!saved)
-        return tutti_fail_memory();
-    enum tutti_err err = allocate(me, saved);
-    if (err) {
+    if (saved && allocate(me, saved)) {
         release(saved);
-        return err;
+        return NULL;
     }
-    *out = saved;
-    return TUTTI_OK;
+    return saved;
 }
 
 /* Plain data but for the integral, which is copied into the other one's room. */
@@ -573,11 +570,8 @@ static void copy_average(struct average *to, const struct average *from, size_t 
     to->integral = integral;
 }
 
-static enum tutti_err fill(struct me *me, bool with_fmu, struct tutti_unit_saved **out)
+static enum tutti_err fill(struct me *me, bool with_fmu, struct tutti_unit_saved *saved)
 {
-    if (!*out)
-        TRY(make(me, out));
-    struct tutti_unit_saved *saved = *out;
     saved->has_fmu = with_fmu;
     if (saved->has_fmu)
         TRY(tutti_instance_save(me->instance, &saved->fmu));
@@ -591,7 +585,9 @@ static enum tutti_err fill(struct me *me, bool with_fmu, struct tutti_unit_saved
 
 static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **out)
 {
-    return fill((struct me *)unit, unit->can & TUTTI_CAN_STATE, out);
+    if (!*out)
+        *out = make((struct me *)unit);
+    return *out ? fill((struct me *)unit, unit->can & TUTTI_CAN_STATE, *out) : tutti_fail_memory();
 }
 
 /* Before each step of the solver; so a state of the FMU is saved only if it may have become another one by its end: by an event, or
@@ -599,7 +595,10 @@ static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **ou
 static enum tutti_err note_last(struct me *me)
 {
     bool told = me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP;
-    return fill(me, (me->unit.can & TUTTI_CAN_STATE) && (told || me->events.count > 0), &me->last);
+    if (!me->last)
+        me->last = make(me);
+    return me->last ? fill(me, (me->unit.can & TUTTI_CAN_STATE) && (told || me->events.count > 0), me->last)
+                    : tutti_fail_memory();
 }
 
 static enum tutti_err bring_back(struct me *me, const struct tutti_unit_saved *saved)
@@ -720,8 +719,9 @@ static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_save
 static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **out)
 {
     struct me *me = (struct me *)unit;
-    TRY(make(me, out));
-    struct tutti_unit_saved *saved = *out;
+    struct tutti_unit_saved *saved = *out = make(me);
+    if (!saved)
+        return tutti_fail_memory();
     saved->has_fmu = tutti_unparcel_u8(in) != 0;
     if (saved->has_fmu)
         TRY(tutti_instance_unpack(me->instance, in, &saved->fmu));
