@@ -38,6 +38,18 @@ static ProtobufCBinaryData tag_of(const struct made *made)
     return (ProtobufCBinaryData){tag->size, tutti_fedpro_borrow(tag->data)};
 }
 
+/* What Received, ReceivedDirected and Removed say alike of the message they tell of. */
+#define FILL_SENT(message, made)                                                                                       \
+    do {                                                                                                               \
+        const struct tutti_callback *sent_ = (made)->callback;                                                         \
+        (message)->tag = tag_of(made);                                                                                 \
+        (message)->federate = handle(made, sent_->federate);                                                           \
+        (message)->time = time_of(made);                                                                               \
+        (message)->sent_order = sent_->timed ? (uint32_t)sent_->sent : 0;                                              \
+        (message)->received_order = sent_->timed ? (uint32_t)sent_->received : 0;                                      \
+        (message)->retraction = sent_->timed ? retraction_of(made) : NULL;                                             \
+    } while (0)
+
 static ProtobufCMessage *make_text(const struct made *made)
 {
     Fedpro__Text *message = NEW(made, Text, text);
@@ -192,13 +204,8 @@ static ProtobufCMessage *make_received(const struct made *made)
         return NULL;
     message->subject = handle(made, callback->object ? callback->object : callback->interaction_class);
     message->values = tutti_fedpro_make_values(made->memory, callback->values, callback->value_count);
-    message->tag = tag_of(made);
     message->transportation = handle(made, callback->transportation);
-    message->federate = handle(made, callback->federate);
-    message->time = time_of(made);
-    message->sent_order = callback->timed ? (uint32_t)callback->sent : 0;
-    message->received_order = callback->timed ? (uint32_t)callback->received : 0;
-    message->retraction = callback->timed ? retraction_of(made) : NULL;
+    FILL_SENT(message, made);
     return &message->base;
 }
 
@@ -211,13 +218,8 @@ static ProtobufCMessage *make_received_directed(const struct made *made)
     message->interaction = handle(made, callback->interaction_class);
     message->object = handle(made, callback->object);
     message->values = tutti_fedpro_make_values(made->memory, callback->values, callback->value_count);
-    message->tag = tag_of(made);
     message->transportation = handle(made, callback->transportation);
-    message->federate = handle(made, callback->federate);
-    message->time = time_of(made);
-    message->sent_order = callback->timed ? (uint32_t)callback->sent : 0;
-    message->received_order = callback->timed ? (uint32_t)callback->received : 0;
-    message->retraction = callback->timed ? retraction_of(made) : NULL;
+    FILL_SENT(message, made);
     return &message->base;
 }
 
@@ -228,12 +230,7 @@ static ProtobufCMessage *make_removed(const struct made *made)
     if (!message)
         return NULL;
     message->object = handle(made, callback->object);
-    message->tag = tag_of(made);
-    message->federate = handle(made, callback->federate);
-    message->time = time_of(made);
-    message->sent_order = callback->timed ? (uint32_t)callback->sent : 0;
-    message->received_order = callback->timed ? (uint32_t)callback->received : 0;
-    message->retraction = callback->timed ? retraction_of(made) : NULL;
+    FILL_SENT(message, made);
     return &message->base;
 }
 
@@ -249,7 +246,8 @@ static ProtobufCMessage *make_members(const struct made *made)
     return &message->base;
 }
 
-static ProtobufCMessage *make_owner(const struct made *made)
+/* Attributes of an object, and what they have in common. */
+static ProtobufCMessage *make_members_handle(const struct made *made, uint32_t common)
 {
     const struct tutti_callback *callback = made->callback;
     Fedpro__MembersHandle *message = NEW(made, MembersHandle, members_handle);
@@ -257,20 +255,18 @@ static ProtobufCMessage *make_owner(const struct made *made)
         return NULL;
     message->subject = handle(made, callback->object);
     message->members = tutti_fedpro_make_handles(made->memory, callback->handles, callback->handle_count);
-    message->handle = handle(made, callback->federate);
+    message->handle = handle(made, common);
     return &message->base;
+}
+
+static ProtobufCMessage *make_owner(const struct made *made)
+{
+    return make_members_handle(made, made->callback->federate);
 }
 
 static ProtobufCMessage *make_transported(const struct made *made)
 {
-    const struct tutti_callback *callback = made->callback;
-    Fedpro__MembersHandle *message = NEW(made, MembersHandle, members_handle);
-    if (!message)
-        return NULL;
-    message->subject = handle(made, callback->object);
-    message->members = tutti_fedpro_make_handles(made->memory, callback->handles, callback->handle_count);
-    message->handle = handle(made, callback->transportation);
-    return &message->base;
+    return make_members_handle(made, made->callback->transportation);
 }
 
 static ProtobufCMessage *make_three(const struct made *made, uint32_t first, uint32_t second, uint32_t third)

@@ -886,6 +886,14 @@ static enum tutti_err discover(struct tutti_federate_client *federate, const uin
     return TUTTI_OK;
 }
 
+/* NULL: it came without a time. */
+static void set_time(const struct tutti_federate_client *federate, const Fedpro__Handle *encoded,
+                     struct tutti_federate_event *event)
+{
+    event->timed = encoded != NULL;
+    event->time = read_time(federate, encoded);
+}
+
 static enum tutti_err reflect(struct tutti_federate_client *federate, const uint8_t *content, size_t size,
                               struct tutti_federate_event *event)
 {
@@ -896,8 +904,7 @@ static enum tutti_err reflect(struct tutti_federate_client *federate, const uint
     TRY(read_values(federate, federate->objects[number - 1].class, received->values, event));
     name_object(federate, number, event);
     event->kind = TUTTI_FEDERATE_REFLECT;
-    event->timed = received->time != NULL;
-    event->time = read_time(federate, received->time);
+    set_time(federate, received->time, event);
     return TUTTI_OK;
 }
 
@@ -912,8 +919,7 @@ static enum tutti_err receive(struct tutti_federate_client *federate, const uint
     TRY(read_values(federate, place, received->values, event));
     event->kind = TUTTI_FEDERATE_INTERACTION;
     event->class_name = federate->classes[place].name;
-    event->timed = received->time != NULL;
-    event->time = read_time(federate, received->time);
+    set_time(federate, received->time, event);
     return TUTTI_OK;
 }
 
@@ -927,8 +933,7 @@ static enum tutti_err remove_object(struct tutti_federate_client *federate, cons
     name_object(federate, number, event);
     federate->objects[number - 1].gone = true;
     event->kind = TUTTI_FEDERATE_REMOVE;
-    event->timed = removed->time != NULL;
-    event->time = read_time(federate, removed->time);
+    set_time(federate, removed->time, event);
     return TUTTI_OK;
 }
 

@@ -48,13 +48,19 @@ enum tutti_hla tutti_fedpro_serve_register_named(struct tutti_fedpro_call *call,
     return register_object(call, tutti_fedpro_read_handle(named->handle), named->name);
 }
 
-/* The stamp of a service that has one lies in *time. */
-static enum tutti_hla stamp(const struct tutti_fedpro_call *call, const Fedpro__Handle *encoded, int64_t *time,
-                            struct tutti_send *send)
+/* A service that sends: at `time`, or without one (NULL). *retraction may be NULL. */
+typedef enum tutti_hla sending(struct tutti_fedpro_call *call, const ProtobufCMessage *request, const int64_t *time,
+                               uint64_t *retraction);
+
+/* At the time that the request has. */
+static enum tutti_hla send_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request,
+                                 const Fedpro__Handle *encoded, sending *send)
 {
-    HLA_TRY(tutti_fedpro_call_time(call, encoded, TUTTI_HLA_InvalidLogicalTime, time));
-    send->time = time;
-    return TUTTI_HLA_OK;
+    int64_t time = 0;
+    uint64_t retraction = 0;
+    HLA_TRY(tutti_fedpro_call_time(call, encoded, TUTTI_HLA_InvalidLogicalTime, &time));
+    HLA_TRY(send(call, request, &time, &retraction));
+    return tutti_fedpro_answer_retraction(call, retraction);
 }
 
 /* Into the journal, if there is one. */
@@ -91,9 +97,10 @@ static void write_interaction(const struct tutti_fedpro_call *call, const Fedpro
         write_down(call, "interaction", class->name, tree, values, count, time);
 }
 
-static enum tutti_hla update(struct tutti_fedpro_call *call, const Fedpro__Sent *sent, const int64_t *time,
+static enum tutti_hla update(struct tutti_fedpro_call *call, const ProtobufCMessage *request, const int64_t *time,
                              uint64_t *retraction)
 {
+    const Fedpro__Sent *sent = TAKE(Sent, request);
     size_t count = 0;
     const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
     struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
@@ -108,23 +115,18 @@ static enum tutti_hla update(struct tutti_fedpro_call *call, const Fedpro__Sent 
 
 enum tutti_hla tutti_fedpro_serve_update(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    return update(call, TAKE(Sent, request), NULL, NULL);
+    return update(call, request, NULL, NULL);
 }
 
 enum tutti_hla tutti_fedpro_serve_update_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    const Fedpro__Sent *sent = TAKE(Sent, request);
-    struct tutti_send send = {0};
-    int64_t time = 0;
-    uint64_t retraction = 0;
-    HLA_TRY(stamp(call, sent->time, &time, &send));
-    HLA_TRY(update(call, sent, send.time, &retraction));
-    return tutti_fedpro_answer_retraction(call, retraction);
+    return send_timed(call, request, TAKE(Sent, request)->time, update);
 }
 
-static enum tutti_hla send_interaction(struct tutti_fedpro_call *call, const Fedpro__Sent *sent, const int64_t *time,
-                                       uint64_t *retraction)
+static enum tutti_hla send_interaction(struct tutti_fedpro_call *call, const ProtobufCMessage *request,
+                                       const int64_t *time, uint64_t *retraction)
 {
+    const Fedpro__Sent *sent = TAKE(Sent, request);
     size_t count = 0;
     const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
     struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
@@ -136,23 +138,18 @@ static enum tutti_hla send_interaction(struct tutti_fedpro_call *call, const Fed
 
 enum tutti_hla tutti_fedpro_serve_send(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    return send_interaction(call, TAKE(Sent, request), NULL, NULL);
+    return send_interaction(call, request, NULL, NULL);
 }
 
 enum tutti_hla tutti_fedpro_serve_send_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    const Fedpro__Sent *sent = TAKE(Sent, request);
-    struct tutti_send send = {0};
-    int64_t time = 0;
-    uint64_t retraction = 0;
-    HLA_TRY(stamp(call, sent->time, &time, &send));
-    HLA_TRY(send_interaction(call, sent, send.time, &retraction));
-    return tutti_fedpro_answer_retraction(call, retraction);
+    return send_timed(call, request, TAKE(Sent, request)->time, send_interaction);
 }
 
-static enum tutti_hla send_directed(struct tutti_fedpro_call *call, const Fedpro__SentDirected *sent,
+static enum tutti_hla send_directed(struct tutti_fedpro_call *call, const ProtobufCMessage *request,
                                     const int64_t *time, uint64_t *retraction)
 {
+    const Fedpro__SentDirected *sent = TAKE(SentDirected, request);
     size_t count = 0;
     const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
     struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
@@ -164,36 +161,30 @@ static enum tutti_hla send_directed(struct tutti_fedpro_call *call, const Fedpro
 
 enum tutti_hla tutti_fedpro_serve_send_directed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    return send_directed(call, TAKE(SentDirected, request), NULL, NULL);
+    return send_directed(call, request, NULL, NULL);
 }
 
 enum tutti_hla tutti_fedpro_serve_send_directed_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    const Fedpro__SentDirected *sent = TAKE(SentDirected, request);
-    struct tutti_send send = {0};
-    int64_t time = 0;
-    uint64_t retraction = 0;
-    HLA_TRY(stamp(call, sent->time, &time, &send));
-    HLA_TRY(send_directed(call, sent, send.time, &retraction));
-    return tutti_fedpro_answer_retraction(call, retraction);
+    return send_timed(call, request, TAKE(SentDirected, request)->time, send_directed);
+}
+
+static enum tutti_hla delete_object(struct tutti_fedpro_call *call, const ProtobufCMessage *request,
+                                    const int64_t *time, uint64_t *retraction)
+{
+    const Fedpro__Deleted *deleted = TAKE(Deleted, request);
+    struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(deleted->tag)};
+    return tutti_rti_delete(call->ambassador, tutti_fedpro_read_handle(deleted->object), send, retraction);
 }
 
 enum tutti_hla tutti_fedpro_serve_delete(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    const Fedpro__Deleted *deleted = TAKE(Deleted, request);
-    struct tutti_send send = {.tag = tutti_fedpro_read_bytes(deleted->tag)};
-    return tutti_rti_delete(call->ambassador, tutti_fedpro_read_handle(deleted->object), send, NULL);
+    return delete_object(call, request, NULL, NULL);
 }
 
 enum tutti_hla tutti_fedpro_serve_delete_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
-    const Fedpro__Deleted *deleted = TAKE(Deleted, request);
-    struct tutti_send send = {.tag = tutti_fedpro_read_bytes(deleted->tag)};
-    int64_t time = 0;
-    uint64_t retraction = 0;
-    HLA_TRY(stamp(call, deleted->time, &time, &send));
-    HLA_TRY(tutti_rti_delete(call->ambassador, tutti_fedpro_read_handle(deleted->object), send, &retraction));
-    return tutti_fedpro_answer_retraction(call, retraction);
+    return send_timed(call, request, TAKE(Deleted, request)->time, delete_object);
 }
 
 enum tutti_hla tutti_fedpro_serve_local_delete(struct tutti_fedpro_call *call, const ProtobufCMessage *request)

@@ -145,13 +145,21 @@ static enum tutti_hla answer_dimensions(struct tutti_fedpro_call *call, const st
     return tutti_fedpro_answer_handles(call, handles, count);
 }
 
+/* The object model of the caller's federation. */
+static enum tutti_hla fom_of(const struct tutti_fedpro_call *call, const struct tutti_fom **fom)
+{
+    struct tutti_federate *federate = NULL;
+    HLA_TRY(tutti_ambassador_federate(call->ambassador, &federate));
+    *fom = federate->federation->fom;
+    return TUTTI_HLA_OK;
+}
+
 /* Those of all attributes that the class has. */
 enum tutti_hla tutti_fedpro_serve_object_class_dimensions(struct tutti_fedpro_call *call,
                                                           const ProtobufCMessage *request)
 {
-    struct tutti_federate *federate = NULL;
-    HLA_TRY(tutti_ambassador_federate(call->ambassador, &federate));
-    const struct tutti_fom *fom = federate->federation->fom;
+    const struct tutti_fom *fom = NULL;
+    HLA_TRY(fom_of(call, &fom));
     uint32_t class = tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle);
     if (!tutti_fom_class(&fom->objects, class))
         return RAISE(InvalidObjectClassHandle, "%u is no object class", (unsigned)class);
@@ -173,9 +181,8 @@ enum tutti_hla tutti_fedpro_serve_object_class_dimensions(struct tutti_fedpro_ca
 enum tutti_hla tutti_fedpro_serve_interaction_class_dimensions(struct tutti_fedpro_call *call,
                                                                const ProtobufCMessage *request)
 {
-    struct tutti_federate *federate = NULL;
-    HLA_TRY(tutti_ambassador_federate(call->ambassador, &federate));
-    const struct tutti_fom *fom = federate->federation->fom;
+    const struct tutti_fom *fom = NULL;
+    HLA_TRY(fom_of(call, &fom));
     uint32_t handle = tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle);
     const struct tutti_fom_class *class = tutti_fom_class(&fom->interactions, handle);
     if (!class)

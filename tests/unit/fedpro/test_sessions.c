@@ -176,6 +176,13 @@ static void begin(struct federate *federate, struct rti *rti, uint32_t version)
     flow_down(federate, SIZE_MAX);
 }
 
+/* An RTI with one federate in session. */
+static void start(struct rti *rti, struct federate *federate, const struct tutti_fedpro_rules *rules)
+{
+    rti_init(rti, rules);
+    begin(federate, rti, 1);
+}
+
 static void call(struct federate *federate, int number)
 {
     uint8_t payload[4];
@@ -340,8 +347,7 @@ static void who_resumes_drops_the_old_connection(void **state)
     (void)state;
     struct rti rti;
     struct federate federate;
-    rti_init(&rti, &tutti_fedpro_rules_usual);
-    begin(&federate, &rti, 1);
+    start(&rti, &federate, &tutti_fedpro_rules_usual);
     struct federate old = federate; /* the RTI has not seen that its cable is cut */
     rti.last->connection = &old.connection;
     federate.connection.session = NULL;
@@ -367,8 +373,7 @@ static void what_is_not_kept_cannot_be_resumed(void **state)
     struct federate federate;
     struct tutti_fedpro_rules rules = tutti_fedpro_rules_usual;
     rules.limits.history = 3;
-    rti_init(&rti, &rules);
-    begin(&federate, &rti, 1);
+    start(&rti, &federate, &rules);
     for (int i = 0; i < 10; i++) {
         size_t size = 0;
         call_back(&rti, i);
@@ -392,8 +397,7 @@ static void messages_that_never_were_cannot_be_resumed_from(void **state)
     (void)state;
     struct rti rti;
     struct federate federate;
-    rti_init(&rti, &tutti_fedpro_rules_usual);
-    begin(&federate, &rti, 1);
+    start(&rti, &federate, &tutti_fedpro_rules_usual);
     lose(&federate, 0);
     federate.link.last_received = 1000;
     ask_to_resume(&federate, &rti, 1);
@@ -407,8 +411,7 @@ static void a_cut_session_waits_for_a_while(void **state)
     struct rti rti;
     struct federate federate;
     double next = 0;
-    rti_init(&rti, &tutti_fedpro_rules_usual);
-    begin(&federate, &rti, 1);
+    start(&rti, &federate, &tutti_fedpro_rules_usual);
     tutti_fedpro_sessions_tick(&rti.sessions, 1, &next);
     assert_same_double(next, tutti_fedpro_rules_usual.silence);
     lose(&federate, 5);
@@ -431,8 +434,7 @@ static void a_silent_connection_counts_as_cut(void **state)
     struct rti rti;
     struct federate federate;
     double next = 0;
-    rti_init(&rti, &tutti_fedpro_rules_usual);
-    begin(&federate, &rti, 1);
+    start(&rti, &federate, &tutti_fedpro_rules_usual);
     tutti_fedpro_sessions_tick(&rti.sessions, 181, &next);
     assert_int_equal(rti.cuts, 1);
     assert_true(federate.connection.closing);
@@ -447,8 +449,7 @@ static void a_slow_federate_is_dropped(void **state)
     struct federate federate;
     struct tutti_fedpro_rules rules = tutti_fedpro_rules_usual;
     rules.limits.waiting = 100;
-    rti_init(&rti, &rules);
-    begin(&federate, &rti, 1);
+    start(&rti, &federate, &rules);
     for (int i = 0; i < 101; i++)
         call_back(&rti, i);
     assert_int_equal(rti.ended, 1);
@@ -464,8 +465,7 @@ static void expect_bad(const struct tutti_fedpro_header *header, const char *wor
     struct federate federate;
     uint8_t payload[100] = {0};
     bool left = true;
-    rti_init(&rti, &tutti_fedpro_rules_usual);
-    begin(&federate, &rti, 1);
+    start(&rti, &federate, &tutti_fedpro_rules_usual);
     struct tutti_fedpro_header bad = *header;
     bad.session += federate.link.session;
     send_raw(&federate, &bad, payload);
