@@ -167,13 +167,13 @@ static const char *name_implicit(void)
 static void print_step_table(const struct tutti_step_analysis *step,
                              void (*print)(const struct tutti_step_cell *cell, bool last))
 {
-    const char *const names[TUTTI_STEP_ROWS] = {[TUTTI_ROW_JACOBI] = "jacobi",
-                                                [TUTTI_ROW_SMOOTH] = "jacobi --smooth",
-                                                [TUTTI_ROW_CORRECT] = "jacobi --correct",
-                                                [TUTTI_ROW_SEIDEL] = "seidel",
-                                                [TUTTI_ROW_IMPLICIT] = name_implicit()};
+    const char *const names[TUTTI_STEP_ROWS] = {
+        [TUTTI_ROW_JACOBI] = "jacobi", [TUTTI_ROW_SMOOTH] = "jacobi --smooth", [TUTTI_ROW_CORRECT] = "jacobi --correct",
+        [TUTTI_ROW_SEIDEL] = "seidel", [TUTTI_ROW_IMPLICIT] = name_implicit(), [TUTTI_ROW_KINEMATIC] = "kinematic"};
     for (int row = 0; row < TUTTI_STEP_ROWS; row++) {
         int count = row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS;
+        if (!tutti_step_row_applies(step, (enum tutti_step_row)row))
+            continue;
         fprintf(output_standard(), "%-12s %-18s", "", names[row]);
         for (int o = 0; o < count; o++)
             print(&step->cells[row][o], o + 1 == count);
@@ -188,8 +188,10 @@ static void print_step(const struct tutti_step_analysis *step)
         fprintf(output_standard(), "%-12s what is stable with it is not known: %s\n", "step", step->why_not);
         return;
     }
-    fprintf(output_standard(), "%-12s %.6g multiplies errors by this; the equations themselves by %.4g\n", "step",
-            step->h, step->exact);
+    fprintf(output_standard(), "%-12s %.6g multiplies errors by this", "step", step->h);
+    if (isfinite(step->exact))
+        fprintf(output_standard(), "; the equations themselves by %.4g", step->exact);
+    fputc('\n', output_standard());
     fprintf(output_standard(), "%-12s %-18s %-17s %-17s %s\n", "", "", "constant", "linear", "quadratic");
     print_step_table(step, print_step_cell);
     fprintf(output_standard(), "%-12s of %.3g to %.3g: the longest up to which all are stable\n", "steps", step->least,

@@ -10,11 +10,10 @@
 /* Steps that are looked at for the largest stable one: from a hundredth of the wanted one to a hundred times it. */
 enum { STEPS_PER_DECADE = 6, DECADES = 2, MOST_SEARCHED = 120, BISECTIONS = 12 };
 
-static const enum tutti_step_method methods[TUTTI_STEP_ROWS] = {[TUTTI_ROW_JACOBI] = TUTTI_STEP_JACOBI,
-                                                                [TUTTI_ROW_SMOOTH] = TUTTI_STEP_SMOOTH,
-                                                                [TUTTI_ROW_CORRECT] = TUTTI_STEP_CORRECT,
-                                                                [TUTTI_ROW_SEIDEL] = TUTTI_STEP_SEIDEL,
-                                                                [TUTTI_ROW_IMPLICIT] = TUTTI_STEP_IMPLICIT};
+static const enum tutti_step_method methods[TUTTI_STEP_ROWS] = {
+    [TUTTI_ROW_JACOBI] = TUTTI_STEP_JACOBI,     [TUTTI_ROW_SMOOTH] = TUTTI_STEP_SMOOTH,
+    [TUTTI_ROW_CORRECT] = TUTTI_STEP_CORRECT,   [TUTTI_ROW_SEIDEL] = TUTTI_STEP_SEIDEL,
+    [TUTTI_ROW_IMPLICIT] = TUTTI_STEP_IMPLICIT, [TUTTI_ROW_KINEMATIC] = TUTTI_STEP_KINEMATIC};
 
 /* The end of the stable steps that begin with the least one looked at; between `low`, stable, and `high`, not, by bisection. */
 static double bisect(const struct tutti_linear_system *system, enum tutti_step_method method, unsigned order,
@@ -63,12 +62,16 @@ static enum tutti_err fill(const struct tutti_linear_system *system, struct tutt
 {
     analysis->least = analysis->h / pow(10, DECADES);
     analysis->most = analysis->h * pow(10, DECADES);
-    TRY(tutti_exact_radius(system, analysis->h, &analysis->exact));
+    analysis->constrained = system->constraints.rows > 0;
+    if (!analysis->constrained)
+        TRY(tutti_exact_radius(system, analysis->h, &analysis->exact));
     for (int row = 0; row < TUTTI_STEP_ROWS; row++)
         for (unsigned order = row == TUTTI_ROW_SMOOTH; order < (row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS); order++)
-            fill_cell(system, analysis, (enum tutti_step_row)row, order);
+            if (tutti_step_row_applies(analysis, (enum tutti_step_row)row))
+                fill_cell(system, analysis, (enum tutti_step_row)row, order);
     for (int all = 0; all < 2; all++)
-        if (tutti_sweep_radius(system, all == 0, analysis->h, &analysis->sweeps[all]) != TUTTI_OK)
+        if (analysis->constrained ||
+            tutti_sweep_radius(system, all == 0, analysis->h, &analysis->sweeps[all]) != TUTTI_OK)
             analysis->sweeps[all] = NAN;
     return TUTTI_OK;
 }

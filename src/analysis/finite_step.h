@@ -24,6 +24,7 @@ enum tutti_step_row {
     TUTTI_ROW_CORRECT,
     TUTTI_ROW_SEIDEL,
     TUTTI_ROW_IMPLICIT,
+    TUTTI_ROW_KINEMATIC, /* of systems with constraints, which no other coupling keeps */
     TUTTI_STEP_ROWS
 };
 
@@ -32,12 +33,18 @@ struct tutti_step_analysis {
     bool known; /* units could be linearised; else `why_not` */
     char why_not[512];
     double h;
-    double exact;  /* what the coupled equations themselves do in this time */
-    bool by_twins; /* units for Co-Simulation were linearised by their Model Exchange interface */
+    bool constrained; /* there are constraints: the last row is the only one */
+    double exact;     /* what the coupled equations themselves do in this time; NAN with constraints */
+    bool by_twins;    /* units for Co-Simulation were linearised by their Model Exchange interface */
     struct tutti_step_cell cells[TUTTI_STEP_ROWS][TUTTI_ORDERS]; /* IMPLICIT: the first for all orders */
     double sweeps[2];   /* what is left of an error after a sweep of relax: seidel, jacobi; NAN: not known */
     double least, most; /* steps that were looked at for the largest one */
 };
+
+static inline bool tutti_step_row_applies(const struct tutti_step_analysis *analysis, enum tutti_step_row row)
+{
+    return analysis->constrained == (row == TUTTI_ROW_KINEMATIC);
+}
 
 /* With units that have left their initialisation. Units are read, and stay as they are. Only MEMORY comes back as an error, the others
  * as `why_not`. */

@@ -92,6 +92,76 @@ static enum tutti_err link_up(struct collector *c)
     return TUTTI_OK;
 }
 
+/* ---- constraints ---- */
+
+struct constraint_matrices {
+    double *velocities, *positions, *forces, *compliances;
+    bool *holonomic;
+};
+
+/* The place of an end that the master reads, or feeds, among all outputs, or inputs. */
+static enum tutti_err find_end(const struct collector *c, const struct tutti_end *end, bool output, size_t *place)
+{
+    uint32_t node = tutti_structure_find(&c->rank->job->structure, end->component, end->variable, output);
+    *place = node == TUTTI_NONE || end->element.count > 0 ? SIZE_MAX : place_of(c, node);
+    return *place != SIZE_MAX ? TUTTI_OK
+                              : tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                                           "an end of a constraint is an element of an array, or no continuous number");
+}
+
+static enum tutti_err add_constraint(const struct collector *c, const struct tutti_constraint *constraint, size_t first,
+                                     const struct constraint_matrices *of)
+{
+    const struct tutti_system *system = c->rank->job->system;
+    size_t rows = c->model->system.constraints.rows, inputs = c->model->system.inputs, place;
+    for (uint32_t e = 0; e < constraint->end_count; e++)
+        for (uint32_t r = 0; r < constraint->row_count; r++) {
+            double ratio = constraint->ratios[(size_t)r * constraint->end_count + e];
+            TRY(find_end(c, &system->read[constraint->velocities[e]], true, &place));
+            of->velocities[place * rows + first + r] += ratio;
+            if (constraint->positions) {
+                TRY(find_end(c, &system->read[constraint->positions[e]], true, &place));
+                of->positions[place * rows + first + r] += ratio;
+            }
+            TRY(find_end(c, &system->fed[constraint->forces[e]], false, &place));
+            of->forces[(first + r) * inputs + place] += ratio;
+            of->compliances[first + r] = constraint->compliance;
+            of->holonomic[first + r] = constraint->positions != NULL;
+        }
+    return TUTTI_OK;
+}
+
+static enum tutti_err constrain(struct collector *c)
+{
+    const struct tutti_system *system = c->rank->job->system;
+    const struct tutti_run_options *options = &c->rank->job->options;
+    struct tutti_linear_system *linear = &c->model->system;
+    struct tutti_arena *arena = &c->model->arena;
+    size_t rows = 0, first = 0;
+    for (uint32_t i = 0; i < system->constraint_count; i++)
+        rows += system->constraints[i].row_count;
+    struct constraint_matrices of = {tutti_arena_array(arena, rows * linear->outputs, sizeof(double)),
+                                     tutti_arena_array(arena, rows * linear->outputs, sizeof(double)),
+                                     tutti_arena_array(arena, rows * linear->inputs, sizeof(double)),
+                                     tutti_arena_array(arena, rows, sizeof(double)),
+                                     tutti_arena_array(arena, rows, sizeof(bool))};
+    if (!of.velocities || !of.positions || !of.forces || !of.compliances || !of.holonomic)
+        return tutti_fail_memory();
+    linear->constraints =
+        (struct tutti_linear_constraints){rows,
+                                          of.velocities,
+                                          of.positions,
+                                          of.forces,
+                                          of.compliances,
+                                          of.holonomic,
+                                          options->has_relax_time ? options->relax_time : TUTTI_DEFAULT_RELAX_TIME};
+    for (uint32_t i = 0; i < system->constraint_count; i++) {
+        TRY(add_constraint(c, &system->constraints[i], first, &of));
+        first += system->constraints[i].row_count;
+    }
+    return TUTTI_OK;
+}
+
 /* ---- matrices ---- */
 
 /* Per value of an axis of the unit's own matrices (all continuous Reals of a causality, in the order of the description): its place
@@ -387,6 +457,7 @@ static enum tutti_err collect(struct collector *c)
     TRY(count_all(c));
     TRY(check_outputs(c));
     TRY(link_up(c));
+    TRY(constrain(c));
     describe(c);
     for (uint32_t m = 0; m < c->rank->member_count; m++) {
         if (c->rank->members[m].has_grid)

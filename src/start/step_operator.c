@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state between two points: all x; and per output y now and at two points before, H y' and H^2 y'' as units give them; and per
  * input where it was led to in the last step. Every quantity of the next point is a row of coefficients over that state and, after it,
- * over the outputs at the next point (NEW): these are solved for in the end. */
+ * over the outputs at the next point (NEW) and the multipliers of constraints: these are solved for in the end. */
 #include "start/step_operator.h"
 
 #include <math.h>
@@ -53,6 +53,17 @@ static size_t end_column(const struct stepper *s, size_t input)
 static size_t new_column(const struct stepper *s, size_t output)
 {
     return s->size + output;
+}
+
+static size_t multiplier_column(const struct stepper *s, size_t row)
+{
+    return s->size + s->of->outputs + row;
+}
+
+/* Of constraints that the method keeps. */
+static size_t count_rows(const struct stepper *s)
+{
+    return s->method == TUTTI_STEP_KINEMATIC ? s->of->constraints.rows : 0;
 }
 
 static double *row_of(const struct stepper *s, size_t column)
@@ -158,6 +169,8 @@ static void lead_input(const struct stepper *s, const struct tutti_linear_unit *
             else if (factor != 0)
                 add_ahead(s, &u, factor, output, of->units[k].gives);
         }
+    for (size_t r = 0; r < count_rows(s); r++)
+        u.value[multiplier_column(s, r)] += of->constraints.forces[r * of->inputs + input];
     if (s->method == TUTTI_STEP_SMOOTH && unit->takes)
         smooth(s, &u, input);
     if (!unit->takes) /* where outputs are solved for at the end, that is best which is best for states */
@@ -398,6 +411,49 @@ static enum tutti_err correct_rates(struct stepper *s, enum part part)
     return eliminate(s, rows, n, feedback);
 }
 
+/* One row: what of it follows from the state goes to `right`, what from multipliers, with that of compliance, to `matrix`. Of positions
+ * g, with gamma = 1 / (1 + 4 tau / h), G v(n+1) + 4 gamma eps / h l = -4 gamma / h g(n) + gamma G v(n); of velocities alone,
+ * G v(n+1) + eps / h l = 0 (Lacoursiere 2017 eq. 12 to 14). */
+static void fill_constraint(const struct stepper *s, size_t r, double *matrix, double *right)
+{
+    const struct tutti_linear_constraints *of = &s->of->constraints;
+    double gamma = of->holonomic[r] ? 1 / (1 + 4 * of->relax_time) : 0.25, pull = of->holonomic[r] ? gamma : 0;
+    for (size_t o = 0; o < s->of->outputs; o++) {
+        double velocity = of->velocities[o * of->rows + r], position = of->positions[o * of->rows + r];
+        const double *next = row_of(s, column_of(s, NOW, o));
+        for (size_t c = 0; c < s->size && velocity != 0; c++)
+            right[c * of->rows + r] -= velocity * next[c];
+        for (size_t q = 0; q < of->rows; q++)
+            matrix[q * of->rows + r] += velocity * next[multiplier_column(s, q)];
+        right[column_of(s, NOW, o) * of->rows + r] += pull * velocity - 4 * pull / s->h * position;
+    }
+    matrix[r * of->rows + r] += 4 * gamma * of->compliances[r] / s->h;
+}
+
+/* The multipliers, in terms of the state; then all that follows them. */
+static enum tutti_err solve_constraints(struct stepper *s)
+{
+    size_t count = count_rows(s);
+    double *matrix = tutti_arena_array(&s->arena, count * count, sizeof *matrix);
+    double *right = tutti_arena_array(&s->arena, count * s->size, sizeof *right);
+    int *pivots = tutti_arena_array(&s->arena, count, sizeof *pivots), n = (int)count, wide = (int)s->size, info = 0;
+    if (!matrix || !right || !pivots)
+        return tutti_fail_memory();
+    for (size_t r = 0; r < count; r++)
+        fill_constraint(s, r, matrix, right);
+    if (count > 0)
+        dgesv_(&n, &wide, matrix, &n, pivots, right, &n, &info);
+    if (info != 0)
+        return tutti_fail(TUTTI_ERR_SOLVER, "constraints do not determine their forces");
+    for (size_t row = 0; row < s->size; row++)
+        for (size_t r = 0; r < count; r++) {
+            double factor = row_of(s, row)[multiplier_column(s, r)];
+            for (size_t c = 0; c < s->size && factor != 0; c++)
+                row_of(s, row)[c] += factor * right[c * count + r];
+        }
+    return TUTTI_OK;
+}
+
 static enum tutti_err find_radius(struct stepper *s, double *radius)
 {
     double *matrix = tutti_arena_array(&s->arena, s->size * s->size, sizeof *matrix);
@@ -416,7 +472,7 @@ static enum tutti_err begin(struct stepper *s)
 {
     size_t inputs = 1;
     s->size = s->of->states + PARTS * s->of->outputs + s->of->inputs;
-    s->width = s->size + s->of->outputs;
+    s->width = s->size + s->of->outputs + count_rows(s);
     for (size_t k = 0; k < s->of->unit_count; k++)
         inputs = s->of->units[k].inputs > inputs ? s->of->units[k].inputs : inputs;
     if (s->size > MOST_ROWS)
@@ -432,6 +488,7 @@ static enum tutti_err compute_step(struct stepper *s, double *radius)
     TRY(begin(s));
     TRY(fill(s));
     TRY(solve_new(s));
+    TRY(solve_constraints(s));
     for (unsigned o = 1; o <= s->order && s->method == TUTTI_STEP_CORRECT; o++)
         TRY(correct_rates(s, o == 1 ? SLOPE : BEND));
     return find_radius(s, radius);
@@ -572,8 +629,9 @@ enum tutti_err tutti_exact_radius(const struct tutti_linear_system *system, doub
 enum tutti_err tutti_step_is_stable(const struct tutti_linear_system *system, enum tutti_step_method method,
                                     unsigned order, double h, double *radius, bool *stable)
 {
-    double exact;
-    TRY(tutti_exact_radius(system, h, &exact));
+    double exact = 1;
+    if (method != TUTTI_STEP_KINEMATIC)
+        TRY(tutti_exact_radius(system, h, &exact));
     TRY(tutti_step_radius(system, method, order, h, radius));
     *stable = tutti_radius_is_stable(*radius / pow(fmax(exact, 1), 1.1));
     return TUTTI_OK;

@@ -22,11 +22,23 @@ struct tutti_linear_unit {
     int gives;        /* so many derivatives of its outputs; the others come from points before */
 };
 
+/* Rows that are to be 0, sums of outputs, and forces that keep them so, each held over a step (master/coupling/kinematic.c). */
+struct tutti_linear_constraints {
+    size_t rows;
+    const double *velocities;  /* G: rows times outputs, column-major */
+    const double *positions;   /* the same of what they move; none in a row that is about velocities alone */
+    const double *forces;      /* G^T: inputs times rows, column-major */
+    const double *compliances; /* per row */
+    const bool *holonomic;     /* ... it has positions */
+    double relax_time;         /* tau, in steps */
+};
+
 struct tutti_linear_system {
     const struct tutti_linear_unit *units;
     size_t unit_count;
-    size_t states, inputs, outputs; /* of all units, one after the other */
-    const double *links;            /* L: inputs times outputs, column-major */
+    size_t states, inputs, outputs;              /* of all units, one after the other */
+    const double *links;                         /* L: inputs times outputs, column-major */
+    struct tutti_linear_constraints constraints; /* of TUTTI_STEP_KINEMATIC */
 };
 
 enum tutti_step_method {
@@ -34,7 +46,8 @@ enum tutti_step_method {
     TUTTI_STEP_SMOOTH,  /* jacobi: inputs go on from where they are */
     TUTTI_STEP_CORRECT, /* jacobi: outputs are solved for at the end */
     TUTTI_STEP_SEIDEL,
-    TUTTI_STEP_IMPLICIT, /* inputs are lines to where outputs end: relax, once it rests; newton */
+    TUTTI_STEP_IMPLICIT,  /* inputs are lines to where outputs end: relax, once it rests; newton */
+    TUTTI_STEP_KINEMATIC, /* jacobi, and forces that keep constraints (Lacoursiere 2017 eq. 14) */
 };
 
 /* Of extrapolation of order 0, 1 or 2 and step `h`: the spectral radius. SOLVER where there is none: outputs do not determine each
@@ -42,7 +55,7 @@ enum tutti_step_method {
 TUTTI_CHECKED enum tutti_err tutti_step_radius(const struct tutti_linear_system *system, enum tutti_step_method method,
                                                unsigned order, double h, double *radius);
 /* ... and whether errors grow no more than the equations themselves let them, which no method hits exactly: a tenth of that growth is
- * allowed beside it. */
+ * allowed beside it. With constraints, what the equations themselves do is not looked at: errors must not grow. */
 TUTTI_CHECKED enum tutti_err tutti_step_is_stable(const struct tutti_linear_system *system,
                                                   enum tutti_step_method method, unsigned order, double h,
                                                   double *radius, bool *stable);

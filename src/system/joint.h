@@ -22,6 +22,9 @@ struct tutti_line {
     const char *text; /* as it was given */
 };
 
+/* After about how many steps constraints that are violated are met again (--relax-time), if nothing else is said. */
+#define TUTTI_DEFAULT_RELAX_TIME 0.75
+
 /* A constraint between ends, of one or more rows: sum of ratio times velocity is 0; and, if there are positions, so is the sum of
  * ratio times position and the offset. Its force on an end is the sum over the rows of ratio times the row's multiplier. */
 struct tutti_constraint {

@@ -83,11 +83,9 @@ static json_t *table_json(const struct tutti_analysis *analysis)
     return list;
 }
 
-static const char *const step_names[TUTTI_STEP_ROWS] = {[TUTTI_ROW_JACOBI] = "jacobi",
-                                                        [TUTTI_ROW_SMOOTH] = "smooth",
-                                                        [TUTTI_ROW_CORRECT] = "correct",
-                                                        [TUTTI_ROW_SEIDEL] = "seidel",
-                                                        [TUTTI_ROW_IMPLICIT] = "relax"};
+static const char *const step_names[TUTTI_STEP_ROWS] = {
+    [TUTTI_ROW_JACOBI] = "jacobi", [TUTTI_ROW_SMOOTH] = "smooth",  [TUTTI_ROW_CORRECT] = "correct",
+    [TUTTI_ROW_SEIDEL] = "seidel", [TUTTI_ROW_IMPLICIT] = "relax", [TUTTI_ROW_KINEMATIC] = "kinematic"};
 
 static json_t *step_cell_json(const struct tutti_step_cell *cell)
 {
@@ -104,7 +102,7 @@ static json_t *step_json(const struct tutti_step_analysis *step)
         return json_null();
     json_t *json = json_pack("{s:f, s:o, s:o}", "h", step->h, "exact", radius_json(step->known, step->exact), "why_not",
                              step->known ? json_null() : tutti_text_json(step->why_not));
-    for (int row = 0; step->known && row < TUTTI_STEP_ROWS; row++) {
+    for (int row = 0; step->known && row < (step->constrained ? TUTTI_STEP_ROWS : TUTTI_ROW_KINEMATIC); row++) {
         json_t *cells = json_array();
         for (int o = 0; o < (row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS); o++)
             tutti_json_append(&cells, step_cell_json(&step->cells[row][o]));

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Constraints between units: rigid joints, gears, several ends, compliance; the same bytes on every fabric and over a checkpoint; what
 cannot be kept is refused."""
+import json
 import math
 import unittest
 
@@ -46,6 +47,21 @@ class Constraints(CheckpointTest):
         self.assertLess(self.ran_stats["drift"]["size"], 1e-5)
         self.assertEqual(self.ran_stats["drift"]["constraint"], RIGID)
         self.assertLess(self.ran_stats["units"][0]["do_steps"], 2.1 * 500)
+
+    def test_analysis(self):
+        """What errors are multiplied by in a step, as tutti analyze foretells it and a run does it, where that is too much."""
+        run = (*PAIR, *sets(a_x=0.101, b_x=0.1), "--constrain", RIGID, "--interface", "me", "--step", "0.4")
+        told = json.loads(self.tutti("analyze", *run, "--json").out)["step"]
+        self.assertEqual((told["exact"], told["jacobi"]), (None, [None] * 3))
+        radius = told["kinematic"][0]["radius"]
+        self.assertGreater(radius, 1.2)
+        self.assertLess(told["kinematic"][0]["largest"], 0.4)
+        table = self.table(*run, "--stop", "24", "--rtol", "1e-9")
+        sizes = [max(abs(table[name][n]) for name in ("a.x", "b.x")) for n in range(61)]
+        self.assertAlmostEqual((sizes[-1] / sizes[20]) ** (1 / 40) / radius, 1, delta=0.01)
+        words = self.tutti("analyze", *run).out
+        self.assertRegex(words, "kinematic +unstable")
+        self.assertNotIn("seidel  ", words)
 
     def test_model_exchange(self):
         table = self.table(*PAIR, *sets(a_x=0.1, b_x=0.1), "--constrain", RIGID, "--step", "0.01", "--stop", "3", "--interface", "me",

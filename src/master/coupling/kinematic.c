@@ -91,7 +91,7 @@ struct kinematic {
 /* tau as a part of the longest step so far. With forces held over a step, g(n+1) = g + h / 2 (G v(n) + G v(n+1)), so that what is wrong goes as
  * the powers of a matrix with determinant 3 gamma: it vanishes if tau > h / 2, and the sooner, the larger tau; the error that
  * each step makes grows with it. */
-static const double RELAX_TIME = 0.75, LEAST_RELAX_TIME = 0.5;
+static const double LEAST_RELAX_TIME = 0.5;
 /* Of the diagonal: what is left of a row that follows from others is less. */
 static const double LEAST_PIVOT = 1e-6;
 /* Steps of one size differ by rounding, as a part of it. */
@@ -308,7 +308,7 @@ static enum tutti_err open_kinematic(struct tutti_master *master, void *self)
     const struct tutti_run_options *options = &rank->job->options;
     struct kinematic *kinematic = self;
     kinematic->end_count = count_ends(rank->job->system, &kinematic->row_count);
-    kinematic->relax_time = options->has_relax_time ? options->relax_time : RELAX_TIME;
+    kinematic->relax_time = options->has_relax_time ? options->relax_time : TUTTI_DEFAULT_RELAX_TIME;
     if (kinematic->row_count == 0)
         return TUTTI_OK;
     if (kinematic->row_count > MOST_ROWS)

@@ -141,6 +141,39 @@ static void loops_without_a_solution(void **state)
     assert_fails(tutti_step_radius(&ring.system, TUTTI_STEP_JACOBI, 0, 1, &unused), TUTTI_ERR_SOLVER, "not finite");
 }
 
+/* A free mass, x' = v, v' = f, that is to stand: what is wrong goes as the powers of [1 - 2 gamma, h / 2 (1 + gamma); -4 gamma / h, gamma],
+ * whose determinant is 3 gamma (master/coupling/kinematic.c). Of its velocity alone: gone after a step, the place stays. */
+static void a_constraint(void **state)
+{
+    (void)state;
+    static const double a[] = {0, 0, 1, 0}, b[] = {0, 1}, c[] = {1, 0, 0, 1}, d[] = {0, 0}, links[] = {0, 0};
+    static const double velocities[] = {0, 1}, positions[] = {1, 0}, none[] = {0, 0}, forces[] = {1};
+    static const bool yes = true, no = false;
+    double compliance = 0, found;
+    struct tutti_linear_unit unit = {
+        .states = 2, .inputs = 1, .outputs = 2, .a = a, .b = b, .c = c, .d = d, .at = held_at_end};
+    struct tutti_linear_system system = {
+        .units = &unit, .unit_count = 1, .states = 2, .inputs = 1, .outputs = 2, .links = links};
+    for (unsigned order = 0; order < 3; order++)
+        for (double relax_time = 0.25; relax_time < 1; relax_time += 0.25) {
+            system.constraints =
+                (struct tutti_linear_constraints){1, velocities, positions, forces, &compliance, &yes, relax_time};
+            assert_ok(tutti_step_radius(&system, TUTTI_STEP_KINEMATIC, order, 0.1, &found));
+            assert_near(found, sqrt(3 / (1 + 4 * relax_time)), 1e-9);
+        }
+    system.constraints = (struct tutti_linear_constraints){1, velocities, none, forces, &compliance, &no, 0.75};
+    assert_ok(tutti_step_radius(&system, TUTTI_STEP_KINEMATIC, 0, 0.1, &found));
+    assert_near(found, 1, 1e-12);
+    /* v(n+1) = v(n) + h l and v(n+1) + eps / h l = 0: the velocity goes as eps / (eps + h^2), ever more slowly with more of it. */
+    unit.states = system.states = 1;
+    unit.a = (const double[]){0};
+    unit.b = (const double[]){1};
+    unit.c = (const double[]){0, 1};
+    compliance = 0.03;
+    assert_ok(tutti_step_radius(&system, TUTTI_STEP_KINEMATIC, 0, 0.1, &found));
+    assert_near(found, 0.75, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +182,7 @@ int main(void)
         cmocka_unit_test(small_steps),
         cmocka_unit_test(inputs_that_are_held),
         cmocka_unit_test(loops_without_a_solution),
+        cmocka_unit_test(a_constraint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
