@@ -88,10 +88,31 @@ def check_iterations(example):
         good = stats["rejected"] == 0 and stats["not_converged"] == 0
         if way == "full":
             good = good and stats["newton_iterations"] <= 3 * stats["steps"]
-        example.figure(f"newton, {way}, H = 0.05, to 1e-6: sweeps per step", result.histogram(True), good, "all steps are solved",
-                       "a histogram, 6.10 (b)" if way == "krylov" else "")
+        example.figure(f"newton, {way}, H = 0.05, to 1e-6: sweeps per step", result.histogram(True), good, "all steps are solved")
         example.figure(f"newton, {way}, H = 0.05, to 1e-6: steps by sweeps", f"{result.histogram(False)}; "
                        f"{stats['newton_iterations']} iterations, {stats['step_jacobians']} Jacobians, {result.do_steps} do-steps")
+
+
+def check_last(example):
+    """The semi-implicit method: iterations repeat the last step of each solver only."""
+    run = ("--coupling", "newton", "--interface", "me", "--rtol", 1e-6)
+    for way in ("full", "krylov"):
+        both = [Result(example, H, *run, "--newton", way, "--reevaluate", what, stop=20) for what in ("full", "last")]
+        evaluations = [sum(unit["rhs_evaluations"] for unit in result.run.units.values()) for result in both]
+        stats = both[1].run.stats
+        example.figure(f"newton, {way}, --reevaluate last, H = 0.05, to 1e-6: sweeps per step", both[1].histogram(True),
+                       stats["rejected"] == 0 and stats["not_converged"] == 0, "all steps are solved",
+                       "a histogram, 6.10 (b)" if way == "krylov" else "")
+        example.figure(f"newton, {way}: evaluations with --reevaluate last, as a part of those with full", f"{evaluations[1] / evaluations[0]:.1f}",
+                       evaluations[1] < 0.8 * evaluations[0], "< 0.8", "may be less" if way == "krylov" else "")
+
+
+def check_cubics(example):
+    run = ("--coupling", "newton", "--interface", "me", "--extrapolate", 3, "--rtol", 1e-10, "--atol", 1e-12, "--max-iterations", 100)
+    errors = [Result(example, h, *run).error() for h in (H / 2, H / 4, H / 8)]
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    example.figure("newton, inputs on cubics: order in H, and largest errors", f"{orders[0]:.2f}, {orders[1]:.2f}; "
+                   + " / ".join(f"{error:.1g}" for error in errors), np.all(np.abs(orders - 4) < 0.4), "4 within 0.4")
 
 
 def check_strong(example):
@@ -126,6 +147,8 @@ def main():
     check_explicit(example)
     check_agreement(example)
     check_iterations(example)
+    check_last(example)
+    check_cubics(example)
     check_strong(example)
     check_attractor(example)
     equal_error.compare(example, "one step size, [0, 2]", (example.ssp(),), reference, NAMES, STOP, 0.1, first=32)
