@@ -25,6 +25,9 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "initial-state and final-state are for tutti_run; a simulation that is "
                           "stepped has tutti_simulation_save_file and restore_file");
+    if (options->join)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "join is for tutti_run; a program that steps a simulation joins a "
+                                                 "federation by itself (<tutti/federate.h>)");
     if (options->checkpoint || options->resume || options->recover > 0)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "checkpoint, resume and recover are for tutti_run; a simulation that is "
@@ -41,6 +44,8 @@ enum tutti_err tutti_simulation_open(struct tutti_simulation **out, const struct
     simulation->given = options;
     simulation->options = *options;
     enum tutti_err err = tutti_job_open(&simulation->job, &simulation->options, NULL);
+    if (!err)
+        err = check_options(&simulation->job.options); /* with what an annotation says */
     if (!err)
         err = tutti_simulation_number(simulation);
     if (err)

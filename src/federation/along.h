@@ -11,9 +11,9 @@
  *     nmra   the same, also with L = 0. More may come at a time that was granted: it is granted again.
  *
  * Invariants:
- *  A1  Only points that were accepted are sent: what is taken back stays inside the run.
- *  A2  The first rank speaks with the RTI. All ranks get the same bytes from it, and decide alike.
- *  A3  Units are read before they are set (R3); those with event mode once more after it. */
+ *  U1  Only points that were accepted are sent: what is taken back stays inside the run.
+ *  U2  The first rank speaks with the RTI. All ranks get the same bytes from it, and decide alike.
+ *  U3  Units are read before they are set (R3); those with event mode once more after it. */
 #ifndef TUTTI_FEDERATION_ALONG_H
 #define TUTTI_FEDERATION_ALONG_H
 

@@ -162,7 +162,7 @@ enum tutti_err tutti_delegate_join(struct tutti_delegate **out, const struct tut
     TRY(tutti_federate_constrain(delegate->client));
     double now = tutti_federate_time(delegate->client);
     return now <= start ? TUTTI_OK
-                        : tutti_fail(TUTTI_ERR_ARGUMENT,
+                        : tutti_fail(TUTTI_ERR_STATE,
                                      "the federation '%s' has gone on to t = %s, and the run begins at %s: start them "
                                      "together with --federates N, or begin later (--start)",
                                      options->join, NUMBER(now), NUMBER(start));
@@ -298,7 +298,7 @@ static enum tutti_err wait_for_federates(struct tutti_delegate *delegate)
         counted = now;
         TRY(tutti_federate_members(delegate->client, &count));
         if (count > options->federates)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "--federates %u: there are %zu in the federation already",
+            return tutti_fail(TUTTI_ERR_STATE, "--federates %u: there are %zu in the federation already",
                               options->federates, count);
         if (count < options->federates && !told && now - begin > SILENT) {
             told = true;

@@ -30,7 +30,7 @@ struct tutti_delegate {
 };
 
 /* Joins the federation that the options name, which is created with the options' modules, or one made of the links; declares what it sends and
- * receives, and takes part in time, with a lookahead of 0. ARGUMENT if the federation's time is beyond `start` already. `*delegate` is the caller's,
+ * receives, and takes part in time, with a lookahead of 0. STATE if the federation's time is beyond `start` already. `*delegate` is the caller's,
  * also after an error. */
 TUTTI_CHECKED enum tutti_err tutti_delegate_join(struct tutti_delegate **delegate,
                                                  const struct tutti_attribute_links *links, struct tutti_rank *rank,

@@ -144,8 +144,8 @@ static bool same_target(const struct side *side, const struct tutti_attribute_li
                         const struct tutti_attribute_link *b)
 {
     if (side->out)
-        return strcmp(a->class_name, b->class_name) == 0 && same_text(a->object, b->object) &&
-               strcmp(a->attribute, b->attribute) == 0;
+        return same_text(a->class_name, b->class_name) && same_text(a->object, b->object) &&
+               same_text(a->attribute, b->attribute);
     return a->end.component == b->end.component && a->end.variable == b->end.variable &&
            tutti_indices_compare(&a->end.element, &b->end.element) == 0;
 }
@@ -263,7 +263,9 @@ static enum tutti_err read_model(struct reading *reading, struct side sides[2])
     struct tutti_fom_module **modules = calloc(options->fom_count + 1, sizeof *modules);
     struct tutti_fom *fom = NULL;
     size_t count = 0;
-    enum tutti_err err = modules ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = TUTTI_OK;
+    if (!modules)
+        return tutti_fail_memory();
     for (; !err && count < options->fom_count; count += !err)
         err = read_module(options->foms[count], &modules[count]);
     if (!err && tutti_fom_make(&fom, modules, count, NULL))

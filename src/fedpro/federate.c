@@ -821,7 +821,7 @@ enum tutti_err tutti_federate_synchronize(struct tutti_federate_client *federate
     TRY(call(federate, ACHIEVE_POINT, &achieved.base));
     do
         TRY(wait_for(federate, SYNCHRONIZED, SYNCHRONIZED, &fedpro__text_set__descriptor, &number, &message));
-    while (strcmp(((Fedpro__TextSet *)(void *)message)->text, label) != 0);
+    while (!message || strcmp(((Fedpro__TextSet *)(void *)message)->text, label) != 0);
     return TUTTI_OK;
 }
 

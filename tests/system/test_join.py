@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """tutti run --join: a run as one federate of a federation."""
+import json
 import re
 import signal
 import subprocess
 import unittest
 
+import test_rti_transports
 from command import JACOBI, PATIENCE, Table, kit_fmu, test_fmu, wait_until
-from fedpro import FOM, Ended, RtiTest, at, real
+from fedpro import FOM, Ended, at, real
 from test_federate import MODULE, PROGRAMS
 
 CAR = PROGRAMS.parent / "quarter_car"
@@ -24,7 +26,7 @@ OF_WHEEL = (*links("publish", "wheel.x=Wheel.x", "wheel.v=Wheel.v"),
             *links("subscribe", "Chassis.x=wheel.x_chassis", "Chassis.v=wheel.v_chassis"))
 
 
-class JoinTest(RtiTest):
+class JoinTest(test_rti_transports.TransportTest):
     def join(self, rti, *arguments, name="fed", output="-", **more):
         """Starts a run that joins."""
         process = self.start("run", *arguments, "--join", f"{rti.address}/{name}", "-o", output, "--quiet", **more)
@@ -109,6 +111,19 @@ class Car(JoinTest):
         self.assertEqual(table["time"], sorted([n * 0.1 for n in range(10)] + [0.25, 0.75, 1]))
         rti.end(signal.SIGTERM)
         self.assertEqual([float(t) for t in self.result("sent.csv").texts("stamp")], [0, 0.25, 0.5, 0.75, 1])
+
+    def test_only_accepted_steps_are_sent(self):
+        """Steps that are taken back stay inside of the run."""
+        rti = self.rti("--record", self.path("sent.csv"))
+        self.ends(self.join(rti, CHASSIS, WHEEL, "--stop", "0.3", "--lookahead", "0", "--control", "richardson", "--coupling", "jacobi",
+                            *links("connect", "chassis.x=wheel.x_chassis", "chassis.v=wheel.v_chassis", "wheel.x=chassis.x_wheel",
+                                   "wheel.v=chassis.v_wheel"), "--publish", "wheel.x=Wheel.x", "--stats", self.path("stats.json"),
+                            output=self.path("result.csv")))
+        rti.end(signal.SIGTERM)
+        self.assertGreater(json.loads((self.folder / "stats.json").read_text(encoding="utf-8"))["rejected"], 0)
+        table, sent = self.result(), self.result("sent.csv")
+        self.assertEqual(sent["stamp"], table["time"])
+        self.assertEqual(sent["value"], table["wheel.x"])
 
     def test_annotation(self):
         """What the command line says, an SSP says, too."""
@@ -270,7 +285,7 @@ class Words(JoinTest):
         other.call("ResignFederationExecution", resignAction=4)
         peer.advance("TimeAdvanceRequest", 5)
         peer.granted()
-        self.ends(self.join(rti, tank, "--subscribe", "Car.z=tank.u"), 2, "has gone on to t = 5.*, and the run begins at 0")
+        self.ends(self.join(rti, tank, "--subscribe", "Car.z=tank.u"), 1, "has gone on to t = 5.*, and the run begins at 0")
         peer.call("ResignFederationExecution", resignAction=4)
 
     def peer2(self, rti):
@@ -296,6 +311,16 @@ class Words(JoinTest):
         tank = (f"tank={test_fmu('Tank', '2')}", "--step", "0.1", "--publish", "tank.x=Tank.x")
         self.ends(self.join(rti, *tank), 1, "InvalidCredentials|Unauthorized")
         self.ends(self.join(rti, *tank, "--key", key))
+
+
+    def test_tls(self):
+        """Certificates of the RTI, and of the run."""
+        own, key = self.certificate("own")
+        both = self.write("both.pem", own.read_text() + key.read_text())
+        rti, trusted = self.tls_rti("--allow", own)
+        tank = (f"tank={test_fmu('Tank', '2')}", "--step", "0.1", "--publish", "tank.x=Tank.x", "--patience", "0.1")
+        self.ends(self.join(rti, *tank, "--tls-cert", own), 1, "certificate|ended the connection")
+        self.ends(self.join(rti, *tank, "--tls-cert", trusted, "--tls-own", both))
 
 
 class Model(JoinTest):

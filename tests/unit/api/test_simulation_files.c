@@ -105,6 +105,9 @@ static void test_refusals(void **state)
     others.checkpoint = "point";
     struct tutti_simulation *none = NULL;
     assert_int_equal(tutti_simulation_open(&none, &others), TUTTI_ERR_UNSUPPORTED);
+    others.checkpoint = NULL;
+    others.join = "localhost/fed";
+    assert_int_equal(tutti_simulation_open(&none, &others), TUTTI_ERR_UNSUPPORTED);
     finish_and_free(a);
     finish_and_free(b);
     tutti_simulation_free(c);
