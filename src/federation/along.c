@@ -43,6 +43,7 @@ struct walk {
     double lookahead; /* as it is asked for ... */
     double promised;  /* ... and what of it is promised */
     double granted;
+    int rounds; /* times that it was granted once more where the run is */
     struct outlet *outlets;
     struct inlet *inlets;
     struct tutti_parcel *values, *sent; /* per published link: as it is, as it was sent last */
@@ -231,22 +232,21 @@ static enum tutti_err look(void *context)
     return asks_first(walk) ? arrive(walk) : exchange(walk);
 }
 
-/* Until there is time to go on. */
-static enum tutti_err ask_ahead(struct walk *walk, double target)
+/* For time to go on. Where the time is granted once more, what has come may be an event, and the next one announced for another time than before. */
+static enum tutti_err ask_ahead(struct walk *walk, double target, bool *again)
 {
     const struct tutti_rank *rank = walk->rank;
-    for (int round = 0; tutti_time_reached(rank->t, walk->granted, rank->span); round++) {
-        if (round == MOST_ROUNDS)
-            return tutti_fail(
-                TUTTI_ERR_STATE,
-                "t = %s was granted %d times: federates answer each other there without end; a --lookahead "
-                "greater than 0 leads on",
-                TIME(rank->t), MOST_ROUNDS);
-        if (round > 0)
-            TRY(arrive(walk));
-        TRY(ask(walk, walk->how == ADVANCE_NMR ? TUTTI_FEDERATE_NMR : TUTTI_FEDERATE_NMRA, target));
-    }
-    return TUTTI_OK;
+    if (!tutti_time_reached(rank->t, walk->granted, rank->span))
+        return TUTTI_OK;
+    TRY(ask(walk, walk->how == ADVANCE_NMR ? TUTTI_FEDERATE_NMR : TUTTI_FEDERATE_NMRA, target));
+    *again = tutti_time_reached(rank->t, walk->granted, rank->span);
+    walk->rounds = *again ? walk->rounds + 1 : 0;
+    if (walk->rounds == MOST_ROUNDS)
+        return tutti_fail(TUTTI_ERR_STATE,
+                          "t = %s was granted %d times: federates answer each other there without end; a --lookahead "
+                          "greater than 0 leads on",
+                          TIME(rank->t), MOST_ROUNDS);
+    return *again ? arrive(walk) : TUTTI_OK;
 }
 
 /* The earlier of both, to the bit of `end` if they are the same. */
@@ -257,13 +257,13 @@ static void end_at(const struct walk *walk, double end, double *target)
 }
 
 /* Before a step. A unit that cannot vary its step goes on to the next point that it can. */
-static enum tutti_err bound(void *context, double *target)
+static enum tutti_err bound(void *context, double *target, bool *again)
 {
     struct walk *walk = context;
     const struct tutti_rank *rank = walk->rank;
     bool rigid = rank->single_unit && rank->members[0].unit->uniform;
     if (asks_first(walk)) {
-        TRY(ask_ahead(walk, *target));
+        TRY(ask_ahead(walk, *target, again));
         end_at(walk, walk->granted, target);
     } else if (walk->lookahead > 0 && !rigid && !tutti_time_reached(walk->granted, rank->t, rank->span)) {
         end_at(walk, due_after(walk), target);

@@ -123,7 +123,7 @@ static double stretch(const struct tutti_loop *loop, double end)
 }
 
 /* R2; the exact times of later lines win over those of earlier ones. */
-static enum tutti_err find_target(struct tutti_loop *loop, double *next)
+static enum tutti_err find_target_once(struct tutti_loop *loop, double *next, bool *again)
 {
     struct tutti_master *master = loop->master;
     struct tutti_rank *rank = loop->master->rank;
@@ -154,9 +154,19 @@ static enum tutti_err find_target(struct tutti_loop *loop, double *next)
     if (varies)
         target = stretch(loop, target);
     if (loop->between.bound)
-        TRY(loop->between.bound(loop->between.context, &target));
+        TRY(loop->between.bound(loop->between.context, &target, again));
     *next = tutti_time_same(target, rank->times.stop, rank->span) ? rank->times.stop
                                                                   : target; /* which is never passed */
+    return TUTTI_OK;
+}
+
+static enum tutti_err find_target(struct tutti_loop *loop, double *next)
+{
+    bool again;
+    do {
+        again = false;
+        TRY(find_target_once(loop, next, &again));
+    } while (again && !loop->master->rank->ended);
     return TUTTI_OK;
 }
 

@@ -25,8 +25,9 @@ struct tutti_between {
     unsigned long look_at;
     double due;
     enum tutti_err (*look)(void *context); /* also looks whether the run is interrupted; NULL: there is nothing to do */
-    /* Before a step: it is to end at *target, or, as this says, before; NULL: there. */
-    enum tutti_err (*bound)(void *context, double *target);
+    /* Before a step: it is to end at *target, or, as this says, before; NULL: there. *again: something has happened at this point, after which
+     * the step may have to end elsewhere, and is to be asked for again. */
+    enum tutti_err (*bound)(void *context, double *target, bool *again);
     void *context;
 };
 

@@ -64,6 +64,8 @@ class Refusals(MasterTest):
                               (("--extrapolate", "1"), "--extrapolate 1 lets inputs move"),
                               (("--events", "early"), "--events early ends a step for all units")):
             self.refuse("--coupling", "federated", *options, says=[says, "with --coupling federated each has a time of its own; use --"])
+        self.refuse("--coupling", "federated", "--quantum", "1", "--join", "127.0.0.1:1/none", "--publish", "b.x=B.x",
+                    says="--join sets and sends values at points that all units have reached")
         text = test_fmu("Switches", "3")
         self.refuse("--coupling", "federated", units=(f"a={text}", f"b={kit_fmu('Feedthrough', '3')}", *connect("a.text=b.string_in")),
                     status=1, says="other units read a String or a Binary of 'a'.*use --coupling jacobi")

@@ -443,8 +443,24 @@ static enum tutti_err begin_anew(struct federated *f, struct tutti_rank *rank)
     return err;
 }
 
+/* A program has set values of units that are not there: they go there first, and take them. (Such a run has one rank.) */
+static enum tutti_err fetch(struct federated *f, struct tutti_master *master, struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = master->rank;
+    for (uint32_t m = 0; m < rank->own_count && rank->fabric->ranks == 1; m++) {
+        uint32_t unit = rank->own[m]->component;
+        if (!rank->own[m]->now.has_pending || !f->discrete[unit] || f->plans[unit].t >= rank->t)
+            continue;
+        TRY(step_unit(f, master, unit, rank->t, outcome));
+        f->plans[unit].t = rank->t;
+        TRY(take_inputs(f, master, unit));
+    }
+    return TUTTI_OK;
+}
+
 /* What units that are there have to tell, and all requests. */
-static enum tutti_err begin(struct federated *f, struct tutti_master *master, double target)
+static enum tutti_err begin(struct federated *f, struct tutti_master *master, double target,
+                            struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = master->rank;
     double t = rank->t;
@@ -452,6 +468,7 @@ static enum tutti_err begin(struct federated *f, struct tutti_master *master, do
     f->rounds = 0;
     if (f->at != t) /* the first window, or the run has gone to another point */
         TRY(begin_anew(f, rank));
+    TRY(fetch(f, master, outcome));
     for (uint32_t i = 0; i < rank->member_count; i++) {
         f->acts[i] = f->tells[i] = f->plans[i].t == t;
         if (!f->discrete[i])
@@ -469,7 +486,7 @@ static enum tutti_err step(struct tutti_master *master, void *self, double targe
 {
     struct federated *f = self;
     struct tutti_rank *rank = master->rank;
-    TRY(begin(f, master, target));
+    TRY(begin(f, master, target, outcome));
     for (double t = rank->t; t < target;) {
         uint32_t count;
         TRY(tutti_federates_take(f->federates, f->grants, &count));
