@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rti/declarations.h"
+#include "rti/fom/standard.h"
 #include "rti/interactions.h"
 #include "rti/objects.h"
 #include "rti/ownership.h"
@@ -53,6 +54,31 @@ static unsigned next(struct play *p, unsigned most)
         return 0;
     p->size--;
     return *p->data++ % (most + 1);
+}
+
+/* A class of objects or of interactions: none, the root, one of the standard's, or one of the modules above. */
+static uint32_t some_class(struct play *p)
+{
+    static const uint32_t classes[] = {0,
+                                       TUTTI_FOM_OBJECT_ROOT,
+                                       TUTTI_MOM_FEDERATE,
+                                       TUTTI_MOM_FEDERATION + 1,
+                                       TUTTI_MOM_FEDERATION + 2,
+                                       TUTTI_MOM_FEDERATION + 3};
+    return classes[next(p, 5)];
+}
+
+/* The same for attributes and parameters. */
+static uint32_t some_member(struct play *p)
+{
+    static const uint32_t members[] = {0,
+                                       TUTTI_FOM_PRIVILEGE_TO_DELETE,
+                                       TUTTI_MOM_FEDERATE_HLAfederateName,
+                                       TUTTI_MOM_FEDERATION_HLAautoProvide + 1,
+                                       TUTTI_MOM_FEDERATION_HLAautoProvide + 2,
+                                       TUTTI_MOM_FEDERATION_HLAautoProvide + 3,
+                                       TUTTI_MOM_LOST_FAULT + 1};
+    return members[next(p, 6)];
 }
 
 static const char *some_name(struct play *p)
@@ -180,7 +206,7 @@ static enum tutti_hla manage(struct play *p, struct tutti_ambassador *a)
 
 static enum tutti_hla declare(struct play *p, struct tutti_ambassador *a)
 {
-    uint32_t handles[MOST_SET] = {next(p, 6), next(p, 6), next(p, 6)}, class = next(p, 5);
+    uint32_t handles[MOST_SET] = {some_member(p), some_member(p), some_member(p)}, class = some_class(p);
     struct tutti_class_set set = {class, handles, next(p, MOST_SET)};
     switch (next(p, 15)) {
     case 0:
@@ -207,8 +233,8 @@ static enum tutti_hla exchange(struct play *p, struct tutti_ambassador *a)
 {
     int64_t time = some_time(p);
     struct tutti_send send = {next(p, 2) ? &time : NULL, {"tag", next(p, 3)}};
-    uint32_t handle, object = next(p, 9), class = next(p, 5);
-    struct tutti_value values[] = {{next(p, 6), {"value", 5}}, {next(p, 6), {"other value", 11}}};
+    uint32_t handle, object = next(p, 9), class = some_class(p);
+    struct tutti_value values[] = {{some_member(p), {"value", 5}}, {some_member(p), {"other value", 11}}};
     uint32_t handles[] = {values[0].handle, values[1].handle};
     size_t count = next(p, 2);
     const char *two[] = {some_name(p), some_name(p)};
@@ -233,7 +259,7 @@ static enum tutti_hla exchange(struct play *p, struct tutti_ambassador *a)
 
 static enum tutti_hla own(struct play *p, struct tutti_ambassador *a)
 {
-    uint32_t handles[MOST_SET] = {next(p, 6), next(p, 6), next(p, 6)}, divested[MOST_SET];
+    uint32_t handles[MOST_SET] = {some_member(p), some_member(p), some_member(p)}, divested[MOST_SET];
     struct tutti_attribute_set set = {next(p, 9), handles, next(p, MOST_SET)};
     struct tutti_octets tag = {"tag", 3};
     size_t count;
