@@ -48,6 +48,9 @@ class Inputs:
         wrong = [name for name, length in lengths.items() if length != lengths["time"]]
         if wrong:
             raise ValueError(f"input: 'time' has {lengths['time']} values, {wrong[0]!r} has {lengths[wrong[0]]}")
+        time = columns["time"]
+        if time.dtype.kind not in "iuf" or not np.isfinite(time).all() or (np.diff(time) < 0).any():
+            raise ValueError("input: 'time' takes finite numbers that do not fall")
         path = os.path.join(self._folder, f"input{len(self.paths)}.csv")
         names = ["time"] + [name for name in columns if name != "time"]
         with open(path, "w", encoding="utf-8", newline="") as file:

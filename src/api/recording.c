@@ -108,10 +108,10 @@ static void ask_for_pages(struct tutti_recording *recording, size_t end)
     size_t room = recording->room * (recording->column_count + 1) * sizeof *recording->values;
     if (room < 4 * PIECE || end <= recording->populated)
         return;
-    uintptr_t memory = (uintptr_t)recording->values, first = (memory + end) / PAGE * PAGE;
-    size_t left = (memory + room - first) / PAGE * PAGE;
-    (void)madvise((void *)first, left < PIECE ? left : PIECE, MADV_POPULATE_WRITE);
-    recording->populated = first + PIECE - memory;
+    char *memory = (char *)recording->values;
+    size_t first = end - (uintptr_t)(memory + end) % PAGE, left = (room - first) / PAGE * PAGE;
+    (void)madvise(memory + first, left < PIECE ? left : PIECE, MADV_POPULATE_WRITE);
+    recording->populated = first + PIECE;
 #else
     (void)recording, (void)end;
 #endif

@@ -5,6 +5,7 @@ import csv
 import gc
 import io
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -24,6 +25,10 @@ import tutti
 def csv_of(text):
     rows = list(csv.reader(io.StringIO(text)))
     return rows[0], rows[1:]
+
+
+def last_of(k):
+    return float(tutti.simulate(kit("Dahlquist"), stop=1, set={"k": k})["x"][-1])
 
 
 class Simulate(unittest.TestCase):
@@ -211,6 +216,8 @@ class Wrong(unittest.TestCase):
         self.check(tutti.Error, "no variable|nothing", ball, set={"nothing": 1})
         self.check(ValueError, "has 3 values, 'u' has 2", kit("Feedthrough"), input={"time": [0, 1, 2], "u": [1, 2]})
         self.check(ValueError, 'no "time"', kit("Feedthrough"), input={"u": [1, 2]})
+        for times in ([0, float("nan")], [1, 0], [0, float("inf")], ["a", "b"]):
+            self.check(ValueError, "finite numbers that do not fall", kit("Feedthrough"), input={"time": times, "float64_in": [1, 2]})
         self.check(TypeError, "input", kit("Feedthrough"), input=3)
         self.check(TypeError, "", 3)
 
@@ -219,6 +226,35 @@ class Wrong(unittest.TestCase):
             raise ZeroDivisionError("of mine")
 
         self.check(ZeroDivisionError, "of mine", kit("Feedthrough"), input={"float64_in": broken})
+
+    def test_values_that_are_no_numbers(self):
+        """Models may have them: a warning, and the run goes on."""
+        for options in ({"set": {"float64_in": float("nan")}}, {"input": {"float64_in": lambda t: float("nan")}},
+                        {"input": {"time": [0, 1], "float64_in": [0, float("nan")]}}):
+            with self.assertLogs("tutti", logging.WARNING) as logged:
+                result = tutti.simulate(kit("Feedthrough"), stop=1, **options)
+            self.assertTrue(np.isnan(result["float64_out"][-1]))
+            self.assertIn("NaN", logged.output[0])
+
+    def test_nothing_is_left(self):
+        """Neither files nor descriptors, whatever ends a run."""
+        def broken(_t):
+            raise ZeroDivisionError("of mine")
+
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(tempfile, "tempdir", folder), \
+                unittest.mock.patch.dict(os.environ, TMPDIR=folder):
+            tutti.simulate(kit("Dahlquist"), stop=0.1)
+            before = os.listdir("/proc/self/fd")
+            for kind, arguments, options in (
+                    (ZeroDivisionError, [kit("Feedthrough")], {"input": {"float64_in": broken}}),
+                    (ZeroDivisionError, [kit("Dahlquist")], {"equations": {"q": lambda t, p, model: 1 / 0}}),
+                    (ZeroDivisionError, [kit("Dahlquist")], {"progress": broken, "step": 1e-6}),
+                    (tutti.FileError, [[kit("Dahlquist"), "no-such.fmu"]], {}),
+                    (tutti.ArgumentError, [kit("Dahlquist")], {"set": {"nothing": 1}, "input": {"time": [0], "x": [1]}})):
+                self.check(kind, "", *arguments, **options)
+                gc.collect()
+                self.assertEqual(os.listdir(folder), [], options)
+            self.assertEqual(len(os.listdir("/proc/self/fd")), len(before))
 
     def test_where(self):
         for where in ({}, {"threads": 2}, {"processes": 2}):
@@ -257,6 +293,11 @@ class Children(unittest.TestCase):
                 os._exit(status)
         _, status = os.waitpid(child, 0)
         self.assertEqual(status, 0)
+
+    def test_spawn(self):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            found = pool.map(last_of, [1, 2])
+        self.assertEqual(found, [last_of(1), last_of(2)])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 """tutti.Simulation: steps, values, ways back; and linearisations."""
 import os
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -112,6 +113,31 @@ class Simulation(unittest.TestCase):
                     simulation.advance()
                     self.assertEqual(simulation["clock.y"], 1)
                 self.assertEqual(clock.calls, min(most + 1, 10))
+
+    def test_interrupt(self):
+        """Ctrl-C between steps, or in a unit in Python, leaves a simulation that can be closed and reset."""
+        class Impatient:
+            outputs, y = ["y"], 0.0
+
+            def step(self, t, h):
+                if t > 0.45:
+                    raise KeyboardInterrupt
+
+        with tutti.Simulation({"a": Impatient(), "b": kit("Dahlquist")}, step=0.1, stop=1) as simulation:
+            for _ in range(2):
+                with self.assertRaises(KeyboardInterrupt):
+                    simulation.start().advance()
+                self.assertGreater(len(simulation.result.time), 4)
+                simulation.reset()
+
+    def test_other_threads(self):
+        """One thread at a time, whichever it is."""
+        with tutti.Simulation(kit("Dahlquist"), step=0.1, stop=1) as simulation:
+            for call in (simulation.start, lambda: simulation.advance(0.5), simulation.step, simulation.advance):
+                thread = threading.Thread(target=call)
+                thread.start()
+                thread.join()
+            self.assertTrue(simulation.is_over)
 
     def test_wrong_use(self):
         simulation = tutti.Simulation(kit("Dahlquist"))
