@@ -84,7 +84,7 @@ static bool compare(const struct tutti_fmu *fmu, const char *file, long steps, i
                                         .records = &none,
                                         .record_count = 1};
     struct tutti_simulation *simulation;
-    size_t x;
+    size_t x = 0;
     if (tutti_simulation_open(&simulation, &options) || tutti_simulation_find(simulation, "x0", &x) ||
         tutti_simulation_start(simulation))
         die(tutti_err_message());

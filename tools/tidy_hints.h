@@ -15,5 +15,11 @@
         (void)tutti_fail_context(hint_err_, __VA_ARGS__);                                                              \
         hint_err_;                                                                                                     \
     })
+#define tutti_fail_about(err, ...)                                                                                     \
+    __extension__({                                                                                                    \
+        enum tutti_err about_err_ = (err);                                                                             \
+        (void)tutti_fail_about(about_err_, __VA_ARGS__);                                                               \
+        about_err_;                                                                                                    \
+    })
 
 #endif
