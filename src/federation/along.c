@@ -21,11 +21,19 @@ enum advance {
 #undef LISTED
 };
 
+/* What is published of one own unit. */
+struct source {
+    uint32_t component;
+    uint32_t *variables;
+    size_t count;
+    struct tutti_signals signals; /* of these */
+};
+
 /* A published variable: where its value is read. */
 struct outlet {
-    bool mine;
-    struct tutti_signals signals;
-    size_t place; /* of an element */
+    struct source *source; /* NULL: another rank's */
+    size_t slot;           /* among its variables */
+    size_t place;          /* of an element */
 };
 
 /* A subscribed one. */
@@ -44,6 +52,8 @@ struct walk {
     double promised;  /* ... and what of it is promised */
     double granted;
     int rounds; /* times that it was granted once more where the run is */
+    struct source *sources;
+    size_t source_count;
     struct outlet *outlets;
     struct inlet *inlets;
     struct tutti_parcel *values, *sent; /* per published link: as it is, as it was sent last */
@@ -54,17 +64,18 @@ struct walk {
 
 /* ---- reading and sending ---- */
 
-static enum tutti_err read_outlet(struct walk *walk, size_t i)
+static enum tutti_err encode_outlet(struct walk *walk, size_t i)
 {
     const struct tutti_attribute_link *link = &walk->links->published[i];
-    struct outlet *outlet = &walk->outlets[i];
-    struct tutti_unit *unit = walk->rank->members[link->end.component].unit;
+    const struct outlet *outlet = &walk->outlets[i];
+    const struct tutti_signals *signals = &outlet->source->signals;
+    const struct tutti_unit *unit = walk->rank->members[link->end.component].unit;
     const struct tutti_var *var = &unit->fmu->desc->vars[link->end.variable];
-    TRY(tutti_unit_get(unit, &outlet->signals));
-    const char *value = (const char *)outlet->signals.slots[0] + outlet->place * outlet->signals.sizes[0];
+    size_t size = signals->sizes[outlet->slot];
+    const char *value = (const char *)signals->slots[outlet->slot] + outlet->place * size;
     tutti_wide negated = 0;
     if (var->negated) {
-        memcpy(&negated, value, outlet->signals.sizes[0]);
+        memcpy(&negated, value, size);
         tutti_type_negate((enum tutti_type)var->type, &negated);
         value = (const char *)&negated;
     }
@@ -76,11 +87,14 @@ static enum tutti_err read_outlet(struct walk *walk, size_t i)
 /* Collective: the values of all, or of units with event mode. */
 static enum tutti_err read_all(struct walk *walk, bool after_events)
 {
-    for (size_t i = 0; i < walk->links->published_count; i++) {
-        const struct tutti_member *member = &walk->rank->members[walk->links->published[i].end.component];
-        if (walk->outlets[i].mine && (!after_events || member->unit->has_events))
-            TRY(read_outlet(walk, i));
+    for (size_t i = 0; i < walk->source_count; i++) {
+        struct tutti_unit *unit = walk->rank->members[walk->sources[i].component].unit;
+        if (!after_events || unit->has_events)
+            TRY(tutti_unit_get(unit, &walk->sources[i].signals));
     }
+    for (size_t i = 0; i < walk->links->published_count; i++)
+        if (walk->mine[i])
+            TRY(encode_outlet(walk, i));
     return tutti_spread(&walk->spread, walk->rank, walk->values, walk->mine, walk->links->published_count);
 }
 
@@ -273,16 +287,49 @@ static enum tutti_err bound(void *context, double *target, bool *again)
 
 /* ---- beginning ---- */
 
+/* That of a unit, made if there is none. */
+static struct source *source_of(struct walk *walk, uint32_t component)
+{
+    size_t i = 0;
+    while (i < walk->source_count && walk->sources[i].component != component)
+        i++;
+    struct source *source = &walk->sources[i];
+    if (i == walk->source_count) {
+        *source = (struct source){.component = component};
+        source->variables = calloc(walk->links->published_count, sizeof *source->variables);
+        walk->source_count++;
+    }
+    return source->variables ? source : NULL;
+}
+
 static enum tutti_err open_outlet(struct walk *walk, size_t i)
 {
     const struct tutti_end *end = &walk->links->published[i].end;
     struct outlet *outlet = &walk->outlets[i];
     const struct tutti_unit *unit = walk->rank->members[end->component].unit;
-    outlet->mine = walk->mine[i] = tutti_rank_owns(walk->rank, end->component);
-    if (!outlet->mine)
+    walk->mine[i] = tutti_rank_owns(walk->rank, end->component);
+    if (!walk->mine[i])
         return TUTTI_OK;
-    TRY(tutti_unit_signals(unit, &end->variable, 1, &outlet->signals));
+    struct source *source = outlet->source = source_of(walk, end->component);
+    if (!source)
+        return tutti_fail_memory();
+    while (outlet->slot < source->count && source->variables[outlet->slot] != end->variable)
+        outlet->slot++;
+    if (outlet->slot == source->count)
+        source->variables[source->count++] = end->variable;
     return end->element.count > 0 ? tutti_unit_element(unit, end->variable, &end->element, &outlet->place) : TUTTI_OK;
+}
+
+static enum tutti_err open_outlets(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->links->published_count; i++)
+        TRY(open_outlet(walk, i));
+    for (size_t i = 0; i < walk->source_count; i++) {
+        struct source *source = &walk->sources[i];
+        const struct tutti_unit *unit = walk->rank->members[source->component].unit;
+        TRY(tutti_unit_signals(unit, source->variables, source->count, &source->signals));
+    }
+    return TUTTI_OK;
 }
 
 static enum tutti_err open_inlet(struct walk *walk, size_t i)
@@ -317,12 +364,13 @@ static enum tutti_err allocate(struct walk *walk)
 {
     size_t out = walk->links->published_count + 1, in = walk->links->subscribed_count + 1;
     walk->outlets = calloc(out, sizeof *walk->outlets);
+    walk->sources = calloc(out, sizeof *walk->sources);
     walk->values = calloc(out, sizeof *walk->values);
     walk->sent = calloc(out, sizeof *walk->sent);
     walk->mine = calloc(out, sizeof *walk->mine);
     walk->send = calloc(out, sizeof *walk->send);
     walk->inlets = calloc(in, sizeof *walk->inlets);
-    return walk->outlets && walk->values && walk->sent && walk->mine && walk->send && walk->inlets
+    return walk->outlets && walk->sources && walk->values && walk->sent && walk->mine && walk->send && walk->inlets
                ? TUTTI_OK
                : tutti_fail_memory();
 }
@@ -370,8 +418,7 @@ static enum tutti_err set_out(const void *context, struct tutti_execution *execu
                           "--advance %s: steps are to end where messages come, and %s cannot vary its step; use tar",
                           walk->rank->job->options.advance, walk->rank->members[0].unit->name);
     TRY(allocate(walk));
-    for (size_t i = 0; i < walk->links->published_count; i++)
-        TRY(open_outlet(walk, i));
+    TRY(open_outlets(walk));
     for (size_t i = 0; i < walk->links->subscribed_count; i++)
         TRY(open_inlet(walk, i));
     TRY(begin(walk));
@@ -397,13 +444,16 @@ static void close_down(void *self)
 {
     struct walk *walk = self;
     tutti_delegate_leave(walk->delegate);
-    for (size_t i = 0; i < walk->links->published_count && walk->outlets; i++)
-        tutti_signals_fini(&walk->outlets[i].signals);
+    for (size_t i = 0; i < walk->source_count; i++) {
+        tutti_signals_fini(&walk->sources[i].signals);
+        free(walk->sources[i].variables);
+    }
     for (size_t i = 0; i < walk->links->published_count && walk->values && walk->sent; i++) {
         tutti_parcel_fini(&walk->values[i]);
         tutti_parcel_fini(&walk->sent[i]);
     }
     free(walk->outlets);
+    free(walk->sources);
     free(walk->inlets);
     free(walk->values);
     free(walk->sent);
