@@ -4,9 +4,10 @@
 order of units, input files under rollback. The numbers themselves are checked in tests/conformance."""
 import csv
 import math
+import pathlib
 import unittest
 
-from command import kit_fmu, test_fmu
+from command import FMUS, kit_fmu, test_fmu
 from systems import CoupledTest, connect, component, ssd, system, words
 
 TRACKER2, TRACKER3, TRACKER1 = (kit_fmu("Tracker", version) for version in ("2", "3", "1cs"))
@@ -127,6 +128,38 @@ class Refusals(MasterTest):
     def test_a_log_that_cannot_be_written(self):
         self.refused("run", *PAIR, "--step-log", self.path("no/such/folder.csv"), "--quiet", status=1,
                      says="--step-log: cannot write .*folder.csv: there is no folder")
+
+
+class WithoutAMaster(MasterTest):
+    """--coupling federated: units with times of their own."""
+    CAR = str(FMUS.parent / "examples" / "quarter_car" / "quarter_car.ssp")
+
+    def rows(self, *options, every=1):
+        """The text of every so many-th row of the car."""
+        self.tutti("run", self.CAR, "--stop", "0.3", "--coupling", *options, "-o", self.path("result.csv"), "--quiet")
+        with open(self.path("result.csv"), encoding="utf-8") as file:
+            return file.read().splitlines()[1::every]
+
+    def test_steps_that_fit_are_those_of_jacobi(self):
+        own = "--step", "0.01", "--step", "wheel=0.02", "--step", "chassis=0.03"
+        self.assertEqual(self.rows("federated", *own), self.rows("jacobi", *own))
+
+    def test_a_window_is_no_more_than_that(self):
+        """Whatever the macro step is, units make their own; points that differ by rounding are one."""
+        own = "--step", "wheel=0.0007", "--step", "chassis=0.0011"
+        short, long = self.rows("federated", "--step", "0.01", *own, every=5), self.rows("federated", "--step", "0.05", *own)
+        self.assertEqual(len(short), len(long))
+        for one, other in zip(short, long):
+            for a, b in zip(one.split(","), other.split(",")):
+                self.assertAlmostEqual(float(a), float(b), delta=1e-12)
+
+    def test_a_checkpoint(self):
+        """The run goes on from it, on other ranks, to the same bytes."""
+        run = "run", self.CAR, "--coupling", "federated", "--quantum", "0.05", "--step", "0.01", "--quiet", "-o"
+        self.tutti(*run, self.path("whole.csv"))
+        self.tutti(*run, self.path("parts.csv"), "--threads", "2", "--checkpoint", self.path("point"), "--every", "0.4")
+        self.tutti(*run, self.path("parts.csv"), "--resume", self.path("point.previous"))
+        self.assertEqual(*(pathlib.Path(self.path(name)).read_bytes() for name in ("whole.csv", "parts.csv")))
 
 
 class Auto(MasterTest):
