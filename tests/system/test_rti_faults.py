@@ -121,6 +121,8 @@ class Cuts(RtiTest):
         two.join("road", "two", fom=FOM)
         two.subscribe("Car", "z")
         two.call("SubscribeInteractionClass", interactionClass=two.call("GetInteractionClassHandle", interactionClassName="Honk"))
+        lost = two.call("GetInteractionClassHandle", interactionClassName="HLAmanager.HLAfederate.HLAreport.HLAreportFederateLost")
+        two.call("SubscribeInteractionClass", interactionClass=lost)
         two.regulate(1)
         two.constrain()
         ready, told = os.pipe()
@@ -139,6 +141,7 @@ class Cuts(RtiTest):
         self.assertEqual(two.granted(), 10)
         self.assertEqual(unreal(two.wait("receiveInteractionWithTime").time.data), 7)
         two.wait("removeObjectInstance")
+        self.assertEqual(two.wait("receiveInteraction").interactionClass, lost)
 
     def test_a_slow_federate_is_dropped(self):
         rti = self.rti("--queue", 200, "--grace", 0)
