@@ -219,7 +219,7 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
     const char *const written[][2] = {
         {"-o", options->output}, {"--step-log", options->step_log}, {"--checkpoint", options->checkpoint}};
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
-        const char *other = tutti_job_reads(options, written[i][1]);
+        const char *other = written[i][1] ? tutti_job_reads(options, written[i][1]) : NULL;
         if (other)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is the file of %s; name another", written[i][0],
                               written[i][1], other);
