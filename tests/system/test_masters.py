@@ -109,7 +109,7 @@ class Refusals(MasterTest):
     def test_words(self):
         for option, says in (("--coupling", "auto, jacobi, seidel, relax.*"),
                              ("--control", "auto, fixed, richardson, slope, embedded, quantum, converge or diverge"),
-                             ("--extrapolate", "auto, 0, 1 or 2"), ("--events", "auto, none, early or output"),
+                             ("--extrapolate", "auto, 0, 1, 2 or 3"), ("--events", "auto, none, early or output"),
                              ("--sweeps", "seidel or jacobi"), ("--accelerate", "none, aitken or anderson")):
             self.refuse(option, "nonsense", says=f"{option} takes {says}, not 'nonsense'")
 
@@ -239,7 +239,7 @@ class Words(MasterTest):
         self.assertLessEqual(stats["iterations"], 30)
 
     def test_wrong_ones(self):
-        for settings in ({"coupling": "nonsense"}, {"control": "nonsense"}, {"extrapolate": "3"}, {"events": "nonsense"}):
+        for settings in ({"coupling": "nonsense"}, {"control": "nonsense"}, {"extrapolate": "4"}, {"events": "nonsense"}):
             path = self.write_system(**settings)
             self.refused("run", path, "--stop", "1", status=None, says=next(iter(settings)))
 
