@@ -445,7 +445,7 @@ static inline void fake_open(struct fake_world *world)
     if (world->control)
         master->chosen.control = world->control;
     if (master->chosen.control->varies)
-        master->chosen.by_attempts = true;
+        master->chosen.varies = master->chosen.by_attempts = true;
     assert_ok(tutti_master_connect(master));
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_member *member = rank->own[m];

@@ -65,6 +65,9 @@ static inline void read_end(struct told *told, struct tutti_unparcel *in)
     told->has_end = true;
     told->end = (enum tutti_err)tutti_unparcel_u32(in);
     snprintf(told->message, sizeof told->message, "%s", tutti_unparcel_text(in));
+    (void)tutti_unparcel_text(in); /* what it is about: unit, variable, time */
+    (void)tutti_unparcel_text(in);
+    (void)tutti_unparcel_double(in);
     (void)tutti_unparcel_u32(in); /* the component that was called last */
     told->t = tutti_unparcel_double(in);
 }
