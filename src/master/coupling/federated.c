@@ -8,11 +8,11 @@
  * takes the news (after NMR, or, with event mode, at once and as an event), and tells its outputs if they have moved by a quantum.
  *
  * Invariants:
- *  F1  All ranks make the same calls of the RTI in the same order: what a unit decides, its rank alone knows, and all agree on.
- *  F2  `told` is what units have told, at the time of the last grant. Inputs come from there. Between steps of the coupling, the signals are what
+ *  UF1 All ranks make the same calls of the RTI in the same order: what a unit decides, its rank alone knows, and all agree on.
+ *  UF2 `told` is what units have told, at the time of the last grant. Inputs come from there. Between steps of the coupling, the signals are what
  *      units have; what they have to tell at the end of a window, they tell at the beginning of the next one, after its events.
- *  F3  No request is beyond the window, so that at its end all federates have been granted that time, and nothing is pending.
- *  F4  The federation can be made anew between two windows: nothing of it counts that is not in `told` and `plans`. */
+ *  UF3 No request is beyond the window, so that at its end all federates have been granted that time, and nothing is pending.
+ *  UF4 The federation can be made anew between two windows: nothing of it counts that is not in `told` and `plans`. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,7 +297,7 @@ static enum tutti_err tell(struct federated *f, struct tutti_master *master, dou
 static double same_point(const struct federated *f, const struct tutti_rank *rank, double next, double now)
 {
     if (tutti_time_reached(next, f->target, rank->span))
-        return f->target; /* F3 */
+        return f->target; /* UF3 */
     for (uint32_t i = 0; i < rank->member_count; i++)
         if (tutti_time_same(next, f->plans[i].next, rank->span) && f->plans[i].next > now)
             return f->plans[i].next;
