@@ -18,11 +18,6 @@
 #include "stats.h"
 #include "summary.h"
 
-static bool records_nothing(const struct tutti_run_options *options)
-{
-    return options->record_count == 1 && strcmp(options->records[0], "none") == 0;
-}
-
 /* One of several processes of a run, of which another one tells how it went. */
 static int follow(struct run_options *run)
 {
@@ -41,7 +36,7 @@ static int follow(struct run_options *run)
 static const char *file_of_stats(const struct tutti_run_options *options, const char *stats)
 {
     bool standard = stats && strcmp(stats, "-") == 0 && strcmp(options->output, "-") == 0;
-    if (!records_nothing(options) && (standard || tutti_fs_is_same(stats, options->output)))
+    if (!tutti_options_record_nothing(options) && (standard || tutti_fs_is_same(stats, options->output)))
         return "-o";
     const char *read = tutti_job_reads(options, stats);
     for (size_t i = 0; !read && stats && i < options->final_state_count; i++) {
@@ -123,7 +118,7 @@ static void tell_loss(void *context, bool interrupted, const char *how)
 static int conduct(struct run_options *run, const char *stats_path)
 {
     struct tutti_run_options *options = run->options;
-    bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
+    bool makes_file = !tutti_options_record_nothing(options) && strcmp(options->output, "-") != 0;
     char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
     struct ending ending = {.run = run,
                             .stats_path = stats_path,

@@ -200,6 +200,13 @@ static const struct option rti_options[] = {
     {NULL},
 };
 
+static const struct option watch_options[] = {
+    {"--variable", "-v", "PATTERN", "variables to see, UNIT.VAR with * and ?; repeatable (all that are recorded)"},
+    {"--token", NULL, "TOKEN", "as the run has shown it; for runs of this user on this machine it is known"},
+    {"--json", NULL, NULL, "print every event as a line of JSON, for programs"},
+    {NULL},
+};
+
 static const struct option plot_options[] = {
     {"--output", "-o", "FILE", "the picture to write: OUT.svg, OUT.png or OUT.pdf (drawn in the terminal)",
      .files = "svg png pdf"},
@@ -356,6 +363,12 @@ const struct command commands[] = {
      0, 2, rti_options, command_rti,
      .examples = PAIRS({"tutti rti --listen 127.0.0.1:0", "for programs on this machine, at any port that is free"},
                        {"tutti rti --listen 127.0.0.1:0 --fom road.xml --verbose", "with a FOM module; tells every grant"})},
+    {"watch", "HOST:PORT", "look at a run while it goes on",
+     "Joins a run that was started with --live HOST:PORT, and shows how far it is and its last values; keys let it pause, make single "
+     "steps, go on and end. Others may watch at the same time. One that leaves, or is slow, does not hold it up.",
+     1, 1, watch_options, command_watch,
+     .examples = PAIRS({"tutti watch 127.0.0.1:7500", "the run of 'tutti run --live 127.0.0.1:7500'"},
+                       {"tutti watch 127.0.0.1:7500 --json -v 'car.*'", "for a program: a line of JSON per event"})},
     {"completion", "SHELL", "let a shell complete commands, options and files",
      "Prints a script that teaches bash, zsh or fish to complete what is typed after tutti: commands, options, the words "
      "that options take, and files with the right endings. An installed Tutti has put these scripts where the shells look "

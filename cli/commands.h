@@ -17,5 +17,6 @@ int command_node(const struct arguments *arguments);
 int command_plot(const struct arguments *arguments);
 int command_rti(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
+int command_watch(const struct arguments *arguments);
 
 #endif

@@ -65,7 +65,8 @@ struct tutti_progress {
     double start, stop, time;
     double step;         /* the last communication step */
     unsigned long steps; /* accepted so far */
-    double elapsed;      /* seconds since the loop began */
+    double elapsed;      /* seconds since the loop began, without those in which it paused */
+    bool paused;         /* by one who watches the run (the option "live") */
 };
 
 /* A variable that is recorded. */

@@ -19,7 +19,7 @@ struct analyst {
     void *context;
     struct tutti_analysis analysis;
     struct tutti_structure running;
-    struct tutti_order order;
+    struct tutti_run_order order;
     struct tutti_loop_analysis *loops;
     struct tutti_arena arena;
     char failure[1024];
@@ -124,7 +124,7 @@ static enum tutti_err find_pointless(struct analyst *analyst, const struct tutti
 
 static enum tutti_err look_at_structure(struct analyst *analyst, const struct tutti_job *job)
 {
-    struct tutti_order ungrouped;
+    struct tutti_run_order ungrouped;
     analyst->analysis.system = job->system;
     analyst->analysis.initial = &job->structure;
     TRY(tutti_structure_init(&analyst->running, job->system, TUTTI_PHASE_RUN));

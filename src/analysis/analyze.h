@@ -45,8 +45,8 @@ struct tutti_stability_row {
 struct tutti_analysis {
     const struct tutti_system *system;
     const struct tutti_structure *initial, *running;
-    const struct tutti_order *order; /* of the initialisation */
-    uint32_t ungrouped;              /* evaluations that it would take with every output by itself */
+    const struct tutti_run_order *order; /* of the initialisation */
+    uint32_t ungrouped;                  /* evaluations that it would take with every output by itself */
     /* Connected inputs, outside of loops, that are given a start value: their source's value takes its place (Galtier 2015). */
     const struct tutti_end *pointless;
     size_t pointless_count;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables of a simulation by name and number: read and set between steps. */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "base/number.h"
 #include "api/simulation.h"
 #include "record/recorder.h"
+#include "system/value.h"
 
 /* ---- numbers ---- */
 
@@ -348,64 +348,15 @@ static void *place_of(const struct tutti_handle *handle, size_t i)
     return (char *)signals->slots[0] + (handle->place + i) * signals->sizes[0];
 }
 
-static bool is_item(const struct tutti_desc *desc, const struct tutti_var *var, double value)
-{
-    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
-    bool found = !def || def->item_count == 0;
-    for (uint32_t i = 0; !found && i < def->item_count; i++)
-        found = (double)def->items[i].value == value;
-    return found;
-}
-
-static bool fits(const struct tutti_desc *desc, const struct tutti_var *var, double value)
-{
-    enum tutti_type type = (enum tutti_type)var->type;
-    bool whole = value == floor(value) && fabs(value) < 0x1p64;
-    if (type == TUTTI_TYPE_FLOAT64)
-        return true;
-    if (type == TUTTI_TYPE_FLOAT32)
-        return !(fabs(value) > FLT_MAX) || isinf(value);
-    return whole && tutti_conversion_fits(type, (tutti_wide)value) &&
-           (type != TUTTI_TYPE_ENUMERATION || is_item(desc, var, value));
-}
-
-static void store(enum tutti_type type, double value, void *to)
-{
-    switch (type) {
-#define STORE(name, ctype)                                                                                             \
-    case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; break
-        STORE(FLOAT64, double);
-        STORE(FLOAT32, float);
-        STORE(INT8, int8_t);
-        STORE(UINT8, uint8_t);
-        STORE(INT16, int16_t);
-        STORE(UINT16, uint16_t);
-        STORE(INT32, int32_t);
-        STORE(UINT32, uint32_t);
-        STORE(INT64, int64_t);
-        STORE(UINT64, uint64_t);
-        STORE(ENUMERATION, int64_t);
-        STORE(BOOLEAN, bool);
-#undef STORE
-    default: break;
-    }
-}
-
 static enum tutti_err check_value(const struct tutti_simulation *simulation, const struct tutti_handle *handle,
                                   double value)
 {
     const struct tutti_desc *desc = simulation->job.system->components[handle->component].fmu->desc;
     const struct tutti_var *var = variable_of(simulation, handle);
-    enum tutti_type type = (enum tutti_type)var->type;
-    tutti_wide room; /* as large as the largest */
-    if (tutti_type_is_text(type))
+    if (tutti_type_is_text((enum tutti_type)var->type))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_put: '%s' is a text: use tutti_simulation_set",
                           handle->name);
-    if (!fits(desc, var, value))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is %s: it cannot be %s", handle->name, tutti_type_name(type),
-                          NUMBER(value));
-    store(type, value, &room);
-    return tutti_setting_check_bounds(var, &room, 1);
+    return tutti_value_check(desc, var, handle->name, value);
 }
 
 enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t variable, const double *values,
@@ -419,11 +370,8 @@ enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t 
     for (size_t i = 0; i < count; i++)
         TRY(about(simulation, handle, check_value(simulation, handle, values[i])));
     const struct tutti_var *var = variable_of(simulation, handle);
-    for (size_t i = 0; i < count; i++) {
-        store((enum tutti_type)var->type, values[i], place_of(handle, i));
-        if (var->negated)
-            tutti_type_negate((enum tutti_type)var->type, place_of(handle, i));
-    }
+    for (size_t i = 0; i < count; i++)
+        tutti_value_store(var, values[i], place_of(handle, i));
     tutti_pending_set_mark(handle->pending_set, &simulation->execution.rank);
     return TUTTI_OK;
 }

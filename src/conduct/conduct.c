@@ -49,6 +49,8 @@ struct conducting {
     double looked;   /* when ranks were last looked at */
     double deadline; /* when those that are left are ended; INFINITY: all is well */
     double last_idle;
+    bool has_order; /* that waits to be handed on */
+    struct tutti_run_order order;
     struct tutti_failure failure; /* the first one of the launcher, or of writing the result */
     pthread_t thread;             /* the conductor's */
     _Atomic unsigned rounds;      /* how often it has taken everything in that ranks had reported */
@@ -173,7 +175,20 @@ static bool take(struct conducting *run, int rank)
     return run->watched[rank].held.size > 0 ? go_on_with_held(run, rank) : go_on(run, rank);
 }
 
-/* Progress, rows to the disk, an interrupt: now and then, also while ranks report without end. */
+/* One that cannot go now is kept until the next time. */
+static void hand_on_orders(struct conducting *run)
+{
+    struct tutti_orders *orders = run->job->options.orders;
+    if (!orders || !run->launcher->order)
+        return;
+    while ((run->has_order || tutti_orders_take(orders, &run->order, 1) == 1)) {
+        run->has_order = !run->launcher->order(run->self, &run->order);
+        if (run->has_order)
+            return;
+    }
+}
+
+/* Progress, rows to the disk, orders, an interrupt: now and then, also while ranks report without end. */
 static void attend(struct conducting *run)
 {
     const volatile sig_atomic_t *interrupt = run->job->options.interrupt;
@@ -183,6 +198,7 @@ static void attend(struct conducting *run)
         enum tutti_err err = tutti_conductor_idle(run->conductor);
         if (err)
             fail(run, err);
+        hand_on_orders(run);
     }
     if (run->launcher->interrupt && interrupt && *interrupt && !run->interrupted) {
         run->interrupted = true;

@@ -213,6 +213,7 @@ static enum tutti_err take_progress(struct tutti_conductor *conductor, int r, st
     progress.step = tutti_unparcel_double(in);
     progress.steps = (unsigned long)tutti_unparcel_u64(in);
     progress.elapsed = tutti_unparcel_double(in);
+    progress.paused = tutti_unparcel_u8(in) != 0;
     if (!is_read(in))
         return malformed("the progress", r);
     move_to(rank, progress.time);

@@ -6,6 +6,7 @@
 
 #include "base/tempdir.h"
 #include "checkpoint/collector.h"
+#include "conduct/live.h"
 #include "conduct/told.h"
 #include "options/options.h"
 #include "record/output.h"
@@ -21,6 +22,7 @@ struct tutti_recovery {
     struct tutti_tempdir *folder;
     char *path; /* of the checkpoint that is gone on from, in that folder */
     double t;
+    struct tutti_live *live; /* that attempts are watched by, all of them; NULL: nobody may */
 };
 
 /* `recovery` must stay where it is. */

@@ -8,9 +8,11 @@
 #include "conduct/conduct.h"
 #include "conduct/confined.h"
 #include "conduct/identity.h"
+#include "conduct/live.h"
 #include "conduct/place.h"
 #include "conduct/recovery.h"
 #include "federation/along.h"
+#include "live/pilot.h"
 #include "options/options.h"
 #include "rank/stats.h"
 
@@ -235,6 +237,16 @@ static enum tutti_err check_key(const struct tutti_run_options *options)
                : TUTTI_OK;
 }
 
+/* In the process that writes results, which others are to watch. */
+static enum tutti_err go_live(const struct tutti_launch *launch, struct tutti_job *job, struct tutti_live **live)
+{
+    if (!job->asked->live || !(has_conductor(launch) || !launch->launcher->has_conductor))
+        return TUTTI_OK;
+    if (!*live)
+        TRY(tutti_live_open(live, job->asked, job));
+    return tutti_live_attach(*live, job);
+}
+
 static enum tutti_err run(struct tutti_launch *launch, struct tutti_run_stats *stats, struct tutti_recovery *recovery)
 {
     const struct tutti_run_options *options = &recovery->options;
@@ -256,11 +268,16 @@ static enum tutti_err run(struct tutti_launch *launch, struct tutti_run_stats *s
     if (!err)
         err = choose_for(launch, &job);
     if (!err)
+        err = agree(launch, go_live(launch, &job, &recovery->live));
+    tutti_pilot_go_along(&job);
+    if (!err)
         err = place_and_go(launch, &job, stats, recovery);
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
     tutti_parcel_fini(&identity);
     tutti_along_close(&along);
+    if (recovery->live)
+        tutti_live_detach(recovery->live);
     tutti_job_close(&job);
     return tutti_failure_return(&failure);
 }
@@ -293,6 +310,8 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
         tutti_failure_keep(&failure, attempt(counted, &recovery));
     } while (tutti_recovery_goes_on(&recovery, &failure));
     counted->recoveries = recovery.used;
+    (void)tutti_failure_return(&failure);
+    tutti_live_close(recovery.live, failure.err, counted->stop);
     tutti_recovery_fini(&recovery);
     tutti_run_stats_fini(&unused);
     return tutti_failure_return(&failure);

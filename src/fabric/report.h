@@ -10,7 +10,7 @@
  *  ROW       double time; per column: the bytes of its value (as type.h lays it out, this machine's order), of a String or
  *            Binary a block. From rank 0, who always tells the time, and from those who have columns
  *  LOG       u8 level, text origin, text text
- *  PROGRESS  double start, double stop, double t, double step, u64 steps, double elapsed
+ *  PROGRESS  double start, double stop, double t, double step, u64 steps, double elapsed, u8 whether it pauses
  *  STEP      text: a line of the step log (rank 0 only)
  *  CHECKPOINT  its part of one (checkpoint/collector.h)
  *  STATE     u32 component, block: the state that its FMU has at the end (job/states.h)

@@ -79,6 +79,7 @@ struct head {
     _Atomic uint32_t reductions;             /* that all have arrived at */
     _Alignas(LINE) _Atomic uint32_t reductions_waiting;
     _Alignas(LINE) _Atomic uint32_t bell, dozing;
+    _Alignas(LINE) struct tutti_orders orders;
 };
 
 /* What is known of the area, in memory that is not shared (S4). */
@@ -623,4 +624,9 @@ void tutti_shared_stop(struct tutti_shared *area, uint64_t step)
 volatile sig_atomic_t *tutti_shared_interrupt(struct tutti_shared *area)
 {
     return &area->head->interrupt;
+}
+
+struct tutti_orders *tutti_shared_orders(struct tutti_shared *area)
+{
+    return &area->head->orders;
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #include "fabric/fabric.h"
+#include "fabric/orders.h"
 
 struct tutti_shared;
 
@@ -35,6 +36,9 @@ bool tutti_shared_has_left(const struct tutti_shared *area, int rank);
 void tutti_shared_stop(struct tutti_shared *area, uint64_t step);
 /* A flag that all ranks see, also those in other processes: 0 until it is set. */
 volatile sig_atomic_t *tutti_shared_interrupt(struct tutti_shared *area);
+
+/* Orders to the run, which the first rank takes. */
+struct tutti_orders *tutti_shared_orders(struct tutti_shared *area);
 
 /* Sleeps until a rank has something that cannot wait (it has left, told all to stop, or half of the room for its reports is
  * used), `seconds` are over, or a signal came. `seen` is what tutti_shared_bell said before the conductor last looked. */

@@ -422,7 +422,9 @@ static enum tutti_err set_out(const void *context, struct tutti_execution *execu
     for (size_t i = 0; i < walk->links->subscribed_count; i++)
         TRY(open_inlet(walk, i));
     TRY(begin(walk));
-    execution->loop.between = (struct tutti_between){.due = INFINITY, .look = look, .bound = bound, .context = walk};
+    (void)tutti_loop_add_between(
+        &execution->loop, &(struct tutti_between){
+                              .due = INFINITY, .look = look, .minds_interrupt = true, .bound = bound, .context = walk});
     return TUTTI_OK;
 }
 
@@ -521,7 +523,8 @@ enum tutti_err tutti_along_open(struct tutti_along *along, struct tutti_job *job
     TRY(tutti_attribute_links_read(&along->links, job));
     along->companion =
         (struct tutti_companion){.context = &along->links, .open = set_out, .finish = finish, .close = close_down};
-    job->companion = &along->companion;
+    job->companions[0] = &along->companion;
+    job->is_fed = true;
     return TUTTI_OK;
 }
 

@@ -23,6 +23,7 @@ struct tutti_visit {
 };
 
 struct tutti_companion;
+enum { TUTTI_COMPANIONS = 2 };
 
 struct tutti_job {
     const struct tutti_run_options *asked; /* as they were given; borrowed */
@@ -41,7 +42,9 @@ struct tutti_job {
     double visit_at;
     bool borrows_tables; /* those of the input files, of the job that it renews */
     bool joins; /* all units are to be of Model Exchange, in one solver, though that was not said (job/joining.h) */
-    const struct tutti_companion *companion; /* goes along with the run (master/execution.h); NULL: nothing does */
+    const struct tutti_companion
+        *companions[TUTTI_COMPANIONS]; /* go along with the run (master/execution.h), in this order; NULL: none */
+    bool is_fed;                       /* by one of them, at points: inputs of units get values from outside */
     const int32_t
         *place; /* per component: its rank; NULL: there is one rank only. Set, and owned, by the launcher of ranks */
 };

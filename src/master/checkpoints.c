@@ -12,10 +12,8 @@
 #include "rank/agree.h"
 #include "report/step_log.h"
 
-/* Seconds on the clock: between two checkpoints if nothing is asked for; at least and at most between two looks at the clock,
- * which ranks take together. */
-static const double DEFAULT_SECONDS = 60, RECOVERY_SECONDS = 10, SHORT_LOOK = 0.02, LONG_LOOK = 0.1;
-enum { MOST_BLIND_STEPS = 1 << 20 };
+/* Seconds on the clock between two checkpoints if nothing is asked for. */
+static const double DEFAULT_SECONDS = 60, RECOVERY_SECONDS = 10;
 
 /* ---- taking one ---- */
 
@@ -107,15 +105,6 @@ static double next_time(const struct tutti_checkpoints *checkpoints)
     return rank->times.start + (passed + 1 - 1e-9) * checkpoints->every;
 }
 
-static void plan_look(struct tutti_checkpoints *checkpoints, double since)
-{
-    if (since < SHORT_LOOK && checkpoints->interval < MOST_BLIND_STEPS)
-        checkpoints->interval *= 2;
-    else if (since > LONG_LOOK && checkpoints->interval > 1)
-        checkpoints->interval /= 2;
-    checkpoints->execution->loop.between.look_at = checkpoints->execution->rank.stats->steps + checkpoints->interval;
-}
-
 static enum tutti_err interrupted(const struct tutti_checkpoints *checkpoints)
 {
     const struct tutti_rank *rank = &checkpoints->execution->rank;
@@ -139,7 +128,7 @@ static enum tutti_err look_together(struct tutti_checkpoints *checkpoints, bool 
     TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, most, sizeof most / sizeof *most));
     *due = !checkpoints->given_up && most[0] >= checkpoints->seconds;
     *ends = most[2] > 0;
-    plan_look(checkpoints, most[1]);
+    tutti_between_plan(checkpoints->between, rank->stats->steps, most[1]);
     checkpoints->looked_at = now;
     return TUTTI_OK;
 }
@@ -147,7 +136,7 @@ static enum tutti_err look_together(struct tutti_checkpoints *checkpoints, bool 
 static enum tutti_err look(void *context)
 {
     struct tutti_checkpoints *checkpoints = context;
-    struct tutti_between *between = &checkpoints->execution->loop.between;
+    struct tutti_between *between = checkpoints->between;
     const struct tutti_rank *rank = &checkpoints->execution->rank;
     bool due = rank->t >= between->due, by_clock = false, ends = false;
     if (rank->stats->steps >= between->look_at)
@@ -207,11 +196,15 @@ enum tutti_err tutti_checkpoints_open(struct tutti_execution *execution)
                                                          : options->checkpoint      ? DEFAULT_SECONDS
                                                                                     : RECOVERY_SECONDS,
                                               .taken_at = now,
-                                              .looked_at = now,
-                                              .interval = 1};
+                                              .looked_at = now};
     warn_of_solvers(checkpoints);
-    execution->loop.between = (struct tutti_between){
-        .look_at = rank->stats->steps + 1, .due = next_time(checkpoints), .look = look, .context = checkpoints};
+    const struct tutti_between between = {.look_at = rank->stats->steps + 1,
+                                          .interval = 1,
+                                          .due = next_time(checkpoints),
+                                          .look = look,
+                                          .minds_interrupt = true,
+                                          .context = checkpoints};
+    checkpoints->between = tutti_loop_add_between(&execution->loop, &between);
     const struct tutti_collector_target target = {.path = job->checkpoint,
                                                   .identity = job->identity,
                                                   .unit_count = rank->member_count,

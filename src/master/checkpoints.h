@@ -14,7 +14,7 @@ struct tutti_checkpoints {
     struct tutti_execution *execution; /* whose they are */
     double every, seconds;             /* between two of them, in the time of the run, on the clock; INFINITY: not so */
     double taken_at, looked_at;        /* on the clock: the last one; the last look */
-    unsigned long interval;            /* macro steps between looks */
+    struct tutti_between *between;     /* when ranks look at the clock together */
     bool given_up;                     /* a unit could not be packed */
     struct tutti_packer packer;
     struct tutti_parcel frame, result, step_log;

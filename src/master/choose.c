@@ -726,7 +726,7 @@ static enum tutti_err check_federated(const struct tutti_master *master, unsigne
          "--extrapolate 0"},
         {chosen->detection->early, "--events", chosen->detection->name, "ends a step for all units",
          "--events none: each crosses its own, and tells"},
-        {master->rank->job->companion && chosen->control->takes_quantum, "--join", "",
+        {master->rank->job->is_fed && chosen->control->takes_quantum, "--join", "",
          "sets and sends values at points that all units have reached", "--control fixed"},
         {master->rank->job->system->fed_count > 0, "--tlm", "", "has a master that computes what goes from end to end",
          "--coupling jacobi"},

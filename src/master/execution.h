@@ -10,14 +10,16 @@
 struct tutti_checkpoints;
 struct tutti_execution;
 
-/* What goes along with a run from outside of it, and is no part of the master: a federation, say (federation/along.h). On every rank. */
+/* What goes along with a run from outside of it, and is no part of the master: a federation (federation/along.h), those who watch it
+ * (live/pilot.h). On every rank. */
 struct tutti_companion {
     const void *context;
-    /* At the first point, with its row recorded. Fills in loop.between, to be called there; sets values by rank->pending_sets. *self is given to
+    /* At the first point, with its row recorded. Has itself called between steps (tutti_loop_add_between); sets values by rank->pending_sets. *self is given to
      * the others, also after an error. */
     enum tutti_err (*open)(const void *context, struct tutti_execution *execution, void **self);
-    enum tutti_err (*finish)(void *self); /* at the last point; not if the run has failed */
-    void (*close)(void *self);            /* always, with the units still there; NULL is fine */
+    enum tutti_err (*finish)(
+        void *self);           /* at the last point; not if the run has failed; NULL: there is nothing to do */
+    void (*close)(void *self); /* always, with the units still there; NULL is fine */
 };
 
 struct tutti_execution {
@@ -26,8 +28,12 @@ struct tutti_execution {
     struct tutti_master master;
     struct tutti_loop loop;
     struct tutti_checkpoints *checkpoints;  /* NULL: none are taken */
-    void *companion;                        /* its own state; NULL: there is none */
-    struct tutti_pending_sets pending_sets; /* that it makes */
+    void *companions[TUTTI_COMPANIONS];     /* the own state of each; NULL: there is none */
+    struct tutti_pending_sets pending_sets; /* that they make */
 };
+
+/* Rows are wanted, or nobody looks at them; on all ranks after the same macro step. Where they are not recorded for a file, they are made only
+ * when they are wanted. */
+void tutti_execution_watch(struct tutti_execution *execution, bool wanted);
 
 #endif

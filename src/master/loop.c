@@ -16,6 +16,9 @@
 
 /* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
 enum { MOST_BLIND_STEPS = 4096 };
+/* The same for looks that ranks take together; seconds, at least and at most, between two of them. */
+enum { MOST_TOGETHER = 1 << 20 };
+static const double SHORT_LOOK = 0.02, LONG_LOOK = 0.1;
 
 /* ---- getting ready ---- */
 
@@ -42,15 +45,43 @@ static enum tutti_err remember(struct tutti_loop *loop)
     return tutti_growth_remember(&loop->growth, remembered);
 }
 
+void tutti_loop_choose_path(struct tutti_loop *loop)
+{
+    const struct tutti_master *master = loop->master;
+    const struct tutti_rank *rank = master->rank;
+    bool records = master->observer->records && !master->observer->asleep;
+    loop->fast_path = !rank->watches && !records && !rank->job->visit && !rank->job->is_fed &&
+                      !master->chosen.by_attempts;
+    loop->runs_lane = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
+}
+
+struct tutti_between *tutti_loop_add_between(struct tutti_loop *loop, const struct tutti_between *between)
+{
+    struct tutti_between *added = &loop->betweens[loop->between_count++];
+    *added = *between;
+    loop->minds_interrupt = loop->minds_interrupt && !between->minds_interrupt;
+    return added;
+}
+
+void tutti_between_plan(struct tutti_between *between, unsigned long steps, double since)
+{
+    if (since < SHORT_LOOK && between->interval < MOST_TOGETHER)
+        between->interval *= 2;
+    else if (since > LONG_LOOK && between->interval > 1)
+        between->interval /= 2;
+    between->look_at = steps + between->interval;
+}
+
 enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *master, bool steered)
 {
     const struct tutti_rank *rank = master->rank;
     const struct tutti_times *times = &rank->times;
-    *loop = (struct tutti_loop){
-        .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
-    loop->fast_path = !rank->watches && !master->observer->records && !rank->job->visit && !rank->job->companion &&
-                      !master->chosen.by_attempts;
-    loop->runs_lane = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
+    *loop = (struct tutti_loop){.master = master,
+                                .steered = steered,
+                                .halt_at = INFINITY,
+                                .minds_interrupt = true,
+                                .watch = {.countdown = 1, .interval = 1}};
+    tutti_loop_choose_path(loop);
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
     if (times->output_step > 0)
         tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
@@ -153,8 +184,9 @@ static enum tutti_err find_target_once(struct tutti_loop *loop, double *next, bo
         target = fmin(target, master->memory.pending_event_at);
     if (varies)
         target = stretch(loop, target);
-    if (loop->between.bound)
-        TRY(loop->between.bound(loop->between.context, &target, again));
+    for (size_t i = 0; i < loop->between_count; i++)
+        if (loop->betweens[i].bound)
+            TRY(loop->betweens[i].bound(loop->betweens[i].context, &target, again));
     *next = tutti_time_same(target, rank->times.stop, rank->span) ? rank->times.stop
                                                                   : target; /* which is never passed */
     return TUTTI_OK;
@@ -246,7 +278,6 @@ static enum tutti_err look_around(struct tutti_loop *loop)
  * speed, so that fast FMUs are not slowed down and slow ones are not out of sight. */
 static enum tutti_err look_at_clock(struct tutti_loop *loop, double h)
 {
-    struct tutti_rank *rank = loop->master->rank;
     double time = tutti_clock_now(), since = time - loop->watch.last_look;
     if (since < 0.02 && loop->watch.interval < MOST_BLIND_STEPS)
         loop->watch.interval *= 2;
@@ -261,8 +292,19 @@ static enum tutti_err look_at_clock(struct tutti_loop *loop, double h)
     if (time - loop->watch.last_progress < 0.1)
         return TUTTI_OK;
     loop->watch.last_progress = time;
-    struct tutti_progress progress = {
-        rank->times.start, rank->times.stop, rank->t, h, rank->stats->steps, time - loop->watch.loop_start};
+    return tutti_loop_tell_progress(loop, h, false);
+}
+
+enum tutti_err tutti_loop_tell_progress(const struct tutti_loop *loop, double h, bool paused)
+{
+    const struct tutti_rank *rank = loop->master->rank;
+    struct tutti_progress progress = {rank->times.start,
+                                      rank->times.stop,
+                                      rank->t,
+                                      h,
+                                      rank->stats->steps,
+                                      tutti_clock_now() - loop->watch.loop_start,
+                                      paused};
     if (rank->reports)
         return tutti_rank_reporter_tell_progress(loop->master->reporter, &progress);
     if (rank->job->options.progress)
@@ -312,18 +354,20 @@ static enum tutti_err step_once(struct tutti_master *master, double target)
     return TUTTI_OK;
 }
 
-/* So many steps may be made before the next look of loop->between. */
+/* So many steps may be made before the next look of one of loop->betweens. */
 static unsigned long most_between(const struct tutti_loop *loop, unsigned long most)
 {
     const struct tutti_rank *rank = loop->master->rank;
-    const struct tutti_between *between = &loop->between;
-    if (!between->look)
-        return most;
-    unsigned long left = between->look_at > rank->stats->steps ? between->look_at - rank->stats->steps : 0;
-    double steps = (between->due - rank->t) / rank->times.step;
-    if (steps < (double)left)
-        left = steps > 1 ? (unsigned long)steps : 1;
-    return left < most ? left : most;
+    for (size_t i = 0; i < loop->between_count; i++) {
+        const struct tutti_between *between = &loop->betweens[i];
+        unsigned long left = between->look_at > rank->stats->steps ? between->look_at - rank->stats->steps : 0;
+        double steps = (between->due - rank->t) / rank->times.step;
+        if (steps < (double)left)
+            left = steps > 1 ? (unsigned long)steps : 1;
+        if (left < most)
+            most = left;
+    }
+    return most;
 }
 
 /* Steps between which there is nothing to do, not even a look at the clock or at signals that might grow. Were there any, and
@@ -351,9 +395,12 @@ static bool run_lane(struct tutti_loop *loop)
 static inline enum tutti_err look_between(struct tutti_loop *loop)
 {
     const struct tutti_rank *rank = loop->master->rank;
-    const struct tutti_between *between = &loop->between;
-    bool looks = between->look && (rank->stats->steps >= between->look_at || rank->t >= between->due);
-    return __builtin_expect(looks, 0) && goes_on(loop) ? between->look(between->context) : TUTTI_OK;
+    for (size_t i = 0; i < loop->between_count; i++) {
+        const struct tutti_between *between = &loop->betweens[i];
+        if (__builtin_expect(rank->stats->steps >= between->look_at || rank->t >= between->due, 0) && goes_on(loop))
+            TRY(between->look(between->context));
+    }
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_loop_run(struct tutti_loop *loop)
@@ -365,7 +412,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
     if (may_visit(loop))
         return visit(loop);
     while (goes_on(loop)) {
-        if (__builtin_expect(interrupt && *interrupt && !loop->between.look, 0))
+        if (__builtin_expect(interrupt && *interrupt && loop->minds_interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
         if (loop->runs_lane && !loop->steered && run_lane(loop)) {

@@ -22,14 +22,18 @@ struct tutti_watch {
 
 /* Something that all ranks do together between two macro steps: after so many of them, or at a time, whatever comes first. */
 struct tutti_between {
-    unsigned long look_at;
+    unsigned long look_at,
+        interval; /* macro steps: in all; between looks, if the clock says how many (tutti_between_plan) */
     double due;
-    enum tutti_err (*look)(void *context); /* also looks whether the run is interrupted; NULL: there is nothing to do */
+    enum tutti_err (*look)(void *context);
+    bool minds_interrupt; /* it also looks whether the run is interrupted, so that the loop need not */
     /* Before a step: it is to end at *target, or, as this says, before; NULL: there. *again: something has happened at this point, after which
      * the step may have to end elsewhere, and is to be asked for again. */
     enum tutti_err (*bound)(void *context, double *target, bool *again);
     void *context;
 };
+
+enum { TUTTI_BETWEENS = 1 + TUTTI_COMPANIONS }; /* checkpoints, and companions */
 
 struct tutti_loop {
     struct tutti_master *master;
@@ -46,11 +50,22 @@ struct tutti_loop {
     double *announced;
     struct tutti_growth growth; /* of signals; a warning comes of it */
     struct tutti_watch watch;
-    struct tutti_between between; /* filled in after tutti_loop_open */
+    struct tutti_between betweens[TUTTI_BETWEENS];
+    size_t between_count;
+    bool minds_interrupt; /* none of them does */
 };
 
 /* With the rank and its master at the first point. */
 TUTTI_CHECKED enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *master, bool steered);
+/* Rows are wanted, or are not any more. */
+void tutti_loop_choose_path(struct tutti_loop *loop);
+/* Has it called between steps from now on. What is returned is where it is kept, and may be changed. */
+struct tutti_between *tutti_loop_add_between(struct tutti_loop *loop, const struct tutti_between *between);
+/* When it looks next, after a look: as often as a clock that is read rarely makes it worth. `since` the last look, seconds, the same on all
+ * ranks. */
+void tutti_between_plan(struct tutti_between *between, unsigned long steps, double since);
+/* How far the run is, for people. */
+TUTTI_CHECKED enum tutti_err tutti_loop_tell_progress(const struct tutti_loop *loop, double h, bool paused);
 /* The first step is about to begin. */
 void tutti_loop_start_watch(struct tutti_loop *loop);
 /* From where the rank is to the end; where the loop is steered, one macro step of it. */

@@ -71,12 +71,43 @@ static enum tutti_err initialise(struct tutti_execution *execution)
     return tutti_master_connect(master);
 }
 
+static enum tutti_err open_companions(struct tutti_execution *execution)
+{
+    for (int i = 0; i < TUTTI_COMPANIONS && execution->rank.job->companions[i]; i++) {
+        const struct tutti_companion *companion = execution->rank.job->companions[i];
+        TRY(companion->open(companion->context, execution, &execution->companions[i]));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err finish_companions(struct tutti_execution *execution)
+{
+    for (int i = 0; i < TUTTI_COMPANIONS && execution->companions[i]; i++) {
+        const struct tutti_companion *companion = execution->rank.job->companions[i];
+        TRY(companion->finish ? companion->finish(execution->companions[i]) : TUTTI_OK);
+    }
+    return TUTTI_OK;
+}
+
+static void close_companions(struct tutti_execution *execution)
+{
+    for (int i = 0; i < TUTTI_COMPANIONS && execution->companions[i]; i++)
+        execution->rank.job->companions[i]->close(execution->companions[i]);
+    tutti_pending_sets_fini(&execution->pending_sets);
+}
+
+void tutti_execution_watch(struct tutti_execution *execution, bool wanted)
+{
+    execution->observer.asleep = !wanted;
+    tutti_loop_choose_path(&execution->loop);
+}
+
 static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
 {
     struct tutti_rank *rank = &execution->rank;
     struct tutti_master *master = &execution->master;
     bool crossed = false;
-    if (rank->job->companion)
+    if (rank->job->companions[0])
         rank->pending_sets = &execution->pending_sets;
     TRY(initialise(execution));
     TRY(tutti_pack_attach(execution));
@@ -97,8 +128,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
         TRY(tutti_start_apply_late(rank));
     execution->observer.muted = false;
     TRY(tutti_checkpoints_open(execution));
-    const struct tutti_companion *companion = rank->job->companion;
-    return companion ? companion->open(companion->context, execution, &execution->companion) : TUTTI_OK;
+    return open_companions(execution);
 }
 
 enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered)
@@ -141,8 +171,8 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
     enum tutti_err err = tutti_execution_start(execution, false);
     if (!err)
         err = spread_end(execution, tutti_fail_about(tutti_loop_run(&execution->loop), NULL, NULL, rank->t));
-    if (!err && execution->companion)
-        err = rank->job->companion->finish(execution->companion);
+    if (!err)
+        err = finish_companions(execution);
     if (!err)
         err = tutti_norm_estimate_run(&execution->master.norm);
     if (!err)
@@ -183,9 +213,7 @@ enum tutti_err tutti_execution_close(struct tutti_execution *execution, enum tut
 {
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
-    if (execution->companion)
-        execution->rank.job->companion->close(execution->companion);
-    tutti_pending_sets_fini(&execution->pending_sets);
+    close_companions(execution);
     tutti_checkpoints_close(execution);
     enum tutti_err closing = tutti_observer_close(&execution->observer);
     if (!failure.err)

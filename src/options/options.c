@@ -345,6 +345,25 @@ void tutti_options_name_with_dashes(bool dashes)
     tutti_spelling_set_dashes(dashes);
 }
 
+bool tutti_options_record_nothing(const struct tutti_run_options *options)
+{
+    return options->record_count == 1 && strcmp(options->records[0], "none") == 0;
+}
+
+void tutti_options_settle_live(struct tutti_run_options *options)
+{
+    if (!options->live || strcmp(options->live, TUTTI_LIVE_ALL_ROWS) == 0 ||
+        strcmp(options->live, TUTTI_LIVE_WANTED_ROWS) == 0)
+        return;
+    bool nothing = tutti_options_record_nothing(options);
+    options->live = !nothing && (options->output || options->watcher) ? TUTTI_LIVE_ALL_ROWS : TUTTI_LIVE_WANTED_ROWS;
+    if (nothing) {
+        options->record_count = 0;
+        options->output = NULL;
+        options->watcher = NULL;
+    }
+}
+
 void tutti_options_set_watcher(struct tutti_run_options *options, const struct tutti_watcher *watcher)
 {
     options->own_watcher = watcher ? *watcher : (struct tutti_watcher){0};

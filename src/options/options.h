@@ -19,6 +19,8 @@ struct tutti_file_alias {
 
 /* Zeroed, with `files` set, is a valid set: everything else has its default. What an option does not say, the annotation org.tutti
  * of an SSP may. */
+struct tutti_orders;
+
 struct tutti_run_options {
 #define FIELDS_FLAG(field) bool field;
 #define FIELDS_COUNT(field) unsigned field;
@@ -54,8 +56,9 @@ struct tutti_run_options {
     void (*used)(void *context, const struct tutti_used_file *file);
     void *used_context;
     const volatile sig_atomic_t *interrupt;
-    bool spares_nodes;                      /* nodes that do not answer are done without */
-    const uint8_t *run_id;                  /* NULL: none was given */
+    struct tutti_orders *orders; /* to the run, from those who watch it (fabric/orders.h); NULL: there are none */
+    bool spares_nodes;           /* nodes that do not answer are done without */
+    const uint8_t *run_id;       /* NULL: none was given */
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
     const char *within; /* files are read only if they have an alias, or lie below this folder; NULL: all may be */
@@ -65,6 +68,15 @@ struct tutti_run_options {
     struct tutti_log own_log;
     uint8_t own_run_id[TUTTI_RUN_ID_SIZE];
 };
+
+/* What `live` is for ranks: which rows those who watch get. */
+#define TUTTI_LIVE_ALL_ROWS "all"       /* that are recorded anyway */
+#define TUTTI_LIVE_WANTED_ROWS "wanted" /* while somebody watches */
+
+/* `live` becomes one of these, unless it is one. Where nothing is recorded, or for nobody, rows are for those who watch, and have all outputs. */
+void tutti_options_settle_live(struct tutti_run_options *options);
+/* Is nothing to be recorded (--record none)? */
+bool tutti_options_record_nothing(const struct tutti_run_options *options);
 
 enum tutti_option_kind {
     TUTTI_OPTION_FLAG,

@@ -41,6 +41,7 @@ void tutti_option_pack(const struct tutti_run_options *options, const struct tut
 enum tutti_err tutti_options_pack(const struct tutti_run_options *given, struct tutti_parcel *parcel)
 {
     struct tutti_run_options sent = *given;
+    tutti_options_settle_live(&sent);
     if (sent.watcher && !sent.output)
         sent.output = "-"; /* ranks only ask whether there is anything to record for */
     if (sent.extra)

@@ -30,7 +30,7 @@ struct search {
 
 struct schedule {
     const struct tutti_structure *structure;
-    struct tutti_order *order;
+    struct tutti_run_order *order;
     uint32_t node_total;          /* nodes in actions so far */
     struct tutti_digraph needing; /* the graph turned round: who needs node v */
     uint32_t *missing;            /* per block: needs that are not known */
@@ -263,7 +263,7 @@ static void count_outputs(struct schedule *schedule)
 }
 
 static enum tutti_err schedule_init(struct schedule *schedule, const struct tutti_structure *structure,
-                                    struct tutti_order *order)
+                                    struct tutti_run_order *order)
 {
     size_t nodes = (size_t)structure->node_count + 1, components = (size_t)structure->system->component_count + 1;
     *schedule =
@@ -294,7 +294,7 @@ static enum tutti_err schedule_init(struct schedule *schedule, const struct tutt
 static void act(struct schedule *schedule, enum tutti_action_kind kind, uint32_t component, const uint32_t *nodes,
                 uint32_t count)
 {
-    struct tutti_order *order = schedule->order;
+    struct tutti_run_order *order = schedule->order;
     order->actions[order->action_count++] = (struct tutti_action){kind, component, schedule->node_total, count};
     for (uint32_t i = 0; i < count; i++)
         order->nodes[schedule->node_total++] = nodes[i];
@@ -502,7 +502,7 @@ static bool is_stale(const struct tutti_structure *structure, uint32_t node, con
 static void list_singly(struct schedule *schedule, uint32_t *set_at, uint32_t *evaluated_at)
 {
     const struct tutti_structure *structure = schedule->structure;
-    struct tutti_order *order = schedule->order;
+    struct tutti_run_order *order = schedule->order;
     for (uint32_t block = 0; block < structure->scc.count; block++) {
         const uint32_t *nodes = structure->scc.nodes + structure->scc.first[block];
         uint32_t count = structure->scc.first[block + 1] - structure->scc.first[block];
@@ -537,7 +537,7 @@ static enum tutti_err order_singly(struct schedule *schedule)
 }
 
 static enum tutti_err order_grouped(struct schedule *schedule, const struct tutti_structure *structure,
-                                    struct tutti_order *order)
+                                    struct tutti_run_order *order)
 {
     enum tutti_err err = schedule_init(schedule, structure, order);
     if (err == TUTTI_OK && !run(schedule))
@@ -546,11 +546,11 @@ static enum tutti_err order_grouped(struct schedule *schedule, const struct tutt
     return err;
 }
 
-enum tutti_err tutti_order_init(struct tutti_order *order, const struct tutti_structure *structure, bool grouped)
+enum tutti_err tutti_order_init(struct tutti_run_order *order, const struct tutti_structure *structure, bool grouped)
 {
     size_t nodes = (size_t)structure->node_count + 1;
-    *order = (struct tutti_order){.actions = malloc(nodes * sizeof *order->actions),
-                                  .nodes = malloc(nodes * sizeof *order->nodes)};
+    *order = (struct tutti_run_order){.actions = malloc(nodes * sizeof *order->actions),
+                                      .nodes = malloc(nodes * sizeof *order->nodes)};
     struct schedule schedule = {.structure = structure, .order = order};
     enum tutti_err err = TUTTI_OK;
     if (!order->actions || !order->nodes)
@@ -562,9 +562,9 @@ enum tutti_err tutti_order_init(struct tutti_order *order, const struct tutti_st
     return err;
 }
 
-void tutti_order_fini(struct tutti_order *order)
+void tutti_order_fini(struct tutti_run_order *order)
 {
     free(order->actions);
     free(order->nodes);
-    *order = (struct tutti_order){0};
+    *order = (struct tutti_run_order){0};
 }

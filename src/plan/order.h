@@ -22,7 +22,7 @@ struct tutti_action {
     uint32_t first, count; /* in order->nodes. SOLVE: inputs and outputs of the loop, sorted by component */
 };
 
-struct tutti_order {
+struct tutti_run_order {
     struct tutti_action *actions;
     uint32_t action_count;
     uint32_t *nodes; /* of the structure; each once over all actions */
@@ -33,8 +33,8 @@ struct tutti_order {
 };
 
 /* `grouped` false: every output by itself, in Tarjan's order: for comparison. */
-TUTTI_CHECKED enum tutti_err tutti_order_init(struct tutti_order *order, const struct tutti_structure *structure,
+TUTTI_CHECKED enum tutti_err tutti_order_init(struct tutti_run_order *order, const struct tutti_structure *structure,
                                               bool grouped);
-void tutti_order_fini(struct tutti_order *order);
+void tutti_order_fini(struct tutti_run_order *order);
 
 #endif

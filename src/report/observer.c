@@ -8,7 +8,7 @@
 
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output)
 {
-    return (output || options->watcher) && !(options->record_count == 1 && strcmp(options->records[0], "none") == 0);
+    return (output || options->watcher || options->live) && !tutti_options_record_nothing(options);
 }
 
 enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,
@@ -20,6 +20,7 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
         .log = log,
         .name = wires->structure->system->name,
         .records = tutti_observer_is_wanted(options, output),
+        .asleep = options->live && strcmp(options->live, TUTTI_LIVE_WANTED_ROWS) == 0,
     };
     if (observer->records)
         TRY(tutti_observer_choose(observer, options, wires, observed));
@@ -39,7 +40,7 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
 
 enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
 {
-    if (!observer->records || observer->muted)
+    if (!observer->records || observer->muted || observer->asleep)
         return TUTTI_OK;
     for (size_t i = 0; i < observer->look_count; i++)
         TRY(tutti_unit_get(observer->looks[i].unit, &observer->looks[i].signals));

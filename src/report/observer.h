@@ -39,6 +39,7 @@ struct tutti_shown_port {
 struct tutti_observer {
     bool records; /* something is recorded, by this rank or others */
     bool muted;   /* rows are not wanted: a run that goes on from a checkpoint is not there yet */
+    bool asleep;  /* they are for those who watch, and nobody does */
     struct tutti_sink sink;
     struct tutti_look *looks;
     size_t look_count;

@@ -128,6 +128,7 @@ enum tutti_err tutti_rank_reporter_tell_progress(struct tutti_rank_reporter *rep
     tutti_parcel_put_double(parcel, progress->step);
     tutti_parcel_put_u64(parcel, progress->steps);
     tutti_parcel_put_double(parcel, progress->elapsed);
+    tutti_parcel_put_u8(parcel, progress->paused);
     return tutti_report_send(reporter->fabric, TUTTI_REPORT_PROGRESS, parcel);
 }
 

@@ -191,7 +191,7 @@ static enum tutti_err solve(struct tutti_rank *rank, const uint32_t *nodes, uint
     return tutti_block_solve(rank, nodes, count, NULL);
 }
 
-static enum tutti_err act(struct tutti_spread *spread, const struct tutti_order *order,
+static enum tutti_err act(struct tutti_spread *spread, const struct tutti_run_order *order,
                           const struct tutti_action *action)
 {
     struct tutti_rank *rank = spread->rank;
@@ -210,7 +210,7 @@ static enum tutti_err act(struct tutti_spread *spread, const struct tutti_order 
     return solve(rank, nodes, action->count);
 }
 
-static enum tutti_err compute_in_order(struct tutti_rank *rank, const struct tutti_order *order,
+static enum tutti_err compute_in_order(struct tutti_rank *rank, const struct tutti_run_order *order,
                                        struct tutti_arena *arena)
 {
     struct tutti_spread spread;
@@ -222,7 +222,7 @@ static enum tutti_err compute_in_order(struct tutti_rank *rank, const struct tut
 
 static enum tutti_err compute(struct tutti_rank *rank)
 {
-    struct tutti_order order;
+    struct tutti_run_order order;
     struct tutti_arena arena = {0};
     TRY(tutti_order_init(&order, &rank->job->structure, true));
     enum tutti_err err = compute_in_order(rank, &order, &arena);

@@ -182,8 +182,7 @@ static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const str
     TRY(tutti_interface_find(options, component->fmu, rank->job->system->single, kind));
     if ((*kind)->interface != TUTTI_ME)
         return is_alone(rank) ? tutti_integration_refuse(options, false) : TUTTI_OK;
-    bool disturbed = member->driven || has_wired_inputs(rank, c) || rank->estimates_errors ||
-                     rank->job->companion != NULL;
+    bool disturbed = member->driven || has_wired_inputs(rank, c) || rank->estimates_errors || rank->job->is_fed;
     TRY(tutti_integration_resolve(&member->setup.integration, options, &rank->times, member->setup.tolerance, disturbed,
                                   tutti_system_is_coupled(rank->job->system)));
     double share = share_of_solver(rank, member);

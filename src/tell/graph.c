@@ -22,7 +22,7 @@ uint32_t tutti_graph_loop(const struct tutti_graph *graph, const struct tutti_en
 
 static enum tutti_err analyse(struct tutti_graph *graph)
 {
-    struct tutti_order single;
+    struct tutti_run_order single;
     TRY(tutti_structure_init(&graph->structure, graph->system, graph->phase));
     TRY(tutti_order_init(&graph->order, &graph->structure, true));
     TRY(tutti_order_init(&single, &graph->structure, false));

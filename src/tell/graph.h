@@ -11,7 +11,7 @@ struct tutti_graph {
     const struct tutti_system *system;
     enum tutti_phase phase;
     struct tutti_structure structure;
-    struct tutti_order order;
+    struct tutti_run_order order;
     uint32_t single_evaluations; /* if outputs were not grouped */
     uint32_t *loop_of;           /* per strongly connected component: the number of the loop that it is, from 1, or 0 */
 };

@@ -128,12 +128,23 @@ class Examples(HelpTest):
         return subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=self.folder, env=self.environment(), start_new_session=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
+    def watch(self, line):
+        """With a run that goes on for a moment, at a port that is free."""
+        run = self.start("run", "ball.fmu", "--stop", "2", "--realtime", "2", "--live", "127.0.0.1:0", "--quiet")
+        address = re.search(rb"live at http://(\S+)/", run.stderr.readline())[1].decode()
+        outcome = self.finish(self.start_shell(line.replace("127.0.0.1:7500", address)), os.listdir(self.tmpdir))
+        self.assertEqual(self.finish(run).status, 0)
+        return outcome
+
     def test_examples(self):
         count = 0
         for command in self.commands():
             for line in self.examples(command):
                 with self.subTest(line=line):
                     count += 1
+                    if command == "watch":
+                        self.assertEqual(self.watch(line).status, 0)
+                        continue
                     process = self.start_shell(line)
                     if "--listen" in line:  # it waits until somebody ends it
                         self.assertIn(b"listening at", process.stderr.read(4096))

@@ -44,6 +44,12 @@ void tutti_crew_interrupt(void *self)
     *tutti_shared_interrupt(crew->area) = 1;
 }
 
+bool tutti_crew_order(void *self, const struct tutti_run_order *order)
+{
+    struct tutti_crew *crew = self;
+    return tutti_orders_give(tutti_shared_orders(crew->area), order);
+}
+
 void tutti_crew_stop(void *self, uint64_t step)
 {
     const struct tutti_crew *crew = self;

@@ -23,6 +23,7 @@ enum tutti_err tutti_crew_poll(void *self);
 const char *tutti_crew_reports(void *self, int rank, size_t *count);
 void tutti_crew_consume(void *self, int rank, size_t count);
 void tutti_crew_interrupt(void *self);
+bool tutti_crew_order(void *self, const struct tutti_run_order *order);
 void tutti_crew_stop(void *self, uint64_t step);
 
 #endif

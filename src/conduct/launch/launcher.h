@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "fabric/fabric.h"
+#include "fabric/orders.h"
 #include "job/job.h"
 
 enum tutti_rank_state {
@@ -80,6 +81,8 @@ struct tutti_launcher {
     void (*consume)(void *self, int rank, size_t count);
     /* The run is interrupted: ranks are to see it in options.interrupt. NULL: they have seen it themselves. */
     void (*interrupt)(void *self);
+    /* Hands an order on to the first rank, which takes it from options.orders; false: not now. NULL: it takes them itself where they are given. */
+    bool (*order)(void *self, const struct tutti_run_order *order);
     /* No rank is to go beyond `step` macro steps; 0: all end at once. Each time with a smaller number. */
     void (*stop)(void *self, uint64_t step);
     /* Ends a rank by force; nothing of it runs after that. NULL: there is no way to. */

@@ -342,6 +342,21 @@ static void interrupt(void *self)
     tell_nodes(self, TUTTI_NODE_INTERRUPT);
 }
 
+static bool order(void *self, const struct tutti_run_order *order)
+{
+    struct crew *crew = self;
+    struct tutti_parcel *parcel = &crew->nodes->parcel;
+    struct tutti_node_client *client = crew->members[0].client;
+    if (!crew->running)
+        return false;
+    tutti_node_begin(parcel, TUTTI_NODE_ORDER);
+    tutti_parcel_put_u32(parcel, order->kind);
+    tutti_parcel_put_u32(parcel, order->component);
+    tutti_parcel_put_u32(parcel, order->variable);
+    tutti_parcel_put_double(parcel, order->value);
+    return client->lost || tutti_node_client_send(client, parcel) == TUTTI_OK;
+}
+
 static bool all_gone(const struct crew *crew)
 {
     for (int r = 0; r < crew->ranks; r++)
@@ -428,5 +443,6 @@ const struct tutti_launcher tutti_launcher_nodes = {.name = "nodes",
                                                     .reports = get_reports,
                                                     .consume = consume,
                                                     .interrupt = interrupt,
+                                                    .order = order,
                                                     .stop = stop,
                                                     .finish = finish};

@@ -117,9 +117,11 @@ static enum tutti_err run_rank(const struct processes *processes, const struct t
 static void be_rank(const struct processes *processes, int rank, pid_t parent)
 {
     settle_in(parent);
-    /* The interrupt of the options is the conductor's, out of sight from here; that of the area is not. */
+    /* The interrupt of the options is the conductor's, out of sight from here, as orders are; those of the area are not. */
     struct tutti_job job = *processes->crew.job;
     job.options.interrupt = tutti_shared_interrupt(processes->crew.area);
+    if (job.options.orders)
+        job.options.orders = tutti_shared_orders(processes->crew.area);
     struct tutti_fabric *fabric;
     enum tutti_err err = tutti_shared_join(processes->crew.area, rank, &fabric);
     if (err == TUTTI_OK) {
@@ -258,6 +260,7 @@ const struct tutti_launcher tutti_launcher_processes = {.name = "processes",
                                                         .reports = reports,
                                                         .consume = tutti_crew_consume,
                                                         .interrupt = tutti_crew_interrupt,
+                                                        .order = tutti_crew_order,
                                                         .stop = tutti_crew_stop,
                                                         .end = end,
                                                         .finish = finish};

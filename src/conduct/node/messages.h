@@ -16,6 +16,7 @@
  *  PEERS  (all of them)     ->                                                  ... and the workers run
  *                           <-     DENIED (rank, what)                          ... as confined FMUs try what they may not
  *                           <-     LOST (rank, how) or GONE (rank)              ... as they end
+ *  ORDER  (for rank 0)      ->                                                  of those who watch the run (fabric/orders.h)
  *  INTERRUPT                ->                                                  the run was interrupted
  *  END                      ->                                                  the node forgets the run, and kills its workers
  *
@@ -36,6 +37,7 @@
  *  LOST      u32 rank, u8 enum tutti_node_loss, u32 detail, u32 component, double t, u64 steps, u32 enum tutti_err, text message
  *  GONE      u32 rank
  *  DENIED    u32 rank, u32 component, text what, text allow (confine/denials.h)
+ *  ORDER     u32 enum tutti_run_order_kind, u32 component, u32 variable, double value
  *  INTERRUPT, END: nothing
  *
  * A content is 32 bytes SHA-256 and u64 size. */
@@ -50,7 +52,7 @@
 #include "serve/address.h"
 
 enum {
-    TUTTI_NODE_PROTOCOL = 2,
+    TUTTI_NODE_PROTOCOL = 3,
     TUTTI_NODE_PIECE = 1 << 20,   /* bytes of a file in one message */
     TUTTI_NODE_AHEAD = 8,         /* pieces that may be on their way */
     TUTTI_NODE_LARGEST = 1 << 26, /* bytes of a message; a peer that sends more is cut off */
@@ -67,6 +69,7 @@ enum tutti_node_message {
     TUTTI_NODE_PUT,
     TUTTI_NODE_START,
     TUTTI_NODE_PEERS,
+    TUTTI_NODE_ORDER,
     TUTTI_NODE_INTERRUPT,
     TUTTI_NODE_END,
     TUTTI_NODE_WELCOME = 100,

@@ -557,6 +557,21 @@ static void interrupt(struct tutti_session *session)
         session->workers[i].page->interrupt = 1;
 }
 
+/* It is for the first rank, if that is here. Should it have too many already, this one is lost, as it would be a moment later. */
+static enum tutti_err take_order(struct tutti_session *session, struct tutti_unparcel *in)
+{
+    struct tutti_run_order order = {.kind = tutti_unparcel_u32(in)};
+    order.component = tutti_unparcel_u32(in);
+    order.variable = tutti_unparcel_u32(in);
+    order.value = tutti_unparcel_double(in);
+    if (in->bad || in->at != in->end || order.kind >= TUTTI_ORDER_KINDS)
+        return fail_message();
+    for (uint32_t i = 0; i < session->worker_count; i++)
+        if (session->workers[i].rank == 0 && session->workers[i].page)
+            (void)!tutti_orders_give(&session->workers[i].page->orders, &order);
+    return TUTTI_OK;
+}
+
 static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
 {
     uint32_t kind = tutti_unparcel_u32(in);
@@ -573,6 +588,7 @@ static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *sess
     case TUTTI_NODE_PUT: return take_put(node, session, in);
     case TUTTI_NODE_START: return take_start(node, session, in);
     case TUTTI_NODE_PEERS: return go(session, in);
+    case TUTTI_NODE_ORDER: return take_order(session, in);
     case TUTTI_NODE_INTERRUPT:
     case TUTTI_NODE_END:
         if (in->at != in->end)

@@ -23,6 +23,7 @@
 #include "conduct/node/permitted.h"
 #include "conduct/node/rules.h"
 #include "fabric/tcp.h"
+#include "live/pilot.h"
 #include "master/conducted.h"
 
 enum { LAST_MOMENT = 100000000 }; /* nanoseconds */
@@ -162,12 +163,14 @@ static enum tutti_err read_setup(struct worker *worker)
 static enum tutti_err open_job(struct worker *worker)
 {
     worker->told.options.interrupt = &worker->page->interrupt;
+    worker->told.options.orders = &worker->page->orders;
     TRY(tutti_job_open(&worker->job, &worker->told.options, NULL));
     worker->opened = true;
     TRY(tutti_permitted_check(&worker->permitted, worker->job.system));
     if (worker->job.system->component_count != worker->told.place_count)
         return fail_setup();
     worker->job.place = worker->told.place;
+    tutti_pilot_go_along(&worker->job);
     return TUTTI_OK;
 }
 

@@ -15,6 +15,7 @@
 #include <signal.h>
 
 #include "fabric/fabric.h"
+#include "fabric/orders.h"
 
 enum {
     TUTTI_WORKER_SETUP = 3,
@@ -29,6 +30,7 @@ enum { TUTTI_WORKER_FDS = TUTTI_WORKER_END - TUTTI_WORKER_SETUP };
 struct tutti_worker_page {
     struct tutti_heartbeat where;
     volatile sig_atomic_t interrupt; /* that of the run's options */
+    struct tutti_orders orders;      /* likewise; for the first rank */
 };
 
 enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };

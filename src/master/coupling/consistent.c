@@ -56,7 +56,7 @@ static int ascending(const void *a, const void *b)
 
 /* The part of an action of the running system that counts, in nodes of the run's structure. */
 static void add_action(struct tutti_consistent *c, const struct tutti_structure *running,
-                       const struct tutti_order *order, const struct tutti_action *action, const bool *counts,
+                       const struct tutti_run_order *order, const struct tutti_action *action, const bool *counts,
                        uint32_t *used)
 {
     struct tutti_action own = {.kind = action->kind, .component = action->component, .first = *used};
@@ -75,7 +75,7 @@ static void add_action(struct tutti_consistent *c, const struct tutti_structure 
 
 static enum tutti_err plan(struct tutti_consistent *c, const struct tutti_structure *running)
 {
-    struct tutti_order order;
+    struct tutti_run_order order;
     TRY(tutti_order_init(&order, running, true));
     bool *counts = tutti_arena_array(&c->arena, running->node_count, sizeof *counts);
     c->nodes = tutti_arena_array(&c->arena, running->node_count, sizeof *c->nodes);

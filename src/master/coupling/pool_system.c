@@ -100,7 +100,7 @@ static enum tutti_err add_action(struct tutti_pool_system *system, const struct 
 }
 
 static enum tutti_err make_actions(struct tutti_pool_system *system, const struct tutti_structure *cut,
-                                   const struct tutti_order *order)
+                                   const struct tutti_run_order *order)
 {
     struct tutti_arena *arena = &system->pool.arena;
     bool *fresh = tutti_arena_array(arena, cut->node_count, sizeof *fresh);
@@ -218,7 +218,7 @@ static enum tutti_err keep_unknowns(struct tutti_pool_system *system, const stru
 static enum tutti_err plan(struct tutti_pool_system *system, const struct tutti_structure *running, bool keeps)
 {
     struct tutti_structure cut;
-    struct tutti_order order = {0};
+    struct tutti_run_order order = {0};
     TRY(cut_structure(&system->pool, running, &cut));
     enum tutti_err err = tutti_order_init(&order, &cut, true);
     if (!err)

@@ -20,7 +20,9 @@ static void check_round_trip(const struct tutti_run_options *options, int log_le
     assert_ok(tutti_options_unpack(&back, &extras, &in, &arena));
     assert_ptr_equal(in.at, in.end);
     for (const struct tutti_option *option = tutti_options; option->name; option++) {
-        if (option->travels)
+        if (option->travels && strcmp(option->name, "live") == 0)
+            assert_true(!options->live == !back.live && (!back.live || strcmp(back.live, TUTTI_LIVE_ALL_ROWS) == 0));
+        else if (option->travels)
             assert_same_option(options, &back, option);
         else
             assert_false(tutti_option_is_given(&back, option));
@@ -44,6 +46,26 @@ static void test_round_trip(void **state)
     assert_false(tutti_option_find("key")->travels); /* a secret */
 }
 
+/* Ranks need no address, but which rows are wanted. */
+static void test_live(void **state)
+{
+    (void)state;
+    static const char *const none[] = {"none"};
+    const char *const outputs[] = {"result.csv", NULL};
+    for (int nothing = 0; nothing < 2; nothing++)
+        for (int i = 0; i < 2; i++) {
+            struct tutti_run_options options = {
+                .live = "127.0.0.1:0", .output = outputs[i], .records = none, .record_count = (size_t)nothing};
+            bool all = outputs[i] && !nothing;
+            for (int twice = 0; twice < 2; twice++) {
+                tutti_options_settle_live(&options);
+                assert_string_equal(options.live, all ? TUTTI_LIVE_ALL_ROWS : TUTTI_LIVE_WANTED_ROWS);
+                assert_int_equal(options.record_count, 0);
+                assert_int_equal(options.output != NULL, all);
+            }
+        }
+}
+
 static void test_what_cannot_travel(void **state)
 {
     (void)state;
@@ -58,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_live),
         cmocka_unit_test(test_what_cannot_travel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

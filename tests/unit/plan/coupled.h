@@ -126,7 +126,8 @@ static inline uint32_t coupled_node(const struct coupled *coupled, const struct 
 
 /* The order is valid: each node once, in an action of its kind and component, after all that it needs, or in a loop
  * with it; actions follow each other without gaps; loops and evaluations are counted. */
-static inline void check_order(const struct tutti_structure *structure, const struct tutti_order *order, bool grouped)
+static inline void check_order(const struct tutti_structure *structure, const struct tutti_run_order *order,
+                               bool grouped)
 {
     uint32_t n = structure->node_count, total = 0, loops = 0, gets = 0;
     uint32_t *place = malloc((n + 1) * sizeof *place);

@@ -7,7 +7,7 @@
 
 static struct coupled coupled;
 static struct tutti_structure structure;
-static struct tutti_order order, single;
+static struct tutti_run_order order, single;
 
 static void release(void)
 {
@@ -35,7 +35,7 @@ static void analyse(void)
 }
 
 /* "get 1.y1; set 2.u1; ...": models from 1, as in Andersson 2016. */
-static void expect_actions(const struct tutti_order *actual, const char *expected)
+static void expect_actions(const struct tutti_run_order *actual, const char *expected)
 {
     static const char *const kinds[] = {"set", "get", "solve"};
     struct tutti_text text = {0};

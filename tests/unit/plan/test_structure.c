@@ -265,7 +265,7 @@ static void ten_thousand_components(void **state)
     assert_int_equal(structure.node_count, 6 * MANY);
     assert_int_equal(structure.graph.first[structure.node_count], 5 * MANY);
     assert_int_equal(structure.scc.count, 6 * MANY);
-    struct tutti_order order;
+    struct tutti_run_order order;
     assert_ok(tutti_order_init(&order, &structure, true));
     check_order(&structure, &order, true);
     /* The first component gives y1, the second y1 and y2, all others everything at once; then the rest of those two. */

@@ -102,7 +102,8 @@ static void test_frames(void **state)
     struct reporting_rank rank;
     rank_init(&rank, 0, 1);
     tutti_log_printf(tutti_rank_reporter_log(rank.reporter), TUTTI_LOG_DEBUG, "ball", "b%d", 1);
-    struct tutti_progress progress = {.start = 1, .stop = 2, .time = 3, .step = 4, .steps = 5, .elapsed = 6};
+    struct tutti_progress progress = {
+        .start = 1, .stop = 2, .time = 3, .step = 4, .steps = 5, .elapsed = 6, .paused = true};
     assert_ok(tutti_rank_reporter_tell_progress(rank.reporter, &progress));
     rank_end(&rank, TUTTI_ERR_SOLVER, "no step is small enough", 7);
     assert_message(&rank, TUTTI_LOG_DEBUG, "ball", "b1");
@@ -111,6 +112,7 @@ static void test_frames(void **state)
         assert_near(tutti_unparcel_double(&in), i, 0);
     assert_int_equal(tutti_unparcel_u64(&in), 5);
     assert_near(tutti_unparcel_double(&in), 6, 0);
+    assert_int_equal(tutti_unparcel_u8(&in), 1);
     assert_true(!in.bad && in.at == in.end);
     in = next_frame(&rank, TUTTI_REPORT_END);
     assert_int_equal(tutti_unparcel_u32(&in), TUTTI_ERR_SOLVER);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* watch_client.h - one who watches a run that is live (docs/live.md): events as they come, orders. */
+#ifndef TUTTI_CLI_WATCH_CLIENT_H
+#define TUTTI_CLI_WATCH_CLIENT_H
+
+#include <jansson.h>
+
+#include "base/str.h"
+
+struct watch_client {
+    const char *address, *token; /* borrowed */
+    int fd;                      /* to poll for input */
+    struct tutti_text text;      /* that came, and is no whole event yet */
+    bool answered;               /* the head of the answer has come */
+};
+
+/* Asks for events. `columns`: patterns with ';' between; NULL: all. IO, LOST, with what to do. */
+TUTTI_CHECKED enum tutti_err watch_connect(struct watch_client *client, const char *address, const char *token,
+                                           const char *columns);
+/* Takes in what has come; waits for something if there is nothing. *over: that was all. FORMAT, LOST. */
+TUTTI_CHECKED enum tutti_err watch_receive(struct watch_client *client, bool *over);
+/* The next whole event: its kind is good until the next call, *data (one object) is the caller's; false: there is none. */
+bool watch_next(struct watch_client *client, const char **kind, json_t **data);
+void watch_disconnect(struct watch_client *client);
+
+/* A JSON object, over a connection of its own. ARGUMENT, with what the run says to it; IO, LOST. */
+TUTTI_CHECKED enum tutti_err watch_order(const struct watch_client *client, const char *order);
+
+#endif

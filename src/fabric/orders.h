@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* orders.h - what those who watch a run ask of it, on its way to the first rank, which looks now and then and agrees on it with the others.
+ *
+ * A ring, which lies in memory that both sides see, in two processes as well: zeroed it is empty. One thread gives, one takes. */
+#ifndef TUTTI_FABRIC_ORDERS_H
+#define TUTTI_FABRIC_ORDERS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tutti_run_order_kind {
+    TUTTI_ORDER_WATCH, /* rows are wanted (`value` 1), or not (0) */
+    TUTTI_ORDER_PAUSE, /* after the step that is under way */
+    TUTTI_ORDER_GO,
+    TUTTI_ORDER_STEP, /* while it pauses: `value` macro steps */
+    TUTTI_ORDER_STOP, /* the run ends, and its result is kept */
+    TUTTI_ORDER_SET,  /* a variable to `value` */
+    TUTTI_ORDER_KINDS
+};
+
+struct tutti_run_order {
+    uint32_t kind; /* enum tutti_run_order_kind */
+    uint32_t component, variable;
+    double value;
+};
+
+enum { TUTTI_ORDERS_MOST = 256 }; /* that wait; a power of 2 */
+
+struct tutti_orders {
+    _Atomic uint32_t given, taken; /* so many in all */
+    struct tutti_run_order waiting[TUTTI_ORDERS_MOST];
+};
+
+/* False: too many wait. */
+bool tutti_orders_give(struct tutti_orders *orders, const struct tutti_run_order *order);
+/* Those that wait, in their order, at most `most`; returns how many. */
+size_t tutti_orders_take(struct tutti_orders *orders, struct tutti_run_order *out, size_t most);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* broadcast.h - the server of a run that others watch and steer, in a thread of its own. docs/live.md has what it answers:
+ *
+ *     GET /            what is run, and what is recorded
+ *     GET /events      rows, progress, messages, as they come (news.h); ?columns=a.*;b.x picks
+ *     POST /orders     {"pause":true}, {"go":true}, {"step":3}, {"stop":true}, {"set":{"a.k":2.5}}
+ *     GET /metrics     for Prometheus
+ *
+ * Every request brings the token: "Authorization: Bearer TOKEN", or ?token=TOKEN where a client cannot set headers. */
+#ifndef TUTTI_LIVE_BROADCAST_H
+#define TUTTI_LIVE_BROADCAST_H
+
+#include "live/requests.h"
+
+struct tutti_broadcast;
+
+/* Begins. IO, LIMIT, MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_broadcast_open(struct tutti_broadcast **out, const struct tutti_live_plan *plan);
+/* Ends, once those who watch have got everything up to the board's end; not later than a second from now. NULL is fine. */
+void tutti_broadcast_close(struct tutti_broadcast *broadcast);
+
+#endif

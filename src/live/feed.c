@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/feed.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tutti_feed {
+    pthread_mutex_t mutex;
+    struct tutti_feed_block blocks[2];
+    struct tutti_feed_block *filled, *taken;
+    size_t columns;
+    unsigned long in_bar, per_bar; /* how many were put into the last bar of `filled`; how many fit into each */
+    double *values;                /* of all bars */
+};
+
+enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns)
+{
+    struct tutti_feed *feed = calloc(1, sizeof *feed);
+    double *values = calloc(columns + 1, (size_t)2 * 3 * TUTTI_FEED_BARS * sizeof *values);
+    if (!feed || !values) {
+        free(feed);
+        free(values);
+        return tutti_fail_memory();
+    }
+    *feed = (struct tutti_feed){.columns = columns, .values = values, .per_bar = 1};
+    pthread_mutex_init(&feed->mutex, NULL);
+    for (int i = 0; i < 2; i++)
+        for (size_t b = 0; b < TUTTI_FEED_BARS; b++, values += 3 * columns)
+            feed->blocks[i].bars[b] =
+                (struct tutti_bar){.least = values, .greatest = values + columns, .final = values + 2 * columns};
+    feed->filled = &feed->blocks[0];
+    feed->taken = &feed->blocks[1];
+    *out = feed;
+    return TUTTI_OK;
+}
+
+void tutti_feed_begin_at(struct tutti_feed *feed, uint64_t row)
+{
+    feed->filled->first_row = row;
+}
+
+void tutti_feed_free(struct tutti_feed *feed)
+{
+    if (!feed)
+        return;
+    pthread_mutex_destroy(&feed->mutex);
+    free(feed->values);
+    free(feed);
+}
+
+static void copy(struct tutti_bar *to, const struct tutti_bar *from, size_t columns)
+{
+    to->first = from->first;
+    to->last = from->last;
+    to->rows = from->rows;
+    memcpy(to->least, from->least, columns * sizeof(double));
+    memcpy(to->greatest, from->greatest, columns * sizeof(double));
+    memcpy(to->final, from->final, columns * sizeof(double));
+}
+
+/* `next` follows `bar`. fmin and fmax leave NaN out. */
+static void join(struct tutti_bar *bar, const struct tutti_bar *next, size_t columns)
+{
+    bar->last = next->last;
+    bar->rows += next->rows;
+    for (size_t c = 0; c < columns; c++) {
+        bar->least[c] = fmin(bar->least[c], next->least[c]);
+        bar->greatest[c] = fmax(bar->greatest[c], next->greatest[c]);
+    }
+    memcpy(bar->final, next->final, columns * sizeof(double));
+}
+
+/* Two bars become one. */
+static void halve(struct tutti_feed *feed)
+{
+    struct tutti_bar *bars = feed->filled->bars;
+    for (size_t b = 0; b < TUTTI_FEED_BARS / 2; b++) {
+        if (b > 0)
+            copy(&bars[b], &bars[2 * b], feed->columns);
+        join(&bars[b], &bars[2 * b + 1], feed->columns);
+    }
+    feed->filled->count = TUTTI_FEED_BARS / 2;
+    feed->per_bar *= 2;
+}
+
+void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
+{
+    pthread_mutex_lock(&feed->mutex);
+    struct tutti_feed_block *block = feed->filled;
+    if (block->count == 0 || feed->in_bar == feed->per_bar) {
+        if (block->count == TUTTI_FEED_BARS)
+            halve(feed);
+        copy(&block->bars[block->count++], bar, feed->columns);
+        feed->in_bar = 1;
+    } else {
+        join(&block->bars[block->count - 1], bar, feed->columns);
+        feed->in_bar++;
+    }
+    block->rows += bar->rows;
+    pthread_mutex_unlock(&feed->mutex);
+}
+
+void tutti_feed_put(struct tutti_feed *feed, double t, const double *values)
+{
+    double *same = (double *)values; /* which is only read */
+    tutti_feed_put_bar(feed, &(struct tutti_bar){t, t, 1, same, same, same});
+}
+
+const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed)
+{
+    pthread_mutex_lock(&feed->mutex);
+    struct tutti_feed_block *block = feed->filled, *next = feed->taken;
+    bool any = block->rows > 0;
+    if (any) {
+        next->first_row = block->first_row + block->rows;
+        next->rows = 0;
+        next->count = 0;
+        feed->per_bar = 1;
+        feed->filled = next;
+        feed->taken = block;
+    }
+    pthread_mutex_unlock(&feed->mutex);
+    return any ? block : NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* feed.h - the rows of a run on their way to those who watch it.
+ *
+ * One thread puts rows in, another takes them out in blocks, some ten times a second. A block has bars: each stands for one row, or
+ * for several that follow one another, of which it has the least, the greatest and the last value of every column. A block that is full
+ * before it is taken goes on with bars of twice as many: what a row costs, and the memory for all of them, do not grow with the speed of a
+ * run, nor with how slowly those who watch take it in; and no peak is lost. Bars can be put in as well, so that feeds follow one another: from
+ * the run to its server, from there to each who watches.
+ *
+ * Invariants:
+ *  1. All that was put in since the last block is in the next one, in its order.
+ *  2. NaN is neither least nor greatest, unless all values are NaN. */
+#ifndef TUTTI_LIVE_FEED_H
+#define TUTTI_LIVE_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { TUTTI_FEED_BARS = 256 }; /* at most, of a block; a power of 2 */
+
+/* Values of all columns. */
+struct tutti_bar {
+    double first, last; /* times of its first and its last row */
+    uint64_t rows;
+    double *least, *greatest, *final;
+};
+
+struct tutti_feed_block {
+    uint64_t first_row; /* the number of its first row, from 0 on */
+    uint64_t rows;
+    size_t count;
+    struct tutti_bar bars[TUTTI_FEED_BARS];
+};
+
+struct tutti_feed;
+
+/* MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns);
+/* The next row that is put in has this number; nothing waits to be taken. */
+void tutti_feed_begin_at(struct tutti_feed *feed, uint64_t row);
+void tutti_feed_free(struct tutti_feed *feed); /* NULL is fine */
+
+/* Any thread, one at a time. */
+void tutti_feed_put(struct tutti_feed *feed, double t, const double *values);
+void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar);
+/* All that came since the last block; NULL if there is none. Good until the next call. Another thread, one at a time. */
+const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed);
+
+#endif

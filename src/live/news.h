@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* news.h - what those who watch a run are told, as server-sent events (the HTML standard's text/event-stream): "event: KIND", and
+ * "data: " with one line of JSON. docs/live.md lists them.
+ *
+ * What is no finite number is null: JSON has no word for it. */
+#ifndef TUTTI_LIVE_NEWS_H
+#define TUTTI_LIVE_NEWS_H
+
+#include <tutti/options.h>
+
+#include "base/str.h"
+#include "live/feed.h"
+
+/* Rows, or bars where there are some of several rows, of `columns` columns. */
+void tutti_news_add_rows(struct tutti_text *out, const struct tutti_feed_block *block, size_t columns);
+void tutti_news_add_progress(struct tutti_text *out, const struct tutti_progress *progress);
+/* `kind` with these members: pairs of a name and a text, ended by a NULL name. A NULL text is null. */
+void tutti_news_add_texts(struct tutti_text *out, const char *kind, const char *const *members);
+
+/* Pieces of JSON. */
+void tutti_news_put_number(struct tutti_text *out, double value);
+void tutti_news_put_text(struct tutti_text *out, const char *text);
+
+#endif

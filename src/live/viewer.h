@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* viewer.h - one who watches a run: what it wants to see, and what is on its way to it.
+ *
+ * Rows wait in a feed of its own, as long as what was written before has not gone: one who is slow gets fewer and larger bars, and holds up
+ * nobody. */
+#ifndef TUTTI_LIVE_VIEWER_H
+#define TUTTI_LIVE_VIEWER_H
+
+#include "base/str.h"
+#include "live/feed.h"
+
+struct tutti_viewer;
+
+/* Wants the columns `picked`, numbers among those of the run; copied. MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_viewer_new(struct tutti_viewer **out, const size_t *picked, size_t count);
+void tutti_viewer_free(struct tutti_viewer *viewer); /* NULL is fine */
+
+/* Rows of the run. */
+void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_block *block);
+/* Other events, as text (news.h). One who does not take them in is left behind: tutti_viewer_read then is at its end. */
+void tutti_viewer_tell(struct tutti_viewer *viewer, const char *text, size_t length);
+/* This is the last event, after all rows. */
+void tutti_viewer_end(struct tutti_viewer *viewer, const char *text, size_t length);
+/* Puts at most `size` bytes; 0: there are none now, -1: never again. As tutti_http_stream.read. */
+ptrdiff_t tutti_viewer_read(struct tutti_viewer *viewer, char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "system/value.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/number.h"
+#include "system/conversion.h"
+#include "system/setting.h"
+
+static bool is_item(const struct tutti_desc *desc, const struct tutti_var *var, double value)
+{
+    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    bool found = !def || def->item_count == 0;
+    for (uint32_t i = 0; !found && i < def->item_count; i++)
+        found = (double)def->items[i].value == value;
+    return found;
+}
+
+static bool fits(const struct tutti_desc *desc, const struct tutti_var *var, double value)
+{
+    enum tutti_type type = (enum tutti_type)var->type;
+    bool whole = value == floor(value) && fabs(value) < 0x1p64;
+    if (type == TUTTI_TYPE_FLOAT64)
+        return true;
+    if (type == TUTTI_TYPE_FLOAT32)
+        return !(fabs(value) > FLT_MAX) || isinf(value);
+    return whole && tutti_conversion_fits(type, (tutti_wide)value) &&
+           (type != TUTTI_TYPE_ENUMERATION || is_item(desc, var, value));
+}
+
+static void store(enum tutti_type type, double value, void *to)
+{
+    switch (type) {
+#define STORE(name, ctype)                                                                                             \
+    case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; break
+        STORE(FLOAT64, double);
+        STORE(FLOAT32, float);
+        STORE(INT8, int8_t);
+        STORE(UINT8, uint8_t);
+        STORE(INT16, int16_t);
+        STORE(UINT16, uint16_t);
+        STORE(INT32, int32_t);
+        STORE(UINT32, uint32_t);
+        STORE(INT64, int64_t);
+        STORE(UINT64, uint64_t);
+        STORE(ENUMERATION, int64_t);
+        STORE(BOOLEAN, bool);
+#undef STORE
+    default: break;
+    }
+}
+
+enum tutti_err tutti_value_check(const struct tutti_desc *desc, const struct tutti_var *var, const char *name,
+                                 double value)
+{
+    enum tutti_type type = (enum tutti_type)var->type;
+    tutti_wide room; /* as large as the largest */
+    if (!fits(desc, var, value))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is %s: it cannot be %s", name, tutti_type_name(type),
+                          NUMBER(value));
+    store(type, value, &room);
+    return tutti_setting_check_bounds(var, &room, 1);
+}
+
+void tutti_value_store(const struct tutti_var *var, double value, void *to)
+{
+    store((enum tutti_type)var->type, value, to);
+    if (var->negated)
+        tutti_type_negate((enum tutti_type)var->type, to);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* value.h - a number as the value of a variable of any type that has numbers. */
+#ifndef TUTTI_SYSTEM_VALUE_H
+#define TUTTI_SYSTEM_VALUE_H
+
+#include "description/desc.h"
+
+/* Can it be that, by its type, the items of its enumeration, its bounds? ARGUMENT, which calls it `name`. */
+TUTTI_CHECKED enum tutti_err tutti_value_check(const struct tutti_desc *desc, const struct tutti_var *var,
+                                               const char *name, double value);
+/* As its FMU takes it, with the sign of a negated alias; it was checked. */
+void tutti_value_store(const struct tutti_var *var, double value, void *to);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Orders from thread to thread: all of them, in their order. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "fabric/orders.h"
+
+enum { MANY = 20000 };
+
+static void test_limits(void **state)
+{
+    (void)state;
+    static struct tutti_orders orders;
+    struct tutti_run_order out[TUTTI_ORDERS_MOST + 1];
+    assert_int_equal(tutti_orders_take(&orders, out, 1), 0);
+    for (uint32_t i = 0; i < TUTTI_ORDERS_MOST; i++)
+        assert_true(tutti_orders_give(&orders, &(struct tutti_run_order){.variable = i}));
+    assert_false(tutti_orders_give(&orders, &out[0]));
+    assert_int_equal(tutti_orders_take(&orders, out, 3), 3);
+    assert_int_equal(out[2].variable, 2);
+    assert_true(tutti_orders_give(&orders, &(struct tutti_run_order){.variable = 1000}));
+    assert_int_equal(tutti_orders_take(&orders, out, TUTTI_ORDERS_MOST + 1), TUTTI_ORDERS_MOST - 2);
+    assert_int_equal(out[TUTTI_ORDERS_MOST - 3].variable, 1000);
+    atomic_store(&orders.given, 12345678); /* by a process that does what it likes */
+    assert_int_equal(tutti_orders_take(&orders, out, TUTTI_ORDERS_MOST + 1), 0);
+}
+
+static void *give_many(void *context)
+{
+    for (uint32_t i = 0; i < MANY; i++)
+        while (!tutti_orders_give(context, &(struct tutti_run_order){TUTTI_ORDER_SET, i, 2 * i, 0.5 * i}))
+            sched_yield();
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static struct tutti_orders orders;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, give_many, &orders), 0);
+    for (uint32_t next = 0; next < MANY;) {
+        struct tutti_run_order out[7];
+        size_t count = tutti_orders_take(&orders, out, 7);
+        if (count == 0)
+            sched_yield();
+        for (size_t i = 0; i < count; i++, next++) {
+            assert_int_equal(out[i].component, next);
+            assert_int_equal(out[i].variable, 2 * next);
+            assert_true(out[i].value == 0.5 * next);
+        }
+    }
+    pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_limits), cmocka_unit_test(test_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What comes out of a feed against all that was put in. */
+#include "test.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "live/feed.h"
+
+static void put(struct tutti_feed *feed, uint64_t row)
+{
+    double t = 0.5 * (double)row;
+    tutti_feed_put(feed, t, (double[]){sin(t), (double)row});
+}
+
+/* Every bar has the least, greatest and last of its rows, and the rows follow those of the block before. */
+static uint64_t check(const struct tutti_feed_block *block, uint64_t next)
+{
+    assert_int_equal(block->first_row, next);
+    assert_in_range(block->count, 1, TUTTI_FEED_BARS);
+    for (size_t b = 0; b < block->count; b++) {
+        const struct tutti_bar *bar = &block->bars[b];
+        double least = INFINITY, greatest = -INFINITY;
+        uint64_t end = next + bar->rows;
+        for (uint64_t row = next; row < end; row++) {
+            least = fmin(least, sin(0.5 * (double)row));
+            greatest = fmax(greatest, sin(0.5 * (double)row));
+        }
+        assert_true(bar->first == 0.5 * (double)next && bar->last == 0.5 * (double)(end - 1));
+        assert_true(bar->least[0] == least && bar->greatest[0] == greatest);
+        assert_true(bar->least[1] == (double)next && bar->greatest[1] == (double)(end - 1));
+        assert_true(bar->final[0] == sin(bar->last) && bar->final[1] == (double)(end - 1));
+        next = end;
+    }
+    return next;
+}
+
+static void test_thins(void **state)
+{
+    (void)state;
+    static const unsigned portions[] = {1, 255, 256, 257, 511, 513, 3, 100000, 1, 65536, 65537};
+    struct tutti_feed *feed = NULL;
+    uint64_t row = 0, next = 0;
+    assert_int_equal(tutti_feed_new(&feed, 2), TUTTI_OK);
+    assert_null(tutti_feed_take(feed));
+    for (size_t i = 0; i < sizeof portions / sizeof *portions; i++) {
+        for (unsigned k = 0; k < portions[i]; k++)
+            put(feed, row++);
+        const struct tutti_feed_block *block = tutti_feed_take(feed);
+        assert_non_null(block);
+        assert_int_equal(block->rows, portions[i]);
+        assert_int_equal(block->bars[0].rows > 1, portions[i] > TUTTI_FEED_BARS);
+        next = check(block, next);
+        assert_null(tutti_feed_take(feed));
+    }
+    tutti_feed_free(feed);
+}
+
+static void test_no_numbers(void **state)
+{
+    (void)state;
+    struct tutti_feed *feed = NULL;
+    assert_int_equal(tutti_feed_new(&feed, 2), TUTTI_OK);
+    for (int i = 0; i < 2 * TUTTI_FEED_BARS; i++) /* two rows a bar: the first one is NaN */
+        tutti_feed_put(feed, i, (double[]){i % 2 ? (double)i : NAN, NAN});
+    const struct tutti_feed_block *block = tutti_feed_take(feed);
+    for (size_t b = 0; b < block->count; b++) {
+        const struct tutti_bar *bar = &block->bars[b];
+        assert_true(bar->least[0] == (double)(2 * b + 1) && bar->greatest[0] == (double)(2 * b + 1));
+        assert_true(isnan(bar->least[1]) && isnan(bar->greatest[1]));
+    }
+    tutti_feed_free(feed);
+}
+
+static void test_no_columns(void **state)
+{
+    (void)state;
+    struct tutti_feed *feed = NULL;
+    assert_int_equal(tutti_feed_new(&feed, 0), TUTTI_OK);
+    for (int i = 0; i < 1000; i++)
+        tutti_feed_put(feed, i, NULL);
+    assert_int_equal(tutti_feed_take(feed)->rows, 1000);
+    tutti_feed_free(feed);
+    tutti_feed_free(NULL);
+}
+
+/* ---- from thread to thread ---- */
+
+enum { MANY = 300000 };
+
+static void *put_many(void *context)
+{
+    for (uint64_t row = 0; row < MANY; row++)
+        put(context, row);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct tutti_feed *feed = NULL;
+    pthread_t thread;
+    uint64_t next = 0;
+    assert_int_equal(tutti_feed_new(&feed, 2), TUTTI_OK);
+    assert_int_equal(pthread_create(&thread, NULL, put_many, feed), 0);
+    while (next < MANY) {
+        const struct tutti_feed_block *block = tutti_feed_take(feed);
+        if (block)
+            next = check(block, next);
+    }
+    pthread_join(thread, NULL);
+    assert_null(tutti_feed_take(feed));
+    tutti_feed_free(feed);
+}
+
+/* What one feed gives goes into the next, which is emptied rarely: nothing is lost on the way. */
+static void test_one_after_the_other(void **state)
+{
+    (void)state;
+    struct tutti_feed *fast = NULL, *slow = NULL;
+    uint64_t row = 0;
+    assert_int_equal(tutti_feed_new(&fast, 2), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&slow, 2), TUTTI_OK);
+    for (unsigned round = 0; round < 40; round++) {
+        for (unsigned k = 0; k < 100 * (round % 7 + 1); k++)
+            put(fast, row++);
+        const struct tutti_feed_block *block = tutti_feed_take(fast);
+        for (size_t b = 0; b < block->count; b++)
+            tutti_feed_put_bar(slow, &block->bars[b]);
+    }
+    assert_int_equal(check(tutti_feed_take(slow), 0), row);
+    tutti_feed_free(fast);
+    tutti_feed_free(slow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thins),   cmocka_unit_test(test_no_numbers),          cmocka_unit_test(test_no_columns),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_one_after_the_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
