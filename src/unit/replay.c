@@ -491,19 +491,27 @@ static bool are_values(enum tutti_type type, const unsigned char *bytes, size_t 
     return true;
 }
 
+static enum tutti_err take_values(struct again *again, struct tutti_block *block, size_t size)
+{
+    const void *values = tutti_unparcel_bytes(&again->in, size);
+    if (!values || !are_values(block->type, values, size))
+        return malformed(again);
+    memcpy(block->values, values, size);
+    return TUTTI_OK;
+}
+
+static enum tutti_err take_texts(struct again *again, struct tutti_block *block)
+{
+    enum tutti_err err = tutti_block_unpack(block, &again->in);
+    return again->in.bad ? malformed(again) : err;
+}
+
 static enum tutti_err set_again(struct again *again)
 {
     struct tutti_block block = {0};
     TRY(take_block(again, &block));
     size_t size = block.value_count * tutti_type_size(block.type);
-    enum tutti_err err = TUTTI_OK;
-    const void *values = block.owned ? NULL : tutti_unparcel_bytes(&again->in, size);
-    if (block.owned)
-        err = tutti_block_unpack(&block, &again->in);
-    if (again->in.bad || !are_values(block.type, values, size))
-        err = malformed(again);
-    else if (size > 0 && !block.owned)
-        memcpy(block.values, values, size);
+    enum tutti_err err = block.owned ? take_texts(again, &block) : take_values(again, &block, size);
     if (!err)
         err = again->replay->real->set(again->unit, &block);
     if (block.owned) {
