@@ -257,7 +257,7 @@ class Confined(CommandTest):
                 done, outcome = self.attempt(deed, "--confine", "strict", "--limits", limits, "--rollback", "fork",
                                              f"--set=process={os.getpid()}")
                 self.assertEqual(done, deed == "write_large_file", outcome.err)  # files may be as large as the memory to talk by
-        system = [f"a={kit_fmu('Lacking', '2')}", f"b={kit_fmu('Tracker', '2')}", "--connect", "b.y=a.u", "--rtol", "1e-4"]
+        system = [f"a={kit_fmu('Lacking', '2')}", f"b={kit_fmu('Tracker', '2')}", "--connect", "b.y=a.u", "--rtol", "1e-4", "--interface", "cs"]
         plain = self.simulate(*system)
         for options in (("--confine", "strict"), ("--confine", "strict", "--processes", "2")):
             with self.subTest(options):

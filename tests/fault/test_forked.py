@@ -74,7 +74,7 @@ class Refused(ForkedTest):
     def test_unless_it_was_not_asked_for(self):
         """A unit that cannot go back is treated as such then, with a word about it."""
         lacking = self.altered(FAULTY, (' canGetAndSetFMUstate="true"', ""), (' canGetAndSetFMUstate="true"', ""))
-        units = f"a={FAULTY}", f"b={lacking}", *connect("a.y=b.u", "b.y=a.u"), "--stop", "1"
+        units = f"a={FAULTY}", f"b={lacking}", *connect("a.y=b.u", "b.y=a.u"), "--stop", "1", "--interface", "cs"
         for call in ("Instantiate", "ExitInitializationMode"):
             with self.subTest(call=call):
                 env = {"KIT_FAULT": f"socket {call} @b"}

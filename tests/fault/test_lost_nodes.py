@@ -269,7 +269,7 @@ class Strangers(NodesTest):
         self.addCleanup(connection.close)
         return connection
 
-    def hello(self, protocol=2, version=None, order=ORDER, magic="tutti"):
+    def hello(self, protocol=3, version=None, order=ORDER, magic="tutti"):
         return number(HELLO) + text(magic) + number(protocol) + text(version or self.version) + order
 
     def peer(self, node):
@@ -374,7 +374,7 @@ class Strangers(NodesTest):
 
     def test_wrong_version(self):
         node = self.node("a")
-        for hello, says in ((self.hello(protocol=3), "protocol 3"), (self.hello(version="9.9"), "this is Tutti 9.9"),
+        for hello, says in ((self.hello(protocol=2), "protocol 2"), (self.hello(version="9.9"), "this is Tutti 9.9"),
                             (self.hello(order=ORDER[::-1]), "byte order"), (self.hello(magic="x"), "no greeting")):
             with self.subTest(says):
                 answer = self.asked(node, hello)

@@ -33,7 +33,7 @@ class Crowds(NodesTest):
         self.two, _ = self.keys("two")
         self.host, self.host_public = self.keys("host")
         version = self.tutti("--version").out.split()[1]
-        self.hello = struct.pack("<I", 1) + text("tutti") + struct.pack("<I", 2) + text(version) + struct.pack(
+        self.hello = struct.pack("<I", 1) + text("tutti") + struct.pack("<I", 3) + text(version) + struct.pack(
             "=Q", 0x0102030405060708)
 
     def secured(self, *options):
