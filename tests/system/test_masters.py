@@ -158,7 +158,7 @@ class WithoutAMaster(MasterTest):
         run = "run", self.CAR, "--coupling", "federated", "--quantum", "0.05", "--step", "0.01", "--quiet", "-o"
         self.tutti(*run, self.path("whole.csv"))
         self.tutti(*run, self.path("parts.csv"), "--threads", "2", "--checkpoint", self.path("point"), "--every", "0.4")
-        self.tutti(*run, self.path("parts.csv"), "--resume", self.path("point.previous"))
+        self.tutti(*run, self.path("parts.csv"), "--resume", self.path("point"))
         self.assertEqual(*(pathlib.Path(self.path(name)).read_bytes() for name in ("whole.csv", "parts.csv")))
 
 
