@@ -14,9 +14,9 @@ struct streams {
     bool over; /* all of them come to their end */
 };
 
-/* A response that goes on for as long as `stream` has something; it closes that, also where NULL is returned. */
+/* A response that goes on for as long as `source` has something; it closes that, also where NULL is returned. */
 struct MHD_Response *streams_respond(struct streams *streams, struct MHD_Connection *connection,
-                                     const struct tutti_http_stream *stream);
+                                     const struct tutti_http_stream *source);
 void streams_wake(struct streams *streams);
 
 #endif

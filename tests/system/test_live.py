@@ -19,12 +19,19 @@ class Live:
 
     def __init__(self, test, process):
         self.test, self.process, self.said = test, process, []
+        test.addCleanup(self.end)
         while not (found := re.search(rb"live at http://([\d.]+):(\d+)/\?token=(\w+)", line := process.stderr.readline())):
             test.assertTrue(line, f"it has ended: {self.said}")
             self.said.append(line)
         self.host, self.port, self.token = found[1].decode(), int(found[2]), found[3].decode()
         self.address = f"{self.host}:{self.port}"
         self.events = self.last = None
+
+    def end(self):
+        """A run of a test that has failed goes on."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
 
     def ask(self, method, path, body=None, token=None):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
