@@ -59,13 +59,14 @@ class CheckpointTest(FabricTest):
 
 class Masters(CheckpointTest):
     def test_every_master(self):
+        """Every coupling, with every other control."""
         kinds = [LOCAL, threads(2), processes(2), threads(3)]
         good = total = 0
-        for n, master in enumerate(masters()):
+        for n, master in enumerate([*masters()][::2]):
             self.clear()
             pairs = [(kinds[n % 4], kinds[(n // 4 + n) % 4])]
-            pairs += [(mpi(2), LOCAL), (threads(2), mpi(2))] if n % 12 == 5 and has_mpi() else []
-            pairs += [(self.tcp(), processes(2)), (LOCAL, self.tcp())] if n % 12 == 9 else []
+            pairs += [(mpi(2), LOCAL), (threads(2), mpi(2))] if n % 6 == 2 and has_mpi() else []
+            pairs += [(self.tcp(), processes(2)), (LOCAL, self.tcp())] if n % 6 == 5 else []
             run = (*SYSTEMS[n % len(SYSTEMS)], *master)
             plain = self.goes_on(*run, pairs=pairs, log=True, part=(0.2, 0.37, 0.61)[n % 3])
             self.assertIn(plain.status, (0, 1, 2), plain.err)

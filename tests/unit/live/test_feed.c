@@ -78,7 +78,7 @@ static void test_no_columns(void **state)
     struct tutti_feed *feed = NULL;
     assert_int_equal(tutti_feed_new(&feed, 0), TUTTI_OK);
     for (int i = 0; i < 1000; i++)
-        tutti_feed_put(feed, i, NULL);
+        tutti_feed_put(feed, i, (double[]){0});
     assert_int_equal(tutti_feed_take(feed)->rows, 1000);
     tutti_feed_free(feed);
     tutti_feed_free(NULL);
