@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Derivatives are carried beside values (forward mode: Griewank, Walther: Evaluating Derivatives, 2nd ed., chapter 3). */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "expression/program.h"
+
+/* d(x^y) = y x^(y-1) dx + x^y log(x) dy, where an exponent that rests needs no logarithm of its base. */
+static double power_slope(double x, double y, double v, double dx, double dy)
+{
+    double slope = dx != 0 ? y * pow(x, y - 1) * dx : 0;
+    return dy != 0 ? slope + v * log(x) * dy : slope;
+}
+
+static bool takes_two(enum tutti_op op)
+{
+    switch (op) {
+    case TUTTI_OP_ADD:
+    case TUTTI_OP_SUBTRACT:
+    case TUTTI_OP_MULTIPLY:
+    case TUTTI_OP_DIVIDE:
+    case TUTTI_OP_LESS:
+    case TUTTI_OP_AT_MOST:
+    case TUTTI_OP_MORE:
+    case TUTTI_OP_AT_LEAST:
+    case TUTTI_OP_EQUAL:
+    case TUTTI_OP_DIFFERENT:
+#define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME:
+#include "expression/functions.def"
+        return true;
+    default: return false;
+    }
+}
+
+/* What an operation makes of its operands; y is the second one, if it takes two. */
+static inline double operate(enum tutti_op op, double x, double y)
+{
+    switch (op) {
+    case TUTTI_OP_NEGATE: return -x;
+    case TUTTI_OP_NOT: return x == 0;
+    case TUTTI_OP_TRUTH: return x != 0;
+    case TUTTI_OP_ADD: return x + y;
+    case TUTTI_OP_SUBTRACT: return x - y;
+    case TUTTI_OP_MULTIPLY: return x * y;
+    case TUTTI_OP_DIVIDE: return x / y;
+    case TUTTI_OP_LESS: return x < y;
+    case TUTTI_OP_AT_MOST: return x <= y;
+    case TUTTI_OP_MORE: return x > y;
+    case TUTTI_OP_AT_LEAST: return x >= y;
+    case TUTTI_OP_EQUAL: return x == y;
+    case TUTTI_OP_DIFFERENT:
+        return x != y;
+/* clang-format off */
+#define UNARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return value;
+#define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return value;
+#include "expression/functions.def"
+        /* clang-format on */
+    default: return NAN;
+    }
+}
+
+/* The derivative of v = operate(op, x, y). */
+static inline double differentiate(enum tutti_op op, double x, double y, double v, double dx, double dy)
+{
+    switch (op) {
+    case TUTTI_OP_NEGATE: return -dx;
+    case TUTTI_OP_ADD: return dx + dy;
+    case TUTTI_OP_SUBTRACT: return dx - dy;
+    case TUTTI_OP_MULTIPLY: return dx * y + x * dy;
+    case TUTTI_OP_DIVIDE:
+        return (dx - v * dy) / y;
+        /* What rests has no derivative, even where that of the function is infinite: sqrt(0) * time. */
+/* clang-format off */
+#define UNARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return dx == 0 ? 0 : (derivative)*dx;
+#define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return dx == 0 && dy == 0 ? 0 : (derivative);
+#include "expression/functions.def"
+        /* clang-format on */
+    default: /* comparisons */ return 0;
+    }
+}
+
+/* Where an evaluation came to a value that is not a finite number, and from which operands. */
+struct fault {
+    const struct tutti_instruction *at;
+    double x, y;
+};
+
+/* Evaluates; the derivative as well, if there are slopes; ends at the first fault, if there is room to tell it. In line, so that each of its
+ * callers has a loop without what it does not ask for. */
+static inline __attribute__((always_inline)) double evaluate(const struct tutti_expression *expression,
+                                                             const double *values, const double *slopes, double *slope,
+                                                             struct fault *fault)
+{
+    double stack[TUTTI_EXPRESSION_MAX_DEPTH], rates[TUTTI_EXPRESSION_MAX_DEPTH];
+    const struct tutti_instruction *code = expression->code.items;
+    size_t height = 0;
+    for (size_t i = 0; i < expression->code.count; i++) {
+        const struct tutti_instruction *at = &code[i];
+        double x = 0, y = 0, dx = 0, dy = 0, v;
+        if (at->op == TUTTI_OP_GO) {
+            i = at->u.index - 1;
+            continue;
+        }
+        if (at->op == TUTTI_OP_UNLESS) {
+            i = stack[--height] == 0 ? at->u.index - 1 : i;
+            continue;
+        }
+        if (at->op == TUTTI_OP_NUMBER) {
+            v = at->u.number;
+        } else if (at->op == TUTTI_OP_NAME) {
+            v = values[at->u.index];
+            dx = slopes ? slopes[at->u.index] : 0;
+        } else {
+            if (takes_two(at->op)) {
+                y = stack[--height];
+                dy = slopes ? rates[height] : 0;
+            }
+            x = stack[--height];
+            v = operate(at->op, x, y);
+            if (slopes)
+                dx = differentiate(at->op, x, y, v, rates[height], dy);
+        }
+        if (fault && !isfinite(v)) {
+            *fault = (struct fault){at, x, y};
+            return v;
+        }
+        rates[height] = dx;
+        stack[height++] = v;
+    }
+    if (slopes)
+        *slope = rates[0];
+    return stack[0];
+}
+
+double tutti_expression_value(const struct tutti_expression *expression, const double *values)
+{
+    return evaluate(expression, values, NULL, NULL, NULL);
+}
+
+double tutti_expression_slope(const struct tutti_expression *expression, const double *values, const double *slopes,
+                              double *slope)
+{
+    return evaluate(expression, values, slopes, slope, NULL);
+}
+
+/* What an operation that can leave the numbers is called in a message. */
+static const char *name_of(enum tutti_op op)
+{
+    switch (op) {
+    case TUTTI_OP_ADD: return "+";
+    case TUTTI_OP_SUBTRACT: return "-";
+    case TUTTI_OP_MULTIPLY:
+        return "*";
+/* clang-format off */
+#define UNARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return name;
+#define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return name;
+#include "expression/functions.def"
+        /* clang-format on */
+    default: return "/";
+    }
+}
+
+static enum tutti_err fail_fault(const struct tutti_expression *expression, const struct fault *fault, double value)
+{
+    const struct tutti_instruction *at = fault->at;
+    char place[160];
+    snprintf(place, sizeof place, "'%s', character %u", tutti_str_show(expression->text).text, at->position);
+    if (at->op == TUTTI_OP_NAME)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: its value is %s, not a finite number", place, NUMBER(value));
+    if (at->op == TUTTI_OP_DIVIDE && fault->y == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: division by zero: %s / 0", place, NUMBER(fault->x));
+    if (takes_two(at->op))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s of %s and %s is %s, not a finite number", place, name_of(at->op),
+                          NUMBER(fault->x), NUMBER(fault->y), NUMBER(value));
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s(%s) is %s, not a finite number", place, name_of(at->op),
+                      NUMBER(fault->x), NUMBER(value));
+}
+
+enum tutti_err tutti_expression_check(const struct tutti_expression *expression, const double *values, double *value)
+{
+    struct fault fault = {0};
+    *value = evaluate(expression, values, NULL, NULL, &fault);
+    return fault.at ? fail_fault(expression, &fault, *value) : TUTTI_OK;
+}
