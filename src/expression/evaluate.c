@@ -94,6 +94,7 @@ static inline __attribute__((always_inline)) double evaluate(const struct tutti_
                                                              struct fault *fault)
 {
     double stack[TUTTI_EXPRESSION_MAX_DEPTH], rates[TUTTI_EXPRESSION_MAX_DEPTH];
+    stack[0] = rates[0] = 0;
     const struct tutti_instruction *code = expression->code.items;
     size_t height = 0;
     for (size_t i = 0; i < expression->code.count; i++) {

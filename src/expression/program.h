@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* expression/program.h - a compiled expression: instructions for a stack machine.
  *
- *  Y1  An instruction takes its operands from the top of the stack and leaves one value; jumps leave or take as they say.
- *  Y2  At every instruction the stack has the same height whichever way led there, and never more than TUTTI_EXPRESSION_MAX_DEPTH values.
- *  Y3  Jumps go forward only. */
+ * An instruction takes its operands from the top of the stack and leaves one value; jumps leave or take as they say, and go forward only.
+ * At every instruction the stack has the same height whichever way led there, and never more than TUTTI_EXPRESSION_MAX_DEPTH values. */
 #ifndef TUTTI_EXPRESSION_PROGRAM_H
 #define TUTTI_EXPRESSION_PROGRAM_H
 
