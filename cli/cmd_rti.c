@@ -115,6 +115,7 @@ static bool read_wishes(const struct arguments *arguments, struct wishes *wishes
     *wishes = (struct wishes){
         .server = {.listen = listen ? listen : "127.0.0.1", .rules = tutti_fedpro_rules_usual},
         .service = {.longest_message = TUTTI_FEDPRO_LONGEST_MESSAGE,
+                    .patience = 30,
                     .limits = {.callbacks = 1000000, .bytes = (size_t)1 << 30}},
         .log = {.write = console_log, .level = TUTTI_LOG_INFO},
     };
@@ -124,6 +125,7 @@ static bool read_wishes(const struct arguments *arguments, struct wishes *wishes
         wishes->log.level = TUTTI_LOG_DEBUG;
     if (!console_wants_json(arguments, &json) || !read_seconds(arguments, "--silence", &wishes->server.rules.silence) ||
         !read_seconds(arguments, "--grace", &wishes->server.rules.grace) ||
+        !read_seconds(arguments, "--stall", &wishes->service.patience) ||
         !read_queue(arguments, &wishes->server.rules.limits.waiting) || !read_key(arguments, wishes))
         return false;
     if (json)
@@ -201,7 +203,7 @@ static enum tutti_err serve_and_record(struct wishes *wishes, const char *path)
 {
     struct tutti_failure failure;
     if (path)
-        TRY(tutti_fedpro_journal_open(&wishes->service.journal, path));
+        TRY(tutti_fedpro_journal_open(&wishes->service.journal, path, &wishes->log));
     tutti_failure_keep(&failure, serve(wishes));
     enum tutti_err err = tutti_fedpro_journal_close(wishes->service.journal);
     return failure.err ? tutti_failure_return(&failure) : err;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/str.h"
 #include "fedpro/message.h"
 #include "record/recorder.h"
 
@@ -18,8 +17,9 @@ struct tutti_fedpro_journal {
     struct tutti_column columns[COLUMNS];
     const char *texts[COLUMNS]; /* of the row that is written */
     double numbers[COLUMNS];
-    struct tutti_text bytes;
+    struct tutti_bytes bytes;
     double began;
+    const struct tutti_log *log;
     struct tutti_failure failure;
 };
 
@@ -37,20 +37,26 @@ static void describe(struct tutti_fedpro_journal *journal)
             .value = number ? (const void *)&journal->numbers[i] : (const void *)&journal->texts[i],
         };
     }
+    journal->columns[BYTES].type = TUTTI_TYPE_BINARY;
+    journal->columns[BYTES].value = &journal->bytes;
 }
 
-enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **out, const char *path)
+enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **out, const char *path,
+                                         const struct tutti_log *log)
 {
     const struct tutti_record_format *format = NULL;
     TRY(tutti_record_format_for(&format, path));
-    if (!format->holds_texts)
+    if (!format->holds_texts && !format->sheet)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%s: what federates send has texts, which %s files do not hold: use .csv or .jsonl", path,
-                          format->name);
+                          "%s: what federates send has texts, which %s files do not hold: use .csv, .jsonl or .h5",
+                          path, format->name);
+    if (format->sheet)
+        format = format->sheet;
     struct tutti_fedpro_journal *journal = calloc(1, sizeof *journal);
     if (!journal)
         return tutti_fail_memory();
     journal->format = format;
+    journal->log = log;
     journal->began = tutti_clock_now();
     describe(journal);
     enum tutti_err err = format->open(&journal->recorder, path, journal->columns, COLUMNS);
@@ -69,7 +75,6 @@ enum tutti_err tutti_fedpro_journal_close(struct tutti_fedpro_journal *journal)
     enum tutti_err err = journal->format->close(journal->recorder);
     if (journal->failure.err)
         err = tutti_failure_return(&journal->failure);
-    tutti_text_fini(&journal->bytes);
     free(journal);
     return err;
 }
@@ -85,13 +90,12 @@ static double read_number(const struct tutti_fedpro_entry *entry)
     return number;
 }
 
-static const char *show_bytes(struct tutti_text *text, const uint8_t *bytes, size_t size)
+static void keep(struct tutti_fedpro_journal *journal, enum tutti_err err)
 {
-    static const char digits[] = "0123456789abcdef";
-    text->length = 0;
-    for (size_t i = 0; i < size; i++)
-        tutti_text_append_n(text, (const char[]){digits[bytes[i] >> 4], digits[bytes[i] & 15]}, 2);
-    return text->text && text->length > 0 ? text->text : "";
+    if (!err)
+        return;
+    tutti_failure_keep(&journal->failure, err);
+    tutti_log_printf(journal->log, TUTTI_LOG_WARNING, NULL, "nothing more is recorded: %s", tutti_err_message());
 }
 
 void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const struct tutti_fedpro_entry *entry)
@@ -103,19 +107,14 @@ void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const stru
     journal->texts[KIND] = entry->kind;
     journal->texts[NAME] = entry->name;
     journal->texts[MEMBER] = entry->member;
-    journal->texts[BYTES] = show_bytes(&journal->bytes, entry->data, entry->size);
+    journal->bytes = (struct tutti_bytes){entry->size, entry->data};
     journal->numbers[STAMP] = entry->stamp;
     journal->numbers[VALUE] = read_number(entry);
-    enum tutti_err err = journal->format->row(journal->recorder, tutti_clock_now() - journal->began);
-    if (err)
-        tutti_failure_keep(&journal->failure, err);
+    keep(journal, journal->format->row(journal->recorder, tutti_clock_now() - journal->began));
 }
 
 void tutti_fedpro_journal_flush(struct tutti_fedpro_journal *journal)
 {
-    if (journal && !journal->failure.err) {
-        enum tutti_err err = journal->format->flush(journal->recorder);
-        if (err)
-            tutti_failure_keep(&journal->failure, err);
-    }
+    if (journal && !journal->failure.err)
+        keep(journal, journal->format->flush(journal->recorder));
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/log.h"
 
 struct tutti_fedpro_journal;
 
@@ -22,11 +23,12 @@ struct tutti_fedpro_entry {
     size_t size;
 };
 
-/* `path` as that of a result: its ending says the format. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **journal, const char *path);
+/* `path` as that of a result: its ending says the format. `log` is borrowed. */
+TUTTI_CHECKED enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **journal, const char *path,
+                                                       const struct tutti_log *log);
 /* NULL is fine. Fails if not all could be written. */
 enum tutti_err tutti_fedpro_journal_close(struct tutti_fedpro_journal *journal);
-/* Nothing if the journal is NULL. A write that fails is told when it is closed. */
+/* Nothing if the journal is NULL. A write that fails goes to the log, and is told again when it is closed; nothing is written after it. */
 void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const struct tutti_fedpro_entry *entry);
 /* Hands what was written to the operating system. */
 void tutti_fedpro_journal_flush(struct tutti_fedpro_journal *journal);

@@ -65,6 +65,7 @@ enum tutti_err tutti_fedpro_service_init(struct tutti_fedpro_service *service,
 void tutti_fedpro_service_fini(struct tutti_fedpro_service *service)
 {
     tutti_rti_free(service->rti);
+    tutti_fedpro_stalls_fini(&service->stalls);
     tutti_fedpro_memory_fini(&service->memory);
 }
 
@@ -305,8 +306,9 @@ void tutti_fedpro_service_settle(void *context)
 
 void tutti_fedpro_service_tick(void *context, double now)
 {
-    (void)now;
-    tutti_fedpro_journal_flush(((struct tutti_fedpro_service *)context)->options.journal);
+    struct tutti_fedpro_service *service = context;
+    tutti_fedpro_journal_flush(service->options.journal);
+    tutti_fedpro_stalls_look(&service->stalls, service->rti, now, service->options.patience, service->options.log);
 }
 
 enum tutti_hla tutti_fedpro_service_connect(struct tutti_fedpro_service *service, struct tutti_fedpro_client *client,

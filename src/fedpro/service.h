@@ -9,6 +9,7 @@
 #include "fedpro/journal.h"
 #include "fedpro/modules.h"
 #include "fedpro/sessions.h"
+#include "fedpro/stalls.h"
 #include "rti/rti.h"
 
 struct tutti_fedpro_service_options {
@@ -16,6 +17,7 @@ struct tutti_fedpro_service_options {
     struct tutti_fedpro_shelf shelf; /* FOM modules that federates may name; borrowed */
     struct tutti_rti_limits limits;
     struct tutti_fedpro_journal *journal; /* borrowed; NULL: none */
+    double patience;                      /* seconds after which a stall is told; 0: never */
     uint32_t longest_message;             /* bytes that a federate may send at once when it is connected */
     const struct tutti_log *log;          /* borrowed; may be NULL */
 };
@@ -33,6 +35,7 @@ struct tutti_fedpro_service {
     struct tutti_fedpro_service_options options;
     struct tutti_fedpro_memory memory; /* of the call that is served */
     struct tutti_fedpro_client *clients;
+    struct tutti_fedpro_stalls stalls;
 };
 
 TUTTI_CHECKED enum tutti_err tutti_fedpro_service_init(struct tutti_fedpro_service *service,
@@ -44,7 +47,7 @@ void tutti_fedpro_service_fini(struct tutti_fedpro_service *service);
 struct tutti_fedpro_handler tutti_fedpro_service_handler(struct tutti_fedpro_service *service);
 /* Sends the callbacks that wait; after each round of calls. `context` is the service. */
 void tutti_fedpro_service_settle(void *context);
-/* From time to time: the journal is flushed. */
+/* From time to time: the journal is flushed, and stalls are told. */
 void tutti_fedpro_service_tick(void *context, double now);
 
 /* For the services: makes the caller an ambassador, or ends that. AlreadyConnected, Unauthorized, InvalidCredentials; NotConnected,

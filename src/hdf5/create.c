@@ -4,8 +4,7 @@
 
 #include "hdf5/parts.h"
 
-/* UTF-8, of any length. */
-static hid_t string_type(void)
+hid_t tutti_hdf5_string_type(void)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, H5T_VARIABLE);
@@ -15,7 +14,7 @@ static hid_t string_type(void)
 
 static herr_t put_attribute(hid_t object, const char *name, hid_t space, const void *texts)
 {
-    hid_t type = string_type(), attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = tutti_hdf5_string_type(), attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     herr_t failed = attribute < 0 ? -1 : H5Awrite(attribute, type, texts);
     if (attribute >= 0 && H5Aclose(attribute) < 0)
         failed = -1;
@@ -23,7 +22,7 @@ static herr_t put_attribute(hid_t object, const char *name, hid_t space, const v
     return failed;
 }
 
-static herr_t put_text(hid_t object, const char *name, const char *text)
+herr_t tutti_hdf5_put_text(hid_t object, const char *name, const char *text)
 {
     hid_t space = H5Screate(H5S_SCALAR);
     herr_t failed = put_attribute(object, name, space, &text);
@@ -87,7 +86,7 @@ hid_t tutti_hdf5_file_access(void)
     return access;
 }
 
-static hid_t make_file(const char *path)
+hid_t tutti_hdf5_make_file(const char *path)
 {
     hid_t access = tutti_hdf5_file_access(), creation = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_obj_track_times(creation, 0); /* the same run, the same bytes */
@@ -108,11 +107,11 @@ enum tutti_err tutti_hdf5_create_file(struct tutti_hdf5_writer *writer, const st
 {
     const char *path = writer->path;
     const hsize_t chunk[] = {writer->block, writer->width};
-    WRITE_TRY(path, writer->file = make_file(path));
+    WRITE_TRY(path, writer->file = tutti_hdf5_make_file(path));
     WRITE_TRY(path, writer->time = make_dataset(writer->file, "time", 1, 0, chunk));
     WRITE_TRY(path, writer->values = make_dataset(writer->file, "values", 2, writer->count, chunk));
-    WRITE_TRY(path, put_text(writer->file, "creator", plan->creator));
-    WRITE_TRY(path, put_text(writer->time, "unit", "s"));
+    WRITE_TRY(path, tutti_hdf5_put_text(writer->file, "creator", plan->creator));
+    WRITE_TRY(path, tutti_hdf5_put_text(writer->time, "unit", "s"));
     WRITE_TRY(path, put_texts(writer->values, plan->texts));
     WRITE_TRY(path, H5Fflush(writer->file, H5F_SCOPE_GLOBAL));
     WRITE_TRY(path, H5Fstart_swmr_write(writer->file));

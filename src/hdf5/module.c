@@ -146,6 +146,22 @@ static void close_reader(struct tutti_hdf5_reader *reader)
     leave();
 }
 
+static enum tutti_err create_sheet(struct tutti_hdf5_sheet **out, const char *path, const char *creator,
+                                   const struct tutti_hdf5_column *columns, size_t count)
+{
+    LOCKED(tutti_hdf5_sheet_new(out, path, creator, columns, count));
+}
+
+static enum tutti_err write_sheet(struct tutti_hdf5_sheet *sheet, const void *const *cells, size_t rows, size_t bytes)
+{
+    LOCKED(tutti_hdf5_sheet_write(sheet, cells, rows, bytes));
+}
+
+static enum tutti_err close_sheet(struct tutti_hdf5_sheet *sheet)
+{
+    LOCKED(tutti_hdf5_sheet_close(sheet));
+}
+
 static const struct tutti_hdf5_module module = {
     .abi = TUTTI_HDF5_ABI,
     .create = create,
@@ -158,6 +174,9 @@ static const struct tutti_hdf5_module module = {
     .read_times = read_times,
     .read = read_values,
     .close_reader = close_reader,
+    .create_sheet = create_sheet,
+    .write_sheet = write_sheet,
+    .close_sheet = close_sheet,
 };
 
 __attribute__((visibility("default"))) tutti_hdf5_entry tutti_hdf5_module;

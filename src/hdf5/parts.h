@@ -58,12 +58,20 @@ struct tutti_hdf5_writer {
 
 /* File, datasets and attributes; `writer` has its numbers, -1 for file, values, time. */
 enum tutti_err tutti_hdf5_create_file(struct tutti_hdf5_writer *writer, const struct tutti_hdf5_plan *plan);
+/* A new file, empty. Type of texts in UTF-8, of any length. A text as an attribute. Negative: HDF5's failure. */
+hid_t tutti_hdf5_make_file(const char *path);
+hid_t tutti_hdf5_string_type(void);
+herr_t tutti_hdf5_put_text(hid_t object, const char *name, const char *text);
 /* How a file is opened for writing: in the format of HDF5 1.10 (the first with SWMR), whatever this library's own is; readers are
  * not locked out. How a dataset is: its chunks are written past the cache. */
 hid_t tutti_hdf5_file_access(void);
 hid_t tutti_hdf5_dataset_access(void);
 /* What is in the file about the datasets changes in flush from now on, and at no other time. */
 enum tutti_err tutti_hdf5_hold_back(const struct tutti_hdf5_writer *writer);
+
+/* 0, or errno: has the disk room for `more` bytes at the end of the file? They are its own from now on, until it is truncated.
+ * Where a file system does not know of this, writing tells. */
+int tutti_hdf5_take_room(int fd, off_t size, off_t more);
 
 /* The same for a file of tutti_hdf5_create_file, after `rows` rows. */
 enum tutti_err tutti_hdf5_reopen_file(struct tutti_hdf5_writer *writer, size_t rows);
@@ -75,6 +83,14 @@ enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const d
                                        size_t rows, bool last);
 enum tutti_err tutti_hdf5_writer_flush(struct tutti_hdf5_writer *writer);
 enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer);
+
+/* ---- sheet.c */
+
+enum tutti_err tutti_hdf5_sheet_new(struct tutti_hdf5_sheet **out, const char *path, const char *creator,
+                                    const struct tutti_hdf5_column *columns, size_t count);
+enum tutti_err tutti_hdf5_sheet_write(struct tutti_hdf5_sheet *sheet, const void *const *cells, size_t rows,
+                                      size_t bytes);
+enum tutti_err tutti_hdf5_sheet_close(struct tutti_hdf5_sheet *sheet);
 
 /* ---- superblock.c */
 

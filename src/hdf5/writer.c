@@ -141,9 +141,7 @@ static enum tutti_err write_piece(const struct tutti_hdf5_writer *writer, size_t
 
 /* ---- blocks */
 
-/* 0, or errno: has the disk room for `more` bytes at the end of the file? They are its own from now on, until it is truncated.
- * Where a file system does not know of this, writing tells. */
-static int take_room(int fd, off_t size, off_t more)
+int tutti_hdf5_take_room(int fd, off_t size, off_t more)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -162,7 +160,8 @@ static enum tutti_err reserve(const struct tutti_hdf5_writer *writer)
     size_t numbers = writer->block * (writer->groups * writer->width + 1);
     int error = fstat(writer->fd, &st) != 0 ? errno : 0;
     if (!error)
-        error = take_room(writer->fd, st.st_size, (off_t)(numbers * sizeof(double)) + INDEX + st.st_size / 512);
+        error =
+            tutti_hdf5_take_room(writer->fd, st.st_size, (off_t)(numbers * sizeof(double)) + INDEX + st.st_size / 512);
     return error ? tutti_hdf5_host->fail_write(writer->path, error) : TUTTI_OK;
 }
 

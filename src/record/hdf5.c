@@ -544,6 +544,7 @@ static enum tutti_err reopen_hdf5(struct tutti_recorder **out, const char *path,
 const struct tutti_record_format tutti_record_hdf5 = {
     .name = "hdf5",
     .extension = ".h5",
+    .sheet = &tutti_record_hdf5_sheet,
     .open = open_hdf5,
     .row = row,
     .flush = flush,

@@ -14,7 +14,7 @@
 #include "base/err.h"
 
 /* Both sides must agree in this. */
-enum { TUTTI_HDF5_ABI = 2 };
+enum { TUTTI_HDF5_ABI = 3 };
 
 /* What the library lends to the module; for all time. */
 struct tutti_hdf5_host {
@@ -47,8 +47,20 @@ struct tutti_hdf5_content {
     size_t block, width; /* of a chunk: what is read together at no further cost */
 };
 
+/* A column of a sheet: a dataset of its own. */
+enum tutti_hdf5_kind { TUTTI_HDF5_NUMBER, TUTTI_HDF5_TEXT, TUTTI_HDF5_BYTES };
+struct tutti_hdf5_bytes {
+    size_t size;
+    const void *data;
+};
+struct tutti_hdf5_column {
+    const char *name;
+    enum tutti_hdf5_kind kind; /* of double, const char *, struct tutti_hdf5_bytes */
+};
+
 struct tutti_hdf5_writer;
 struct tutti_hdf5_reader;
+struct tutti_hdf5_sheet;
 
 /* All functions may be called from any thread; messages name the file. */
 struct tutti_hdf5_module {
@@ -78,6 +90,15 @@ struct tutti_hdf5_module {
     enum tutti_err (*read)(struct tutti_hdf5_reader *reader, size_t row, size_t rows, size_t column, size_t columns,
                            double *values);
     void (*close_reader)(struct tutti_hdf5_reader *reader); /* NULL is fine */
+
+    /* Rows with texts, which are no result. Makes the file or replaces it, without rows; the columns are borrowed for the call. IO. */
+    enum tutti_err (*create_sheet)(struct tutti_hdf5_sheet **out, const char *path, const char *creator,
+                                   const struct tutti_hdf5_column *columns, size_t count);
+    /* Adds rows, cells[column][row]; their texts have so many `bytes`. A program that opens the file from now on sees them, also if this
+     * process is killed. After a failure only close is called. IO. */
+    enum tutti_err (*write_sheet)(struct tutti_hdf5_sheet *sheet, const void *const *cells, size_t rows, size_t bytes);
+    /* Always releases the sheet. */
+    enum tutti_err (*close_sheet)(struct tutti_hdf5_sheet *sheet);
 };
 
 /* The one symbol of the module, "tutti_hdf5_module": NULL if the host is not of its kind. */

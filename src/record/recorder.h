@@ -32,7 +32,9 @@ struct tutti_record_format {
     const char *extension; /* ".csv" */
     bool holds_texts;      /* else it skips columns of type String and Binary */
     bool any_thread;       /* flush() may come from another thread than row(), while that waits for it */
-    bool fixed_once;       /* of a column that is fixed it keeps the first row's value and no other */
+    /* Writes files with this extension that are no results and have texts: open, row, flush and close only. NULL: there is none. */
+    const struct tutti_record_format *sheet;
+    bool fixed_once; /* of a column that is fixed it keeps the first row's value and no other */
 
     /* Opens `path` ("-": standard output) and writes whatever comes before the rows; where that is nothing, the first row goes to
      * the file at once, so that a full disk shows then. `columns` is borrowed until
@@ -67,6 +69,7 @@ struct tutti_record_format {
 
 extern const struct tutti_record_format tutti_record_csv, tutti_record_csv_units, tutti_record_mat, tutti_record_hdf5,
     tutti_record_jsonl;
+extern const struct tutti_record_format tutti_record_hdf5_sheet;
 
 /* The format for a path by the longest extension that fits ("-", and pipes and devices without one, are CSV), or an error that lists the formats. */
 TUTTI_CHECKED enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path);

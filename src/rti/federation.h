@@ -171,8 +171,9 @@ struct tutti_federation {
     struct tutti_sync_point *points;
     size_t point_count, point_room;
     uint64_t last_message;
-    bool unsettled; /* something may be granted */
-    bool has_mom;   /* the RTI has objects of its own, see mom_objects.h */
+    uint64_t grants; /* so far */
+    bool unsettled;  /* something may be granted */
+    bool has_mom;    /* the RTI has objects of its own, see mom_objects.h */
     struct tutti_value *scratch;
     size_t scratch_room;
 };

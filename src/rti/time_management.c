@@ -128,6 +128,7 @@ static void grant(struct tutti_federate *f, int64_t time)
     f->time.now = time;
     f->time.strict = strict;
     raise_promise(f, time, strict);
+    f->federation->grants++;
     tell_time(f, TUTTI_CALLBACK_TimeAdvanceGrant, time, 0);
 }
 
@@ -323,6 +324,7 @@ enum tutti_hla tutti_rti_flush_queue_request(struct tutti_ambassador *ambassador
     f->time.now = granted;
     f->time.strict = false;
     raise_promise(f, granted, false);
+    f->federation->grants++;
     tell_time(f, TUTTI_CALLBACK_FlushQueueGrant, granted, optimistic);
     return changed(f);
 }

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """`tutti rti`: federates over the Federate Protocol."""
-import csv
 import io
 import json
-import pathlib
 import unittest
 import zipfile
 
+from command import wait_until
 from fedpro import FOM, TYPES, Ended, RtiTest, at, real, unreal
 
 
@@ -374,6 +373,22 @@ class Status(RtiTest):
         self.assertIn("road: 2 federates, 1 objects, HLAfloat64Time\n", words)
         self.assertIn("fast (test): at 0, lookahead 0.5, GALT 0.5 by slow, waits for 7 (TAR), 1 messages for later\n", words)
 
+    def test_a_stall_is_told(self):
+        rti = self.rti("--stall", "0.5")
+        pair = [self.federate(rti), self.federate(rti)]
+        for name, federate in zip(("slow", "fast"), pair):
+            federate.join("road", name, fom=FOM)
+            federate.regulate(0.5)
+            federate.constrain()
+        pair[1].advance("TimeAdvanceRequest", 7)
+        self.assertTrue(wait_until(lambda: "no time was granted" in rti.text()), rti.text())
+        self.assertRegex(rti.text(), r"warning: road: no time was granted for \d+ s: 'fast' at 0 waits for 7 \(time advance request\) "
+                                     r"for 'slow', which is at 0 with lookahead 0\.5 and may send from 0\.5\n")
+        pair[0].advance("TimeAdvanceRequest", 7)
+        pair[1].wait("timeAdvanceGrant")
+        self.assertTrue(wait_until(lambda: "road: time goes on, after" in rti.text()), rti.text())
+        self.assertEqual(rti.text().count("no time was granted"), 1)
+
     def test_nothing_there(self):
         self.assertIn("no RTI answers at 127.0.0.1:1", self.tutti("rti", "status", "127.0.0.1:1", status=1).err)
         self.assertIn("tutti rti status HOST:PORT", self.tutti("rti", "status", status=2).err)
@@ -386,50 +401,6 @@ class Status(RtiTest):
         rti = self.rti("--key", key)
         self.assertIn("Unauthorized", self.tutti("rti", "status", rti.address, status=1).err)
         self.assertEqual(self.tutti("rti", "status", rti.address, "--key", str(key)).out, "no federation\n")
-
-
-class Recording(RtiTest):
-    def play(self, *options):
-        rti = self.rti(*options)
-        one = self.federate(rti)
-        one.join("road", "one", fom=FOM)
-        car, (z, v) = one.publish("Car", "z", "v")
-        honk = one.call("GetInteractionClassHandle", interactionClassName="Honk")
-        pitch = one.call("GetParameterHandle", interactionClass=honk, parameterName="pitch")
-        one.call("PublishInteractionClass", interactionClass=honk)
-        one.call("ReserveObjectInstanceName", objectInstanceName="beetle")
-        one.wait("objectInstanceNameReservationSucceeded")
-        body = one.call("RegisterObjectInstanceWithName", objectClass=car, objectInstanceName="beetle")
-        one.regulate(1)
-        one.call("UpdateAttributeValues", objectInstance=body, attributeValues=one.values([(z, real(1.5)), (v, b"\x01\xff")]))
-        one.call("UpdateAttributeValuesWithTime", objectInstance=body, attributeValues=one.values([(z, real(-2))]), time=at(3))
-        one.fails("InvalidLogicalTime", "UpdateAttributeValuesWithTime", objectInstance=body,
-                  attributeValues=one.values([(z, real(7))]), time=at(0.5))
-        one.call("SendInteractionWithTime", interactionClass=honk, time=at(4.25), parameterValues=TYPES["ParameterHandleValueMap"](
-            parameterHandleValue=[TYPES["ParameterHandleValue"](parameterHandle=pitch, value=real(440))]))
-        one.terminate()
-        rti.end()
-
-    def test_csv(self):
-        self.play("--record", "sent.csv")
-        with open(self.path("sent.csv"), newline="", encoding="utf-8") as file:
-            head, *rows = csv.reader(file)
-        self.assertEqual(head, ["time", "federation", "federate", "kind", "name", "member", "stamp", "value", "bytes"])
-        times = [float(row.pop(0)) for row in rows]
-        self.assertEqual(times, sorted(times))
-        self.assertEqual([row[2:] for row in rows], [
-            ["update", "beetle", "z", "nan", "1.5", real(1.5).hex()],
-            ["update", "beetle", "v", "nan", "nan", "01ff"],
-            ["update", "beetle", "z", "3", "-2", real(-2).hex()],
-            ["interaction", "HLAinteractionRoot.Honk", "pitch", "4.25", "440", real(440).hex()]])
-        self.assertEqual({tuple(row[:2]) for row in rows}, {("road", "one")})
-
-    def test_other_formats(self):
-        self.play("--record", "sent.jsonl")
-        self.assertIn('"beetle"', pathlib.Path(self.path("sent.jsonl")).read_text())
-        for numbers in ("sent.mat", "sent.h5"):
-            self.assertIn("do not hold", self.tutti("rti", "--listen", "127.0.0.1:0", "--record", numbers, status=2).err)
-        self.assertIn("sent.txt", self.tutti("rti", "--listen", "127.0.0.1:0", "--record", "sent.txt", status=2).err)
 
 
 class Command(RtiTest):

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "fedpro/stalls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "rti/federation.h"
+#include "rti/time_management.h"
+
+enum { LINES = 4 }; /* of those that wait; `tutti rti status` tells all */
+
+struct tutti_fedpro_watched {
+    const struct tutti_federation *federation;
+    uint64_t grants; /* that it had when last one was new ... */
+    double since;    /* ... or when none waited */
+    bool told;
+};
+
+void tutti_fedpro_stalls_fini(struct tutti_fedpro_stalls *stalls)
+{
+    free(stalls->items);
+}
+
+static struct tutti_fedpro_watched of(const struct tutti_fedpro_stalls *stalls,
+                                      const struct tutti_federation *federation, double now)
+{
+    for (size_t i = 0; i < stalls->count; i++)
+        if (stalls->items[i].federation == federation)
+            return stalls->items[i];
+    return (struct tutti_fedpro_watched){.federation = federation, .grants = federation->grants, .since = now};
+}
+
+/* The first lines of `text`, as one, with how many there are besides. */
+static void shorten(struct tutti_text *text)
+{
+    size_t lines = 0, end = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        lines += text->text[i] == '\n';
+        if (lines <= LINES)
+            end = i;
+        if (text->text[i] == '\n')
+            text->text[i] = ';';
+    }
+    text->length = end;
+    text->text[end] = '\0';
+    if (lines > LINES)
+        tutti_text_printf(text, "; and %zu others ('tutti rti status' tells all)", lines - LINES);
+}
+
+static void look_at(struct tutti_fedpro_watched *watched, struct tutti_federation *federation, double now,
+                    double patience, const struct tutti_log *log)
+{
+    struct tutti_text text = {0};
+    if (federation->grants != watched->grants) {
+        if (watched->told)
+            tutti_log_printf(log, TUTTI_LOG_INFO, NULL, "%s: time goes on, after %.0f s", federation->name,
+                             now - watched->since);
+        *watched = (struct tutti_fedpro_watched){federation, federation->grants, now, false};
+    }
+    if (watched->told || !(now - watched->since >= patience))
+        return;
+    tutti_time_explain(federation, &text);
+    if (text.length == 0) {
+        watched->since = now;
+    } else if (!text.failed) {
+        shorten(&text);
+        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "%s: no time was granted for %.0f s: %s", federation->name,
+                         now - watched->since, text.text);
+        watched->told = true;
+    }
+    tutti_text_fini(&text);
+}
+
+void tutti_fedpro_stalls_look(struct tutti_fedpro_stalls *stalls, const struct tutti_rti *rti, double now,
+                              double patience, const struct tutti_log *log)
+{
+    if (patience <= 0)
+        return;
+    struct tutti_fedpro_watched *items = calloc(rti->count + 1, sizeof *items);
+    if (!items)
+        return;
+    for (size_t i = 0; i < rti->count; i++) {
+        items[i] = of(stalls, rti->federations[i], now);
+        look_at(&items[i], rti->federations[i], now, patience, log);
+    }
+    free(stalls->items);
+    stalls->items = items;
+    stalls->count = rti->count;
+}
