@@ -108,6 +108,8 @@ enum kit_status kit_refuse(struct kit *k, const char *call)
         [KIT_STEP_FAILED] = "step failed",
         [KIT_INTERMEDIATE_UPDATE] = "intermediate update mode",
         [KIT_RECONFIGURATION] = "reconfiguration mode",
+        [KIT_CLOCK_ACTIVATION] = "clock activation mode",
+        [KIT_CLOCK_UPDATE] = "clock update mode",
         [KIT_TERMINATED] = "terminated",
         [KIT_IN_ERROR] = "error",
         [KIT_IN_FATAL] = "fatal",
@@ -203,7 +205,7 @@ static unsigned settable_modes(const struct kit *k, const struct kit_var *var)
     bool input = var->causality == KIT_INPUT, me = k->interface == KIT_ME;
     bool tunable = var->causality == KIT_PARAMETER && variability == KIT_TUNABLE && k->version > 1;
     unsigned modes = 0;
-    if (variability == KIT_CONSTANT)
+    if (variability == KIT_CONSTANT || var->type == KIT_CLOCK)
         return 0;
     if (var->causality == KIT_STRUCTURAL)
         return KIT_MODE(KIT_CONFIGURATION) | (variability == KIT_TUNABLE ? KIT_MODE(KIT_RECONFIGURATION) : 0);
@@ -212,7 +214,8 @@ static unsigned settable_modes(const struct kit *k, const struct kit_var *var)
     if (initial == KIT_APPROX)
         modes |= KIT_MODE(KIT_INSTANTIATED);
     if (input || tunable)
-        modes |= KIT_MODE(KIT_STEP) | KIT_MODE(KIT_IN_EVENT) | (k->version == 1 ? KIT_MODE(KIT_STEP_FAILED) : 0);
+        modes |= KIT_MODE(KIT_STEP) | KIT_MODE(KIT_IN_EVENT) | KIT_MODE(KIT_CLOCK_ACTIVATION) |
+                 (k->version == 1 ? KIT_MODE(KIT_STEP_FAILED) : 0);
     if (input && variability == KIT_CONTINUOUS)
         modes |= KIT_MODE(KIT_CONTINUOUS_TIME) | KIT_MODE(KIT_INTERMEDIATE_UPDATE);
     if (var->derivative && me && k->version == 3 && !var->reinit)
@@ -225,6 +228,8 @@ static unsigned settable_modes(const struct kit *k, const struct kit_var *var)
 static unsigned char needs_of(const struct kit_model *model, const struct kit_var *var)
 {
     size_t state;
+    if (var->clocks || var->type == KIT_CLOCK) /* tick() computes it */
+        return KIT_STALE_START;
     if (kit_var_is_derivative(model, var, &state))
         return KIT_STALE_DERIVATIVES;
     if (var->indicator)
@@ -236,8 +241,25 @@ static unsigned char needs_of(const struct kit_model *model, const struct kit_va
     return var->causality == KIT_CALCULATED ? KIT_STALE_START : 0;
 }
 
-static void describe_slots(struct kit *k)
+/* The references of the clocks of a variable; NULL: it has none, or memory is out (*out). */
+static unsigned *clocks_of(const struct kit_model *model, const struct kit_var *var, bool *out)
 {
+    const char *rest = var->clocks, *word;
+    size_t length, count = 0;
+    while (rest && kit_next_word(&rest, &word, &length))
+        count++;
+    unsigned *clocks = count > 0 ? calloc(count + 1, sizeof *clocks) : NULL;
+    *out = *out || (count > 0 && !clocks);
+    rest = var->clocks;
+    for (size_t i = 0; clocks && kit_next_word(&rest, &word, &length); i++)
+        clocks[i] = (unsigned)kit_var_find(model, word, length);
+    return clocks;
+}
+
+/* False: memory is out. */
+static bool describe_slots(struct kit *k)
+{
+    bool out = false;
     k->slots[0] = (struct kit_slot){.data = &k->time, .count = 1, .type = k->version == 1 ? KIT_ABSENT : KIT_FLOAT64};
     for (size_t i = 1; i <= k->model->variable_count; i++) {
         const struct kit_var *var = &k->model->variables[i - 1];
@@ -246,14 +268,16 @@ static void describe_slots(struct kit *k)
             .var = var,
             .type = kit_var_exists_in(k->model, var, k->version) ? (unsigned char)kit_var_type(var) : KIT_ABSENT,
             .needs = variability == KIT_CONSTANT ? 0 : needs_of(k->model, var),
-            .event_on_set = (var->causality == KIT_INPUT && variability == KIT_DISCRETE) ||
+            .event_on_set = (var->causality == KIT_INPUT && variability == KIT_DISCRETE && !var->clocks) ||
                             (var->causality == KIT_PARAMETER && variability == KIT_TUNABLE),
             .settable = settable_modes(k, var),
+            .clocks = clocks_of(k->model, var, &out),
         };
         k->nz += var->indicator;
         k->polynomial_count += var->causality == KIT_INPUT && var->type == KIT_FLOAT64 && !var->dims &&
                                variability == KIT_CONTINUOUS && k->model->features & KIT_INPUT_DERIVATIVES;
     }
+    return !out;
 }
 
 static double nominal_of(const struct kit_model *model, const struct kit_var *var)
@@ -321,6 +345,7 @@ static void start_over(struct kit *k)
     k->input_event = k->set_in_step = k->event_pending = k->update_needed = k->terminated = k->set_up = k->solved =
         false;
     k->polynomials_active = k->get_closed = false;
+    k->activated = 0;
     kit_state_free(k->previous);
     k->previous = NULL;
     for (size_t i = 0; i < k->polynomial_count; i++)
@@ -412,9 +437,11 @@ struct kit *kit_new(const struct kit_request *request)
         return refuse_new(k, "only one instance per process is possible", NULL);
     if (request->interface == KIT_ME && model->advance)
         return refuse_new(k, "there is no Model Exchange", NULL);
-    describe_slots(k);
+    if (request->interface != KIT_SE && model->features & KIT_ONLY_SCHEDULED)
+        return refuse_new(k, "there is Scheduled Execution only", NULL);
+    bool described = describe_slots(k);
     k->polynomials = calloc(k->polynomial_count + 1, sizeof *k->polynomials);
-    if (!k->polynomials || kit_reset(k) != KIT_OK)
+    if (!described || !k->polynomials || kit_reset(k) != KIT_OK)
         return refuse_new(k, "out of memory, or a start value that does not fit its type", NULL);
     if (KIT_FAULT_NEW(k))
         return refuse_new(k, "a fault was asked for", NULL);
@@ -425,8 +452,10 @@ void kit_free(struct kit *k)
 {
     if (!k)
         return;
-    for (size_t i = 1; k->slots && i <= k->model->variable_count; i++)
+    for (size_t i = 1; k->slots && i <= k->model->variable_count; i++) {
         clear_slot(k, &k->slots[i]);
+        free(k->slots[i].clocks);
+    }
     KIT_FAULT_FREE(k);
     kit_state_free(k->undo);
     kit_state_free(k->previous);

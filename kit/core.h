@@ -18,7 +18,7 @@
 
 #include "kit.h"
 
-enum kit_interface { KIT_CS, KIT_ME };
+enum kit_interface { KIT_CS, KIT_ME, KIT_SE };
 
 /* The union of the modes of all versions. FMI 1.0 ME is always in EVENT once initialised. */
 enum kit_mode {
@@ -31,6 +31,8 @@ enum kit_mode {
     KIT_STEP_FAILED, /* FMI 1.0, 2.0: after a discarded step */
     KIT_INTERMEDIATE_UPDATE,
     KIT_RECONFIGURATION,
+    KIT_CLOCK_ACTIVATION, /* Scheduled Execution */
+    KIT_CLOCK_UPDATE,     /* ... inside the callback of a partition */
     KIT_TERMINATED,
     KIT_IN_ERROR,
     KIT_IN_FATAL
@@ -62,6 +64,7 @@ struct kit_slot {
     unsigned char type;        /* enum kit_type or KIT_ABSENT */
     unsigned char needs;       /* bits of enum kit_stale: before a read */
     bool event_on_set;         /* discrete input or tunable parameter */
+    unsigned *clocks;          /* references of the clocks that it belongs to, owned; 0 ends them; NULL: none */
     bool required;             /* FMI 3.0: named by the importer for the intermediate update */
     unsigned settable;         /* bits KIT_MODE(...): when the importer may set it */
 };
@@ -134,6 +137,12 @@ struct kit {
     void *environment;
     void (*logger)(void); /* cast to the version's type */
     void (*update_callback)(void);
+
+    /* Scheduled Execution. */
+    void (*clock_update)(struct kit *kit);
+    void (*clock_update_callback)(void);
+    void (*lock)(void), (*unlock)(void);
+    unsigned activated; /* the clock of the last partition that was computed; 0: none */
 
     struct kit_state *undo; /* a state of this step, before anything but the continuous states changed */
     bool undo_valid;
@@ -221,6 +230,11 @@ bool kit_var_start(const struct kit_var *var, void *data, size_t count);
 /* A number in the C locale; false if text is not one. */
 bool kit_parse_double(const char *text, double *value);
 
+/* "a/b", or a decimal number (resolution 0). */
+bool kit_parse_fraction(const char *text, double *value, uint64_t *counter, uint64_t *resolution);
+/* Does a clock tell its timing as fractions? Only decimal numbers in the table forbid it. */
+bool kit_has_fraction(const struct kit_var *var);
+
 /* The model's identity, "{8-4-4-4-12}": a hash of everything that the description says. */
 void kit_guid(const struct kit_model *model, int version, char out[KIT_GUID_SIZE]);
 
@@ -266,6 +280,27 @@ enum kit_status kit_get_output_derivative(struct kit *k, unsigned vr, int order,
 enum kit_status kit_directional(struct kit *k, bool adjoint, const unsigned unknowns[], size_t n_unknowns,
                                 const unsigned knowns[], size_t n_knowns, const double seed[], size_t n_seed,
                                 double sensitivity[], size_t n_sensitivity);
+
+/* ---- clocks.c ---- */
+
+bool kit_has_clocks(const struct kit_model *model);
+/* May a clocked variable be read, or set, now? */
+enum kit_status kit_clocked_access(struct kit *k, const char *call, const struct kit_slot *slot, bool set);
+/* Computes the partitions of clocks that tick and were not computed yet. */
+enum kit_status kit_compute_partitions(struct kit *k);
+/* Event mode begins, and nothing has ticked in it; its discrete states were updated, and no clock ticks any more. */
+void kit_begin_ticks(struct kit *k);
+void kit_end_ticks(struct kit *k);
+/* Does an output clock tick? */
+bool kit_output_clock_ticks(const struct kit *k);
+enum kit_status kit_get_clocks(struct kit *k, const unsigned vr[], size_t n, bool values[]);
+enum kit_status kit_set_clocks(struct kit *k, const unsigned vr[], size_t n, const bool values[]);
+/* One clock whose interval or shift is asked for or told, checked; NULL: refused. */
+struct kit_clock *kit_clock_to_get(struct kit *k, const char *call, unsigned vr, bool fraction, bool shift);
+struct kit_clock *kit_clock_to_set(struct kit *k, const char *call, unsigned vr, bool fraction, bool shift);
+/* The qualifier to tell, which is `unchanged` from then on. */
+int kit_tell_qualifier(struct kit_clock *clock);
+enum kit_status kit_activate(struct kit *k, unsigned vr, double t);
 
 /* ---- exchange.c: what Model Exchange sees ---- */
 

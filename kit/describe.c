@@ -105,6 +105,8 @@ bool belongs_to(const struct kit_model *model, const struct kit_var *var, enum s
     bool computed = kit_var_initial(var) != KIT_EXACT && kit_var_variability(var) != KIT_CONSTANT;
     if (list == OUTPUTS)
         return var->causality == KIT_OUTPUT;
+    if (var->clocks || var->type == KIT_CLOCK)
+        return false; /* what ticks later is not known at the start */
     return var->causality == KIT_CALCULATED ||
            ((var->causality == KIT_OUTPUT || is_state(var) || derivative) && computed);
 }

@@ -10,18 +10,23 @@ static const char *const elements[] = {
     [KIT_FLOAT64] = "Float64", [KIT_FLOAT32] = "Float32",         [KIT_INT8] = "Int8",       [KIT_UINT8] = "UInt8",
     [KIT_INT16] = "Int16",     [KIT_UINT16] = "UInt16",           [KIT_INT32] = "Int32",     [KIT_UINT32] = "UInt32",
     [KIT_INT64] = "Int64",     [KIT_UINT64] = "UInt64",           [KIT_BOOLEAN] = "Boolean", [KIT_STRING] = "String",
-    [KIT_BINARY] = "Binary",   [KIT_ENUMERATION] = "Enumeration",
+    [KIT_BINARY] = "Binary",   [KIT_ENUMERATION] = "Enumeration", [KIT_CLOCK] = "Clock",
 };
 
-static void write_interface(const struct kit_model *model, bool exchange)
+static void write_common(const struct kit_model *model)
 {
-    printf(exchange ? "  <ModelExchange" : "  <CoSimulation");
     text("modelIdentifier", model->name);
     flag("canBeInstantiatedOnlyOncePerProcess", model->features & KIT_ONCE_PER_PROCESS);
     flag("canGetAndSetFMUState", model->features & KIT_ROLLBACK);
     flag("canSerializeFMUState", model->features & KIT_SERIALISE);
     flag("providesDirectionalDerivatives", model->features & KIT_DIRECTIONAL);
     flag("providesAdjointDerivatives", model->features & KIT_DIRECTIONAL);
+}
+
+static void write_interface(const struct kit_model *model, bool exchange)
+{
+    printf(exchange ? "  <ModelExchange" : "  <CoSimulation");
+    write_common(model);
     if (exchange) {
         flag("needsCompletedIntegratorStep", model->completed_step != NULL);
     } else {
@@ -77,7 +82,59 @@ static enum kit_variability default_variability(const struct kit_var *var)
 {
     struct kit_var plain = *var;
     plain.variability = KIT_BY_DEFAULT;
+    plain.clocks = NULL;
     return kit_var_variability(&plain);
+}
+
+static void write_clocks(const struct kit_model *model, const struct kit_var *var)
+{
+    const char *rest = var->clocks, *word;
+    size_t length;
+    if (!rest)
+        return;
+    printf(" clocks=\"");
+    for (const char *between = ""; kit_next_word(&rest, &word, &length); between = " ")
+        printf("%s%zu", between, kit_var_find(model, word, length));
+    putchar('"');
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* Interval and shift have one resolution. */
+static void write_fractions(const struct kit_clock *clock)
+{
+    uint64_t shift_resolution = clock->shift_resolution ? clock->shift_resolution : 1;
+    uint64_t times = shift_resolution / common_divisor(clock->resolution, shift_resolution);
+    uint64_t resolution = clock->resolution * times;
+    printf(" supportsFraction=\"true\" resolution=\"%llu\" intervalCounter=\"%llu\"", (unsigned long long)resolution,
+           (unsigned long long)(clock->counter * times));
+    whole("shiftCounter", (long long)(clock->shift_counter * (resolution / shift_resolution)));
+}
+
+static void write_timing(const struct kit_var *var)
+{
+    static const char *const words[] = {
+        [KIT_INTERVAL_CONSTANT] = "constant",   [KIT_INTERVAL_FIXED] = "fixed",
+        [KIT_INTERVAL_TUNABLE] = "tunable",     [KIT_INTERVAL_CHANGING] = "changing",
+        [KIT_INTERVAL_COUNTDOWN] = "countdown", [KIT_TRIGGERED] = "triggered",
+    };
+    struct kit_clock clock;
+    kit_var_start(var, &clock, 1);
+    text("intervalVariability", words[var->clock]);
+    if (var->causality == KIT_INPUT)
+        printf(" priority=\"%u\"", var->priority);
+    flag("canBeDeactivated", var->can_be_deactivated);
+    number("intervalDecimal", clock.interval);
+    number("shiftDecimal", clock.shift);
+    if (var->clock == KIT_TRIGGERED || !kit_has_fraction(var))
+        return;
+    if (var->period)
+        write_fractions(&clock);
+    else
+        flag("supportsFraction", true);
 }
 
 static void write_attributes(const struct kit_model *model, const struct kit_var *var)
@@ -91,7 +148,7 @@ static void write_attributes(const struct kit_model *model, const struct kit_var
     text("description", var->description);
     text("causality", causality_word(var));
     text("variability", variability == default_variability(var) ? NULL : variability_word(variability));
-    text("initial", initial_word(var));
+    text("initial", type == KIT_CLOCK ? NULL : initial_word(var));
     flag("intermediateUpdate", var->intermediate);
     text("declaredType", type == KIT_ENUMERATION ? var->enumeration : var->declared_type);
     if (floating) {
@@ -99,6 +156,11 @@ static void write_attributes(const struct kit_model *model, const struct kit_var
         text("unit", var->unit);
         text("displayUnit", var->display_unit);
         text("nominal", var->nominal);
+    }
+    write_clocks(model, var);
+    if (type == KIT_CLOCK) {
+        write_timing(var);
+        return;
     }
     if (type != KIT_BOOLEAN && type != KIT_STRING && type != KIT_BINARY) {
         text("min", var->min);
@@ -210,9 +272,16 @@ void describe3(const struct kit_model *model)
     text("version", model->version);
     text("generationTool", "Tutti FMU kit");
     puts(">");
-    if (!model->advance)
+    bool steps = !(model->features & KIT_ONLY_SCHEDULED);
+    if (!model->advance && steps)
         write_interface(model, true);
-    write_interface(model, false);
+    if (steps)
+        write_interface(model, false);
+    if (model->features & (KIT_SCHEDULED | KIT_ONLY_SCHEDULED)) {
+        printf("  <ScheduledExecution");
+        write_common(model);
+        puts("/>");
+    }
     write_units(model);
     write_types(model);
     write_log_categories();

@@ -136,8 +136,9 @@ static void check_start(const struct kit_model *model, const struct kit_var *var
 {
     const char *name = kit_var_name(var);
     enum kit_initial initial = kit_var_initial(var);
-    bool known = var->causality == KIT_INPUT || var->causality == KIT_PARAMETER || var->causality == KIT_STRUCTURAL ||
-                 kit_var_variability(var) == KIT_CONSTANT || initial == KIT_EXACT || initial == KIT_APPROX;
+    bool known = (var->causality == KIT_INPUT && var->type != KIT_CLOCK) || var->causality == KIT_PARAMETER ||
+                 var->causality == KIT_STRUCTURAL || kit_var_variability(var) == KIT_CONSTANT || initial == KIT_EXACT ||
+                 initial == KIT_APPROX;
     if (known && !var->start)
         mistake(name, "needs a start value");
     if (initial == KIT_INITIAL_CALCULATED && var->start)
@@ -182,6 +183,39 @@ static void check_combination(const struct kit_var *var)
         mistake(name, "a structural parameter is no array");
 }
 
+static void check_clock(const struct kit_var *var)
+{
+    const char *name = kit_var_name(var);
+    bool is = var->type == KIT_CLOCK;
+    bool periodic = var->clock >= KIT_INTERVAL_CONSTANT && var->clock <= KIT_INTERVAL_TUNABLE;
+    struct kit_clock clock = {0};
+    if (is != (var->clock != KIT_NO_INTERVAL))
+        mistake(name, "a clock is a struct kit_clock with a .clock");
+    if (!is)
+        return;
+    if (var->causality != KIT_INPUT && !(var->causality == KIT_OUTPUT && var->clock == KIT_TRIGGERED))
+        mistake(name, "a clock is an input, or a triggered output");
+    if (!kit_var_start(var, &clock, 1) || (var->period && !(clock.interval > 0)) || clock.shift < 0)
+        mistake(name, "its period and shift are fractions (\"1/100\") or decimal numbers, the period not 0");
+    if ((!periodic && (var->period || var->shift)) || (var->clock == KIT_INTERVAL_CONSTANT && !var->period))
+        mistake(name, "periodic clocks, and no others, have a period");
+    if (var->period && var->shift && !strchr(var->period, '/') != !strchr(var->shift, '/'))
+        mistake(name, "period and shift are both fractions or both decimal numbers");
+}
+
+static void check_clocks(const struct kit_model *model, const struct kit_var *var)
+{
+    const char *rest = var->clocks, *word;
+    size_t length;
+    while (rest && kit_next_word(&rest, &word, &length)) {
+        size_t vr = kit_var_find(model, word, length);
+        if (vr == 0 || vr == SIZE_MAX || model->variables[vr - 1].type != KIT_CLOCK)
+            mistake(kit_var_name(var), "belongs to \"%.*s\", which is no clock", (int)length, word);
+    }
+    if (var->clocks && kit_var_variability(var) != KIT_DISCRETE && kit_var_variability(var) != KIT_TUNABLE)
+        mistake(kit_var_name(var), "a variable with clocks is discrete or tunable");
+}
+
 static void check_names(const struct kit_model *model, size_t i)
 {
     const char *name = kit_var_name(&model->variables[i]);
@@ -203,6 +237,11 @@ int check_model(const struct kit_model *model)
         mistake(".name", "must be a C identifier");
     if (model->features & KIT_DIRECTIONAL && !model->partial)
         mistake(".features", "KIT_DIRECTIONAL needs the function .partial");
+    bool clocks = kit_has_clocks(model);
+    if (clocks && !(model->features & (KIT_EVENT_MODE | KIT_ONLY_SCHEDULED)))
+        mistake(".features", "a model with clocks needs KIT_EVENT_MODE");
+    if (model->features & (KIT_SCHEDULED | KIT_ONLY_SCHEDULED) && !clocks)
+        mistake(".features", "KIT_SCHEDULED needs clocks");
     if (model->features & KIT_SERIALISE && !(model->features & KIT_ROLLBACK))
         mistake(".features", "KIT_SERIALISE needs KIT_ROLLBACK");
     for (size_t i = 0; i < model->type_count; i++)
@@ -215,6 +254,8 @@ int check_model(const struct kit_model *model)
         check_dims(model, var);
         check_depends(model, var);
         check_start(model, var);
+        check_clock(var);
+        check_clocks(model, var);
         if (var->derivative)
             check_derivative(model, var);
     }

@@ -60,19 +60,26 @@ void kit_enter_event_mode(struct kit *k)
     k->update_needed = true;
     k->rounds = 0;
     k->last_event = k->time;
+    kit_begin_ticks(k);
 }
 
 enum kit_status kit_event_once(struct kit *k, struct kit_event *event)
 {
     *event = (struct kit_event){.next_time = k->next_event > k->time ? k->next_event : INFINITY};
+    enum kit_status computed = kit_compute_partitions(k);
+    if (computed > KIT_WARNING)
+        return computed;
+    kit_end_ticks(k);
     k->input_event = false;
     k->event_pending = false;
     k->rounds++;
     if (!k->model->event) {
         k->update_needed = false;
-        return KIT_OK;
+        k->stale |= KIT_STALE_POINT;
+        return computed;
     }
-    enum kit_status status = checked(k, k->model->event(k, k->self, k->time, event), "event");
+    enum kit_status status = kit_worse(computed, checked(k, k->model->event(k, k->self, k->time, event), "event"));
+    event->again = event->again || kit_output_clock_ticks(k); /* which the importer is to see */
     if (!(event->next_time > k->time))
         return kit_fail(k, KIT_ERROR, "event() at t = %.17g announced the next one at %.17g", k->time,
                         event->next_time);
@@ -98,6 +105,12 @@ enum kit_status kit_event_all(struct kit *k)
     return status;
 }
 
+/* The first event of Scheduled Execution: nothing has ticked. */
+static bool settles_at_once(const struct kit *k)
+{
+    return k->interface == KIT_SE || (k->interface == KIT_CS && !k->event_mode);
+}
+
 enum kit_status kit_exit_initialisation(struct kit *k)
 {
     enum kit_status status = kit_refresh(k, KIT_STALE_START);
@@ -106,7 +119,7 @@ enum kit_status kit_exit_initialisation(struct kit *k)
     k->last_time = k->last_event = k->time;
     k->update_needed = true;
     k->rounds = 0;
-    if (k->interface == KIT_CS && !k->event_mode) {
+    if (settles_at_once(k)) {
         status = kit_worse(status, kit_event_all(k));
         if (status <= KIT_WARNING)
             status = kit_worse(status, kit_note_indicators(k));

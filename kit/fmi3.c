@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fmi3.c - FMI 3.0, Co-Simulation and Model Exchange, on the core: the modes. Values and the rest are in fmi3_values.c.
+/* fmi3.c - FMI 3.0, Co-Simulation, Model Exchange and Scheduled Execution, on the core: the modes. Values and clocks are in fmi3_values.c and
+ * fmi3_clocks.c.
  *
- * The modes in which a call is allowed are those of the standard's chapters 2.3, 3.2 and 4.2. A forbidden call is an
+ * The modes in which a call is allowed are those of the standard's chapters 2.3, 3.2, 4.2 and 5.2. A forbidden call is an
  * Error. With event mode:
  * - a do-step ends at the first event, if early return is allowed; if not, state events inside the step are handled
  *   inside, and a step past the announced time event is refused;
@@ -102,6 +103,8 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
     const char *problem = NULL;
     if (event_mode_used && !(k->model->features & KIT_EVENT_MODE))
         problem = "this FMU has no event mode";
+    else if (!event_mode_used && kit_has_clocks(k->model))
+        problem = "this FMU has clocks, and needs event mode";
     else if (n_required_intermediate > 0 && !k->intermediate)
         problem = offered ? "there is no callback for the intermediate update" : "this FMU has no intermediate update";
     else if (!take_required(k, required_intermediate, n_required_intermediate))
@@ -114,17 +117,31 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
     return NULL;
 }
 
+static void clock_update(struct kit *k)
+{
+    ((fmi3ClockUpdateCallback)k->clock_update_callback)(k->environment);
+}
+
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instance_name, fmi3String token, fmi3String resource_path,
                                                fmi3Boolean visible, fmi3Boolean logging_on,
                                                fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
-                                               fmi3ClockUpdateCallback clock_update,
-                                               fmi3LockPreemptionCallback lock_preemption,
-                                               fmi3UnlockPreemptionCallback unlock_preemption)
+                                               fmi3ClockUpdateCallback update, fmi3LockPreemptionCallback lock,
+                                               fmi3UnlockPreemptionCallback unlock)
 {
-    (void)instance_name, (void)token, (void)resource_path, (void)visible, (void)logging_on;
-    (void)clock_update, (void)lock_preemption, (void)unlock_preemption;
-    if (log)
-        log(environment, fmi3Error, "logStatusError", "this FMU has no Scheduled Execution");
+    (void)visible;
+    struct kit *k = instantiate(KIT_SE, instance_name, token, resource_path, logging_on, environment, log);
+    if (!k)
+        return NULL;
+    if (k->model->features & (KIT_SCHEDULED | KIT_ONLY_SCHEDULED)) {
+        k->clock_update = update ? clock_update : NULL;
+        k->clock_update_callback = (void (*)(void))update;
+        k->lock = lock;
+        k->unlock = unlock;
+        return k;
+    }
+    k->logging = true;
+    kit_log(k, KIT_ERROR, "this FMU has no Scheduled Execution");
+    kit_free(k);
     return NULL;
 }
 
@@ -160,7 +177,9 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
     ENTER("ExitInitializationMode", INITIALISATION);
     enum kit_status status = kit_exit_initialisation(k);
     if (status <= KIT_WARNING)
-        k->mode = k->interface == KIT_ME || k->event_mode ? KIT_IN_EVENT : KIT_STEP;
+        k->mode = k->interface == KIT_SE                    ? KIT_CLOCK_ACTIVATION
+                  : k->interface == KIT_ME || k->event_mode ? KIT_IN_EVENT
+                                                            : KIT_STEP;
     LEAVE(status);
 }
 
@@ -234,7 +253,7 @@ static bool has_structural(const struct kit *k, bool tunable)
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c)
 {
-    ENTER("EnterConfigurationMode", INSTANTIATED | EVENT | STEP);
+    ENTER("EnterConfigurationMode", INSTANTIATED | EVENT | STEP | ACTIVATION);
     bool running = k->mode != KIT_INSTANTIATED;
     if (k->mode == KIT_IN_EVENT && k->interface == KIT_CS)
         return (fmi3Status)kit_refuse(k, "EnterConfigurationMode");
@@ -252,13 +271,13 @@ fmi3Status fmi3ExitConfigurationMode(fmi3Instance c)
     if (status <= KIT_WARNING && k->mode == KIT_CONFIGURATION)
         k->mode = KIT_INSTANTIATED;
     else if (status <= KIT_WARNING)
-        k->mode = k->interface == KIT_ME ? KIT_IN_EVENT : KIT_STEP;
+        k->mode = k->interface == KIT_SE ? KIT_CLOCK_ACTIVATION : k->interface == KIT_ME ? KIT_IN_EVENT : KIT_STEP;
     LEAVE(status);
 }
 
 fmi3Status fmi3Terminate(fmi3Instance c)
 {
-    ENTER("Terminate", EVENT | CONTINUOUS | STEP | KIT_MODE(KIT_RECONFIGURATION));
+    ENTER("Terminate", EVENT | CONTINUOUS | STEP | ACTIVATION | KIT_MODE(KIT_RECONFIGURATION));
     k->mode = KIT_TERMINATED;
     LEAVE(KIT_OK);
 }
@@ -310,6 +329,14 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean 
     *early_return = outcome.early && k->early_return;
     *last_time = k->time;
     LEAVE(status);
+}
+
+/* ---- Scheduled Execution ---- */
+
+fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference clock, fmi3Float64 t)
+{
+    ENTER("ActivateModelPartition", ACTIVATION);
+    LEAVE(kit_activate(k, clock, t));
 }
 
 /* ---- Model Exchange ---- */

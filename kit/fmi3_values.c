@@ -69,25 +69,7 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference vr[], size_t n
         unused;                                                                                                        \
         LEAVE(kit_fail(k, KIT_ERROR, #name ": this FMU does not offer it"));                                           \
     }
-#define CLOCK_PARAMETERS fmi3Instance c, const fmi3ValueReference vr[], size_t n
 
-NOT_OFFERED(GetClock, (CLOCK_PARAMETERS, fmi3Clock values[]), ((void)vr, (void)n, (void)values))
-NOT_OFFERED(SetClock, (CLOCK_PARAMETERS, const fmi3Clock values[]), ((void)vr, (void)n, (void)values))
-NOT_OFFERED(GetIntervalDecimal, (CLOCK_PARAMETERS, fmi3Float64 intervals[], fmi3IntervalQualifier qualifiers[]),
-            ((void)vr, (void)n, (void)intervals, (void)qualifiers))
-NOT_OFFERED(GetIntervalFraction,
-            (CLOCK_PARAMETERS, fmi3UInt64 counters[], fmi3UInt64 resolutions[], fmi3IntervalQualifier qualifiers[]),
-            ((void)vr, (void)n, (void)counters, (void)resolutions, (void)qualifiers))
-NOT_OFFERED(GetShiftDecimal, (CLOCK_PARAMETERS, fmi3Float64 shifts[]), ((void)vr, (void)n, (void)shifts))
-NOT_OFFERED(GetShiftFraction, (CLOCK_PARAMETERS, fmi3UInt64 counters[], fmi3UInt64 resolutions[]),
-            ((void)vr, (void)n, (void)counters, (void)resolutions))
-NOT_OFFERED(SetIntervalDecimal, (CLOCK_PARAMETERS, const fmi3Float64 intervals[]), ((void)vr, (void)n, (void)intervals))
-NOT_OFFERED(SetIntervalFraction, (CLOCK_PARAMETERS, const fmi3UInt64 counters[], const fmi3UInt64 resolutions[]),
-            ((void)vr, (void)n, (void)counters, (void)resolutions))
-NOT_OFFERED(SetShiftDecimal, (CLOCK_PARAMETERS, const fmi3Float64 shifts[]), ((void)vr, (void)n, (void)shifts))
-NOT_OFFERED(SetShiftFraction, (CLOCK_PARAMETERS, const fmi3UInt64 counters[], const fmi3UInt64 resolutions[]),
-            ((void)vr, (void)n, (void)counters, (void)resolutions))
-NOT_OFFERED(ActivateModelPartition, (fmi3Instance c, fmi3ValueReference clock, fmi3Float64 t), ((void)clock, (void)t))
 NOT_OFFERED(GetNumberOfVariableDependencies, (fmi3Instance c, fmi3ValueReference vr, size_t *n_dependencies),
             ((void)vr, (void)n_dependencies))
 NOT_OFFERED(GetVariableDependencies,

@@ -36,13 +36,16 @@ static void add_var(struct hash *h, const struct kit_var *var)
 {
     const char *texts[] = {kit_var_name(var), var->description, var->start,         var->dims,        var->unit,
                            var->display_unit, var->quantity,    var->declared_type, var->enumeration, var->min,
-                           var->max,          var->nominal,     var->derivative,    var->depends,     var->mime_type};
+                           var->max,          var->nominal,     var->derivative,    var->depends,     var->mime_type,
+                           var->period,       var->shift,       var->clocks};
     for (size_t i = 0; i < KIT_COUNT(texts); i++)
         add_text(h, texts[i]);
     add_number(h, kit_var_type(var));
     add_number(h, var->causality);
     add_number(h, kit_var_variability(var));
     add_number(h, kit_var_initial(var));
+    add_number(h, var->clock + 8 * var->can_be_deactivated);
+    add_number(h, var->priority);
     add_number(h, var->reinit + 2 * var->indicator + 4 * var->intermediate);
     for (const struct kit_alias *alias = var->aliases; alias && alias->name; alias++) {
         add_text(h, alias->name);

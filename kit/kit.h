@@ -62,11 +62,38 @@ enum kit_type {
     KIT_STRING,      /* char *, owned by the kit: change it with kit_set_string() */
     KIT_BINARY,      /* struct kit_binary, owned by the kit: change it with kit_set_binary() */
     KIT_ENUMERATION, /* int64_t, and .enumeration names the items */
+    KIT_CLOCK,       /* struct kit_clock */
 };
 
 struct kit_binary {
     size_t size;
     unsigned char *data;
+};
+
+/* What makes a clock tick (FMI 3.0, intervalVariability). KIT_TRIGGERED: an input clock by whatever the importer connects to it, an output
+ * clock by the model; all others are input clocks that tick by time. */
+enum kit_interval {
+    KIT_NO_INTERVAL,
+    KIT_INTERVAL_CONSTANT,
+    KIT_INTERVAL_FIXED,
+    KIT_INTERVAL_TUNABLE,
+    KIT_INTERVAL_CHANGING,
+    KIT_INTERVAL_COUNTDOWN,
+    KIT_TRIGGERED,
+};
+
+/* A clock in the model's struct. `active`: it ticks now; tick() and event() make an output clock tick by setting it. `interval` and `shift`
+ * are seconds, for the model to compute with; they change by kit_set_interval() and kit_set_shift(). The rest is the kit's. */
+struct kit_clock {
+    bool active;
+    double interval, shift;
+    uint64_t counter, resolution, shift_counter,
+        shift_resolution;    /* the same as fractions; resolution 0: there is none */
+    unsigned char qualifier; /* as FMI's fmi3IntervalQualifier */
+    bool computed;           /* its partition, for the present tick */
+    bool ticked;             /* in the present event mode */
+    bool has_activation;
+    double activation; /* Scheduled Execution: time of the last one */
 };
 
 enum kit_causality { KIT_LOCAL, KIT_PARAMETER, KIT_CALCULATED, KIT_STRUCTURAL, KIT_INPUT, KIT_OUTPUT };
@@ -128,6 +155,15 @@ struct kit_var {
     bool intermediate;
     const char *mime_type; /* of a Binary */
 
+    /* Of a clock. The period and shift of a periodic one are fractions ("1/100") or decimal numbers ("0.01"); NULL: initialise() computes
+     * them (fixed and tunable ones) and calls kit_set_interval(). A smaller priority goes first in Scheduled Execution. */
+    enum kit_interval clock;
+    const char *period, *shift;
+    unsigned priority;
+    bool can_be_deactivated;
+    /* Of a variable that belongs to clocks: their names. It is set and read only while one of them ticks, and computed by tick(). */
+    const char *clocks;
+
     const struct kit_alias *aliases; /* ends with a NULL name */
 };
 
@@ -145,6 +181,8 @@ struct kit_var {
 #define KIT_PARAMETER(field_, ...) KIT_VAR(field_, .causality = KIT_PARAMETER, __VA_ARGS__)
 #define KIT_CALCULATED(field_, ...) KIT_VAR(field_, .causality = KIT_CALCULATED, __VA_ARGS__)
 #define KIT_STRUCTURAL(field_, ...) KIT_VAR(field_, .causality = KIT_STRUCTURAL, __VA_ARGS__)
+#define KIT_INPUT_CLOCK(field_, kind_, ...) KIT_VAR(field_, .causality = KIT_INPUT, .clock = (kind_), __VA_ARGS__)
+#define KIT_OUTPUT_CLOCK(field_, ...) KIT_VAR(field_, .causality = KIT_OUTPUT, .clock = KIT_TRIGGERED, __VA_ARGS__)
 #define KIT_INDICATOR(field_, ...) KIT_VAR(field_, .indicator = true, __VA_ARGS__)
 
 /* clang-format off */
@@ -155,7 +193,7 @@ struct kit_var {
     int32_t: KIT_INT32, int32_t *: KIT_INT32, uint32_t: KIT_UINT32, uint32_t *: KIT_UINT32, \
     int64_t: KIT_INT64, int64_t *: KIT_INT64, uint64_t: KIT_UINT64, uint64_t *: KIT_UINT64, \
     bool: KIT_BOOLEAN, bool *: KIT_BOOLEAN, char *: KIT_STRING, char **: KIT_STRING, \
-    struct kit_binary: KIT_BINARY, struct kit_binary *: KIT_BINARY)
+    struct kit_binary: KIT_BINARY, struct kit_binary *: KIT_BINARY, struct kit_clock: KIT_CLOCK)
 /* clang-format on */
 
 /* ---- Units, enumerations and types that variables name ---- */
@@ -211,6 +249,8 @@ enum kit_features {
     KIT_INTERMEDIATE = 1 << 6,                   /* FMI 3.0: intermediate update */
     KIT_ONCE_PER_PROCESS = 1 << 7,               /* a second instance is refused while the first lives */
     KIT_FIXED_STEP = 1 << 8,                     /* all communication steps must have the same size */
+    KIT_SCHEDULED = 1 << 9,                      /* FMI 3.0: Scheduled Execution, a partition per input clock */
+    KIT_ONLY_SCHEDULED = 1 << 10,                /* ... and nothing else */
     KIT_FOR_FREE = KIT_ROLLBACK | KIT_SERIALISE, /* what a model gets without doing anything for it */
 };
 
@@ -263,6 +303,9 @@ struct kit_model {
     /* Called at a state, time or step event, after discrete inputs or tunable parameters changed, and once at the
      * end of the initialisation. At a state event the indicator has just changed its sign. */
     enum kit_status (*event)(struct kit *kit, void *self, double t, struct kit_event *event);
+    /* The partition of an input clock: called once for every tick, before what it computes is read, with the clock's field as `clock`.
+     * Clocked inputs have their values of this tick; clocked variables change here only. */
+    enum kit_status (*tick)(struct kit *kit, void *self, double t, const struct kit_clock *clock);
     /* Called after every accepted integrator step. *step_event asks for event(). */
     enum kit_status (*completed_step)(struct kit *kit, void *self, double t, bool *step_event);
     /* The partial derivative of an output or derivative with respect to an input or state, named by the addresses of
@@ -294,6 +337,13 @@ void kit_log(struct kit *kit, enum kit_status status, const char *format, ...) _
 /* The path of a file in the FMU's resources folder, or NULL if the importer named no folder (as always in FMI 1.0
  * ME). Valid until the next call. */
 const char *kit_resource(struct kit *kit, const char *file);
+/* Gives a clock its interval, counter / resolution seconds: of a changing one in tick(), until its next tick; of a countdown from now on; of
+ * a fixed or tunable one whose table has no period in initialise(). KIT_ERROR: resolution 0. */
+enum kit_status kit_set_interval(struct kit *kit, struct kit_clock *clock, uint64_t counter, uint64_t resolution);
+enum kit_status kit_set_shift(struct kit *kit, struct kit_clock *clock, uint64_t counter, uint64_t resolution);
+/* Around code of a partition that no other partition of the FMU may interrupt (Scheduled Execution; nothing happens elsewhere). */
+void kit_lock_preemption(struct kit *kit);
+void kit_unlock_preemption(struct kit *kit);
 /* Copies the text, or the bytes, into a String or Binary field (or element). KIT_ERROR: out of memory. */
 enum kit_status kit_set_string(struct kit *kit, char **field, const char *text);
 enum kit_status kit_set_binary(struct kit *kit, struct kit_binary *field, const void *data, size_t size);

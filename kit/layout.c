@@ -26,6 +26,7 @@ size_t kit_type_size(enum kit_type type)
         [KIT_STRING] = sizeof(char *),
         [KIT_BINARY] = sizeof(struct kit_binary),
         [KIT_ENUMERATION] = sizeof(int64_t),
+        [KIT_CLOCK] = sizeof(struct kit_clock),
     };
     return sizes[type];
 }
@@ -46,7 +47,8 @@ enum kit_variability kit_var_variability(const struct kit_var *var)
         return var->variability;
     if (var->causality == KIT_PARAMETER || var->causality == KIT_CALCULATED || var->causality == KIT_STRUCTURAL)
         return KIT_FIXED;
-    return var->type == KIT_FLOAT64 || var->type == KIT_FLOAT32 ? KIT_CONTINUOUS : KIT_DISCRETE;
+    bool continuous = (var->type == KIT_FLOAT64 || var->type == KIT_FLOAT32) && !var->clocks;
+    return continuous ? KIT_CONTINUOUS : KIT_DISCRETE;
 }
 
 enum kit_initial kit_var_initial(const struct kit_var *var)
@@ -103,7 +105,7 @@ bool kit_var_exists_in(const struct kit_model *model, const struct kit_var *var,
 {
     if (version >= 3)
         return true;
-    if (var->dims || var->causality == KIT_STRUCTURAL)
+    if (var->dims || var->causality == KIT_STRUCTURAL || var->clocks)
         return false;
     switch (kit_var_type(var)) {
     case KIT_FLOAT64:
@@ -179,6 +181,52 @@ bool kit_parse_double(const char *text, double *value)
     while (isspace((unsigned char)*end))
         end++;
     return end != text && *end == '\0';
+}
+
+static bool parse_whole(const char *text, size_t length, uint64_t *value)
+{
+    char digits[32], *end;
+    if (length == 0 || length >= sizeof digits || !isdigit((unsigned char)*text))
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    errno = 0;
+    *value = strtoull(digits, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+bool kit_parse_fraction(const char *text, double *value, uint64_t *counter, uint64_t *resolution)
+{
+    const char *slash = strchr(text, '/');
+    *counter = *resolution = 0;
+    if (!slash)
+        return kit_parse_double(text, value);
+    if (!parse_whole(text, (size_t)(slash - text), counter) || !parse_whole(slash + 1, strlen(slash + 1), resolution) ||
+        *resolution == 0)
+        return false;
+    *value = (double)*counter / (double)*resolution;
+    return true;
+}
+
+bool kit_has_fraction(const struct kit_var *var)
+{
+    return (!var->period || strchr(var->period, '/')) && (!var->shift || strchr(var->shift, '/'));
+}
+
+bool kit_has_clocks(const struct kit_model *model)
+{
+    for (size_t i = 0; i < model->variable_count; i++)
+        if (model->variables[i].type == KIT_CLOCK)
+            return true;
+    return false;
+}
+
+static bool start_clock(const struct kit_var *var, struct kit_clock *clock)
+{
+    *clock = (struct kit_clock){.shift_resolution = 1};
+    return (!var->period || kit_parse_fraction(var->period, &clock->interval, &clock->counter, &clock->resolution)) &&
+           (!var->shift ||
+            kit_parse_fraction(var->shift, &clock->shift, &clock->shift_counter, &clock->shift_resolution));
 }
 
 #define STORE(c_type, number) (*(c_type *)data = (c_type)(number), *(c_type *)data == (number))
@@ -259,6 +307,8 @@ bool kit_var_start(const struct kit_var *var, void *data, size_t count)
     enum kit_type type = kit_var_type(var);
     if (type == KIT_STRING)
         return start_strings(var->start, data, count);
+    if (type == KIT_CLOCK)
+        return start_clock(var, data);
     if (!var->start)
         return true;
     size_t size = kit_type_size(type);

@@ -15,7 +15,7 @@ struct head {
     uint64_t sum;  /* of all bytes, in serialised states; else 0 */
     int32_t mode;
     int32_t flags;
-    uint32_t stale;
+    uint32_t stale, activated;
     double time, next_event, stop, fixed_step, last_time, last_event;
 };
 
@@ -94,6 +94,7 @@ static void put_all(struct kit *k, struct cursor *c, size_t size)
     for (unsigned i = 0; flag_of(k, i); i++)
         head.flags |= *flag_of(k, i) << i;
     head.stale = k->stale;
+    head.activated = k->activated;
     head.time = k->time;
     head.next_event = k->next_event;
     head.stop = k->stop;
@@ -210,7 +211,12 @@ static enum kit_status damaged(struct kit *k)
 /* Whether the instance can be in this mode: the state may come from one of the other interface. */
 static bool has_mode(const struct kit *k, int32_t mode)
 {
-    unsigned never = KIT_MODE(KIT_INTERMEDIATE_UPDATE) | KIT_MODE(KIT_IN_FATAL);
+    unsigned never = KIT_MODE(KIT_INTERMEDIATE_UPDATE) | KIT_MODE(KIT_CLOCK_UPDATE) | KIT_MODE(KIT_IN_FATAL);
+    unsigned stepping = KIT_MODE(KIT_STEP) | KIT_MODE(KIT_STEP_FAILED) | KIT_MODE(KIT_IN_EVENT) |
+                        KIT_MODE(KIT_CONTINUOUS_TIME);
+    never |= k->interface == KIT_SE ? stepping : KIT_MODE(KIT_CLOCK_ACTIVATION);
+    if (k->interface == KIT_SE)
+        return mode >= 0 && mode <= KIT_IN_FATAL && !(never & KIT_MODE(mode));
     if (k->interface == KIT_ME)
         never |= KIT_MODE(KIT_STEP) | KIT_MODE(KIT_STEP_FAILED);
     else
@@ -251,6 +257,7 @@ enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool
     for (unsigned i = 0; flag_of(k, i); i++)
         *flag_of(k, i) = head.flags >> i & 1;
     k->stale = head.stale | (keep_inputs ? KIT_STALE_POINT : 0);
+    k->activated = head.activated;
     k->time = head.time;
     k->next_event = head.next_event;
     k->stop = head.stop;

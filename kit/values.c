@@ -30,6 +30,8 @@ static enum kit_status may_get(struct kit *k, const char *call)
 {
     if (k->mode == KIT_STEP && k->set_in_step)
         return kit_fail(k, KIT_ERROR, "%s after a set call needs a do-step in between", call);
+    if (k->mode == KIT_CLOCK_ACTIVATION && k->set_in_step)
+        return kit_fail(k, KIT_ERROR, "%s after a set call needs a partition in between", call);
     if (k->mode == KIT_INTERMEDIATE_UPDATE && (!k->update->get_allowed || k->get_closed))
         return kit_fail(k, KIT_ERROR, "%s is not allowed %s", call,
                         k->get_closed ? "after a set call in the intermediate update" : "in this intermediate update");
@@ -46,13 +48,15 @@ struct kit_slot *kit_slot_to_get(struct kit *k, const char *call, unsigned types
     *status = KIT_FAULT_GET(k, call, name_of(slot));
     if (*status != KIT_OK)
         return NULL;
-    if (k->mode == KIT_STEP || k->mode == KIT_INTERMEDIATE_UPDATE) {
+    if (k->mode == KIT_STEP || k->mode == KIT_INTERMEDIATE_UPDATE || k->mode == KIT_CLOCK_ACTIVATION) {
         *status = may_get(k, call);
         if (*status == KIT_OK && k->mode == KIT_INTERMEDIATE_UPDATE && !slot->required)
             *status = kit_fail(k, KIT_ERROR, "%s: %s is not in requiredIntermediateVariables", call, name_of(slot));
         if (*status != KIT_OK)
             return NULL;
     }
+    if ((slot->clocks || slot->type == KIT_CLOCK) && (*status = kit_clocked_access(k, call, slot, false)) != KIT_OK)
+        return NULL;
     if (slot->needs & k->stale && (*status = kit_refresh(k, slot->needs)) > KIT_WARNING)
         return NULL;
     return slot;
@@ -74,9 +78,9 @@ struct kit_slot *kit_slot_to_set(struct kit *k, const char *call, unsigned types
     if (k->mode == KIT_INTERMEDIATE_UPDATE)
         allowed = allowed && slot->required && k->update->set_requested;
     *status = allowed ? KIT_FAULT_SET(k, call, slot) : refuse_set(k, call, slot);
-    if (*status != KIT_OK)
-        return NULL;
-    return slot;
+    if (*status == KIT_OK && slot->clocks)
+        *status = kit_clocked_access(k, call, slot, true);
+    return *status == KIT_OK ? slot : NULL;
 }
 
 void kit_slot_written(struct kit *k, const struct kit_slot *slot)
@@ -86,6 +90,8 @@ void kit_slot_written(struct kit *k, const struct kit_slot *slot)
         k->stale |= KIT_STALE_START;
     if (k->mode == KIT_STEP)
         k->set_in_step = k->interface == KIT_CS;
+    if (k->mode == KIT_CLOCK_ACTIVATION)
+        k->set_in_step = true;
     if (k->mode == KIT_INTERMEDIATE_UPDATE)
         k->get_closed = true;
     if (slot->event_on_set)

@@ -447,7 +447,8 @@ static void forbidden_calls_are_refused(void **state)
     FORBIDDEN(false, do_step(&f, c, 1, 1, &step), "communication point");
     FORBIDDEN(true, do_step(&f, c, 0, 1, &step), "event mode");
     FORBIDDEN(true, f.fmi3EnterStepMode(c), "UpdateDiscreteStates");
-    FORBIDDEN(false, f.fmi3GetClock(c, &in, 1, &(bool){0}), "not offer");
+    FORBIDDEN(false, f.fmi3GetClock(c, &in, 1, &(bool){0}), "step mode");
+    FORBIDDEN(true, f.fmi3GetClock(c, &in, 1, &(bool){0}), "no clock");
     FORBIDDEN(false, f.fmi3GetDirectionalDerivative(c, &out, 1, &in, 1, &value, 1, &value, 1), "not offer");
 
     fmi3Instance c = start3(&f, &library, false, false);
