@@ -9,6 +9,7 @@
 #include "job/job.h"
 #include "account.h"
 #include "commands.h"
+#include "compare_solvers.h"
 #include "console.h"
 #include "guard.h"
 #include "launcher.h"
@@ -172,6 +173,11 @@ int command_run(const struct arguments *arguments)
 {
     struct run_options run;
     int status = run_options_read(&run, arguments);
+    if (status == EXIT_DONE && arguments_value(arguments, "--compare-solvers")) {
+        status = compare_solvers(&run, arguments);
+        run_options_fini(&run);
+        return status;
+    }
     if (status == EXIT_DONE && !run.options->output)
         status = run_exit_status(tutti_options_set(run.options, "output", "result.csv"));
     if (status == EXIT_DONE)

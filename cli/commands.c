@@ -49,6 +49,8 @@ static const struct option run_options[] = {
     OPTIONS_OF(TIMES),
     HEADING("Accuracy and solvers"),
     OPTIONS_OF(ACCURACY),
+    {"--compare-solvers", NULL, NULL,
+     "no result: run with each solver that chooses its steps, and print steps, right-hand sides, Jacobians, seconds and errors"},
     HEADING("How coupled units are stepped"),
     OPTIONS_OF(COUPLING),
     HEADING("Where units run"),

@@ -108,6 +108,11 @@ static enum tutti_err read_unit_words(struct saver *saver)
             TUTTI_ERR_UNSUPPORTED,
             "--quantum %s is not kept in a file, which has one quantum for all outputs; give it to tutti run",
             options->unit_quantums[0]);
+    if (options->unit_atol_count > 0)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "--atol %s is not kept in a file, which has one tolerance for all states of a unit; give it to tutti run",
+            options->unit_atols[0]);
     for (size_t i = 0; i < options->unit_step_count; i++)
         TRY(read_unit_step(saver, options->unit_steps[i], words++));
     for (size_t i = 0; i < options->place_count; i++)

@@ -52,7 +52,10 @@ static enum tutti_err only_me(bool given, const char *option)
 
 enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options, bool coupled)
 {
-    TRY(only_me(options->has_atol && !coupled, "--atol"));
+    TRY(only_me((options->has_atol && !coupled) || options->unit_atol_count > 0, "--atol"));
+    TRY(only_me(options->has_h_first, "--h-first"));
+    TRY(only_me(options->max_order > 0, "--max-order"));
+    TRY(only_me(options->linear_solver != NULL, "--linear-solver"));
     TRY(only_me(options->has_solver_step, "--solver-step"));
     TRY(only_me(options->has_h_max && !coupled, "--h-max"));
     TRY(only_me(options->predictor != NULL, "--predictor"));
@@ -81,6 +84,9 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
     integration->predictor = (enum tutti_predictor)place;
     TRY(tutti_option_choose("jacobian", options->jacobian, &place));
     integration->jacobian = (enum tutti_jacobian_mode)place;
+    TRY(tutti_option_choose("linear-solver", options->linear_solver, &place));
+    integration->linear = (enum tutti_linear_solver)place;
+    integration->max_order = (int)options->max_order;
     TRY(tutti_option_choose("filter", options->filter, &place));
     integration->average = place == FILTER_AVERAGE;
     return TUTTI_OK;
@@ -112,6 +118,7 @@ static enum tutti_err resolve_steps(struct tutti_integration *integration, const
                           integration->solver->name);
     integration->h_fixed = options->has_solver_step ? options->solver_step : times->step;
     integration->h_max = options->has_h_max ? options->h_max : (times->stop - times->start) / LEAST_STEPS;
+    integration->h_first = options->has_h_first ? options->h_first : 0;
     TRY(tutti_times_check_step(times, integration->h_fixed, "--solver-step"));
     return tutti_times_check_step(times, integration->h_max, "--h-max");
 }

@@ -28,15 +28,18 @@
 #define TUTTI_SOLVERS(X)                                                                                               \
     X(cvode, "cvode", NULL)                                                                                            \
     X(adams, "adams", NULL)                                                                                            \
+    X(switch, "switch", NULL)                                                                                          \
     X(dopri5, "dopri5", NULL)                                                                                          \
     X(dopri8, "dopri8", NULL)                                                                                          \
     X(dirk, "dirk", NULL)                                                                                              \
     X(radau5, "radau5", NULL)                                                                                          \
+    X(rodas, "rodas", NULL)                                                                                            \
     X(bdf, "bdf", NULL)                                                                                                \
     X(ida, "ida", NULL)                                                                                                \
     X(rk4, "rk4", NULL)                                                                                                \
     X(heun, "heun", NULL)                                                                                              \
-    X(euler, "euler", NULL)
+    X(euler, "euler", NULL)                                                                                            \
+    X(implicit_euler, "implicit_euler", NULL)
 
 /* How a multistep solver goes on where inputs change. */
 #define TUTTI_PREDICTORS(X)                                                                                            \
@@ -59,6 +62,11 @@
     X(SPARSE, "sparse", NULL)                                                                                          \
     X(DENSE, "dense", NULL)                                                                                            \
     X(PLAIN, "plain", "dense, column by column")
+
+/* How the linear equations of implicit solvers are solved. */
+#define TUTTI_LINEAR_SOLVERS(X)                                                                                        \
+    X(DIRECT, "direct", "factorised: LAPACK or SUNDIALS, KLU if sparse")                                               \
+    X(KRYLOV, "krylov", "GMRES, without a matrix: cvode, ida, dirk")
 
 #define TUTTI_FILTERS(X)                                                                                               \
     X(NONE, "none", NULL)                                                                                              \

@@ -149,6 +149,13 @@ static enum tutti_err create_dopri5(struct tutti_ark *ark)
     return tutti_sundials_check(&ark->sundials, flag);
 }
 
+static int product_of(N_Vector vector, N_Vector product, realtype t, N_Vector x, N_Vector dx, void *data,
+                      N_Vector scratch)
+{
+    (void)dx;
+    return tutti_sundials_product(data, t, x, vector, product, scratch);
+}
+
 /* Of ARKODE's own, only Fehlberg's RK7(8) is of order 8. Its error estimate is zero wherever f depends on time alone
  * (Hairer, Norsett, Wanner, Solving ODEs I, II.5): integrals of inputs, of which models are full, would have no error
  * control. */
@@ -192,7 +199,10 @@ static enum tutti_err create_dirk(struct tutti_ark *ark)
     flag = flag ? flag : ARKStepSetMaxConvFails(ark->memory, ATTEMPTS_MAX);
     flag = flag ? flag : ARKStepSetPostprocessStageFn(ark->memory, stage);
     flag = flag ? flag : ARKStepSetLinearSolver(ark->memory, sundials->linear, sundials->matrix);
-    flag = flag ? flag : ARKStepSetLinSysFn(ark->memory, system_of);
+    if (sundials->matrix)
+        flag = flag ? flag : ARKStepSetLinSysFn(ark->memory, system_of);
+    else
+        flag = flag ? flag : ARKStepSetJacTimes(ark->memory, NULL, product_of);
     return tutti_sundials_check(sundials, flag);
 }
 
@@ -424,6 +434,7 @@ const struct tutti_solver_kind tutti_solver_dirk = {
              "stiff problems",
     .order = 4,
     .stiff = true,
+    .krylov = true,
     .size = sizeof(struct tutti_ark),
     .start = start_dirk,
     .finish = finish,

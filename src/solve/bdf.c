@@ -611,6 +611,10 @@ static enum tutti_err first_step(struct bdf *bdf, double limit, double *out)
     size_t n = ode->count;
     double t = solver->t, rest = limit - t, most = 0.1 * rest;
     double least = fmin(100 * DBL_EPSILON * fmax(fabs(t), fabs(limit)), rest);
+    if (solver->options.h_first > 0) {
+        *out = fmin(solver->options.h_first, rest);
+        return TUTTI_OK;
+    }
     for (size_t i = 0; i < n; i++) { /* no state moves by more than a tenth */
         double room = 0.1 * fabs(bdf->array.z[i]) + tutti_ode_tolerance(ode, i, bdf->array.z[i]);
         if (fabs(bdf->dx[i]) * most > room)
@@ -787,6 +791,12 @@ static enum tutti_err attempt(struct bdf *bdf, double limit, struct attempt *a)
     }
 }
 
+static int highest_order(const struct bdf *bdf)
+{
+    int most = bdf->solver.options.max_order;
+    return most > 0 ? most : TUTTI_NORDSIECK_ORDER;
+}
+
 static double factor_for(double error, double its_bias, int order)
 {
     return 1 / (pow(its_bias * error, 1.0 / (order + 1)) + addend);
@@ -805,7 +815,7 @@ static double factor_down(const struct bdf *bdf, const struct attempt *a)
 static double factor_up(struct bdf *bdf, const struct attempt *a)
 {
     int q = bdf->array.order;
-    if (q == TUTTI_NORDSIECK_ORDER || bdf->m.e_scale == 0)
+    if (q == highest_order(bdf) || bdf->m.e_scale == 0)
         return 0;
     double growth = a->step.scale / bdf->m.e_scale * pow(bdf->array.steps[0] / bdf->array.steps[1], q + 1);
     for (size_t i = 0; i < bdf->array.count; i++)
@@ -826,7 +836,7 @@ static void plan(struct bdf *bdf, const struct attempt *a)
     m->move = a->error / a->step.error;
     m->move_h = h;
     m->wait--;
-    if (m->wait == 1 && array->order < TUTTI_NORDSIECK_ORDER) {
+    if (m->wait == 1 && array->order < highest_order(bdf)) {
         memcpy(bdf->e_before, bdf->e, array->count * sizeof(double));
         m->e_scale = a->step.scale;
     }

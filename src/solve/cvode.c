@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
+#include "solve/cvode.h"
 #include "solve/sundials.h"
 
 struct cvode {
@@ -28,12 +29,21 @@ static int system_of(realtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, bool
     return tutti_sundials_system(data, t, x, dx, current, renewed, gamma);
 }
 
+static int product_of(N_Vector vector, N_Vector product, realtype t, N_Vector x, N_Vector dx, void *data,
+                      N_Vector scratch)
+{
+    (void)dx;
+    return tutti_sundials_product(data, t, x, vector, product, scratch);
+}
+
 static enum tutti_err start_newton(struct cvode *cvode)
 {
     struct tutti_sundials *sundials = &cvode->sundials;
     TRY(tutti_sundials_start_linear(sundials, sundials->base.ode, sundials->states));
     TRY(tutti_sundials_check(sundials, CVodeSetLinearSolver(cvode->memory, sundials->linear, sundials->matrix)));
-    return tutti_sundials_check(sundials, CVodeSetLinSysFn(cvode->memory, system_of));
+    if (sundials->matrix)
+        return tutti_sundials_check(sundials, CVodeSetLinSysFn(cvode->memory, system_of));
+    return tutti_sundials_check(sundials, CVodeSetJacTimes(cvode->memory, NULL, product_of));
 }
 
 static enum tutti_err start_iteration(struct cvode *cvode)
@@ -45,15 +55,21 @@ static enum tutti_err start_iteration(struct cvode *cvode)
     return tutti_sundials_check(sundials, CVodeSetNonlinearSolver(cvode->memory, cvode->iteration));
 }
 
+enum tutti_err tutti_cvode_check_predictor(const struct tutti_solver *solver)
+{
+    if (solver->options.predictor < TUTTI_PREDICTOR_CORRECT_1)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "solver %s cannot correct its predictor: CVODE gives no access to its history; use --solver "
+                      "bdf, or --predictor restart or proceed",
+                      solver->name);
+}
+
 static enum tutti_err start(struct tutti_solver *solver)
 {
     struct cvode *cvode = (struct cvode *)solver;
     struct tutti_sundials *sundials = &cvode->sundials;
-    if (solver->options.predictor >= TUTTI_PREDICTOR_CORRECT_1)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "solver %s cannot correct its predictor: CVODE gives no access to its history; use --solver "
-                          "bdf, or --predictor restart or proceed",
-                          solver->kind->name);
+    TRY(tutti_cvode_check_predictor(solver));
     TRY(tutti_sundials_start(sundials));
     bool stiff = solver->kind->stiff;
     cvode->memory = CVodeCreate(stiff ? CV_BDF : CV_ADAMS, sundials->context);
@@ -63,6 +79,9 @@ static enum tutti_err start(struct tutti_solver *solver)
     flag = flag ? flag : CVodeInit(cvode->memory, tutti_sundials_rhs, 0, sundials->states);
     flag = flag ? flag : CVodeSetUserData(cvode->memory, sundials);
     flag = flag ? flag : CVodeSetMaxStep(cvode->memory, solver->options.h_max);
+    flag = flag ? flag : CVodeSetInitStep(cvode->memory, solver->options.h_first);
+    if (solver->options.max_order > 0)
+        flag = flag ? flag : CVodeSetMaxOrd(cvode->memory, solver->options.max_order);
     flag = flag ? flag : CVodeSetMaxErrTestFails(cvode->memory, ATTEMPTS_MAX);
     flag = flag ? flag : CVodeSetMaxConvFails(cvode->memory, ATTEMPTS_MAX);
     TRY(tutti_sundials_check(sundials, flag));
@@ -173,12 +192,59 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     return tutti_sundials_arrive(sundials, t, h, x);
 }
 
+struct tutti_cvode_step tutti_cvode_last_step(struct tutti_solver *solver)
+{
+    struct cvode *cvode = (struct cvode *)solver;
+    struct tutti_sundials *sundials = &cvode->sundials;
+    struct tutti_cvode_step last = {0};
+    (void)CVodeGetLastOrder(cvode->memory, &last.order);
+    (void)CVodeGetLastStep(cvode->memory, &last.h);
+    if (CVodeGetEstLocalErrors(cvode->memory, sundials->scratch) == CV_SUCCESS)
+        last.error = tutti_solver_norm(solver, N_VGetArrayPointer(sundials->scratch), sundials->x, NULL);
+    return last;
+}
+
+double tutti_cvode_derivative(struct tutti_solver *solver, int k)
+{
+    struct cvode *cvode = (struct cvode *)solver;
+    struct tutti_sundials *sundials = &cvode->sundials;
+    double h = 0;
+    (void)CVodeGetLastStep(cvode->memory, &h);
+    if (CVodeGetDky(cvode->memory, solver->t, k, sundials->scratch) != CV_SUCCESS)
+        return 0;
+    return pow(h, k) * tutti_solver_norm(solver, N_VGetArrayPointer(sundials->scratch), sundials->x, NULL);
+}
+
+/* Sums of rows of |J_ij| w_i / w_j, w = 1 / tolerance. */
+double tutti_cvode_jacobian_norm(const struct tutti_solver *solver)
+{
+    const struct tutti_sundials *sundials = &((const struct cvode *)solver)->sundials;
+    const struct tutti_jacobian *jacobian = &sundials->jacobian;
+    const struct tutti_pattern *pattern = tutti_jacobian_pattern(jacobian);
+    const struct tutti_ode *ode = solver->ode;
+    double *sums = N_VGetArrayPointer(sundials->scratch), largest = 0;
+    N_VConst(0, sundials->scratch);
+    for (size_t column = 0; column < ode->count; column++) {
+        double by = tutti_ode_tolerance(ode, column, sundials->x[column]);
+        size_t from = pattern ? (size_t)pattern->starts[column] : column * ode->count;
+        size_t to = pattern ? (size_t)pattern->starts[column + 1] : from + ode->count;
+        for (size_t k = from; k < to; k++) {
+            size_t row = pattern ? (size_t)pattern->rows[k] : k - from;
+            sums[row] += fabs(jacobian->values[k]) * by / tutti_ode_tolerance(ode, row, sundials->x[row]);
+        }
+    }
+    for (size_t row = 0; row < ode->count; row++)
+        largest = fmax(largest, sums[row]);
+    return largest;
+}
+
 const struct tutti_solver_kind tutti_solver_cvode = {
     .name = "cvode",
     .title = "backward differentiation formulas of SUNDIALS CVODE, for stiff problems",
     .order = 5,
     .stiff = true,
     .multistep = true,
+    .krylov = true,
     .size = sizeof(struct cvode),
     .start = start,
     .finish = finish,

@@ -141,10 +141,14 @@ static enum tutti_err make_memory(struct ida *ida)
     flag = flag ? flag : IDASetId(ida->memory, ida->is_state);
     flag = flag ? flag : IDASetSuppressAlg(ida->memory, solver->ode->dae != NULL);
     flag = flag ? flag : IDASetMaxStep(ida->memory, solver->options.h_max);
+    flag = flag ? flag : IDASetInitStep(ida->memory, solver->options.h_first);
+    if (solver->options.max_order > 0)
+        flag = flag ? flag : IDASetMaxOrd(ida->memory, solver->options.max_order);
     flag = flag ? flag : IDASetMaxErrTestFails(ida->memory, ATTEMPTS_MAX);
     flag = flag ? flag : IDASetMaxConvFails(ida->memory, ATTEMPTS_MAX);
     flag = flag ? flag : IDASetLinearSolver(ida->memory, sundials->linear, sundials->matrix);
-    flag = flag ? flag : IDASetJacFn(ida->memory, jacobian_of);
+    if (sundials->matrix) /* else GMRES with IDA's own differences of the residual */
+        flag = flag ? flag : IDASetJacFn(ida->memory, jacobian_of);
     return tutti_sundials_check(sundials, flag);
 }
 
@@ -308,6 +312,7 @@ const struct tutti_solver_kind tutti_solver_ida = {
     .stiff = true,
     .multistep = true,
     .algebraic = true,
+    .krylov = true,
     .size = sizeof(struct ida),
     .start = start,
     .finish = finish,

@@ -20,7 +20,6 @@ enum { STAGES = TUTTI_RADAU5_STAGES, ATTEMPTS_MAX = 100 };
 static const double safety = 0.9, shrink_most = 0.2, grow_most = 8;
 static const double keep_jacobian = 1e-3; /* theta below which it will do for the next step */
 static const double keep_step = 1.2;      /* growth that does not pay for a factorisation */
-static const double stretch = 1.01;       /* growth to end at the limit, rather than to leave a bit */
 
 struct memory {
     double h; /* to be tried next; 0: to be found */
@@ -232,10 +231,7 @@ static enum tutti_err begin(struct radau5 *radau5, double limit)
     const int estimate_order = 3;
     if (memory->h == 0)
         TRY(tutti_solver_first_step(solver, radau5->x, radau5->dx, estimate_order, limit, radau5->error, &memory->h));
-    /* A limit within rounding of the first step's beginning says nothing about the second. */
-    memory->h = fmax(memory->h, 20 * DBL_EPSILON * fabs(solver->t));
-    if (solver->options.h_max > 0)
-        memory->h = fmin(memory->h, solver->options.h_max);
+    memory->h = tutti_solver_bounded(solver, memory->h);
     return TUTTI_OK;
 }
 
@@ -243,13 +239,8 @@ static enum tutti_err begin(struct radau5 *radau5, double limit)
 static struct tutti_radau5_attempt next_attempt(const struct radau5 *radau5, double limit)
 {
     const struct tutti_solver *solver = &radau5->base;
-    double t = solver->t, h = radau5->memory.h;
-    struct tutti_radau5_attempt attempt = {.t = t, .h = h, .end = t + h, .x = radau5->x, .dx = radau5->dx};
-    double most = solver->options.h_max > 0 ? fmin(stretch * h, solver->options.h_max) : stretch * h;
-    if (tutti_solver_at_limit(t, most, limit)) {
-        attempt.h = limit - t;
-        attempt.end = limit;
-    }
+    struct tutti_radau5_attempt attempt = {.t = solver->t, .x = radau5->x, .dx = radau5->dx};
+    tutti_solver_aim(solver, radau5->memory.h, limit, &attempt.h, &attempt.end);
     return attempt;
 }
 
@@ -341,21 +332,6 @@ static enum tutti_err attempt_step(struct radau5 *radau5, struct trial *trial, d
     return TUTTI_OK;
 }
 
-/* Is a step as small as this of no use? Lost in the rounding of t; or, where larger ones have failed, in that of the
- * states: at the end of f's domain steps go on for ever otherwise. */
-static bool is_lost(const struct radau5 *radau5, const struct trial *trial, double limit)
-{
-    const struct tutti_solver *solver = &radau5->base;
-    double t = solver->t, h = radau5->memory.h;
-    if (tutti_solver_at_limit(t, h, limit))
-        return false;
-    if (h <= 10 * DBL_EPSILON * fabs(t))
-        return true;
-    return trial->rejected && h < 1e-6 * (limit - t) &&
-           h * tutti_solver_norm(solver, radau5->dx, radau5->x, NULL) <=
-               DBL_EPSILON * tutti_solver_norm(solver, radau5->x, radau5->x, NULL);
-}
-
 static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
@@ -363,7 +339,8 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     struct trial trial = {.worst = radau5->worst, .why = "the step size has become too small"};
     bool done = false;
     for (int attempts = 0; !done; attempts++) {
-        if (is_lost(radau5, &trial, limit) || attempts == ATTEMPTS_MAX)
+        if (tutti_solver_is_lost(solver, radau5->memory.h, limit, trial.rejected, radau5->x, radau5->dx) ||
+            attempts == ATTEMPTS_MAX)
             return tutti_solver_fail(solver, TUTTI_EVAL_NO_VALUE, radau5->memory.h, trial.worst, trial.why);
         TRY(attempt_step(radau5, &trial, limit, &done));
     }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rk.c - explicit Runge-Kutta methods with steps of a fixed size: rk4, heun, euler.
  *
- * The steps end at origin + n h, which is multiplied and not summed up, so that a million of them end where they
- * should. A step that would pass the limit ends there, and a new grid begins: no step is shorter than h for another
- * reason. A limit that is a point of the grid up to rounding leaves the grid as it is. */
+ * The steps end on a grid (struct tutti_solver_grid). */
 #include "solve/solver.h"
 
 #include <math.h>
@@ -47,21 +45,16 @@ static const struct tableau rectangle = {
     .dense = {{1}},
 };
 
-struct grid {
-    double origin;
-    uint64_t steps; /* the last one ended at origin + steps h */
-};
-
 /* What save() writes, in front of `memory`. */
 struct saved {
     double before, t;
-    struct grid grid;
+    struct tutti_solver_grid grid;
 };
 
 struct rk {
     struct tutti_solver base;
     const struct tableau *tableau;
-    struct grid grid;
+    struct tutti_solver_grid grid;
     double *memory; /* all that follows */
     double *begin, *end;
     double *slopes; /* of the stages, one after the other */
@@ -112,7 +105,7 @@ static void finish(struct tutti_solver *solver)
 static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
 {
     struct rk *rk = (struct rk *)solver;
-    rk->grid = (struct grid){.origin = t};
+    rk->grid = (struct tutti_solver_grid){.origin = t};
     memcpy(rk->end, x, solver->ode->count * sizeof *x);
     return TUTTI_OK;
 }
@@ -140,30 +133,14 @@ static enum tutti_err check_finite(const struct rk *rk, double h)
     return TUTTI_OK;
 }
 
-/* Where the next step ends, and the grid after it. */
-static enum tutti_err find_end(const struct rk *rk, double limit, double *end, struct grid *grid)
-{
-    double t = rk->base.t, h = rk->base.options.h_fixed;
-    *grid = rk->grid;
-    *end = grid->origin + (double)++grid->steps * h;
-    if (!(*end > t))
-        return tutti_solver_fail(&rk->base, TUTTI_EVAL_NO_VALUE, h, SIZE_MAX, "the step is lost in rounding");
-    if (!tutti_solver_at_limit(t, *end - t, limit))
-        return TUTTI_OK;
-    if (!tutti_solver_at_limit(t, limit - t, *end)) /* the limit is no point of the grid */
-        *grid = (struct grid){.origin = limit};
-    *end = limit;
-    return TUTTI_OK;
-}
-
 static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
 {
     struct rk *rk = (struct rk *)solver;
     const struct tableau *tableau = rk->tableau;
     size_t n = solver->ode->count;
-    struct grid grid;
+    struct tutti_solver_grid grid;
     double end;
-    TRY(find_end(rk, limit, &end, &grid));
+    TRY(tutti_solver_grid_next(solver, &rk->grid, limit, &end, &grid));
     double h = end - solver->t;
     memcpy(rk->begin, rk->end, n * sizeof *x);
     for (size_t i = 0; i < tableau->stages; i++) {

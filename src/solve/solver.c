@@ -36,6 +36,34 @@ static enum tutti_err check_tolerances(const struct tutti_ode *ode)
     return TUTTI_OK;
 }
 
+static enum tutti_err check_more(const struct tutti_solver_kind *kind, const struct tutti_solver_options *options)
+{
+    if (!(options->h_first >= 0) || !isfinite(options->h_first))
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "the first step must be positive, or 0 to have it found, not %s (--h-first)",
+                          NUMBER(options->h_first));
+    if (options->h_first > 0 && kind->fixed)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--h-first is for solvers that choose their steps; %s has a fixed one (--solver-step)",
+                          kind->name);
+    if (options->max_order != 0 && !kind->multistep)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "solver %s is of order %d, always: --max-order is for multistep methods (cvode, adams, switch, bdf, ida)",
+            kind->name, kind->order);
+    if (options->max_order < 0 || options->max_order > kind->order)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s has orders 1 to %d, not %d (--max-order)", kind->name,
+                          kind->order, options->max_order);
+    if (options->linear != TUTTI_LINEAR_DIRECT && !kind->krylov)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "solver %s has no Krylov method: --linear-solver krylov is for cvode, ida and dirk",
+                          kind->name);
+    if (options->linear != TUTTI_LINEAR_DIRECT && options->jacobian != TUTTI_JACOBIAN_AUTO)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--linear-solver krylov takes no matrix: --jacobian is for --linear-solver direct");
+    return TUTTI_OK;
+}
+
 /* A solver asked for what it cannot do says so. */
 static enum tutti_err check_options(const struct tutti_solver_kind *kind, const struct tutti_ode *ode,
                                     const struct tutti_solver_options *options)
@@ -51,6 +79,7 @@ static enum tutti_err check_options(const struct tutti_solver_kind *kind, const 
     if (!kind->stiff && options->jacobian != TUTTI_JACOBIAN_AUTO)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s uses no Jacobian: --jacobian is for implicit methods",
                           kind->name);
+    TRY(check_more(kind, options));
     if (options->predictor != TUTTI_PREDICTOR_AUTO && !kind->multistep)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "solver %s keeps nothing of steps gone by: --predictor is for multistep methods (bdf; "
@@ -68,6 +97,7 @@ enum tutti_err tutti_solver_new(struct tutti_solver **out, const struct tutti_so
     if (!solver)
         return tutti_fail_memory();
     solver->kind = kind;
+    solver->name = kind->name;
     solver->ode = ode;
     solver->options = *options;
     enum tutti_err err = kind->start(solver);
@@ -120,7 +150,7 @@ enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_e
         name = named ? ode->state_name(ode->context, worst) : index;
     }
     return tutti_fail(TUTTI_ERR_SOLVER, "solver %s cannot go on from t = %s: %s (last step size tried: %s)%s%s%s",
-                      solver->kind->name, NUMBER(solver->t), why, NUMBER(h), before, name, behind);
+                      solver->name, NUMBER(solver->t), why, NUMBER(h), before, name, behind);
 }
 
 static enum tutti_err check_states(const struct tutti_solver *solver, const double *x)
@@ -184,6 +214,10 @@ enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, const double
 {
     size_t n = solver->ode->count;
     double t = solver->t, *there = scratch, *slope = scratch + n;
+    if (solver->options.h_first > 0) {
+        *h = fmin(solver->options.h_first, limit - t);
+        return TUTTI_OK;
+    }
     double d0 = tutti_solver_norm(solver, x, x, NULL), d1 = tutti_solver_norm(solver, dx, x, NULL);
     double span = limit - t, h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
     h0 = fmin(h0, span);
@@ -209,4 +243,50 @@ enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, const double
 bool tutti_solver_at_limit(double t, double h, double limit)
 {
     return t + h >= limit || limit - (t + h) <= 8 * DBL_EPSILON * (fabs(limit) + fabs(h));
+}
+
+enum tutti_err tutti_solver_grid_next(const struct tutti_solver *solver, const struct tutti_solver_grid *now,
+                                      double limit, double *end, struct tutti_solver_grid *grid)
+{
+    double t = solver->t, h = solver->options.h_fixed;
+    *grid = *now;
+    *end = grid->origin + (double)++grid->steps * h;
+    if (!(*end > t))
+        return tutti_solver_fail(solver, TUTTI_EVAL_NO_VALUE, h, SIZE_MAX, "the step is lost in rounding");
+    if (!tutti_solver_at_limit(t, *end - t, limit))
+        return TUTTI_OK;
+    if (!tutti_solver_at_limit(t, limit - t, *end)) /* the limit is no point of the grid */
+        *grid = (struct tutti_solver_grid){.origin = limit};
+    *end = limit;
+    return TUTTI_OK;
+}
+
+double tutti_solver_bounded(const struct tutti_solver *solver, double h)
+{
+    h = fmax(h, 20 * DBL_EPSILON * fabs(solver->t));
+    return solver->options.h_max > 0 ? fmin(h, solver->options.h_max) : h;
+}
+
+void tutti_solver_aim(const struct tutti_solver *solver, double h, double limit, double *size, double *end)
+{
+    const double stretch = 1.01; /* rather than to leave a bit */
+    double t = solver->t, h_max = solver->options.h_max;
+    *size = h;
+    *end = t + h;
+    if (tutti_solver_at_limit(t, h_max > 0 ? fmin(stretch * h, h_max) : stretch * h, limit)) {
+        *size = limit - t;
+        *end = limit;
+    }
+}
+
+bool tutti_solver_is_lost(const struct tutti_solver *solver, double h, double limit, bool rejected, const double *x,
+                          const double *dx)
+{
+    double t = solver->t;
+    if (tutti_solver_at_limit(t, h, limit))
+        return false;
+    if (h <= 10 * DBL_EPSILON * fabs(t))
+        return true;
+    return rejected && h < 1e-6 * (limit - t) &&
+           h * tutti_solver_norm(solver, dx, x, NULL) <= DBL_EPSILON * tutti_solver_norm(solver, x, x, NULL);
 }

@@ -36,11 +36,22 @@ enum tutti_jacobian_mode {
         TUTTI_JACOBIAN_COUNT
 };
 
+/* How the linear equations of Newton's method are solved: by a factorisation of the matrix, or by GMRES with products of the Jacobian and
+ * vectors, which takes no matrix at all. */
+enum tutti_linear_solver {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_LINEAR_##name,
+    TUTTI_LINEAR_SOLVERS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
+
 struct tutti_solver_options {
     double h_fixed; /* step of fixed-step methods; > 0 for them */
     double h_max;   /* no step of the others is longer; 0: no bound */
+    double h_first; /* the first one of the others after a restart; 0: it is found */
+    int max_order;  /* of multistep methods; 0: the kind's own */
     enum tutti_predictor predictor;
     enum tutti_jacobian_mode jacobian;
+    enum tutti_linear_solver linear;
 };
 
 struct tutti_solver_counts {
@@ -71,6 +82,7 @@ struct tutti_solver_kind {
     bool fixed;     /* steps of options.h_fixed, without a look at the error */
     bool multistep; /* options.predictor has a meaning */
     bool algebraic; /* it solves the problem's other form, if there is one: ode->dae */
+    bool krylov;    /* options.linear may be KRYLOV */
     size_t size;    /* bytes of the kind's struct, which starts with a struct tutti_solver */
 
     /* Allocates what the problem's size asks for. Called once, on a zeroed struct with the common part filled in. */
@@ -100,6 +112,7 @@ struct tutti_solver_kind {
 
 struct tutti_solver {
     const struct tutti_solver_kind *kind;
+    const char *name;      /* for messages: kind->name, unless it is a part of another solver */
     struct tutti_ode *ode; /* borrowed */
     struct tutti_solver_options options;
     struct tutti_solver_counts counts;
@@ -153,5 +166,25 @@ TUTTI_CHECKED enum tutti_err tutti_solver_first_step(struct tutti_solver *solver
                                                      int order, double limit, double *scratch, double *h);
 /* For kinds: has a step from `t` of size h that is to end at `limit` come within rounding of it? */
 bool tutti_solver_at_limit(double t, double h, double limit);
+/* For kinds with steps of a fixed size: they end at origin + n h, which is multiplied and not summed up, so that a million of them end where
+ * they should. A step that would pass the limit ends there, and a new grid begins: no step is shorter than h for another reason. A limit
+ * that is a point of the grid up to rounding leaves the grid as it is. */
+struct tutti_solver_grid {
+    double origin;
+    uint64_t steps; /* the last one ended at origin + steps h */
+};
+/* Where the next step ends, and the grid after it. */
+TUTTI_CHECKED enum tutti_err tutti_solver_grid_next(const struct tutti_solver *solver,
+                                                    const struct tutti_solver_grid *now, double limit, double *end,
+                                                    struct tutti_solver_grid *grid);
+/* For kinds: a size that was found, but more than rounding of solver->t (a limit within that says nothing about the next step), and no longer
+ * than options.h_max. */
+double tutti_solver_bounded(const struct tutti_solver *solver, double h);
+/* For kinds: where an attempt of about size h ends, and its size: at the limit, if that is a hundredth of h farther at most. */
+void tutti_solver_aim(const struct tutti_solver *solver, double h, double limit, double *size, double *end);
+/* For kinds: is a step as small as h of no use? Lost in the rounding of t; or, where longer ones have failed (`rejected`), in that of the
+ * states x, with derivatives dx: at the end of f's domain steps go on for ever otherwise. */
+bool tutti_solver_is_lost(const struct tutti_solver *solver, double h, double limit, bool rejected, const double *x,
+                          const double *dx);
 
 #endif

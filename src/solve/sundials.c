@@ -13,6 +13,7 @@
 #include <sundials/sundials_version.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_klu.h>
+#include <sunlinsol/sunlinsol_spgmr.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 
@@ -94,8 +95,16 @@ static enum tutti_err start_sparse(struct tutti_sundials *sundials, size_t n, N_
     return sundials->linear ? TUTTI_OK : tutti_fail_memory();
 }
 
+/* Vectors of a Krylov space at most: what GMRES may take for one linear system. */
+enum { KRYLOV_MOST = 30 };
+
 enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials, struct tutti_ode *ode, N_Vector like)
 {
+    if (sundials->base.options.linear == TUTTI_LINEAR_KRYLOV) {
+        int most = ode->count < KRYLOV_MOST ? (int)ode->count : KRYLOV_MOST;
+        sundials->linear = SUNLinSol_SPGMR(like, SUN_PREC_NONE, most, sundials->context);
+        return sundials->linear ? TUTTI_OK : tutti_fail_memory();
+    }
     TRY(tutti_jacobian_init(&sundials->jacobian, ode, sundials->base.options.jacobian));
     if (sundials->jacobian.sparse)
         return start_sparse(sundials, ode->count, like);
@@ -176,6 +185,32 @@ int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector 
     for (size_t i = 0; i < n; i++)
         data[sundials->shifted.diagonal[i]] += 1;
     return 0;
+}
+
+/* A difference of length about sqrt(U) in the norm of errors (Brown, Hindmarsh, SIAM J. Numer. Anal. 23, 1986), but no less than x can tell. */
+int tutti_sundials_product(struct tutti_sundials *sundials, realtype t, N_Vector x, N_Vector vector, N_Vector product,
+                           N_Vector scratch)
+{
+    struct tutti_solver *solver = &sundials->base;
+    struct tutti_ode *ode = solver->ode;
+    const double *point = N_VGetArrayPointer(x), *along = N_VGetArrayPointer(vector);
+    double *out = N_VGetArrayPointer(product), *beside = N_VGetArrayPointer(scratch);
+    if (ode->directional) {
+        solver->counts.directional++;
+        sundials->met = ode->directional(ode->context, t, point, along, out);
+        if (sundials->met != TUTTI_EVAL_NO_VALUE || ode->directional)
+            return (int)sundials->met;
+    }
+    double length = tutti_solver_norm(solver, along, point, NULL), size = tutti_solver_norm(solver, point, point, NULL);
+    double distance = length > 0 ? sqrt(DBL_EPSILON) * fmax(1, size) / length : 0;
+    double *here = N_VGetArrayPointer(sundials->more_scratch);
+    int flag = tutti_sundials_rhs(t, x, sundials->more_scratch, sundials);
+    for (size_t i = 0; i < ode->count; i++)
+        beside[i] = point[i] + distance * along[i];
+    flag = flag ? flag : tutti_sundials_rhs(t, scratch, product, sundials);
+    for (size_t i = 0; i < ode->count && flag == 0; i++)
+        out[i] = distance > 0 ? (out[i] - here[i]) / distance : 0;
+    return flag;
 }
 
 bool tutti_sundials_count(struct tutti_sundials *sundials, const struct tutti_sundials_counters *now)

@@ -49,7 +49,8 @@ struct tutti_sundials {
 /* The common part of start(); tutti_sundials_finish also after a failed one. */
 TUTTI_CHECKED enum tutti_err tutti_sundials_start(struct tutti_sundials *sundials);
 void tutti_sundials_finish(struct tutti_sundials *sundials);
-/* Jacobian of `ode`, matrix and linear solver: SUNDIALS' dense one, or KLU; for vectors like this one. */
+/* Jacobian of `ode`, matrix and linear solver: SUNDIALS' dense one, or KLU; for vectors like this one. With options.linear KRYLOV neither of the
+ * first two, but GMRES (SUNLinSol_SPGMR; Saad, Schultz, SIAM J. Sci. Stat. Comput. 7, 1986), without a preconditioner. */
 TUTTI_CHECKED enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials, struct tutti_ode *ode,
                                                          N_Vector like);
 /* The error of a start(): TUTTI_OK, or SUNDIALS' flag (or NULL) as an error. Only memory can be the reason. */
@@ -65,6 +66,10 @@ void tutti_sundials_silent(int code, const char *module, const char *function, c
  * anew: *renewed. Returns what SUNDIALS expects. */
 int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector x, N_Vector dx, booleantype current,
                           booleantype *renewed, realtype gamma);
+
+/* product = J vector at (t, x), for GMRES: by a directional derivative of the problem, else by a difference. Returns what SUNDIALS expects. */
+int tutti_sundials_product(struct tutti_sundials *sundials, realtype t, N_Vector x, N_Vector vector, N_Vector product,
+                           N_Vector scratch);
 
 /* Adds what the counters have gained to those of the solver; true if there was a step. */
 bool tutti_sundials_count(struct tutti_sundials *sundials, const struct tutti_sundials_counters *now);

@@ -174,6 +174,44 @@ static bool is_alone(const struct tutti_rank *rank)
     return rank->job->system->single && !tutti_system_is_coupled(rank->job->system);
 }
 
+/* "--atol UNIT.STATE=A" for this unit. Names are those of variables here; whether they are states, the unit tells. */
+static enum tutti_err take_state_tolerances(struct tutti_rank *rank, uint32_t c,
+                                            const struct tutti_run_options *options,
+                                            struct tutti_integration *integration)
+{
+    struct tutti_state_tolerance *all = NULL;
+    if (options->unit_atol_count > 0)
+        all = tutti_arena_array(&rank->arena, options->unit_atol_count, sizeof *all);
+    if (options->unit_atol_count > 0 && !all)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < options->unit_atol_count; i++) {
+        const char *text = options->unit_atols[i], *equals = strrchr(text, '=');
+        struct tutti_indices element;
+        uint32_t component, variable;
+        double atol;
+        if (!equals || !tutti_number_read_double(equals + 1, strlen(equals + 1), &atol) || !(atol > 0) ||
+            !isfinite(atol))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol takes UNIT.STATE=A with a number A greater than 0, not '%s'",
+                              text);
+        const char *name = tutti_arena_text(&rank->arena, text, (size_t)(equals - text));
+        if (!name)
+            return tutti_fail_memory();
+        TRY(tutti_system_find(rank->job->system, name, "--atol", &component, &variable, &element));
+        if (component != c)
+            continue;
+        if (element.count > 0)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "--atol %s: all elements of an array have one tolerance; leave the index out", text);
+        all[integration->state_tolerance_count++] = (struct tutti_state_tolerance){
+            .reference = rank->job->system->components[c].fmu->desc->vars[variable].reference,
+            .scale = atol / integration->atol,
+            .given = text,
+        };
+    }
+    integration->state_tolerances = all;
+    return TUTTI_OK;
+}
+
 static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const struct tutti_run_options *options,
                                   const struct tutti_unit_kind **kind)
 {
@@ -185,6 +223,7 @@ static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const str
     bool disturbed = member->driven || has_wired_inputs(rank, c) || rank->estimates_errors || rank->job->is_fed;
     TRY(tutti_integration_resolve(&member->setup.integration, options, &rank->times, member->setup.tolerance, disturbed,
                                   tutti_system_is_coupled(rank->job->system)));
+    TRY(take_state_tolerances(rank, c, options, &member->setup.integration));
     double share = share_of_solver(rank, member);
     member->setup.integration.rtol *= share;
     member->setup.integration.atol *= share;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/time.h"
 
@@ -284,8 +285,44 @@ enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *change
     for (size_t i = 0; i < model->states; i++) {
         double nominal = fabs(model->scratch[i]);
         nominal = nominal > 0 && isfinite(nominal) ? nominal : 1;
+        if (model->scales && model->scales[i] > 0)
+            nominal = model->scales[i];
         *changed = *changed || nominal != model->nominals[i];
         model->nominals[i] = nominal;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err no_state(const struct me_model *model, const struct tutti_state_tolerance *tolerance)
+{
+    struct tutti_nearest nearest = {.wanted = tolerance->given};
+    const struct tutti_desc *desc = model->unit->fmu->desc;
+    for (size_t k = 0; k < model->variables.count; k++)
+        if (model->variables.indices[k] != TUTTI_NONE)
+            tutti_nearest_offer(&nearest, desc->vars[model->variables.indices[k]].name);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol %s: this is no continuous state of %s (%s)%s", tolerance->given,
+                      model->unit->name, model->unit->fmu->path, tutti_nearest_hint(nearest.best).text);
+}
+
+/* Tolerances of single states. */
+static enum tutti_err take_scales(struct me_model *model)
+{
+    const struct tutti_integration *integration = &model->options->integration;
+    const struct me_axis *states = &model->variables;
+    if (integration->state_tolerance_count == 0)
+        return TUTTI_OK;
+    model->scales = calloc(model->states + 1, sizeof *model->scales);
+    if (!model->scales)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < integration->state_tolerance_count; i++) {
+        const struct tutti_state_tolerance *tolerance = &integration->state_tolerances[i];
+        size_t k = 0;
+        while (k < states->count && states->references[k] != tolerance->reference)
+            k++;
+        if (k == states->count)
+            return no_state(model, tolerance);
+        for (size_t s = states->starts[k]; s < states->starts[k + 1]; s++)
+            model->scales[s] = tolerance->scale;
     }
     return TUTTI_OK;
 }
@@ -316,6 +353,7 @@ enum tutti_err tutti_me_model_init(struct me_model *model, size_t extra_states)
     TRY(allocate(model, model->states + extra_states));
     model->ode.nominals = model->nominals;
     TRY(find_states(model));
+    TRY(take_scales(model));
     if ((model->unit->can & TUTTI_CAN_DIRECTIONAL) && model->variables.count > 0)
         model->ode.directional = directional;
     bool known = false;
@@ -331,6 +369,7 @@ void tutti_me_model_fini(struct me_model *model)
     tutti_pattern_fini(&model->pattern);
     free(model->derivatives);
     free(model->nominals);
+    free(model->scales);
     free(model->scratch);
     free(model->seen_states);
 }

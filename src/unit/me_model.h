@@ -30,6 +30,7 @@ struct me_model {
     struct me_calendar calendar;
 
     double *nominals;         /* of the states, then of extra equations */
+    double *scales;           /* in place of nominal values of the states, where > 0; NULL: nowhere */
     double *scratch;          /* as long as the states */
     struct me_axis variables; /* the states; empty if the description does not tell */
     uint32_t *derivatives;    /* references of their derivatives (FMI 2.0, 3.0) */

@@ -11,6 +11,9 @@ static enum tutti_err make_solver(struct me_solution *solution)
     struct tutti_solver_options options = {
         .h_fixed = integration->h_fixed,
         .h_max = integration->h_max,
+        .h_first = integration->h_first,
+        .max_order = integration->max_order,
+        .linear = integration->linear,
         .predictor = integration->predictor,
         .jacobian = integration->jacobian,
     };

@@ -31,13 +31,24 @@ struct tutti_unit_saved; /* a point that a unit can go back to; the kind knows w
 struct tutti_extra;      /* <tutti/extra.h> */
 struct tutti_replay;     /* replay.h */
 
+/* An absolute tolerance of one state. */
+struct tutti_state_tolerance {
+    uint32_t reference; /* of the state's variable */
+    double scale;       /* in place of its nominal value: what its tolerance is in units of `atol` */
+    const char *given;  /* the option's text, for messages; borrowed */
+};
+
 /* How a Model Exchange FMU is integrated. */
 struct tutti_integration {
     const struct tutti_solver_kind *solver; /* NULL: the default */
     double rtol, atol;
-    double h_fixed, h_max;
+    const struct tutti_state_tolerance *state_tolerances; /* borrowed */
+    size_t state_tolerance_count;
+    double h_fixed, h_max, h_first;
+    int max_order;
     enum tutti_predictor predictor;
     enum tutti_jacobian_mode jacobian;
+    enum tutti_linear_solver linear;
     bool average;                    /* outputs are those of the averages over a step (Lacoursiere 2017 eq. 1-3) */
     const struct tutti_extra *extra; /* equations that are integrated with the FMU's; NULL: none */
 };

@@ -374,7 +374,7 @@ static void test_no_value_ahead(void **state)
     problem.options.h_fixed = 0.1;
     problem.reach = 0.05;
     problem_start(&problem);
-    if (the_kind()->fixed && the_kind()->order > 1) {
+    if (the_kind()->fixed && (the_kind()->order > 1 || the_kind()->stiff)) { /* who looks ahead */
         assert_fails(run_until_it_fails(&problem, 3, 100), TUTTI_ERR_SOLVER, "no value");
         problem_stop(&problem);
         return;
@@ -665,9 +665,11 @@ static void test_counts(void **state)
     }
     assert_true(counts->rhs >= counts->steps);
     assert_int_equal(counts->directional, 0);
-    assert_true(the_kind()->stiff ? counts->jacobians > 0 : counts->jacobians == 0);
-    assert_true(the_kind()->stiff ? counts->factorisations > 0 : counts->factorisations == 0);
-    assert_true(the_kind()->stiff ? counts->iterations >= counts->steps : counts->iterations == 0);
+    bool implicit = the_kind()->stiff && strcmp(KIND, "switch") != 0; /* this problem is not stiff, and it tells */
+    bool iterates = implicit && strcmp(KIND, "rodas") != 0;           /* whose equations are linear */
+    assert_true(implicit ? counts->jacobians > 0 : counts->jacobians == 0);
+    assert_true(implicit ? counts->factorisations > 0 : counts->factorisations == 0);
+    assert_true(iterates ? counts->iterations >= counts->steps : counts->iterations == 0);
     assert_true(!the_kind()->fixed || counts->error_failures + counts->other_failures == 0);
     problem_stop(&problem);
 }

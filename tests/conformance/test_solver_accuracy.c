@@ -228,8 +228,8 @@ static void robinson_exact(const struct problem *problem, double t, double *x)
 static void test_stiff_linear(void **state)
 {
     (void)state;
-    if (!the_kind()->stiff)
-        skip();
+    if (!the_kind()->stiff || the_kind()->fixed)
+        skip(); /* test_stiff_of_fixed_size is for the latter */
     for (int k = 4; k <= 8; k += 2) {
         struct problem problem;
         double tolerance = pow(10, -k), dense = 0;
@@ -254,6 +254,28 @@ static void test_stiff_linear(void **state)
     }
 }
 
+/* The same with a hundred steps where an explicit method would take ten million: the error is that of the order. */
+static void test_stiff_of_fixed_size(void **state)
+{
+    (void)state;
+    if (!the_kind()->stiff || !the_kind()->fixed)
+        skip();
+    double errors[2];
+    for (int i = 0; i < 2; i++) {
+        struct problem problem;
+        problem_init(&problem, 2, 1e-6, robinson_rhs);
+        problem.exact = robinson_exact;
+        problem.options.h_fixed = i ? 0.05 : 0.1;
+        robinson_exact(&problem, 0, problem.x);
+        problem_start(&problem);
+        run_to(&problem, 10);
+        errors[i] = error_now(&problem);
+        problem_stop(&problem);
+    }
+    printf("errors %.2e, %.2e\n", errors[0], errors[1]);
+    assert_near(log2(errors[0] / errors[1]), the_kind()->order, 0.2);
+}
+
 static double stiffness;
 
 static enum tutti_eval pol_rhs(void *context, double t, const double *x, double *dx)
@@ -270,7 +292,7 @@ static enum tutti_eval pol_rhs(void *context, double t, const double *x, double 
 static void test_stiff_oscillator(void **state)
 {
     (void)state;
-    if (!the_kind()->stiff)
+    if (!the_kind()->stiff || the_kind()->fixed)
         skip();
     static const struct {
         double stiffness, x[2], end[2];
@@ -294,7 +316,7 @@ static void test_stiff_oscillator(void **state)
         assert_near(problem.x[0], cases[i].end[0], 1e-3);
         assert_near(problem.x[1], cases[i].end[1], 1e-3);
         assert_true(counts->steps < 3000);
-        assert_true(counts->jacobians < counts->steps);
+        assert_true(counts->jacobians <= counts->steps); /* rodas: one per step */
         problem_stop(&problem);
     }
 }
@@ -351,7 +373,7 @@ static void test_jacobian_modes(void **state)
         rod_exact(&problem, 0, problem.x);
         problem_start(&problem);
         run_to(&problem, 0.5);
-        assert_near(error_now(&problem), 0, 1e-4);
+        assert_near(error_now(&problem), 0, the_kind()->fixed ? 2e-3 : 1e-4);
         assert_true(problem.solver->counts.jacobians > 0);
         assert_true(problem.solver->counts.factorisations >= problem.solver->counts.jacobians);
         assert_int_equal(problem.solver->counts.rhs, problem.calls);
@@ -370,7 +392,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_unequal_tolerances), cmocka_unit_test(test_inside_of_steps),
         cmocka_unit_test(test_integral),           cmocka_unit_test(test_nominals),
         cmocka_unit_test(test_stiff_linear),       cmocka_unit_test(test_stiff_oscillator),
-        cmocka_unit_test(test_jacobian_modes),
+        cmocka_unit_test(test_jacobian_modes),     cmocka_unit_test(test_stiff_of_fixed_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ THREAD_SANITIZED = b"__tsan_init" in pathlib.Path(TUTTI).read_bytes()
 
 VERSIONS = {"1cs": "1.0", "2": "2.0", "3": "3.0"}  # of Co-Simulation, as in the names of the kit's FMUs
 ME_VERSIONS = {"1me": "1.0", "2": "2.0", "3": "3.0"}  # of Model Exchange
-SOLVERS = ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf", "ida", "rk4", "heun", "euler")
+SOLVERS = ("cvode", "adams", "switch", "dopri5", "dopri8", "dirk", "radau5", "rodas", "bdf", "ida", "rk4", "heun", "euler", "implicit_euler")
 # The plain master: all step at once, by steps of one size, with inputs held; events are the units' own affair.
 JACOBI = ("--coupling", "jacobi", "--control", "fixed", "--extrapolate", "0", "--events", "none")
 DESCRIPTION = "modelDescription.xml"

@@ -15,7 +15,7 @@ from test_fabrics_masters import SYSTEMS, masters
 POINT = "point"
 BALL3, BALL2 = kit_fmu("BouncingBall", "3"), kit_fmu("BouncingBall", "2")
 FEEDTHROUGH3 = kit_fmu("Feedthrough", "3")
-OWN_SOLVERS = ("bdf", "radau5", "rk4", "heun", "euler")  # whose memory is in the file
+OWN_SOLVERS = ("bdf", "radau5", "rodas", "rk4", "heun", "euler", "implicit_euler")  # whose memory is in the file
 SUNDIALS = ("cvode", "adams", "dopri5", "dopri8", "dirk", "ida")  # which begin anew at every checkpoint
 CHAIN = (f"a={kit_fmu('ChainMass', '2')}", f"b={kit_fmu('ChainMass', '3')}",
          *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"), "--set", "a.x_left=0.1", "--step", "0.01", "--stop", "2")

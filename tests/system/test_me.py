@@ -9,7 +9,7 @@ import unittest
 from command import ME_VERSIONS, SOLVERS, CommandTest, Table, in_turn, kit_fmu, test_fmu
 
 T = 0.5  # of Tracker, x' = (u - x) / T
-FIXED = ("rk4", "heun", "euler")
+FIXED = ("rk4", "heun", "euler", "implicit_euler")
 CURVED = tuple(solver for solver in SOLVERS if solver not in FIXED)  # they choose their steps
 
 
@@ -85,7 +85,8 @@ class Options(ExchangeTest):
     def test_options_of_model_exchange_with_co_simulation(self):
         fmu = kit_fmu("Dahlquist", "2")
         for option in (("--atol", "1e-6"), ("--solver-step", "0.1"), ("--h-max", "0.1"), ("--predictor", "restart"),
-                       ("--jacobian", "dense"), ("--filter", "average")):
+                       ("--jacobian", "dense"), ("--filter", "average"), ("--atol", "x=1e-6"), ("--h-first", "0.1"),
+                       ("--max-order", "2"), ("--linear-solver", "krylov")):
             self.refused("run", fmu, *option, status=2, says=[f"{option[0]} is for Model Exchange", "--interface me"])
         self.refused("run", fmu, "--interface", "cs", "--solver", "rk4", status=2, says="its own solver")
 
@@ -105,6 +106,50 @@ class Options(ExchangeTest):
             self.refused("run", fmu, "--solver", solver, "--predictor", "correct-2", status=2, says=["CVODE", "bdf"])
         self.refused("run", fmu, "--solver", "radau5", "--solver-step", "0.1", status=2, says="--h-max")
         self.refused("run", fmu, "--solver", "rk4", "--h-max", "0.1", status=2, says="--solver-step")
+
+    def test_orders_first_steps_and_linear_solvers(self):
+        fmu = kit_fmu("VanDerPol", "2")
+        plain, low = (self.stats(fmu, "--solver", "cvode", "--rtol", "1e-6", *more)[1] for more in ((), ("--max-order", "1")))
+        self.assertGreater(low["solver_steps"], 5 * plain["solver_steps"])
+        _, krylov = self.stats(fmu, "--solver", "cvode", "--rtol", "1e-6", "--linear-solver", "krylov")
+        self.assertEqual(krylov["jacobian_evaluations"], 0)
+        self.assertLess(krylov["solver_steps"], 2 * plain["solver_steps"])
+        _, short = self.stats(fmu, "--solver", "dopri5", "--h-first", "1e-9")
+        _, found = self.stats(fmu, "--solver", "dopri5")
+        self.assertGreater(short["solver_steps"], found["solver_steps"] + 5)
+        for more, says in ((("--solver", "cvode", "--max-order", "6"), "orders 1 to 5, not 6"),
+                           (("--solver", "cvode", "--max-order", "13"), "--max-order takes a whole number from 1 to 12"),
+                           (("--solver", "rodas", "--max-order", "2"), "--max-order is for multistep methods"),
+                           (("--solver", "rk4", "--h-first", "0.1"), "--solver-step"),
+                           (("--solver", "bdf", "--linear-solver", "krylov"), "cvode, ida and dirk"),
+                           (("--solver", "cvode", "--linear-solver", "krylov", "--jacobian", "dense"), "takes no matrix")):
+            self.refused("run", fmu, *more, status=2, says=says)
+
+    def test_tolerances_of_single_states(self):
+        fmu = kit_fmu("VanDerPol", "2")
+        counts = [self.stats(fmu, "--solver", "dopri5", "--rtol", "1e-3", "--atol", "1e-3", *more)[1]["solver_steps"]
+                  for more in ((), ("--atol", "x0=1e-3"), ("--atol", "x0=1e-12"), ("--atol", "x0=1e-12", "--rtol", "1e-12"))]
+        self.assertEqual(counts[0], counts[1])  # the nominal value of both states is 1
+        self.assertGreaterEqual(counts[2], counts[1])
+        self.assertGreater(counts[3], counts[2])
+        table = self.simulate(fmu, "--solver", "cvode", "--rtol", "1e-12", "--atol", "1e3", "--atol", "x0=1e-9", "--atol", "x1=1e-9")
+        exact = self.simulate(fmu, "--solver", "radau5", "--rtol", "1e-11")
+        self.assert_near(table["x0"], exact["x0"], 1e-6)
+        for value, says in (("x7=1", "x7"), ("x0=0", "greater than 0"), ("x0=no", "UNIT.STATE=A"), ("mu=1", "no continuous state")):
+            self.refused("run", fmu, "--solver", "cvode", "--atol", value, status=2, says=["--atol", says])
+
+    def test_all_solvers_side_by_side(self):
+        lines = self.tutti("run", kit_fmu("VanDerPol", "2"), "--compare-solvers", "--rtol", "1e-6").out.splitlines()
+        self.assertEqual(lines[0].split(), ["solver", "steps", "f-evals", "J-evals", "elapsed", "error"])
+        rows = {line.split()[0]: line.split()[1:] for line in lines[1:]}
+        self.assertEqual(list(rows), [s for s in SOLVERS if s not in FIXED])
+        for solver, (steps, calls, jacobians, *_, error) in rows.items():
+            self.assertGreater(int(calls), int(steps), solver)
+            self.assertEqual(jacobians == "-", solver in ("adams", "switch", "dopri5", "dopri8"), solver)
+            self.assertLess(float(error), 1e-3, solver)
+        for more in (("--solver", "cvode"), ("-o", "r.csv"), ("--stats", "s.json")):
+            self.refused("run", kit_fmu("VanDerPol", "2"), "--compare-solvers", *more, status=2, says="--compare-solvers makes one")
+        self.refused("run", kit_fmu("Dahlquist", "1cs"), "--compare-solvers", status=1, says="no Model Exchange")
 
     def test_words_that_are_none(self):
         for option, words in (("--predictor", "correct-all"), ("--jacobian", "plain"), ("--filter", "average")):
@@ -408,13 +453,14 @@ class InputsOfEverySort(ExchangeTest):
                              self.write("input.csv", rows), *options)
 
     def test_ramps(self):
-        for solver in SOLVERS[:-1]:  # euler does not integrate a ramp exactly
+        for solver in SOLVERS[:-2]:  # neither of Euler's integrates a ramp exactly
+            noise = 1e-5 if solver == "rodas" else 1e-7  # which takes differences in time, and of a Float32
             with self.subTest(solver=solver):
                 for rows, slope in (("time,w[1]\n0,0\n1,1\n", 1), ("time,w[2]\n0,0\n1,1\n", 2), ("time,f\n0,0\n1,1\n", 1),
                                     ("time,w\n0,0 0\n1,1 0.5\n", 2),
                                     ("time,w[1],u,f,w[2]\n0,0,0,0,0\n1,1,0.5,0.25,0.5\n", 2.75)):
                     table = self.integral(rows, "--solver", solver)
-                    self.assert_near(table["x"], [slope * t * t / 2 for t in table.times], 1e-7)
+                    self.assert_near(table["x"], [slope * t * t / 2 for t in table.times], noise)
 
     def test_kinks_are_hit(self):
         """A roof between two ends of steps."""
@@ -453,7 +499,7 @@ class StepEvents(ExchangeTest):
         self.assertLessEqual(after["rhs_evaluations"], before["rhs_evaluations"] + 2 * events)
         for time, value in calm.items():
             self.assertAlmostEqual(asked[time], value, delta=1e-12)
-            self.assertAlmostEqual(value, math.cos(time), delta=0.02 if solver == "euler" else 1e-4)
+            self.assertAlmostEqual(value, math.cos(time), delta=0.02 if "euler" in solver else 1e-4)
 
     def test_events_that_change_nothing(self):
         for version in ME_VERSIONS:

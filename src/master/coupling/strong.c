@@ -145,7 +145,14 @@ static enum tutti_err make_solver(struct strong *strong)
     const struct tutti_pool *pool = &strong->system.pool;
     const struct tutti_integration *first = &pool->units[0].member->setup.integration;
     struct tutti_solver_options options = {
-        .h_fixed = first->h_fixed, .h_max = first->h_max, .predictor = first->predictor, .jacobian = first->jacobian};
+        .h_fixed = first->h_fixed,
+        .h_max = first->h_max,
+        .h_first = first->h_first,
+        .max_order = first->max_order,
+        .predictor = first->predictor,
+        .jacobian = first->jacobian,
+        .linear = first->linear,
+    };
     if (first->average)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--filter average is for units that are stepped one by one, not for --coupling strong");

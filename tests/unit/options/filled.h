@@ -13,7 +13,7 @@ static inline const char *value_of(const struct tutti_option *option, char text[
     switch (option->kind) {
     case TUTTI_OPTION_FLAG:
     case TUTTI_OPTION_UNITS: return "true";
-    case TUTTI_OPTION_COUNT:
+    case TUTTI_OPTION_COUNT: snprintf(text, 32, "%zu", number < option->most ? number : option->most); break;
     case TUTTI_OPTION_STEP:
     case TUTTI_OPTION_NUMBER: snprintf(text, 32, "%zu", number); break;
     case TUTTI_OPTION_TIME: snprintf(text, 32, "-%zu.5", number); break;

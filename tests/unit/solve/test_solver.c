@@ -47,7 +47,7 @@ static void decay_init(struct decay *decay)
 {
     *decay = (struct decay){
         .ode = {.count = 2, .context = decay, .rhs = rhs, .rtol = 0.01, .atol = 0.1, .nominals = nominals},
-        .solver = {.kind = &kind, .ode = &decay->ode, .t = 3},
+        .solver = {.kind = &kind, .name = "mine", .ode = &decay->ode, .t = 3},
         .lowest = -INFINITY,
         .highest = INFINITY,
         .otherwise = TUTTI_EVAL_NO_VALUE,

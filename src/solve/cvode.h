@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* cvode.h - what a solver that is made of CVODE's two methods (switch.c) asks of them. */
+#ifndef TUTTI_SOLVE_CVODE_H
+#define TUTTI_SOLVE_CVODE_H
+
+#include "solve/solver.h"
+
+/* ARGUMENT if options.predictor is one that CVODE has not. */
+TUTTI_CHECKED enum tutti_err tutti_cvode_check_predictor(const struct tutti_solver *solver);
+
+/* The last step of a solver of kind cvode or adams. */
+struct tutti_cvode_step {
+    int order;
+    double h;
+    double error; /* the estimate of its local error, in tolerances */
+};
+struct tutti_cvode_step tutti_cvode_last_step(struct tutti_solver *solver);
+/* || h^k x^(k) || there, in tolerances; k is at most the order of the step. */
+double tutti_cvode_derivative(struct tutti_solver *solver, int k);
+/* Of the Jacobian of kind cvode as it was made last, in the norm that belongs to the maximum of errors in tolerances; 0: there is none. */
+double tutti_cvode_jacobian_norm(const struct tutti_solver *solver);
+
+#endif

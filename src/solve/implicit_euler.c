@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* implicit_euler.c - Euler's implicit method, x1 = x0 + h f(t1, x1), with steps of a fixed size (Hairer, Wanner, Solving ODEs II, IV.1): of order
+ * 1, L-stable. Andersson 2016 section 8.1 has it in Assimulo.
+ *
+ * Newton's method with one Jacobian at the beginning of the step; if that does not converge, once more with a Jacobian in every iteration.
+ * Steps end on a grid (struct tutti_solver_grid). The dense output is the line between both ends, of order 1. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/jacobian.h"
+#include "solve/linear.h"
+#include "solve/solver.h"
+
+enum { ITERATIONS_MAX = 20 };
+static const double share_of_tolerance =
+    1e-3; /* of the equation's error, in tolerances; the error of the method is not looked at */
+
+/* What save() writes; begin and end follow. */
+struct saved {
+    double before, t;
+    struct tutti_solver_grid grid;
+};
+
+struct euler {
+    struct tutti_solver base;
+    struct tutti_solver_grid grid;
+    struct tutti_jacobian jacobian;
+    struct tutti_lu *lu;
+    double *begin, *end;       /* states; one after the other, saved */
+    double *point, *dx, *move; /* of the iteration */
+};
+
+/* What came of solving the equation of a step. */
+struct attempt {
+    bool converged;
+    enum tutti_eval eval;
+    size_t worst;
+};
+
+static enum tutti_err start(struct tutti_solver *solver)
+{
+    struct euler *euler = (struct euler *)solver;
+    size_t n = solver->ode->count;
+    TRY(tutti_jacobian_init(&euler->jacobian, solver->ode, solver->options.jacobian));
+    TRY(tutti_lu_new(&euler->lu, n, tutti_jacobian_pattern(&euler->jacobian), false));
+    euler->begin = calloc(5, n * sizeof(double));
+    if (!euler->begin)
+        return tutti_fail_memory();
+    euler->end = euler->begin + n;
+    euler->point = euler->end + n;
+    euler->dx = euler->point + n;
+    euler->move = euler->dx + n;
+    return TUTTI_OK;
+}
+
+static void finish(struct tutti_solver *solver)
+{
+    struct euler *euler = (struct euler *)solver;
+    tutti_jacobian_fini(&euler->jacobian);
+    tutti_lu_free(euler->lu);
+    free(euler->begin);
+}
+
+static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+{
+    struct euler *euler = (struct euler *)solver;
+    euler->grid = (struct tutti_solver_grid){.origin = t};
+    memmove(euler->end, x, solver->ode->count * sizeof *x);
+    return TUTTI_OK;
+}
+
+/* The derivatives at the point of the iteration. */
+static enum tutti_eval evaluate(struct euler *euler, double t, struct attempt *attempt)
+{
+    struct tutti_solver *solver = &euler->base;
+    attempt->eval = tutti_solver_rhs(solver, t, euler->point, euler->dx);
+    if (attempt->eval == TUTTI_EVAL_NO_VALUE)
+        attempt->worst = tutti_solver_blame(solver, euler->begin, euler->point, euler->dx);
+    return attempt->eval;
+}
+
+static enum tutti_err renew(struct euler *euler, double t, double h, struct attempt *attempt, bool *singular)
+{
+    struct tutti_solver *solver = &euler->base;
+    *singular = false;
+    attempt->eval = tutti_jacobian_update(&euler->jacobian, t, euler->point, euler->dx, h, &solver->counts);
+    if (attempt->eval != TUTTI_EVAL_OK)
+        return TUTTI_OK;
+    solver->counts.factorisations++;
+    tutti_lu_forget(euler->lu); /* pivots gone by are not used: the same numbers give the same bits */
+    return tutti_lu_factor(euler->lu, euler->jacobian.values, 1 / h, 0, singular);
+}
+
+/* Iterates to the solution in `point`, from the beginning of the step on. `full`: with a new Jacobian each time. */
+static enum tutti_err solve(struct euler *euler, double end, double h, bool full, struct attempt *attempt)
+{
+    struct tutti_solver *solver = &euler->base;
+    size_t n = solver->ode->count;
+    double last = INFINITY, rate = 1;
+    *attempt = (struct attempt){.worst = SIZE_MAX};
+    memcpy(euler->point, euler->begin, n * sizeof(double));
+    for (int iteration = 0; iteration < ITERATIONS_MAX && !attempt->converged; iteration++) {
+        bool singular = false;
+        if (evaluate(euler, end, attempt))
+            return TUTTI_OK;
+        if (full || iteration == 0)
+            TRY(renew(euler, end, h, attempt, &singular));
+        if (singular || attempt->eval)
+            return TUTTI_OK;
+        for (size_t i = 0; i < n; i++)
+            euler->move[i] = euler->dx[i] - (euler->point[i] - euler->begin[i]) / h;
+        tutti_lu_solve(euler->lu, euler->move, NULL);
+        solver->counts.iterations++;
+        double size = tutti_solver_norm(solver, euler->move, euler->begin, &attempt->worst);
+        for (size_t i = 0; i < n; i++)
+            euler->point[i] += euler->move[i];
+        if (iteration > 0)
+            rate = size / last;
+        if (!isfinite(size) || (!full && rate >= 2))
+            return TUTTI_OK;
+        last = size;
+        /* What is left is about rate / (1 - rate) of the last move (Hairer, Wanner IV.8); nothing is, if that was rounding. */
+        attempt->converged = size == 0 ||
+                             (iteration > 0 && rate < 1 && rate / (1 - rate) * size <= share_of_tolerance) ||
+                             size <= 1e-3 * share_of_tolerance;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+{
+    struct euler *euler = (struct euler *)solver;
+    size_t n = solver->ode->count;
+    struct tutti_solver_grid grid;
+    struct attempt attempt;
+    double end;
+    TRY(tutti_solver_grid_next(solver, &euler->grid, limit, &end, &grid));
+    double h = end - solver->t;
+    memcpy(euler->begin, euler->end, n * sizeof *x);
+    TRY(solve(euler, end, h, false, &attempt));
+    if (!attempt.converged && attempt.eval != TUTTI_EVAL_FAILED) {
+        solver->counts.other_failures++;
+        TRY(solve(euler, end, h, true, &attempt));
+    }
+    if (!attempt.converged)
+        return tutti_solver_fail(solver, attempt.eval, h, attempt.worst,
+                                 attempt.eval ? "the derivatives have no value, and its steps are of a fixed size"
+                                              : "Newton's method does not converge; a smaller --solver-step may help");
+    memcpy(euler->end, euler->point, n * sizeof *x);
+    euler->grid = grid;
+    solver->before = solver->t;
+    solver->t = end;
+    solver->counts.steps++;
+    memcpy(x, euler->end, n * sizeof *x);
+    return TUTTI_OK;
+}
+
+static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+{
+    struct euler *euler = (struct euler *)solver;
+    double s = t == solver->t ? 1 : (t - solver->before) / (solver->t - solver->before);
+    for (size_t i = 0; i < solver->ode->count; i++)
+        x[i] = s == 1 ? euler->end[i] : euler->begin[i] + s * (euler->end[i] - euler->begin[i]);
+    return TUTTI_OK;
+}
+
+static size_t saved_size(const struct tutti_solver *solver)
+{
+    return sizeof(struct saved) + 2 * solver->ode->count * sizeof(double);
+}
+
+static void save(const struct tutti_solver *solver, void *memory)
+{
+    const struct euler *euler = (const struct euler *)solver;
+    struct saved saved = {solver->before, solver->t, euler->grid};
+    memcpy(memory, &saved, sizeof saved);
+    memcpy((char *)memory + sizeof saved, euler->begin, 2 * solver->ode->count * sizeof(double));
+}
+
+static void restore(struct tutti_solver *solver, const void *memory)
+{
+    struct euler *euler = (struct euler *)solver;
+    struct saved saved;
+    memcpy(&saved, memory, sizeof saved);
+    memcpy(euler->begin, (const char *)memory + sizeof saved, 2 * solver->ode->count * sizeof(double));
+    euler->grid = saved.grid;
+    solver->before = saved.before;
+    solver->t = saved.t;
+}
+
+const struct tutti_solver_kind tutti_solver_implicit_euler = {
+    .name = "implicit_euler",
+    .title = "Euler's implicit method of order 1, fixed steps, for stiff problems",
+    .order = 1,
+    .stiff = true,
+    .fixed = true,
+    .size = sizeof(struct euler),
+    .start = start,
+    .finish = finish,
+    .restart = restart,
+    .step = step,
+    .interpolate = interpolate,
+    .saved_size = saved_size,
+    .save = save,
+    .restore = restore,
+};

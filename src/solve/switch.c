@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* switch.c - CVODE's Adams methods where the problem is not stiff, its BDF where it is, and the choice is made anew along the way: L. Petzold,
+ * Automatic selection of methods for solving stiff and nonstiff systems of ordinary differential equations, SIAM J. Sci. Stat. Comput. 4 (1983)
+ * 136-148, as LSODA and LSODAR do it (Hindmarsh, ODEPACK), which Andersson 2016 section 8.1 names.
+ *
+ * Both methods are asked which step they could take next. By accuracy alone, with an error e of the last step of order q in tolerances, that is
+ *     h / (1.2 e^(1/(q+1)) + 1.2e-6),
+ * e being for the method not in use that of the other one times the ratio of their error constants. Adams methods are bounded by the
+ * convergence of their iteration, too: h L <= s_q, L being the Lipschitz constant of f. L is seen in iterations (two right-hand sides at one time),
+ * and with BDF it is the norm of the Jacobian. To BDF if its step is five times as long; to Adams if its step is at least as long, since it is cheaper.
+ *
+ * What differs from LSODA: its array of derivatives serves both methods; CVODE gives no access to its own, so the other method begins with order 1.
+ * For the same reason a change is thought of only so many steps after the last one. After an event the method in use goes on being used. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/cvode.h"
+
+enum method { ADAMS, BDF, METHODS };
+enum { STEPS_BETWEEN = 20, ADAMS_MOST = 12, BDF_MOST = 5 };
+static const double advantage = 5; /* of BDF, in lengths of steps */
+
+/* s_q, the bounds of LSODA. */
+static const double stable[ADAMS_MOST + 1] = {0,   0.5,  0.575, 0.55,  0.45, 0.35, 0.25,
+                                              0.2, 0.15, 0.1,   0.075, 0.05, 0.025};
+/* Error constants C of a step of order q, C h^(q+1) x^(q+1): Hairer, Norsett, Wanner, Solving ODEs I, III.1 (of Adams-Moulton methods) and III.3
+ * (of BDF: 1 / ((q + 1) (1 + 1/2 + ... + 1/q))). */
+static const double adams_constant[BDF_MOST + 1] = {0, 1.0 / 2, 1.0 / 12, 1.0 / 24, 19.0 / 720, 3.0 / 160};
+static const double bdf_constant[BDF_MOST + 1] = {0, 1.0 / 2, 2.0 / 9, 3.0 / 22, 12.0 / 125, 10.0 / 137};
+
+struct switching {
+    struct tutti_solver base;
+    struct tutti_solver *methods[METHODS];
+    enum method used, next;   /* another `next`: from the next step on */
+    unsigned since;           /* steps since a change */
+    struct tutti_ode watched; /* the problem as Adams sees it */
+    /* The last evaluation: */
+    double seen_time;
+    double *seen_x, *seen_dx;
+    double lipschitz;      /* of the last step whose iteration has shown one; 0: none has */
+    double step_lipschitz; /* the largest of the step at hand */
+};
+
+static struct tutti_solver *active(const struct switching *self)
+{
+    return self->methods[self->used];
+}
+
+/* f, with a look at how it differs from f elsewhere at the same time. */
+static enum tutti_eval watch(void *context, double t, const double *x, double *dx)
+{
+    struct switching *self = context;
+    struct tutti_solver *solver = &self->base;
+    struct tutti_ode *ode = solver->ode;
+    enum tutti_eval eval = ode->rhs(ode->context, t, x, dx);
+    self->watched.err = ode->err;
+    if (eval != TUTTI_EVAL_OK) {
+        self->seen_time = NAN;
+        return eval;
+    }
+    if (t == self->seen_time) {
+        double far = 0, steep = 0;
+        for (size_t i = 0; i < ode->count; i++) {
+            double weight = 1 / tutti_ode_tolerance(ode, i, x[i]);
+            far += weight * weight * (x[i] - self->seen_x[i]) * (x[i] - self->seen_x[i]);
+            steep += weight * weight * (dx[i] - self->seen_dx[i]) * (dx[i] - self->seen_dx[i]);
+        }
+        double size = tutti_solver_norm(solver, x, x, NULL) * sqrt((double)ode->count);
+        if (sqrt(far) > 1000 * DBL_EPSILON * size && isfinite(steep)) /* nearer there is nothing but rounding */
+            self->step_lipschitz = fmax(self->step_lipschitz, sqrt(steep / far));
+    }
+    self->seen_time = t;
+    memcpy(self->seen_x, x, ode->count * sizeof *x);
+    memcpy(self->seen_dx, dx, ode->count * sizeof *dx);
+    return eval;
+}
+
+static const char *state_name(void *context, size_t i)
+{
+    const struct tutti_ode *ode = ((struct switching *)context)->base.ode;
+    return ode->state_name(ode->context, i);
+}
+
+static enum tutti_err start(struct tutti_solver *solver)
+{
+    struct switching *self = (struct switching *)solver;
+    size_t n = solver->ode->count;
+    TRY(tutti_cvode_check_predictor(solver));
+    self->seen_x = calloc(2 * n, sizeof *self->seen_x);
+    if (!self->seen_x)
+        return tutti_fail_memory();
+    self->seen_dx = self->seen_x + n;
+    self->watched = *solver->ode;
+    self->watched.context = self;
+    self->watched.rhs = watch;
+    self->watched.directional = NULL;
+    self->watched.jacobian = NULL;
+    self->watched.state_name = solver->ode->state_name ? state_name : NULL;
+    struct tutti_solver_options options = solver->options;
+    options.jacobian = TUTTI_JACOBIAN_AUTO;
+    TRY(tutti_solver_new(&self->methods[ADAMS], &tutti_solver_adams, &self->watched, &options));
+    options.jacobian = solver->options.jacobian;
+    options.max_order = options.max_order > BDF_MOST ? BDF_MOST : options.max_order;
+    TRY(tutti_solver_new(&self->methods[BDF], &tutti_solver_cvode, solver->ode, &options));
+    return TUTTI_OK;
+}
+
+static void finish(struct tutti_solver *solver)
+{
+    struct switching *self = (struct switching *)solver;
+    for (int i = 0; i < METHODS; i++)
+        tutti_solver_free(self->methods[i]);
+    free(self->seen_x);
+}
+
+/* What the method in use has done is done by this solver. */
+static void follow(struct switching *self)
+{
+    struct tutti_solver *solver = &self->base, *method = active(self);
+    struct tutti_solver_counts *to = &solver->counts, *from = &method->counts;
+    to->steps += from->steps;
+    to->error_failures += from->error_failures;
+    to->other_failures += from->other_failures;
+    to->rhs += from->rhs;
+    to->jacobians += from->jacobians;
+    to->directional += from->directional;
+    to->factorisations += from->factorisations;
+    to->iterations += from->iterations;
+    *from = (struct tutti_solver_counts){0};
+    solver->before = method->before;
+    solver->t = method->t;
+}
+
+static enum tutti_err begin(struct switching *self, enum method method, double t, const double *x)
+{
+    self->used = self->next = method;
+    self->since = 0;
+    self->seen_time = NAN;
+    self->lipschitz = 0;
+    active(self)->name = self->base.name;
+    return tutti_solver_restart(active(self), t, x);
+}
+
+static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+{
+    struct switching *self = (struct switching *)solver;
+    self->watched.rtol = solver->ode->rtol;
+    self->watched.atol = solver->ode->atol;
+    self->watched.nominals = solver->ode->nominals;
+    return begin(self, solver->started ? self->next : ADAMS, t, x);
+}
+
+static enum tutti_err resume(struct tutti_solver *solver, double t)
+{
+    struct switching *self = (struct switching *)solver;
+    self->seen_time = NAN;
+    enum tutti_err err = active(self)->kind->resume(active(self), t);
+    follow(self);
+    return err;
+}
+
+static double next_step(double h, double error, int order)
+{
+    return h / (1.2 * pow(error, 1.0 / (order + 1)) + 1.2e-6);
+}
+
+static bool is_stiff(struct switching *self)
+{
+    struct tutti_cvode_step last = tutti_cvode_last_step(active(self));
+    double bound = stable[last.order] / self->lipschitz;
+    if (self->lipschitz == 0)
+        return false;
+    const double *x = self->seen_x;
+    double rounding = 100 * DBL_EPSILON * tutti_solver_norm(&self->base, x, x, NULL);
+    if (last.error <= rounding) /* which says nothing of what BDF could do: twice the step, then */
+        return 2 * last.h >= advantage * bound;
+    int order = last.order < BDF_MOST ? last.order : BDF_MOST;
+    double error = last.order <= BDF_MOST ? last.error * bdf_constant[order] / adams_constant[order]
+                                          : bdf_constant[order] * tutti_cvode_derivative(active(self), order + 1);
+    double adams = fmin(next_step(last.h, last.error, last.order), bound);
+    return next_step(last.h, error, order) >= advantage * adams;
+}
+
+static bool is_stiff_no_more(struct switching *self)
+{
+    struct tutti_cvode_step last = tutti_cvode_last_step(active(self));
+    double norm = tutti_cvode_jacobian_norm(active(self));
+    double adams = next_step(last.h, last.error * adams_constant[last.order] / bdf_constant[last.order], last.order);
+    if (norm > 0)
+        adams = fmin(adams, stable[last.order] / norm);
+    return adams >= next_step(last.h, last.error, last.order);
+}
+
+static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+{
+    struct switching *self = (struct switching *)solver;
+    if (self->next != self->used) {
+        double *here = x;
+        TRY(active(self)->kind->interpolate(active(self), active(self)->t, here));
+        TRY(begin(self, self->next, solver->t, here));
+        follow(self);
+    }
+    self->step_lipschitz = 0;
+    enum tutti_err err = active(self)->kind->step(active(self), limit, x);
+    follow(self);
+    if (err)
+        return err;
+    if (self->step_lipschitz > 0)
+        self->lipschitz = self->step_lipschitz;
+    if (++self->since < STEPS_BETWEEN)
+        return TUTTI_OK;
+    if (self->used == ADAMS && is_stiff(self))
+        self->next = BDF;
+    else if (self->used == BDF && is_stiff_no_more(self))
+        self->next = ADAMS;
+    return TUTTI_OK;
+}
+
+static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+{
+    struct switching *self = (struct switching *)solver;
+    return active(self)->kind->interpolate(active(self), t, x);
+}
+
+const struct tutti_solver_kind tutti_solver_switch = {
+    .name = "switch",
+    .title =
+        "Adams methods and backward differentiation formulas of SUNDIALS CVODE, by turns as stiffness asks (LSODAR)",
+    .order = ADAMS_MOST,
+    .stiff = true,
+    .multistep = true,
+    .size = sizeof(struct switching),
+    .start = start,
+    .finish = finish,
+    .restart = restart,
+    .resume = resume,
+    .step = step,
+    .interpolate = interpolate,
+};
