@@ -88,9 +88,10 @@ static bool hear(void *handler, struct question *question)
     return true;
 }
 
-static void say_part(void *handler, const char *text, size_t size, int flags)
+/* Whatever signals come: one who waits for it would wait for ever. */
+static void say(void *socket, const char *text, size_t size, int flags)
 {
-    while (zmq_send(handler, text, size, flags) < 0 && zmq_errno() == EINTR)
+    while (zmq_send(socket, text, size, flags) < 0 && zmq_errno() == EINTR)
         continue;
 }
 
@@ -103,12 +104,12 @@ static void answer(struct tutti_zap *zap, const struct question *question)
         memcpy(name, allowed->name, sizeof name);
     pthread_mutex_unlock(&zap->mutex);
     const char *status = allowed ? "200" : "400";
-    say_part(zap->handler, "1.0", 3, ZMQ_SNDMORE);
-    say_part(zap->handler, question->request, question->request_size, ZMQ_SNDMORE);
-    say_part(zap->handler, status, 3, ZMQ_SNDMORE);
-    say_part(zap->handler, "", 0, ZMQ_SNDMORE);
-    say_part(zap->handler, name, strlen(name), ZMQ_SNDMORE);
-    say_part(zap->handler, "", 0, 0);
+    say(zap->handler, "1.0", 3, ZMQ_SNDMORE);
+    say(zap->handler, question->request, question->request_size, ZMQ_SNDMORE);
+    say(zap->handler, status, 3, ZMQ_SNDMORE);
+    say(zap->handler, "", 0, ZMQ_SNDMORE);
+    say(zap->handler, name, strlen(name), ZMQ_SNDMORE);
+    say(zap->handler, "", 0, 0);
     if (allowed)
         return;
     unsigned long refused = atomic_fetch_add(&zap->refused, 1);
@@ -218,7 +219,7 @@ void tutti_zap_forbid(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE])
 
 void tutti_zap_open(struct tutti_zap *zap)
 {
-    zmq_send(zap->tell, "o", 1, 0);
+    say(zap->tell, "o", 1, 0);
 }
 
 unsigned long tutti_zap_refused(const struct tutti_zap *zap)
@@ -230,7 +231,7 @@ void tutti_zap_stop(struct tutti_zap *zap)
 {
     if (!zap)
         return;
-    zmq_send(zap->tell, "q", 1, 0);
+    say(zap->tell, "q", 1, 0);
     pthread_join(zap->thread, NULL);
     release(zap);
 }

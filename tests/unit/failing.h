@@ -17,7 +17,7 @@
 /* Allocations, or calls about files. */
 enum failing_kind { FAILING_NOTHING, FAILING_MEMORY, FAILING_FILES };
 
-static struct {
+static _Thread_local struct {
     enum failing_kind kind;
     int error;             /* of a file's call; 0: it reads or writes half of what was asked for */
     unsigned long at, now; /* the call that fails; those that were made */
