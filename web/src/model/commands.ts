@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// What a user can do to a document: pure functions from one document to the next, so that undo is keeping the one before.
+import { Connection, Document, editSystem, Element, freeName, joinEnd, Level, splitEnd, System, Value } from "./document";
+
+export interface Shift {
+    readonly dx: number;
+    readonly dy: number;
+}
+
+const withElements = (system: System, elements: readonly Element[]): System => ({ ...system, elements });
+const withConnections = (system: System, connections: readonly Connection[]): System => ({ ...system, connections });
+
+export const sameEnds = (a: Connection, b: { from: string; to: string }) => a.from === b.from && a.to === b.to;
+
+export function addElement(document: Document, level: Level, element: Element): Document {
+    return editSystem(document, level, (system) => withElements(system, [...system.elements, element]));
+}
+
+export function editElement(document: Document, level: Level, name: string, change: Partial<Element>): Document {
+    return editSystem(document, level, (system) =>
+        withElements(system, system.elements.map((element) => (element.name === name ? { ...element, ...change } : element))));
+}
+
+/** Removes units and what is connected to them, and these connections. */
+export function remove(document: Document, level: Level, names: ReadonlySet<string>, connections: readonly Connection[] = []): Document {
+    return editSystem(document, level, (system) => ({
+        ...system,
+        elements: system.elements.filter((element) => !names.has(element.name)),
+        connections: system.connections.filter((connection) =>
+            !connections.some((other) => sameEnds(connection, other)) &&
+            !names.has(splitEnd(system, connection.from).element) && !names.has(splitEnd(system, connection.to).element)),
+    }));
+}
+
+export function renameElement(document: Document, level: Level, from: string, to: string): Document {
+    return editSystem(document, level, (system) => {
+        const renamed = (end: string) => {
+            const { element, connector } = splitEnd(system, end);
+            return element === from ? joinEnd(to, connector) : end;
+        };
+        return {
+            ...system,
+            elements: system.elements.map((element) => (element.name === from ? { ...element, name: to } : element)),
+            connections: system.connections.map((connection) => ({ ...connection, from: renamed(connection.from), to: renamed(connection.to) })),
+        };
+    });
+}
+
+/** Moves units, in the document's coordinates; bends of connections between two of them go along. */
+export function moveElements(document: Document, level: Level, names: ReadonlySet<string>, { dx, dy }: Shift): Document {
+    return editSystem(document, level, (system) => ({
+        ...system,
+        elements: system.elements.map((element) => (names.has(element.name) ? shifted(element, dx, dy) : element)),
+        connections: system.connections.map((connection) =>
+            connection.points && names.has(splitEnd(system, connection.from).element) && names.has(splitEnd(system, connection.to).element)
+                ? { ...connection, points: connection.points.map(([x, y]) => [x + dx, y + dy] as const) }
+                : connection),
+    }));
+}
+
+function shifted(element: Element, dx: number, dy: number): Element {
+    return { ...element, x1: (element.x1 ?? 0) + dx, x2: (element.x2 ?? 0) + dx, y1: (element.y1 ?? 0) + dy, y2: (element.y2 ?? 0) + dy };
+}
+
+export interface Place {
+    readonly x1: number;
+    readonly y1: number;
+    readonly x2: number;
+    readonly y2: number;
+}
+
+/** Puts units where a layout says; bends by hand go. */
+export function placeElements(document: Document, level: Level, places: ReadonlyMap<string, Place>): Document {
+    return editSystem(document, level, (system) => ({
+        ...system,
+        elements: system.elements.map((element) => ({ ...element, ...places.get(element.name) })),
+        connections: system.connections.map(({ points: _bends, ...connection }) => connection),
+    }));
+}
+
+export function connect(document: Document, level: Level, from: string, to: string): Document {
+    return editSystem(document, level, (system) => withConnections(system, [...system.connections, { from, to }]));
+}
+
+export function editConnection(document: Document, level: Level, ends: { from: string; to: string }, change: Partial<Connection>): Document {
+    return editSystem(document, level, (system) =>
+        withConnections(system, system.connections.map((connection) => (sameEnds(connection, ends) ? { ...connection, ...change } : connection))));
+}
+
+/** null takes the value away: that of the FMU counts again. */
+export function setParameter(document: Document, level: Level, name: string, parameter: string, value: Value): Document {
+    return editSystem(document, level, (system) =>
+        withElements(system, system.elements.map((element) => {
+            if (element.name !== name)
+                return element;
+            const { [parameter]: _old, ...others } = element.parameters;
+            return { ...element, parameters: value === null ? others : { ...others, [parameter]: value } };
+        })));
+}
+
+export function setRank(document: Document, level: Level, names: ReadonlySet<string>, rank: number | null): Document {
+    return editSystem(document, level, (system) =>
+        withElements(system, system.elements.map((element) => (names.has(element.name) ? { ...element, rank } : element))));
+}
+
+/** "" takes the setting away. */
+export function setSetting(document: Document, option: string, value: string): Document {
+    const { [option]: _old, ...others } = document.settings;
+    return { ...document, settings: value === "" ? others : { ...others, [option]: value } };
+}
+
+export function setElementSetting(document: Document, level: Level, name: string, option: string, value: string): Document {
+    return editSystem(document, level, (system) =>
+        withElements(system, system.elements.map((element) => {
+            if (element.name !== name)
+                return element;
+            const { [option]: _old, ...others } = element.settings ?? {};
+            return { ...element, settings: value === "" ? others : { ...others, [option]: value } };
+        })));
+}
+
+export function setTimes(document: Document, times: { start?: number | null; stop?: number | null }): Document {
+    return { ...document, ...times };
+}
+
+export function renameDocument(document: Document, name: string): Document {
+    return { ...document, name };
+}
+
+/** What copy keeps: units, and the connections among them. */
+export interface Clip {
+    readonly elements: readonly Element[];
+    readonly connections: readonly Connection[];
+}
+
+export function copy(system: System, names: ReadonlySet<string>): Clip {
+    return {
+        elements: system.elements.filter((element) => names.has(element.name)),
+        connections: system.connections.filter((connection) =>
+            names.has(splitEnd(system, connection.from).element) && names.has(splitEnd(system, connection.to).element)),
+    };
+}
+
+/** Pastes under free names. Says which names it took. */
+export function paste(document: Document, level: Level, clip: Clip, shift: Shift): { document: Document; names: readonly string[] } {
+    const names: string[] = [];
+    const next = editSystem(document, level, (system) => {
+        let grown: System = system;
+        const called = new Map<string, string>();
+        const source: System = { elements: clip.elements, connections: clip.connections, connectors: [] };
+        for (const element of clip.elements) {
+            const name = freeName(grown, element.name);
+            const { origin: _origin, ...fresh } = element;
+            called.set(element.name, name);
+            names.push(name);
+            grown = withElements(grown, [...grown.elements, shifted({ ...fresh, name }, shift.dx, shift.dy)]);
+        }
+        const moved = (end: string) => {
+            const { element, connector } = splitEnd(source, end);
+            return joinEnd(called.get(element) ?? element, connector);
+        };
+        const connections = clip.connections.map(({ points: _bends, ...connection }) => ({ ...connection, from: moved(connection.from), to: moved(connection.to) }));
+        return withConnections(grown, [...grown.connections, ...connections]);
+    });
+    return { document: next, names };
+}

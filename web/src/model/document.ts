@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// The document that the editor holds: what GET /api/system says, never changed in place. A level is the system that is open: the names of
+// the nested systems on the way to it, none for the root.
+
+export type Value = string | number | boolean | null;
+
+export interface Connector {
+    readonly name: string;
+    readonly kind: string;
+    readonly type: string;
+    readonly unit?: string | null;
+    readonly description?: string | null;
+    readonly variability?: string | null;
+    readonly start?: Value | readonly Value[];
+    readonly min?: number | null;
+    readonly max?: number | null;
+    readonly x?: number | null;
+    readonly y?: number | null;
+}
+
+export interface Connection {
+    readonly from: string;
+    readonly to: string;
+    readonly factor?: number | null;
+    readonly offset?: number | null;
+    readonly suppressUnitConversion?: boolean;
+    readonly points?: readonly (readonly [number, number])[];
+}
+
+export interface System {
+    readonly elements: readonly Element[];
+    readonly connections: readonly Connection[];
+    readonly connectors: readonly Connector[];
+}
+
+export interface Element {
+    readonly name: string;
+    readonly kind: "fmu" | "system";
+    readonly origin?: string;
+    readonly source?: string | null;
+    readonly x1?: number | null;
+    readonly y1?: number | null;
+    readonly x2?: number | null;
+    readonly y2?: number | null;
+    readonly rank?: number | null;
+    readonly connectors: readonly Connector[];
+    readonly parameters: Readonly<Record<string, Value>>;
+    readonly settings?: Readonly<Record<string, string>>;
+    readonly elements?: readonly Element[];
+    readonly connections?: readonly Connection[];
+    readonly description?: string | null;
+}
+
+export interface Document extends System {
+    readonly name: string;
+    readonly path: string | null;
+    readonly start?: number | null;
+    readonly stop?: number | null;
+    readonly settings: Readonly<Record<string, string>>;
+    readonly parameters?: Readonly<Record<string, Value>>;
+    readonly revision?: string | number | null;
+}
+
+export type Level = readonly string[];
+
+export function emptyDocument(name: string): Document {
+    return { name, path: null, start: 0, stop: 1, settings: {}, elements: [], connections: [], connectors: [] };
+}
+
+/** Puts a document of the server into the form that the editor relies on: lists are there, also where it left out empty ones. */
+export function adopt(raw: Partial<Document> & { name: string }): Document {
+    const fixElement = (element: Partial<Element> & { name: string }): Element => ({
+        ...element,
+        kind: element.kind ?? "fmu",
+        connectors: element.connectors ?? [],
+        parameters: element.parameters ?? {},
+        ...(element.kind === "system" ? { elements: (element.elements ?? []).map(fixElement), connections: element.connections ?? [] } : {}),
+    });
+    return {
+        ...raw,
+        path: raw.path ?? null,
+        settings: raw.settings ?? {},
+        elements: (raw.elements ?? []).map(fixElement),
+        connections: raw.connections ?? [],
+        connectors: raw.connectors ?? [],
+    };
+}
+
+export function findElement(system: System, name: string): Element | undefined {
+    return system.elements.find((element) => element.name === name);
+}
+
+export function systemAt(document: Document, level: Level): System | undefined {
+    let system: System = document;
+    for (const name of level) {
+        const element = findElement(system, name);
+        if (!element || element.kind !== "system")
+            return undefined;
+        system = asSystem(element);
+    }
+    return system;
+}
+
+export function asSystem(element: Element): System {
+    return { elements: element.elements ?? [], connections: element.connections ?? [], connectors: element.connectors };
+}
+
+/** The document with the system at this level replaced by what `edit` makes of it. The same document, if nothing changed. */
+export function editSystem(document: Document, level: Level, edit: (system: System) => System): Document {
+    const [first, ...rest] = level;
+    if (first === undefined) {
+        const next = edit(document);
+        return next === document ? document : { ...document, ...pick(next) };
+    }
+    return { ...document, elements: editNested(document.elements, first, rest, edit) };
+}
+
+function editNested(elements: readonly Element[], name: string, rest: Level, edit: (system: System) => System): readonly Element[] {
+    return elements.map((element) => {
+        if (element.name !== name)
+            return element;
+        const [first, ...further] = rest;
+        if (first === undefined)
+            return { ...element, ...pick(edit(asSystem(element))) };
+        return { ...element, elements: editNested(element.elements ?? [], first, further, edit) };
+    });
+}
+
+function pick(system: System): System {
+    return { elements: system.elements, connections: system.connections, connectors: system.connectors };
+}
+
+/** One end of a connection: element and connector; the element of a connector of the system itself is "". */
+export interface End {
+    readonly element: string;
+    readonly connector: string;
+}
+
+/** Splits "element.connector". Both may have dots: the longest name of an element that fits counts. */
+export function splitEnd(system: System, end: string): End {
+    if (end.startsWith("."))
+        return { element: "", connector: end.slice(1) };
+    let best = "";
+    for (const element of system.elements)
+        if (element.name.length > best.length && end.startsWith(element.name + "."))
+            best = element.name;
+    if (best === "") {
+        const dot = end.indexOf(".");
+        return { element: end.slice(0, Math.max(dot, 0)), connector: end.slice(dot + 1) };
+    }
+    return { element: best, connector: end.slice(best.length + 1) };
+}
+
+export function joinEnd(element: string, connector: string): string {
+    return `${element}.${connector}`;
+}
+
+export function findConnector(system: System, end: End): Connector | undefined {
+    const connectors = end.element === "" ? system.connectors : findElement(system, end.element)?.connectors;
+    return connectors?.find((connector) => connector.name === end.connector);
+}
+
+/** What all agree on as the name of a unit in messages, results and options: "outer.inner". */
+export function hierarchical(level: Level, name: string): string {
+    return [...level, name].filter((part) => part !== "").join(".");
+}
+
+/** Calls `visit` for every element, outer ones first. */
+export function walk(system: System, visit: (element: Element, level: Level) => void, level: Level = []): void {
+    for (const element of system.elements) {
+        visit(element, level);
+        if (element.kind === "system")
+            walk(asSystem(element), visit, [...level, element.name]);
+    }
+}
+
+/** Finds the element of a hierarchical name. */
+export function locate(document: Document, name: string): { element: Element; level: Level } | undefined {
+    let found: { element: Element; level: Level } | undefined;
+    walk(document, (element, level) => {
+        if (hierarchical(level, element.name) === name)
+            found = { element, level };
+    });
+    return found;
+}
+
+/** A name that no element of the system has, made of this one. */
+export function freeName(system: System, wish: string): string {
+    const taken = new Set(system.elements.map((element) => element.name));
+    const base = wish.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "unit";
+    if (!taken.has(base))
+        return base;
+    const stem = base.replace(/_?\d+$/, "");
+    for (let number = 2; ; number++)
+        if (!taken.has(`${stem}${number}`))
+            return `${stem}${number}`;
+}

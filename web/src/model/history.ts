@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Undo and redo. A step is the document before it and what it was called; steps of one `merge` key that follow each other count as one
+// (dragging, typing).
+
+import type { Document } from "./document";
+
+interface Step {
+    readonly document: Document;
+    readonly label: string;
+}
+
+export interface History {
+    readonly present: Document;
+    readonly past: readonly Step[];
+    readonly future: readonly Step[];
+    readonly merge: string | null;
+}
+
+const LONGEST = 1000;
+
+export const begin = (present: Document): History => ({ present, past: [], future: [], merge: null });
+
+export function record(history: History, next: Document, label: string, merge: string | null = null): History {
+    if (next === history.present)
+        return history;
+    if (merge !== null && merge === history.merge && history.past.length > 0)
+        return { ...history, present: next, future: [] };
+    const past = [...history.past, { document: history.present, label }].slice(-LONGEST);
+    return { present: next, past, future: [], merge };
+}
+
+export function undo(history: History): History {
+    const step = history.past[history.past.length - 1];
+    if (!step)
+        return history;
+    return { present: step.document, past: history.past.slice(0, -1), future: [{ document: history.present, label: step.label }, ...history.future], merge: null };
+}
+
+export function redo(history: History): History {
+    const [step, ...future] = history.future;
+    if (!step)
+        return history;
+    return { present: step.document, past: [...history.past, { document: history.present, label: step.label }], future, merge: null };
+}
+
+/** Another present that is no step: what the server made of the document when it saved it. */
+export const amend = (history: History, present: Document): History => ({ ...history, present });
+
+export const undoLabel = (history: History): string | null => history.past[history.past.length - 1]?.label ?? null;
+export const redoLabel = (history: History): string | null => history.future[0]?.label ?? null;

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// The editor's state: the document with its history, the level that is open, what is selected, what the server thinks of it.
+import { batch, computed, effect, signal } from "@preact/signals";
+import { askLayout } from "../layout/client";
+import * as commands from "../model/commands";
+import { adopt, Connection, Document, Element, emptyDocument, End, findElement, freeName, hierarchical, joinEnd, Level, splitEnd, System, systemAt, walk, asSystem } from "../model/document";
+import { connectedPorts, hasGeometry, levelKey, neededSize, scaleOf, sceneOf, shownPorts } from "../model/geometry";
+import * as past from "../model/history";
+import { orient, refusal } from "../model/rules";
+import { getFmu, getSystem, importSystem, look, saveSystem } from "../server/calls";
+import { ServerError } from "../server/client";
+import type { FmuInfo, Look } from "../server/types";
+import { complain, notify } from "./view";
+
+export const history = signal<past.History>(past.begin(emptyDocument("system")));
+export const saved = signal<Document | null>(null);
+/** The file that the document is of. No part of the history: undo does not bring back an old revision. */
+export const file = signal<{ readonly path: string | null; readonly revision: Document["revision"] }>({ path: null, revision: null });
+export const level = signal<Level>([]);
+export const selected = signal<ReadonlySet<string>>(new Set());
+export const selectedWire = signal<{ from: string; to: string } | null>(null);
+export const expanded = signal<ReadonlySet<string>>(new Set());
+export const looked = signal<Look | null>(null);
+export const fitRequest = signal(0);
+export const revealRequest = signal<{ name: string; count: number } | null>(null);
+
+const scales = signal<ReadonlyMap<string, number>>(new Map());
+
+export const present = computed(() => history.value.present);
+export const system = computed<System>(() => systemAt(present.value, level.value) ?? present.value);
+export const scale = computed(() => scales.value.get(levelKey(level.value)) ?? 1);
+export const scene = computed(() => sceneOf(system.value, scale.value, expanded.value));
+export const dirty = computed(() => present.value !== saved.value && !(saved.value === null && present.value.elements.length === 0));
+
+/** The document as the server wants it. */
+export const outgoing = (document: Document): Document => ({ ...document, path: file.value.path, ...(file.value.revision !== null && file.value.revision !== undefined ? { revision: file.value.revision } : {}) });
+
+/** Makes `next` the document, as one step of the history. */
+export function perform(label: string, next: Document, merge: string | null = null): void {
+    history.value = past.record(history.value, next, label, merge);
+}
+
+function travel(to: past.History): void {
+    batch(() => {
+        history.value = to;
+        if (!systemAt(to.present, level.value))
+            level.value = [];
+        const names = new Set(system.value.elements.map((element) => element.name));
+        selected.value = new Set([...selected.value].filter((name) => names.has(name)));
+        selectedWire.value = null;
+    });
+}
+
+export const undo = () => travel(past.undo(history.value));
+export const redo = () => travel(past.redo(history.value));
+
+export function open(document: Document, isSaved: boolean): void {
+    const found = new Map<string, number>([[levelKey([]), scaleOf(document)]]);
+    walk(document, (element, at) => {
+        if (element.kind === "system")
+            found.set(levelKey([...at, element.name]), scaleOf(asSystem(element)));
+    });
+    batch(() => {
+        scales.value = found;
+        file.value = { path: document.path, revision: document.revision ?? null };
+        history.value = past.begin(document);
+        saved.value = isSaved ? document : null;
+        level.value = [];
+        selected.value = new Set();
+        selectedWire.value = null;
+        expanded.value = new Set();
+        looked.value = null;
+    });
+    fitRequest.value++;
+    if (needsLayout(document))
+        void arrange(false);
+}
+
+export const needsLayout = (at: System): boolean => at.elements.length > 0 && !at.elements.some(hasGeometry);
+
+export async function openPath(path: string): Promise<void> {
+    const imported = !path.endsWith(".ssp");
+    const document = adopt(await (imported ? importSystem(path) : getSystem(path)));
+    open(imported ? { ...document, path: document.path ?? null } : { ...document, path: document.path ?? path }, !imported);
+    if (imported)
+        notify(`${path} is imported. Save it as SSP to keep it.`);
+}
+
+/** Saves. Says whether it did. */
+export async function save(path: string): Promise<boolean> {
+    const sent = present.value;
+    try {
+        const answer = await saveSystem(path, path === file.value.path ? outgoing(sent) : { ...outgoing(sent), revision: null });
+        batch(() => {
+            file.value = { path, revision: answer?.revision ?? null };
+            if (present.value === sent && answer?.elements)
+                history.value = past.amend(history.value, adopt({ ...sent, ...answer, name: answer.name ?? sent.name }));
+            saved.value = present.value === sent || answer?.elements ? present.value : sent;
+        });
+        notify(`${path} is saved.`);
+        return true;
+    } catch (error) {
+        if (error instanceof ServerError && error.status === 409)
+            notify(`${path} was changed by another program since it was opened. Save it under another name, or open it again.`, "error");
+        else
+            complain(error);
+        return false;
+    }
+}
+
+export function select(names: Iterable<string>): void {
+    batch(() => {
+        selected.value = new Set(names);
+        selectedWire.value = null;
+    });
+}
+
+export function enter(next: Level): void {
+    batch(() => {
+        level.value = next;
+        select([]);
+    });
+    fitRequest.value++;
+    const inner = systemAt(present.value, next);
+    if (inner && needsLayout(inner))
+        void arrange(false);
+}
+
+/** Shows the unit of a hierarchical name, wherever it is. */
+export function reveal(name: string): void {
+    let found: { at: Level; name: string } | null = null;
+    walk(present.value, (element, at) => {
+        if (hierarchical(at, element.name) === name)
+            found = { at, name: element.name };
+    });
+    const hit = found as { at: Level; name: string } | null;
+    if (!hit)
+        return;
+    batch(() => {
+        if (levelKey(hit.at) !== levelKey(level.value))
+            level.value = hit.at;
+        select([hit.name]);
+        revealRequest.value = { name: hit.name, count: (revealRequest.value?.count ?? 0) + 1 };
+    });
+}
+
+/** Layered layout of the open level. As a step of the history, or (a file without geometry) as part of opening it. */
+export async function arrange(asStep = true): Promise<void> {
+    const at = level.value;
+    const source = system.value;
+    const connected = connectedPorts(source);
+    const sizes = new Map(source.elements.map((element) => [element.name, neededSize(element, shownPorts(element, connected, expanded.value.has(element.name)).ports)]));
+    const edges = source.connections.map((connection) => ({ from: splitEnd(source, connection.from).element, to: splitEnd(source, connection.to).element }))
+        .filter(({ from, to }) => sizes.has(from) && sizes.has(to));
+    try {
+        const corners = await askLayout({ nodes: [...sizes].map(([id, size]) => ({ id, ...size })), edges });
+        const unit = scales.value.get(levelKey(at)) ?? 1;
+        const places = new Map(corners.map(({ id, x, y }) => {
+            const size = sizes.get(id) ?? { width: 0, height: 0 };
+            return [id, { x1: x / unit, y1: -(y + size.height) / unit, x2: (x + size.width) / unit, y2: -y / unit }] as const;
+        }));
+        if (asStep) {
+            perform("layout", commands.placeElements(present.value, at, places));
+        } else {
+            const clean = present.value === saved.value;
+            history.value = past.amend(history.value, commands.placeElements(present.value, at, places));
+            if (clean)
+                saved.value = present.value;
+        }
+        fitRequest.value++;
+    } catch (error) {
+        complain(error);
+    }
+}
+
+const KINDS: Readonly<Record<string, string>> = { input: "input", output: "output", parameter: "parameter", calculatedParameter: "calculatedParameter", structuralParameter: "structuralParameter" };
+
+/** The connectors that an FMU's description offers. */
+export function connectorsOf(info: FmuInfo): Element["connectors"] {
+    return info.variables.filter((variable) => variable.causality in KINDS).map((variable) => ({
+        name: variable.name, kind: KINDS[variable.causality] ?? variable.causality, type: variable.type,
+        ...(variable.unit ? { unit: variable.unit } : {}), ...(variable.description ? { description: variable.description } : {}),
+        ...(variable.variability ? { variability: variable.variability } : {}), ...(variable.start !== undefined ? { start: variable.start } : {}),
+        ...(variable.min !== undefined ? { min: variable.min } : {}), ...(variable.max !== undefined ? { max: variable.max } : {}),
+    }));
+}
+
+/** Puts an FMU of the folder into the open level, with its upper left corner here (pixels of the scene). */
+export async function addFmu(path: string, at: { x: number; y: number }): Promise<void> {
+    const info = await getFmu(path);
+    const wish = (path.split("/").pop() ?? path).replace(/\.fmu$/i, "");
+    const name = freeName(system.value, info.modelName || wish);
+    const draft: Element = { name, kind: "fmu", source: path, connectors: connectorsOf(info), parameters: {}, ...(info.description ? { description: info.description } : {}) };
+    const { width, height } = neededSize(draft, shownPorts(draft, new Set(), false).ports);
+    const unit = scale.value;
+    const x = Math.round(at.x / 10) * 10;
+    const y = Math.round(at.y / 10) * 10;
+    const element = { ...draft, x1: x / unit, x2: (x + width) / unit, y1: -(y + height) / unit, y2: -y / unit };
+    let next = commands.addElement(present.value, level.value, element);
+    const experiment = info.defaultExperiment;
+    if (present.value.elements.length === 0 && saved.value === null && experiment?.stop !== undefined)
+        next = commands.setTimes(next, { start: experiment.start ?? 0, stop: experiment.stop });
+    perform(`add ${name}`, next);
+    select([name]);
+}
+
+/** A place below what there is, for units that come without one. */
+export function freePlace(): { x: number; y: number } {
+    const { x, y, width, height } = scene.value.bounds;
+    return system.value.elements.length === 0 ? { x: 100, y: 80 } : width > 2 * height ? { x, y: y + height + 50 } : { x: x + width + 80, y };
+}
+
+/** Connects, in the direction that makes sense, unless that is refused: at once by the rules, or by the server, which knows units. */
+export async function join(a: End, b: End): Promise<string | null> {
+    const { from, to } = orient(system.value, a, b);
+    const at = level.value;
+    const reason = refusal(system.value, from, to, "convert" in present.value.settings);
+    if (reason)
+        return reason;
+    const ends = { from: joinEnd(from.element, from.connector), to: joinEnd(to.element, to.connector) };
+    const base = present.value;
+    const next = commands.connect(base, at, ends.from, ends.to);
+    try {
+        const opinion = await look(outgoing(next));
+        const verdict = opinion.findings.find((finding) => finding.level === "error" && concerns(finding.connection, ends));
+        if (verdict)
+            return verdict.text;
+        if (present.value === base)
+            looked.value = opinion;
+    } catch (error) {
+        if (error instanceof ServerError)
+            return error.message;
+    }
+    perform(`connect ${ends.from} to ${ends.to}`, commands.connect(present.value, at, ends.from, ends.to));
+    return null;
+}
+
+export function concerns(named: { from: string; to: string } | string | null | undefined, ends: { from: string; to: string }): boolean {
+    if (!named)
+        return false;
+    return typeof named === "string" ? named.includes(ends.from) && named.includes(ends.to) : named.from === ends.from && named.to === ends.to;
+}
+
+export function removeSelected(): void {
+    const wire = selectedWire.value;
+    const names = selected.value;
+    if (!wire && names.size === 0)
+        return;
+    const wires = wire ? [wire as Connection] : [];
+    perform(wire ? "disconnect" : `remove ${[...names].join(", ")}`, commands.remove(present.value, level.value, names, wires));
+    select([]);
+}
+
+const clip = signal<commands.Clip | null>(null);
+
+export function copySelected(): void {
+    if (selected.value.size > 0) {
+        clip.value = commands.copy(system.value, selected.value);
+        notify(`${selected.value.size === 1 ? "1 unit is" : `${selected.value.size} units are`} copied.`);
+    }
+}
+
+export function cutSelected(): void {
+    copySelected();
+    removeSelected();
+}
+
+export function pasteClip(): void {
+    if (!clip.value)
+        return;
+    const { document, names } = commands.paste(present.value, level.value, clip.value, { dx: 40 / scale.value, dy: -40 / scale.value });
+    perform("paste", document);
+    select(names);
+}
+
+export function duplicateSelected(): void {
+    if (selected.value.size === 0)
+        return;
+    const { document, names } = commands.paste(present.value, level.value, commands.copy(system.value, selected.value), { dx: 40 / scale.value, dy: -40 / scale.value });
+    perform("duplicate", document);
+    select(names);
+}
+
+export function moveSelected(dx: number, dy: number, merge: string | null): void {
+    if (selected.value.size > 0)
+        perform("move", commands.moveElements(present.value, level.value, selected.value, { dx: dx / scale.value, dy: -dy / scale.value }), merge);
+}
+
+/** Renames a unit; says why not. */
+export function rename(from: string, to: string): string | null {
+    if (from === to)
+        return null;
+    if (!/^[^\s.][^.\n]*$/.test(to))
+        return "A name is not empty, and has no dots.";
+    if (findElement(system.value, to))
+        return `There is a unit ${to} already.`;
+    perform(`rename ${from}`, commands.renameElement(present.value, level.value, from, to));
+    select([to]);
+    return null;
+}
+
+/** Asks the server what it thinks of the document, a moment after each change. */
+export function keepLooking(): void {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let asked: Document | null = null;
+    effect(() => {
+        const document = present.value;
+        clearTimeout(timer);
+        if (document.elements.length === 0) {
+            looked.value = null;
+            return;
+        }
+        timer = setTimeout(async () => {
+            if (asked === document)
+                return;
+            asked = document;
+            try {
+                const opinion = await look(outgoing(document));
+                if (present.value === document)
+                    looked.value = opinion;
+            } catch (error) {
+                if (error instanceof ServerError && present.value === document)
+                    looked.value = { findings: [{ level: "error", element: "", text: error.message }], conversions: [], graph: null };
+            }
+        }, 250);
+    });
+}
+

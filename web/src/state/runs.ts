@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// All runs that the server knows, the one that is shown, and the one that is laid over it.
+import { batch, effect, signal } from "@preact/signals";
+import { deleteRun, getRun, getRuns, order, startRun } from "../server/calls";
+import type { Run } from "../server/types";
+import { dirty, file, outgoing, present } from "./editor";
+import { LiveRun, over } from "./run";
+import { complain, notify, tab } from "./view";
+
+export const runs = signal<readonly Run[]>([]);
+export const current = signal<LiveRun | null>(null);
+export const overlay = signal<LiveRun | null>(null);
+/** What is given to a run beyond the document: options of the command line, by name. */
+export const runOptions = signal<Readonly<Record<string, string>>>(readOptions());
+
+function readOptions(): Record<string, string> {
+    try {
+        return JSON.parse(sessionStorage.getItem("tutti-run-options") ?? "{}") as Record<string, string>;
+    } catch {
+        return {};
+    }
+}
+
+export function setRunOption(name: string, value: string): void {
+    const { [name]: _old, ...others } = runOptions.value;
+    runOptions.value = value === "" ? others : { ...others, [name]: value };
+    sessionStorage.setItem("tutti-run-options", JSON.stringify(runOptions.value));
+}
+
+export async function readRuns(): Promise<void> {
+    try {
+        runs.value = await getRuns();
+    } catch (error) {
+        complain(error);
+    }
+}
+
+/** Shows a run, whether it goes on or not. */
+export async function show(id: string): Promise<void> {
+    if (current.value?.id === id)
+        return;
+    try {
+        const run = await getRun(id);
+        const former = current.value;
+        batch(() => {
+            current.value = new LiveRun(run);
+            if (overlay.value?.id === id)
+                layOver(null);
+        });
+        former?.close();
+    } catch (error) {
+        complain(error);
+    }
+}
+
+export function layOver(run: LiveRun | null): void {
+    overlay.value?.close();
+    overlay.value = run;
+}
+
+export async function layOverId(id: string): Promise<void> {
+    try {
+        layOver(id === "" ? null : new LiveRun(await getRun(id)));
+    } catch (error) {
+        complain(error);
+    }
+}
+
+export async function start(): Promise<void> {
+    const document = present.value;
+    if (document.elements.length === 0) {
+        notify("There is nothing to run yet: put an FMU into the system.", "error");
+        return;
+    }
+    try {
+        const { path } = file.value;
+        const body = path !== null && !dirty.value ? { path } : { document: outgoing(document) };
+        const { id } = await startRun({ ...body, options: runOptions.value });
+        await show(id);
+        tab.value = "run";
+        void readRuns();
+    } catch (error) {
+        complain(error);
+    }
+}
+
+export async function command(what: Readonly<Record<string, unknown>>): Promise<void> {
+    const run = current.value;
+    if (!run)
+        return;
+    try {
+        await order(run.id, what);
+    } catch (error) {
+        complain(error);
+    }
+}
+
+export function togglePause(): void {
+    const state = current.value?.state.value;
+    if (state === "running")
+        void command({ pause: true });
+    else if (state === "paused")
+        void command({ go: true });
+}
+
+export async function forget(id: string): Promise<void> {
+    try {
+        await deleteRun(id);
+        batch(() => {
+            if (current.value?.id === id) {
+                current.value.close();
+                current.value = null;
+            }
+            if (overlay.value?.id === id)
+                layOver(null);
+        });
+        await readRuns();
+    } catch (error) {
+        complain(error);
+    }
+}
+
+/** The list is read again when the run that is shown ends. */
+export function keepCurrent(): void {
+    let before: string | null = null;
+    effect(() => {
+        const state = current.value?.state.value ?? null;
+        if (state && before !== state && over(state))
+            void readRuns();
+        before = state;
+    });
+}
