@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from ._functions import rows_of
 from ._options import spell
 
 
 class Inputs:
-    """`paths` of CSV files; `functions` of time by the names of inputs."""
+    """`paths` of CSV files; `functions` of time by the names of inputs, which `tabulate` makes files of, too."""
 
     def __init__(self, given: Any, folder: str) -> None:
         self.paths: list[str] = []
-        self.functions: dict[str, Callable[[float], float]] = {}
+        self.functions: dict[str, Callable[[float], Any]] = {}
         self._folder = folder
         if given is None:
             return
@@ -51,10 +52,21 @@ class Inputs:
         time = columns["time"]
         if time.dtype.kind not in "iuf" or not np.isfinite(time).all() or (np.diff(time) < 0).any():
             raise ValueError("input: 'time' takes finite numbers that do not fall")
-        path = os.path.join(self._folder, f"input{len(self.paths)}.csv")
         names = ["time"] + [name for name in columns if name != "time"]
+        self._write(names, zip(*([spell(value) for value in columns[name].tolist()] for name in names)))
+
+    def _write(self, names: list[str], rows: Iterable[Iterable[str]]) -> None:
+        path = os.path.join(self._folder, f"input{len(self.paths)}.csv")
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(names)
-            writer.writerows(zip(*([spell(value) for value in columns[name].tolist()] for name in names)))
+            writer.writerows(rows)
         self.paths.append(path)
+
+    def tabulate(self, start: float, stop: float, options: Mapping[str, Any]) -> None:
+        """The functions, for a run from start to stop with these options."""
+        step, rtol = options.get("step"), options.get("rtol")
+        for name, function in self.functions.items():
+            rows = rows_of(name, function, start, stop, None if step is None else float(step), 1e-4 if rtol is None else float(rtol),
+                           options.get("interpolate") == "hold")
+            self._write(["time", name], ((spell(t), spell(value)) for t, value in rows))

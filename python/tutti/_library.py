@@ -215,12 +215,12 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 def _find() -> str:
     """Where the library is: named by TUTTI_LIBRARY, beside this file (a wheel), in the build tree, or installed."""
-    here = pathlib.Path(__file__).resolve().parent
+    here = pathlib.Path(__file__).absolute().parent  # in a build tree, a link to the sources
     name = "libtutti.so.0"
     told = os.environ.get("TUTTI_LIBRARY")
     if told:
         return told
-    for folder in (here, here.parents[1] / "build" / "src"):
+    for folder in (here, here.parents[1] / "src", here.resolve().parents[1] / "build" / "src"):
         if (folder / name).exists():
             return str(folder / name)
     return name

@@ -67,7 +67,9 @@ def simulate(files: Files, *, input: Any = None, equations: Any = None,  # pylin
     with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
         inputs = Inputs(input, folder)
         if inputs.functions:
-            return _stepwise(files, inputs, {**options, "equations": equations})
+            from ._simulation import tabulate  # pylint: disable=import-outside-toplevel
+
+            tabulate(inputs, files, options)
         units = Units(files, folder)
         given = Options(units.files, {**of_equations(equations, options), "input": inputs.paths})
         extra = Equations(equations) if equations is not None else None
@@ -97,18 +99,3 @@ def _conclude(run: _Run, result: Result) -> None:
     if isinstance(failure, (Error, Interrupted)):
         failure.result = result  # type: ignore[assignment]
     raise failure
-
-
-def _stepwise(files: Files, inputs: Inputs, options: Mapping[str, Any]) -> Result:
-    """Functions of time are asked before every step; their values are held in it."""
-    from ._simulation import Simulation  # pylint: disable=import-outside-toplevel
-
-    with Simulation(files, input=inputs.paths, **options) as simulation:
-        names = list(inputs.functions)
-        simulation.set({name: inputs.functions[name](simulation.time) for name in names})
-        simulation.start()
-        places = simulation.find(names)
-        while not simulation.is_over:
-            simulation.put(places, [inputs.functions[name](simulation.time) for name in names])
-            simulation.step()
-        return simulation.finish()

@@ -70,7 +70,7 @@ class Simulation:
         self._folder = tempfile.TemporaryDirectory(prefix="tutti-")  # pylint: disable=consider-using-with
         inputs = Inputs(input, self._folder.name)
         if inputs.functions:
-            raise ValueError("input: functions of time are for tutti.simulate; a simulation that is stepped has put()")
+            tabulate(inputs, files, options)
         self._units = Units(files, self._folder.name)
         self._options = Options(self._units.files, {**of_equations(equations, options), "input": inputs.paths})
         self._equations = Equations(equations) if equations is not None else None
@@ -280,6 +280,12 @@ class Simulation:
             self._call(c.lib.tutti_simulation_restore, point._handle)  # pylint: disable=protected-access
         else:
             self._call(c.lib.tutti_simulation_restore_file, os.fspath(point).encode())
+
+
+def tabulate(inputs: Inputs, files: Files, options: Mapping[str, Any]) -> None:
+    """Functions of time become tables, as long as the run is."""
+    with Simulation(files, **options) as simulation:
+        inputs.tabulate(simulation.time, simulation.stop, options)
 
 
 def _doubles(values: Floats) -> Any:

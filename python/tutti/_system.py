@@ -13,7 +13,7 @@ from ._options import Options
 from ._result import Result
 from ._simulate import Files, simulate
 from ._simulation import Simulation, Variable
-from ._tell import Analysis, Findings, Graph, Told, analyze, check
+from ._tell import Analysis, Findings, Graph, Told, analyze, check, info
 from ._units import Units
 
 
@@ -97,10 +97,7 @@ class System:
         """Names of the units."""
         if self._file is None:
             return list(self._units)
-        found: dict[str, None] = {}
-        for name in self.variables:
-            found.setdefault(name.split(".")[0] if "." in name else "", None)
-        return list(found)
+        return [component["name"] for component in info(self._file)["components"]]
 
     def check(self, run: bool = False, strict: bool = False, **options: Any) -> Findings:
         """All that is wrong with its files, connections and values; also with `run`, for which FMUs are run on trial. `strict`: what contradicts

@@ -13,6 +13,14 @@ from common import ROOT, kit
 
 
 class Install(unittest.TestCase):
+    def test_build_tree(self):
+        build = pathlib.Path(os.environ["TUTTI_LIBRARY"]).parents[1]
+        environment = {key: value for key, value in os.environ.items() if key != "TUTTI_LIBRARY"}
+        program = f"import tutti; print(tutti._lib._name); tutti.simulate({kit('BouncingBall')!r})"
+        ended = subprocess.run([sys.executable, "-B", "-c", program], check=True, env={**environment, "PYTHONPATH": str(build / "python")},
+                               cwd="/", capture_output=True, text=True)
+        self.assertEqual(ended.stdout.strip(), str(build / "src" / "libtutti.so.0"))
+
     def test_wheel(self):
         build = pathlib.Path(os.environ["TUTTI_LIBRARY"]).parents[1]
         with tempfile.TemporaryDirectory() as folder:

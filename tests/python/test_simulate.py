@@ -5,8 +5,10 @@ import csv
 import gc
 import io
 import logging
+import math
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -76,8 +78,44 @@ class Simulate(unittest.TestCase):
 
     def test_functions_of_time(self):
         result = tutti.simulate(kit("Feedthrough"), input={"float64_in": lambda t: 2 * t}, stop=1, step=0.25)
-        self.assertEqual(result["float64_out"].tolist()[:1], [0.0])
-        self.assertEqual(result["float64_out"][-1], 1.5)  # held since t = 0.75
+        self.assertEqual(result["float64_out"].tolist(), [0.0, 0.5, 1.0, 1.5, 2.0])
+        held = tutti.simulate(kit("Feedthrough"), input={"float64_in": lambda t: 2 * t}, stop=1, step=0.25, interpolate="hold")
+        self.assertIn(held["float64_out"][1], (0.0, 0.5))
+        kinds = tutti.simulate(kit("Feedthrough"), input={"boolean_in": lambda t: t > 0.3, "int32_in": lambda t: int(10 * t),
+                                                          "string_in": lambda t: "late" if t > 0.7 else "early"}, stop=1, output_step=0.5,
+                               record=["boolean_out", "int32_out", "string_out"])
+        end = {name: values[-1] for name, values in kinds.items()}
+        self.assertEqual((end["boolean_out"], end["int32_out"], end["string_out"]), (1, 10, "late"))
+        self.assertTrue(np.any(np.abs(kinds.time - 0.3) < 1e-9))  # where it jumps, a step ends
+
+    def test_functions_are_followed_to_the_tolerance(self):
+        class Lag:
+            states, inputs = {"x": 0.0}, ["u"]
+
+            def derivatives(self, _t, x):
+                return [self.u - x[0]]
+
+        w = 30.0
+        for rtol in (1e-3, 1e-5):
+            result = tutti.simulate(Lag(), input={"u": lambda t: math.sin(w * t)}, stop=2, rtol=rtol, output_step=0.1)
+            t = result.time
+            exact = (w * np.exp(-t) + np.sin(w * t) - w * np.cos(w * t)) / (1 + w * w)
+            self.assertEqual(len(t), 21)
+            self.assertLess(np.abs(result["x"] - exact).max(), rtol)
+
+    def test_functions_in_a_simulation(self):
+        asked = []
+
+        def ramp(t):
+            asked.append(t)
+            return 3 * t
+
+        with tutti.Simulation(kit("Feedthrough"), input={"float64_in": ramp}, stop=1, step=0.25) as simulation:
+            self.assertEqual([simulation["float64_out"] for _ in simulation], [0.75, 1.5, 2.25, 3.0])
+        self.assertEqual((min(asked), max(asked)), (0, 1))
+        told = []
+        tutti.simulate(kit("Feedthrough"), input={"float64_in": ramp}, stop=1, step=1e-4, progress=told.append)
+        self.assertTrue(told)
 
     def test_arrays_outlive_their_result(self):
         before = tutti.simulate(kit("VanDerPol"), stop=20)["x0"]
@@ -226,6 +264,13 @@ class Wrong(unittest.TestCase):
             raise ZeroDivisionError("of mine")
 
         self.check(ZeroDivisionError, "of mine", kit("Feedthrough"), input={"float64_in": broken})
+        self.check(TypeError, "'float64_in' at t = 0 gives a NoneType", kit("Feedthrough"), input={"float64_in": lambda t: None})
+        self.check(ValueError, "same number of values", kit("Feedthrough"), input={"float64_in": lambda t: [t] * (1 + (t > 0.5))})
+        random.seed(1)
+        with unittest.mock.patch("tutti._functions._MOST", 20000):
+            self.check(ValueError, "'float64_in' changes so much", kit("Feedthrough"), input={"float64_in": lambda t: random.random()})
+        tutti.simulate(kit("Feedthrough"), input={"float64_in": lambda t: random.random()}, interpolate="hold")
+        self.check(tutti.Error, "nothing", kit("Feedthrough"), input={"nothing": lambda t: t})
 
     def test_values_that_are_no_numbers(self):
         """Models may have them: a warning, and the run goes on."""

@@ -4,6 +4,7 @@
 import os
 import tempfile
 import unittest
+import zipfile
 
 import numpy as np
 
@@ -46,6 +47,18 @@ class System(unittest.TestCase):
         self.assertEqual((height.start, height.unit, height.causality), (1.0, "m", "output"))
         self.assertEqual(height.minimum, -np.inf)
         self.assertIsNone(tutti.open(kit("Feedthrough")).variables["string_in"].start)
+
+    def test_units_of_nested_systems(self):
+        inner = "".join(f'<ssd:Component name="{name}" source="resources/m.fmu"/>' for name in "ab")
+        text = ('<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription" version="1.0" name="n">'
+                f'<ssd:System name="top"><ssd:Elements><ssd:System name="sub"><ssd:Elements>{inner}</ssd:Elements></ssd:System>'
+                '<ssd:Component name="c" source="resources/m.fmu"/></ssd:Elements></ssd:System></ssd:SystemStructureDescription>')
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "n.ssp")
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("SystemStructure.ssd", text)
+                archive.write(TWO["a"], "resources/m.fmu")
+            self.assertEqual(tutti.open(path).units, ["sub.a", "sub.b", "c"])
 
     def test_save(self):
         with tempfile.TemporaryDirectory() as folder:
