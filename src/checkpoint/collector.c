@@ -84,29 +84,43 @@ static enum tutti_err take_piece(struct tutti_collector *collector, struct tutti
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_collector_take(struct tutti_collector *collector, struct tutti_unparcel *frame, bool *complete)
+/* A frame that lies in `frames`, from `begin` to its end. */
+static enum tutti_err take_frame(struct tutti_collector *collector, size_t begin, bool *complete)
 {
-    uint64_t number = tutti_unparcel_u64(frame);
-    double t = tutti_unparcel_double(frame);
-    uint32_t count = tutti_unparcel_u32(frame);
-    *complete = false;
-    if (frame->bad || (collector->has_number && (number != collector->number || t != collector->t)))
+    struct tutti_unparcel frame = tutti_unparcel_begin(tutti_parcel_bytes(&collector->frames));
+    frame.at += begin;
+    uint64_t number = tutti_unparcel_u64(&frame);
+    double t = tutti_unparcel_double(&frame);
+    uint32_t count = tutti_unparcel_u32(&frame);
+    if (frame.bad || (collector->has_number && (number != collector->number || t != collector->t)))
         return malformed();
     collector->has_number = true;
     collector->number = number;
     collector->t = t;
-    size_t begin = collector->frames.size;
-    tutti_parcel_put_bytes(&collector->frames, frame->at, (size_t)(frame->end - frame->at));
-    if (collector->frames.failed)
-        return tutti_fail_memory();
-    struct tutti_unparcel kept = tutti_unparcel_begin(tutti_parcel_bytes(&collector->frames));
-    kept.at += begin;
     for (uint32_t i = 0; i < count; i++)
-        TRY(take_piece(collector, &kept));
-    if (kept.at != kept.end)
+        TRY(take_piece(collector, &frame));
+    if (frame.at != frame.end)
         return malformed();
     *complete = collector->missing == 0;
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_collector_take(struct tutti_collector *collector, struct tutti_unparcel *frame, bool *complete)
+{
+    size_t begin = collector->frames.size;
+    *complete = false;
+    tutti_parcel_put_bytes(&collector->frames, frame->at, (size_t)(frame->end - frame->at));
+    return collector->frames.failed ? tutti_fail_memory() : take_frame(collector, begin, complete);
+}
+
+enum tutti_err tutti_collector_take_over(struct tutti_collector *collector, struct tutti_parcel *frame, size_t begin)
+{
+    bool complete = false;
+    struct tutti_parcel before = collector->frames;
+    collector->frames = *frame;
+    *frame = before;
+    TRY(take_frame(collector, begin, &complete));
+    return complete ? TUTTI_OK : malformed();
 }
 
 /* The next one is collected. */

@@ -33,6 +33,10 @@ bool tutti_collector_must_wait(const struct tutti_collector *collector, struct t
 /* Takes a frame; *complete: all pieces of this checkpoint are there. FORMAT. */
 TUTTI_CHECKED enum tutti_err tutti_collector_take(struct tutti_collector *collector, struct tutti_unparcel *frame,
                                                   bool *complete);
+/* The same for one who brings all pieces of a checkpoint in one frame, from `begin` on: the memory of the two parcels changes hands, and nothing
+ * is copied. FORMAT, also if there are pieces missing. */
+TUTTI_CHECKED enum tutti_err tutti_collector_take_over(struct tutti_collector *collector, struct tutti_parcel *frame,
+                                                       size_t begin);
 /* A complete one is written, by a thread, with these marks of the result and of the step log. What is wrong with an earlier one
  * is a warning. */
 TUTTI_CHECKED enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,

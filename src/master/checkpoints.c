@@ -60,17 +60,14 @@ static enum tutti_err pack(struct tutti_checkpoints *checkpoints)
 static enum tutti_err collect(struct tutti_checkpoints *checkpoints)
 {
     struct tutti_execution *execution = checkpoints->execution;
-    const struct tutti_parcel *frame = &checkpoints->frame;
     struct tutti_parcel *result = &checkpoints->result, *step_log = &checkpoints->step_log;
-    bool complete;
     tutti_parcel_reset(result);
     tutti_parcel_reset(step_log);
     TRY(tutti_output_mark(&execution->observer.sink.output, result));
     TRY(tutti_step_log_mark(execution->master.log, step_log));
     if (result->failed || step_log->failed)
         return tutti_fail_memory();
-    struct tutti_unparcel in = {.at = frame->bytes + TUTTI_REPORT_HEADER, .end = frame->bytes + frame->size};
-    TRY(tutti_collector_take(checkpoints->collector, &in, &complete));
+    TRY(tutti_collector_take_over(checkpoints->collector, &checkpoints->frame, TUTTI_REPORT_HEADER));
     return tutti_collector_write(checkpoints->collector, tutti_parcel_bytes(result), tutti_parcel_bytes(step_log));
 }
 

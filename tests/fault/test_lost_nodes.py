@@ -16,7 +16,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import PATIENCE, kit_fmu, wait_until  # noqa: E402
-from nodes import NodesTest  # noqa: E402
+from nodes import NodesTest, children  # noqa: E402
 from systems import connect  # noqa: E402
 from zmq_peer import DEALER, RCVTIMEO, ROUTER, Socket, public_key, read_key  # noqa: E402
 
@@ -97,7 +97,7 @@ class Lost(NodesTest):
         """Before it is ready, as often as this test is fast enough."""
         node = self.node("a")
         process = self.start("run", f"b={FAULTY}", *ENDLESS[:6], *self.on(node), "--quiet", "--timeout", "1")
-        self.assertTrue(wait_until(node.workers))
+        self.assertTrue(wait_until(lambda: any(map(children, children(node.process.pid)))))
         os.kill(node.workers()[0], signal.SIGSTOP)
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 1, outcome.err)

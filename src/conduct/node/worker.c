@@ -66,6 +66,7 @@ static void die(int number)
  * a moment. That is more than a handler may do; where it goes wrong, or takes too long, the death is what it was. */
 static void on_crash(int number)
 {
+    int before = errno; /* the signal ends the process when this returns, to code that may look at it */
     if (tutti_crash_is_guarded() && number != SIGABRT) { /* which mostly means that memory is damaged */
         alarm(LAST_SECONDS);
         tutti_crash_escape();
@@ -79,6 +80,7 @@ static void on_crash(int number)
         tutti_tcp_hurry(fabric_in_use);
     nanosleep(&(struct timespec){.tv_nsec = LAST_MOMENT}, NULL);
     die(number);
+    errno = before;
 }
 
 /* ---- signs of life before the rank has its own ---- */

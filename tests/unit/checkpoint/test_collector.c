@@ -128,6 +128,30 @@ static void a_rank_that_is_ahead(void **state)
     tutti_collector_free(collector);
 }
 
+/* A frame with all pieces, whose memory changes hands; what is in front of it is not looked at. */
+static void one_frame_with_all(void **state)
+{
+    (void)state;
+    static const uint32_t all[] = {TUTTI_PIECE_OF_ALL, 0, 1, 2};
+    struct tutti_collector *collector = collector_in_memory();
+    for (uint64_t number = 0; number < 3; number++) {
+        struct tutti_parcel whole = frame(number, (double)number / 10, "x", all, 4), parcel = {0};
+        tutti_parcel_put_u32(&parcel, 7);
+        tutti_parcel_put_bytes(&parcel, whole.bytes, whole.size);
+        const char *memory = parcel.bytes;
+        assert_ok(tutti_collector_take_over(collector, &parcel, sizeof(uint32_t)));
+        assert_ptr_not_equal(parcel.bytes, memory);
+        assert_ok(tutti_collector_write(collector, bytes_of("row"), bytes_of("")));
+        assert_collected(collector, number, "x");
+        tutti_parcel_fini(&whole);
+        tutti_parcel_fini(&parcel);
+    }
+    struct tutti_parcel part = frame(9, 0.9, "x", all, 3);
+    assert_fails(tutti_collector_take_over(collector, &part, 0), TUTTI_ERR_FORMAT, "malformed");
+    tutti_parcel_fini(&part);
+    tutti_collector_free(collector);
+}
+
 /* ---- what is no frame ---- */
 
 static void refuse(struct tutti_collector *collector, const struct tutti_parcel *parcel)
@@ -231,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_order),
         cmocka_unit_test(a_rank_that_is_ahead),
+        cmocka_unit_test(one_frame_with_all),
         cmocka_unit_test(frames_that_are_cut),
         cmocka_unit_test(frames_that_do_not_fit),
         cmocka_unit_test_setup_teardown(with_a_file, set_up, tear_down),
