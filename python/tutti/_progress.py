@@ -32,14 +32,14 @@ def _terminal(part: float) -> None:
 def _notebook() -> Callable[[float], None] | None:
     try:
         from IPython import get_ipython  # pylint: disable=import-outside-toplevel
-        from IPython.display import ProgressBar, display  # pylint: disable=import-outside-toplevel
+        from IPython.display import ProgressBar  # pylint: disable=import-outside-toplevel
     except ImportError:
         return None
     shell = get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
         return None
     bar = ProgressBar(1000)
-    display(bar, display_id=True)
+    bar.display()
 
     def show(part: float) -> None:
         bar.progress = round(1000 * part)

@@ -82,6 +82,8 @@ def simulate(files: Files, *, input: Any = None, equations: Any = None,  # pylin
                 given.set_progress(shown)
             run = _Run(given, statistics)
             run.make()
+            if shown and not run.error and not given.failure:
+                shown(1.0)
         units.close()
         given.failure = units.failure or (extra.failure if extra else None) or given.failure
         result = Result(recording.columns(), recording.block(), recording, statistics.read())

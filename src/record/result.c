@@ -13,10 +13,7 @@
 
 /* The first that fits is taken; any text could be CSV, so that comes last. */
 static const struct tutti_result_format *const formats[] = {
-    &tutti_result_hdf5,
-    &tutti_result_mat,
-    &tutti_result_jsonl,
-    &tutti_result_csv,
+    &tutti_result_hdf5, &tutti_result_mat, &tutti_result_jsonl, &tutti_result_sent, &tutti_result_csv,
 };
 
 /* Finds the format by the first bytes. What cannot be read twice (a pipe, standard input) is CSV. */

@@ -15,7 +15,7 @@
 struct tutti_result {
     const struct tutti_result_format *format;
     const char *path;                        /* as it was given */
-    struct tutti_result_variable *variables; /* in the arena, with their texts */
+    struct tutti_result_variable *variables; /* the format's; their texts are in the arena */
     size_t count;                            /* of variables, `time` not among them */
     double *times;                           /* on the heap; tutti_result_free releases it */
     size_t rows;           /* finite times that do not descend; equal ones are both sides of an event */
@@ -38,6 +38,7 @@ struct tutti_result_format {
     void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
 
-extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5, tutti_result_jsonl;
+extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5, tutti_result_jsonl,
+    tutti_result_sent;
 
 #endif

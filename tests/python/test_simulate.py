@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """tutti.simulate and its results: the numbers of the command, in arrays."""
+import contextlib
 import csv
 import gc
 import io
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 import unittest
 import unittest.mock
 
@@ -190,12 +192,37 @@ class Simulate(unittest.TestCase):
         seen = []
         tutti.simulate(kit("Worker", "2"), stop=0.3, step=0.001, progress=seen.append)
         self.assertTrue(all(0 <= part <= 1 for part in seen))
+        self.assertEqual(seen[-1], 1)
+        with contextlib.redirect_stderr(io.StringIO()) as told:
+            tutti.simulate(kit("Worker", "2"), stop=0.3, step=0.001, progress=True)
+        self.assertTrue(told.getvalue().endswith("100%\n"), told.getvalue())
 
         def refuse(_part):
             raise RuntimeError("enough")
 
         with self.assertRaisesRegex(RuntimeError, "enough"):
             tutti.simulate(kit("Worker", "2"), stop=1000, step=0.001, progress=refuse)
+
+    def test_progress_in_a_notebook(self):
+        shown = []
+
+        class ProgressBar:
+            def __init__(self, total):
+                self.total = total
+
+            def display(self):
+                shown.append(0)
+
+            def __setattr__(self, name, value):
+                super().__setattr__(name, value)
+                if name == "progress":
+                    shown.append(value / self.total)
+
+        notebook = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(kernel=1),
+                                         display=types.SimpleNamespace(ProgressBar=ProgressBar))
+        with unittest.mock.patch.dict(sys.modules, {"IPython": notebook, "IPython.display": notebook.display}):
+            tutti.simulate(kit("Worker", "2"), stop=0.3, step=0.001, progress=True)
+        self.assertEqual((shown[0], shown[-1]), (0, 1))
 
     def test_threads_side_by_side(self):
         results, errors = {}, []

@@ -63,6 +63,14 @@ class Lines(RecordTest):
                                                      for *texts, stamp, value, data in SENT])
         self.assertEqual({tuple(row[:2]) for row in rows}, {("road", "one")})
 
+    def test_pictures(self):
+        self.play("--record", "sent.csv")
+        shown = self.tutti("plot", "sent.csv", "-o", "sent.svg", "-v", "beetle.z", "-v", "*Honk.pitch")
+        self.assertIn("beetle.z", pathlib.Path(self.path("sent.svg")).read_text())
+        self.assertIn("without a time", shown.err)
+        pathlib.Path(self.path("wanted.csv")).write_text("time,beetle.z,HLAinteractionRoot.Honk.pitch\n3,-2,nan\n4.25,-2,440\n")
+        self.assertIn("2 variables", self.tutti("compare", "sent.csv", "wanted.csv").out)
+
     def test_other_formats(self):
         self.play("--record", "sent.jsonl")
         self.assertIn('"beetle"', pathlib.Path(self.path("sent.jsonl")).read_text())

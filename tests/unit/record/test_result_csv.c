@@ -413,13 +413,67 @@ static void test_round_trip(void **state)
     tutti_result_free(result);
 }
 
+#define SENT "time,federation,federate,kind,name,member,stamp,value,bytes\n"
+
+/* What an RTI recorded: rows are in the order in which they came, not in that of their times. */
+static void test_sent(void **state)
+{
+    (void)state;
+    struct tutti_result *result = open_text(SENT "0.1,road,A,update,car,z,2,1.5,00\n"
+                                                 "0.2,road,B,update,\"the \"\"bus\"\"\",v,1,7,00\n"
+                                                 "0.3,road,A,update,car,z,1,1.25,00\n"
+                                                 "0.4,road,B,interaction,Honk,pitch,2,440,00\n"
+                                                 "0.5,road,B,interaction,Honk,pitch,2,880,00\n"
+                                                 "0.6,road,A,update,car,name,2,nan,4142\n"
+                                                 "0.7,road,A,update,car,z,nan,9,00\n"
+                                                 "0.8,road,A,update,car,z,3,1");
+    assert_int_equal(result->count, 3);
+    assert_int_equal(result->rows, 3);
+    assert_true(result->times[0] == 1 && result->times[1] == 2 && result->times[2] == 2);
+    assert_values(result, "car.z", (double[]){1.25, 1.5, 1.5}, 3);
+    assert_values(result, "the \"bus\".v", (double[]){7, 7, 7}, 3);
+    assert_values(result, "Honk.pitch", (double[]){NAN, 440, 880}, 3);
+    assert_true(result->variables[0].held);
+    assert_int_equal(warnings.count, 2); /* a row that is cut off, a value without a time */
+    tutti_result_free(result);
+
+    result = open_text(SENT "0.25,a,A,update,car,z,nan,1,00\n0.5,b,A,update,car,z,nan,2,00\n");
+    assert_values(result, "a.car.z", (double[]){1, 1}, 2);
+    assert_values(result, "b.car.z", (double[]){NAN, 2}, 2);
+    assert_true(result->times[0] == 0.25 && result->times[1] == 0.5);
+    tutti_result_free(result);
+
+    result = open_text(SENT);
+    assert_int_equal(result->rows + result->count, 0);
+    tutti_result_free(result);
+}
+
+static void test_sent_errors(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        SENT "0,road,A,update,car,z,1,2\n0,road,A,update,car,z,1,2,00\n",
+        SENT "x,road,A,update,car,z,1,2,00\n",
+        SENT "0,road,A,update,car,z,later,2,00\n",
+        SENT "0,road,A,update,car,z,1,two,00\n",
+        SENT "0,road,A,update,a,b.c,1,2,00\n0,road,A,update,a.b,c,1,2,00\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct tutti_result *result = NULL;
+        const char *path = scratch_write(&scratch, "r.csv", bad[i], strlen(bad[i]));
+        assert_int_equal(tutti_result_open(&result, path, &sink), TUTTI_ERR_FORMAT);
+        assert_non_null(strstr(tutti_err_message(), "r.csv"));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_plain),          TEST(test_forms),   TEST(test_units),   TEST(test_cells),      TEST(test_held),
-        TEST(test_errors),         TEST(test_aborted), TEST(test_growing), TEST(test_empty),      TEST(test_long),
-        TEST(test_every_boundary), TEST(test_pipe),    TEST(test_changed), TEST(test_round_trip),
+        TEST(test_plain),   TEST(test_forms),      TEST(test_units),          TEST(test_cells),
+        TEST(test_held),    TEST(test_errors),     TEST(test_aborted),        TEST(test_growing),
+        TEST(test_empty),   TEST(test_long),       TEST(test_every_boundary), TEST(test_pipe),
+        TEST(test_changed), TEST(test_round_trip), TEST(test_sent),           TEST(test_sent_errors),
     };
     return cmocka_run_group_tests_name("record/result_csv", tests, NULL, NULL);
 }
