@@ -193,7 +193,7 @@ enum tutti_err tutti_live_attach(struct tutti_live *live, struct tutti_job *job)
     }
     tutti_arena_fini(&live->arena);
     live->arena = (struct tutti_arena){0};
-    TRY(tutti_drive_assign(&live->drive, &live->arena, job->system, job->tables, job->table_count));
+    TRY(tutti_drive_assign(&live->drive, &live->arena, job->system, job->tables, job->table_count, &job->formulas));
     live->watcher_before = options->watcher;
     live->log_before = options->log;
     live->progress_before = options->progress;

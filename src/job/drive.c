@@ -8,7 +8,9 @@ struct assignment {
     struct tutti_drive *drive;
     const struct tutti_system *system;
     const struct tutti_trajectory_file *files;
-    size_t file; /* at hand */
+    const struct tutti_formulas *formulas;
+    size_t file;                         /* at hand */
+    const struct tutti_formula *formula; /* at hand; NULL: a column of the file */
     bool placing;
 };
 
@@ -17,11 +19,24 @@ static void add(struct assignment *a, size_t column, const struct tutti_end *end
 {
     size_t at = a->drive->counts[end->component]++;
     if (a->placing)
-        a->drive->inputs[end->component][at] = (struct tutti_trajectory_input){.file = a->file,
-                                                                               .column = column,
-                                                                               .variable = end->variable,
-                                                                               .element = end->element,
-                                                                               .conversion = conversion};
+        a->drive->inputs[end->component][at] =
+            (struct tutti_trajectory_input){.file = a->file,
+                                            .column = column,
+                                            .variable = end->variable,
+                                            .element = end->element,
+                                            .expression = a->formula ? a->formula->expression : NULL,
+                                            .conversion = conversion};
+}
+
+/* Who drives, for messages. */
+static const char *source_of(const struct assignment *a)
+{
+    return a->formula ? "--signal" : a->files[a->file].name;
+}
+
+static const char *name_of(const struct assignment *a, size_t column)
+{
+    return a->formula ? a->formula->name : tutti_table_name(a->files[a->file].table, column);
 }
 
 /* Is there another source for this input? Arrays are set as a whole, so neither may another element have one. */
@@ -35,8 +50,8 @@ static enum tutti_err check_free(const struct assignment *a, const char *name, c
             continue;
         char from[256];
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%s: column '%s' drives an input that is connected to '%s' as well; leave out one of them%s",
-                          a->files[a->file].name, name,
+                          "%s: %s'%s' drives an input that is connected to '%s' as well; leave out one of them%s",
+                          source_of(a), a->formula ? "" : "column ", name,
                           tutti_system_name(a->system, &connections[i].from, from, sizeof from),
                           end->element.count ? " (an array is driven or connected, not both)" : "");
     }
@@ -44,9 +59,9 @@ static enum tutti_err check_free(const struct assignment *a, const char *name, c
         if (a->system->fed[i].component == end->component && a->system->fed[i].variable == end->variable)
             return tutti_fail(
                 TUTTI_ERR_ARGUMENT,
-                "%s: column '%s' drives an input that a joint (--tlm, --constrain) feeds as well; leave out one "
+                "%s: %s'%s' drives an input that a joint (--tlm, --constrain) feeds as well; leave out one "
                 "of them",
-                a->files[a->file].name, name);
+                source_of(a), a->formula ? "" : "column ", name);
     return TUTTI_OK;
 }
 
@@ -63,7 +78,7 @@ static enum tutti_err drive(struct assignment *a, size_t column, const struct tu
                             const struct tutti_conversion *conversion)
 {
     if (!a->placing)
-        TRY(check_free(a, tutti_table_name(a->files[a->file].table, column), end));
+        TRY(check_free(a, name_of(a, column), end));
     add(a, column, end, conversion);
     return TUTTI_OK;
 }
@@ -82,12 +97,12 @@ static enum tutti_err drive_port(struct assignment *a, size_t column, uint32_t p
 
 static enum tutti_err assign_column(struct assignment *a, size_t column)
 {
-    const char *name = tutti_table_name(a->files[a->file].table, column);
+    const char *name = name_of(a, column);
     uint32_t port = find_port(a->system, name);
     if (port != TUTTI_NONE)
         return drive_port(a, column, port);
     struct tutti_end end = {0};
-    TRY(tutti_system_find(a->system, name, a->files[a->file].name, &end.component, &end.variable, &end.element));
+    TRY(tutti_system_find(a->system, name, source_of(a), &end.component, &end.variable, &end.element));
     return drive(a, column, &end, NULL);
 }
 
@@ -102,14 +117,20 @@ static enum tutti_err assign_all(struct assignment *a, size_t count)
         if (port->table != TUTTI_NONE)
             TRY(drive_port(a, port->column, p));
     }
+    a->file = 0;
+    for (size_t i = 0; i < a->formulas->count; i++) {
+        a->formula = &a->formulas->items[i];
+        TRY(assign_column(a, 0));
+    }
+    a->formula = NULL;
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
                                   const struct tutti_system *system, const struct tutti_trajectory_file *files,
-                                  size_t count)
+                                  size_t count, const struct tutti_formulas *formulas)
 {
-    struct assignment a = {.drive = drive, .system = system, .files = files};
+    struct assignment a = {.drive = drive, .system = system, .files = files, .formulas = formulas};
     drive->inputs = tutti_arena_array(arena, system->component_count, sizeof *drive->inputs);
     drive->counts = tutti_arena_array(arena, system->component_count, sizeof *drive->counts);
     if (!drive->inputs || !drive->counts)

@@ -3,6 +3,7 @@
 #ifndef TUTTI_JOB_DRIVE_H
 #define TUTTI_JOB_DRIVE_H
 
+#include "job/formula.h"
 #include "record/table.h"
 #include "system/system.h"
 #include "system/trajectory.h"
@@ -14,9 +15,10 @@ struct tutti_drive {
 
 /* A column is "unit.input" (or a tunable parameter), or the name of an input of the system itself, which may lead to
  * several. ARGUMENT for a name that is none (with the nearest), and for an input that is connected. `files` are `count`
- * input files, after them the tables of the system. Memory is the arena's. */
+ * input files, after them the tables of the system; formulas drive inputs as columns do. Memory is the arena's. */
 TUTTI_CHECKED enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
                                                 const struct tutti_system *system,
-                                                const struct tutti_trajectory_file *files, size_t count);
+                                                const struct tutti_trajectory_file *files, size_t count,
+                                                const struct tutti_formulas *formulas);
 
 #endif

@@ -147,6 +147,7 @@ static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earl
                             earlier ? NULL : job->options.log));
     TRY(place_visit(job));
     TRY(read_tables(job, earlier));
+    TRY(tutti_formulas_init(&job->formulas, &job->options, job->system));
     TRY(tutti_states_open(&job->states, &job->options, job->system, where_is));
     TRY(tutti_joining_find(&(struct tutti_joining){job->asked, &job->options, job->system, &job->states}, &job->joins));
     return tutti_structure_init(&job->structure, job->system, TUTTI_PHASE_INITIAL);
@@ -381,6 +382,7 @@ void tutti_job_close(struct tutti_job *job)
     for (size_t i = 0; i < job->table_count && i < own; i++)
         tutti_table_free(job->tables[i].table);
     free(job->tables);
+    tutti_formulas_fini(&job->formulas);
     tutti_states_fini(&job->states);
     tutti_system_free(job->system);
     free(job->result);

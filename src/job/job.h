@@ -6,6 +6,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "job/experiment.h"
+#include "job/formula.h"
 #include "job/states.h"
 #include "options/options.h"
 #include "plan/structure.h"
@@ -33,6 +34,7 @@ struct tutti_job {
     struct tutti_times times;             /* as asked for and proposed; a rank may have to fit the step to its units */
     struct tutti_trajectory_file *tables; /* the input files, and those of the system */
     size_t table_count;
+    struct tutti_formulas formulas;  /* inputs that are functions of time */
     struct tutti_states states;      /* that units begin with, and that are written at the end */
     char *result;                    /* the result file, absolute, or "-"; NULL: none */
     char *checkpoint;                /* the file of checkpoints, absolute; NULL: none */

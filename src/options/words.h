@@ -14,7 +14,8 @@
 /* What input files do between rows. */
 #define TUTTI_INTERPOLATIONS(X)                                                                                        \
     X(LINEAR, "linear", "continuous Real inputs, on a line; others are held")                                          \
-    X(HOLD, "hold", "all keep the value of their row")
+    X(HOLD, "hold", "all keep the value of their row")                                                                 \
+    X(CUBIC, "cubic", "continuous Real inputs, on a spline; others are held")
 
 /* What a Co-Simulation FMU sees of a line in a step. */
 #define TUTTI_INPUT_TIMES(X)                                                                                           \

@@ -57,7 +57,8 @@ struct tutti_member {
     struct tutti_member_state now;
     uint32_t component;
     bool has_grid; /* steps of a size of its own, or of one size only */
-    bool driven;   /* a file has inputs for it; `inputs` only on its own rank */
+    bool driven;   /* a file, or an expression, has inputs for it; `inputs` only on its own rank */
+    bool bent;     /* ... and they are not smooth: a solver has to be told where they bend */
     bool ready;    /* initialised */
     struct tutti_member_learned learned;
     struct tutti_member_setup setup;

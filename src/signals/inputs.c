@@ -9,10 +9,13 @@
 
 enum tutti_err tutti_inputs_choose(const struct tutti_run_options *options, struct tutti_inputs_choice *choice)
 {
+    static const enum tutti_trajectory_form forms[] = {[TUTTI_INTERPOLATE_LINEAR] = TUTTI_TRAJECTORY_LINEAR,
+                                                       [TUTTI_INTERPOLATE_HOLD] = TUTTI_TRAJECTORY_HELD,
+                                                       [TUTTI_INTERPOLATE_CUBIC] = TUTTI_TRAJECTORY_CUBIC};
     int how, at;
     TRY(tutti_option_choose("interpolate", options->interpolate, &how));
     TRY(tutti_option_choose("input-at", options->input_at, &at));
-    *choice = (struct tutti_inputs_choice){.hold = how == TUTTI_INTERPOLATE_HOLD, .at = (enum tutti_input_at)at};
+    *choice = (struct tutti_inputs_choice){.form = forms[how], .at = (enum tutti_input_at)at};
     return TUTTI_OK;
 }
 
@@ -38,6 +41,9 @@ static enum tutti_err allocate(struct tutti_inputs *inputs, const struct tutti_d
     inputs->slope_references = calloc(values, sizeof *inputs->slope_references);
     inputs->slope_elements = calloc(values, sizeof *inputs->slope_elements);
     inputs->slopes = calloc(values, sizeof *inputs->slopes);
+    inputs->curve_columns = calloc(values, sizeof *inputs->curve_columns);
+    inputs->curve_references = calloc(values, sizeof *inputs->curve_references);
+    inputs->curve_elements = calloc(values, sizeof *inputs->curve_elements);
     inputs->slope_orders = calloc(values, sizeof *inputs->slope_orders);
     inputs->column_slots = calloc(columns, sizeof *inputs->column_slots);
     inputs->followed = calloc(columns, sizeof *inputs->followed);
@@ -45,7 +51,8 @@ static enum tutti_err allocate(struct tutti_inputs *inputs, const struct tutti_d
     inputs->column_of = calloc(desc->var_count, sizeof *inputs->column_of);
     bool all = inputs->moving.variables && inputs->held.variables && inputs->slope_columns &&
                inputs->slope_references && inputs->slope_elements && inputs->slopes && inputs->slope_orders &&
-               inputs->column_slots && inputs->followed && inputs->signal_of && inputs->column_of;
+               inputs->curve_columns && inputs->curve_references && inputs->curve_elements && inputs->column_slots &&
+               inputs->followed && inputs->signal_of && inputs->column_of;
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 
@@ -62,6 +69,13 @@ static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, 
         }
         inputs->continuous += input->continuous ? input->width : 0;
         inputs->followed[c] = has_slope(desc, input, kind) && !at_points;
+        for (size_t k = 0; k < input->width && input->curved && kind == TUTTI_ME; k++) {
+            inputs->curve_columns[inputs->curve_count] = c;
+            inputs->curve_elements[inputs->curve_count] = k;
+            inputs->curve_references[inputs->curve_count++] = desc->vars[input->variable].reference;
+        }
+        if (input->curved && kind == TUTTI_ME)
+            continue;
         for (size_t k = 0; k < input->width && inputs->followed[c]; k++) {
             inputs->slope_columns[inputs->slope_count] = c;
             inputs->slope_elements[inputs->slope_count] = k;
@@ -86,7 +100,7 @@ enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti
                                             .row = INFINITY,
                                             .counted = -INFINITY,
                                             .told = -INFINITY}};
-    TRY(tutti_trajectory_new(&inputs->trajectory, files, file_count, desc, columns, count, inputs->choice.hold));
+    TRY(tutti_trajectory_new(&inputs->trajectory, files, file_count, desc, columns, count, inputs->choice.form));
     TRY(allocate(inputs, desc));
     collect(inputs, desc, kind, at_points);
     inputs->asked = by_update && inputs->slope_count == inputs->continuous &&
@@ -105,6 +119,9 @@ void tutti_inputs_close(struct tutti_inputs *inputs)
     free(inputs->slope_references);
     free(inputs->slope_elements);
     free(inputs->slopes);
+    free(inputs->curve_columns);
+    free(inputs->curve_references);
+    free(inputs->curve_elements);
     free(inputs->slope_orders);
     free(inputs->column_slots);
     free(inputs->followed);
@@ -160,6 +177,33 @@ static enum tutti_err find_slot(const struct tutti_inputs *inputs, const struct 
     return TUTTI_OK;
 }
 
+/* For set_input_curves of a unit. */
+static double curve_at(void *context, size_t curve, double t, int order)
+{
+    struct tutti_inputs *inputs = context;
+    size_t column = inputs->curve_columns[curve];
+    bool after = t <= inputs->now.step_start;
+    size_t place = tutti_trajectory_input(inputs->trajectory, column)->width > 1 ? inputs->curve_elements[curve] : 0;
+    return order == 0 ? tutti_trajectory_value(inputs->trajectory, column, place, t, after)
+                      : tutti_trajectory_slope(inputs->trajectory, column, place, t, after);
+}
+
+enum tutti_err tutti_inputs_follow(struct tutti_inputs *inputs, struct tutti_unit *unit)
+{
+    for (size_t i = 0; i < inputs->curve_count; i++) {
+        const struct tutti_trajectory_input *input =
+            tutti_trajectory_input(inputs->trajectory, inputs->curve_columns[i]);
+        if (input->element.count > 0)
+            TRY(tutti_unit_element(unit, input->variable, &input->element, &inputs->curve_elements[i]));
+    }
+    const struct tutti_input_curves curves = {.count = inputs->curve_count,
+                                              .references = inputs->curve_references,
+                                              .elements = inputs->curve_elements,
+                                              .at = curve_at,
+                                              .context = inputs};
+    return inputs->curve_count > 0 ? unit->kind->set_input_curves(unit, &curves) : TUTTI_OK;
+}
+
 enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit,
                                  const struct tutti_setting *settings, size_t count)
 {
@@ -177,7 +221,7 @@ enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit 
         if (input->element.count > 0)
             TRY(tutti_unit_element(unit, input->variable, &input->element, &inputs->slope_elements[i]));
     }
-    return TUTTI_OK;
+    return tutti_inputs_follow(inputs, unit);
 }
 
 const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, size_t place)
@@ -330,7 +374,7 @@ enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit
  * like news to a solver. */
 static bool follows(const struct tutti_inputs *inputs, const struct tutti_unit *unit)
 {
-    return unit->keeps_slopes && inputs->slope_count == inputs->continuous;
+    return unit->keeps_slopes && inputs->slope_count + inputs->curve_count == inputs->continuous;
 }
 
 void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit)
@@ -353,6 +397,8 @@ static double slope_value(const struct tutti_inputs *inputs, size_t i, double t,
 
 static enum tutti_err apply_slopes(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double end)
 {
+    if (inputs->slope_count == 0)
+        return TUTTI_OK;
     /* The chord: right at both ends, whatever kinks the file has between them. */
     for (size_t i = 0; i < inputs->slope_count; i++) {
         double now = slope_value(inputs, i, t, true);
@@ -433,6 +479,8 @@ enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit
     bool keeps = follows(inputs, unit);
     double point = unit->kind->interface == TUTTI_CS ? point_of(inputs, t, target) : t;
     count_bent(inputs, unit, t, target);
+    TRY(tutti_trajectory_check(inputs->trajectory, t));
+    TRY(tutti_trajectory_check(inputs->trajectory, target));
     tutti_inputs_sample(inputs, t, true);
     if (point > t)
         sample_ahead(inputs, unit, t, point);
@@ -442,7 +490,7 @@ enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit
     if (inputs->now.held_changed)
         TRY(tutti_unit_set(unit, &inputs->held.signals));
     inputs->now.held_changed = false;
-    if (!(unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || inputs->slope_count == 0)
+    if (!(unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || inputs->slope_count + inputs->curve_count == 0)
         return TUTTI_OK;
     if (!keeps)
         return apply_slopes(inputs, unit, t, target);

@@ -23,7 +23,7 @@ enum tutti_interpolation {
 };
 
 struct tutti_inputs_choice {
-    bool hold; /* between rows, whatever the type */
+    enum tutti_trajectory_form form; /* of floats, between rows */
     enum tutti_input_at at;
 };
 
@@ -79,8 +79,13 @@ struct tutti_inputs {
     size_t *slope_elements;
     double *slopes;
     int32_t *slope_orders; /* all 1 */
-    size_t continuous;     /* values that are linear between rows */
+    size_t continuous;     /* values that move between rows */
     size_t slope_count;
+    /* Those of them that move on curves, which a Model Exchange unit asks for at all times: they have no slopes above. */
+    size_t *curve_columns;
+    uint32_t *curve_references;
+    size_t *curve_elements;
+    size_t curve_count;
     bool asked;     /* the FMU asks for all of them inside of its steps */
     bool *followed; /* per column: is it among them? */
 };
@@ -97,6 +102,9 @@ void tutti_inputs_close(struct tutti_inputs *inputs);
 /* Lays out the inputs of `unit`, which is configured and not yet initialised, and has these settings. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit,
                                                const struct tutti_setting *settings, size_t count);
+
+/* Tells a unit that was made anew, for inputs that are bound, which of them it may ask for at all times. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_follow(struct tutti_inputs *inputs, struct tutti_unit *unit);
 
 /* For struct tutti_unit_options.moving_sample; context is the inputs. */
 void tutti_inputs_sample_moving(void *context, double t, double *values);

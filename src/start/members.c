@@ -220,7 +220,7 @@ static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const str
     TRY(tutti_interface_find(options, component->fmu, rank->job->system->single, kind));
     if ((*kind)->interface != TUTTI_ME)
         return is_alone(rank) ? tutti_integration_refuse(options, false) : TUTTI_OK;
-    bool disturbed = member->driven || has_wired_inputs(rank, c) || rank->estimates_errors || rank->job->is_fed;
+    bool disturbed = member->bent || has_wired_inputs(rank, c) || rank->estimates_errors || rank->job->is_fed;
     TRY(tutti_integration_resolve(&member->setup.integration, options, &rank->times, member->setup.tolerance, disturbed,
                                   tutti_system_is_coupled(rank->job->system)));
     TRY(take_state_tolerances(rank, c, options, &member->setup.integration));
@@ -333,6 +333,9 @@ static enum tutti_err open_inputs(struct tutti_rank *rank, uint32_t c, const str
 {
     const struct tutti_component *component = &rank->job->system->components[c];
     rank->members[c].driven = drive->counts && drive->counts[c] > 0;
+    bool cubic = own->interpolate && strcmp(own->interpolate, "cubic") == 0;
+    for (size_t i = 0; rank->members[c].driven && i < drive->counts[c]; i++)
+        rank->members[c].bent = rank->members[c].bent || !(drive->inputs[c][i].expression || cubic);
     if (!rank->members[c].driven || !tutti_rank_owns(rank, c))
         return TUTTI_OK;
     struct tutti_inputs *inputs = tutti_arena_alloc(&rank->arena, sizeof *inputs);
@@ -497,9 +500,9 @@ static enum tutti_err make_members(struct tutti_rank *rank)
     if (!rank->members || !rank->own || !rank->units || !used)
         return tutti_fail_memory();
     rank->member_count = count;
-    if (rank->job->table_count > 0)
+    if (rank->job->table_count > 0 || rank->job->formulas.count > 0)
         TRY(tutti_drive_assign(&drive, &rank->arena, rank->job->system, rank->job->tables,
-                               rank->job->table_count - rank->job->system->table_count));
+                               rank->job->table_count - rank->job->system->table_count, &rank->job->formulas));
     if (rank->job->options.extra && count > 1)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations go with one FMU, not with a system");
     if (rank->job->system->single && rank->job->options.unit_step_count > 0)
@@ -530,7 +533,8 @@ enum tutti_err tutti_member_renew(struct tutti_rank *rank, struct tutti_member *
     tutti_unit_free(member->unit);
     member->unit = rank->units[member->component] = NULL;
     TRY(choose_options(rank, member->component, &own, used));
-    return make_unit(rank, member->component, &own);
+    TRY(make_unit(rank, member->component, &own));
+    return member->inputs ? tutti_inputs_follow(member->inputs, member->unit) : TUTTI_OK;
 }
 
 enum tutti_err tutti_members_make(struct tutti_rank *rank)

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/str.h"
 
 /* Ascending times, and where a run is among them. */
@@ -35,8 +36,9 @@ struct tutti_trajectory {
     size_t columns;
     struct tutti_trajectory_input *inputs;
     const unsigned char **values;
-    size_t *sizes;  /* of one value */
-    double *ranges; /* of continuous columns */
+    size_t *sizes;   /* of one value */
+    double *ranges;  /* of continuous columns */
+    double **slopes; /* of splines, at rows: as many as values; NULL: it is none */
     void **slots;
     struct tutti_map columns_by_input;
     struct instants events, kinks;
@@ -45,11 +47,15 @@ struct tutti_trajectory {
 
 static const char *name_of(const struct tutti_trajectory *tr, size_t column)
 {
+    if (tr->inputs[column].expression)
+        return tr->desc->vars[tr->inputs[column].variable].name;
     return tutti_table_name(tr->sources[tr->inputs[column].file].table, tr->inputs[column].column);
 }
 
 const char *tutti_trajectory_file(const struct tutti_trajectory *tr, size_t column)
 {
+    if (tr->inputs[column].expression)
+        return "--signal";
     return tr->files[tr->inputs[column].file].name;
 }
 
@@ -61,7 +67,8 @@ static struct source *source_of(const struct tutti_trajectory *tr, size_t column
 static enum tutti_err fail_twice(const struct tutti_trajectory *tr, size_t earlier, size_t column)
 {
     const char *first = tutti_trajectory_file(tr, earlier), *second = tutti_trajectory_file(tr, column);
-    if (tr->inputs[earlier].file == tr->inputs[column].file)
+    bool formula = tr->inputs[earlier].expression || tr->inputs[column].expression;
+    if (!formula && tr->inputs[earlier].file == tr->inputs[column].file)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", first,
                           name_of(tr, earlier), name_of(tr, column));
     return tutti_fail(TUTTI_ERR_FORMAT,
@@ -104,23 +111,44 @@ static enum tutti_err check_once(struct tutti_trajectory *tr, size_t column)
     return earlier == TUTTI_MAP_NONE ? TUTTI_OK : fail_twice(tr, (size_t)earlier, column);
 }
 
-static enum tutti_err check_input(struct tutti_trajectory *tr, size_t column, bool hold)
+/* Expressions are for what can move at all. */
+static enum tutti_err check_expression(const struct tutti_trajectory *tr, size_t column)
+{
+    const struct tutti_trajectory_input *input = &tr->inputs[column];
+    const struct tutti_var *var = &tr->desc->vars[input->variable];
+    if (!input->expression)
+        return TUTTI_OK;
+    if (!input->continuous)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--signal: '%s' is no continuous Real input (type %s, causality %s); --input drives others, from a table",
+            var->name, tutti_type_name(var->type), tutti_causality_name(var->causality));
+    if (var->dimension_count > 0 && input->element.count == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--signal: '%s' is an array; give an expression per element, '%s[1]' and so on", var->name,
+                          var->name);
+    return TUTTI_OK;
+}
+
+static enum tutti_err check_input(struct tutti_trajectory *tr, size_t column, enum tutti_trajectory_form form)
 {
     struct tutti_trajectory_input *input = &tr->inputs[column];
     const char *name = name_of(tr, column), *file = tutti_trajectory_file(tr, column);
     const struct tutti_var *var = &tr->desc->vars[input->variable];
     bool tunable = var->causality == TUTTI_PARAMETER && var->variability == TUTTI_TUNABLE;
     if (var->causality != TUTTI_INPUT && !tunable)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: column '%s' is no input of the FMU but a variable of causality %s%s",
-                          file, name, tutti_causality_name(var->causality),
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s'%s' is no input of the FMU but a variable of causality %s%s",
+                          file, input->expression ? "" : "column ", name, tutti_causality_name(var->causality),
                           var->causality == TUTTI_PARAMETER ? " that is not tunable" : "");
+    bool held = form == TUTTI_TRAJECTORY_HELD && !input->expression;
     if (var->dimension_count > 0 && input->element.count == 0 && var->type == TUTTI_TYPE_STRING)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is an array; give one column per element, '%s[1]' and so on",
                           file, name, name);
     TRY(check_once(tr, column));
-    input->continuous = tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS && !tunable && !hold;
+    input->continuous = tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS && !tunable && !held;
+    input->curved = input->continuous && (input->expression || form == TUTTI_TRAJECTORY_CUBIC);
     tr->sizes[column] = tutti_type_size(var->type);
-    return TUTTI_OK;
+    return check_expression(tr, column);
 }
 
 /* The file's value is one of the type at the other end of the conversion. */
@@ -226,6 +254,9 @@ static enum tutti_err find_width(struct tutti_trajectory *tr, size_t column)
 
 static enum tutti_err read_column(struct tutti_trajectory *tr, size_t column)
 {
+    tr->inputs[column].width = 1;
+    if (tr->inputs[column].expression)
+        return TUTTI_OK;
     TRY(find_width(tr, column));
     const struct source *source = source_of(tr, column);
     size_t size = tr->sizes[column] * tr->inputs[column].width;
@@ -274,8 +305,8 @@ static bool is_event(const struct tutti_trajectory *tr, size_t file, size_t row)
         return false;
     bool jump = times[row - 1] == times[row];
     for (size_t column = 0; column < tr->columns; column++)
-        if (tr->inputs[column].file == file && (jump || !tr->inputs[column].continuous) &&
-            differs(tr, column, row - 1, row))
+        if (!tr->inputs[column].expression && tr->inputs[column].file == file &&
+            (jump || !tr->inputs[column].continuous) && differs(tr, column, row - 1, row))
             return true;
     return false;
 }
@@ -312,7 +343,8 @@ static bool is_kink(const struct tutti_trajectory *tr, size_t file, size_t row)
         source->times[row] == source->times[row + 1])
         return true;
     for (size_t column = 0; column < tr->columns; column++)
-        if (tr->inputs[column].file == file && tr->inputs[column].continuous && bends(tr, column, row))
+        if (!tr->inputs[column].expression && tr->inputs[column].file == file && tr->inputs[column].continuous &&
+            !tr->inputs[column].curved && bends(tr, column, row))
             return true;
     return false;
 }
@@ -344,8 +376,82 @@ static enum tutti_err find_instants(struct tutti_trajectory *tr, struct instants
     return TUTTI_OK;
 }
 
+/* The slope at the end `end` (0 or count - 1) of a stretch of rows from `first` on: of the polynomial through up to four rows there (Fornberg,
+ * Math. Comp. 51, 1988: Lagrange's formula, differentiated at a node). */
+static double end_slope(const struct tutti_trajectory *tr, size_t column, size_t place, size_t first, size_t count,
+                        size_t end)
+{
+    const double *times = source_of(tr, column)->times + first;
+    size_t points = count < 4 ? count : 4, from = end == 0 ? 0 : count - points;
+    double slope = 0;
+    for (size_t j = from; j < from + points; j++) {
+        double weight = 0, product = 1;
+        for (size_t k = from; k < from + points; k++) {
+            if (k == j)
+                continue;
+            if (j == end)
+                weight += 1 / (times[j] - times[k]);
+            else if (k != end)
+                product *= (times[end] - times[k]) / (times[j] - times[k]);
+            else
+                product /= times[j] - times[k];
+        }
+        slope += linear(tr, column, place, first + j, first + j, 0) * (j == end ? weight : product);
+    }
+    return slope;
+}
+
+/* The slopes of the cubic spline through the rows of a stretch, with two continuous derivatives (de Boor, A Practical Guide to Splines, chapter IV):
+ *     m_(i-1) / a + 2 (1/a + 1/b) m_i + m_(i+1) / b = 3 ((y_i - y_(i-1)) / a^2 + (y_(i+1) - y_i) / b^2),
+ * a and b being the distances to the rows before and after, and with given slopes at both ends. By elimination (Thomas). */
+static void spline(const struct tutti_trajectory *tr, size_t column, size_t place, size_t first, size_t count,
+                   double *pivots, double *slopes)
+{
+    const double *times = source_of(tr, column)->times + first;
+    size_t width = tr->inputs[column].width;
+    double *m = slopes + first * width + place;
+    if (count < 2) {
+        m[0] = 0;
+        return;
+    }
+    m[0] = end_slope(tr, column, place, first, count, 0);
+    pivots[0] = 0;
+    for (size_t i = 1; i + 1 < count; i++) {
+        double a = times[i] - times[i - 1], b = times[i + 1] - times[i];
+        double before = linear(tr, column, place, first + i - 1, first + i - 1, 0);
+        double here = linear(tr, column, place, first + i, first + i, 0);
+        double after = linear(tr, column, place, first + i + 1, first + i + 1, 0);
+        double right = 3 * ((here - before) / (a * a) + (after - here) / (b * b));
+        double pivot = 2 / a + 2 / b - pivots[i - 1] / a;
+        pivots[i] = 1 / (b * pivot);
+        m[i * width] = (right - m[(i - 1) * width] / a) / pivot;
+    }
+    m[(count - 1) * width] = end_slope(tr, column, place, first, count, count - 1);
+    for (size_t i = count - 1; i-- > 1;)
+        m[i * width] -= pivots[i] * m[(i + 1) * width];
+}
+
+static enum tutti_err make_spline(struct tutti_trajectory *tr, size_t column)
+{
+    const struct source *source = source_of(tr, column);
+    size_t width = tr->inputs[column].width;
+    double *pivots = tutti_arena_array(&tr->arena, source->rows, sizeof *pivots);
+    tr->slopes[column] = tutti_arena_array(&tr->arena, source->rows * width, sizeof(double));
+    if (!pivots || !tr->slopes[column])
+        return tutti_fail_memory();
+    for (size_t first = 0, next; first < source->rows; first = next) { /* stretch by stretch, between jumps */
+        for (next = first + 1; next < source->rows && source->times[next] > source->times[next - 1];)
+            next++;
+        for (size_t place = 0; place < width; place++)
+            spline(tr, column, place, first, next - first, pivots, tr->slopes[column]);
+    }
+    return TUTTI_OK;
+}
+
 static double find_range(const struct tutti_trajectory *tr, size_t column)
 {
+    if (tr->inputs[column].expression)
+        return 0;
     double least = INFINITY, most = -INFINITY;
     for (size_t row = 0; row < source_of(tr, column)->rows; row++) {
         double value = linear(tr, column, 0, row, row, 0);
@@ -362,6 +468,8 @@ static enum tutti_err open_sources(struct tutti_trajectory *tr)
     if (!tr->sources)
         return tutti_fail_memory();
     for (size_t column = 0; column < tr->columns; column++) {
+        if (tr->inputs[column].expression)
+            continue;
         const struct tutti_trajectory_file *file = &tr->files[tr->inputs[column].file];
         tr->sources[tr->inputs[column].file] = (struct source){
             .table = file->table, .times = tutti_table_times(file->table), .rows = tutti_table_rows(file->table)};
@@ -371,20 +479,24 @@ static enum tutti_err open_sources(struct tutti_trajectory *tr)
     return TUTTI_OK;
 }
 
-static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_trajectory_input *inputs, bool hold)
+static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_trajectory_input *inputs,
+                           enum tutti_trajectory_form form)
 {
     tr->inputs = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->inputs);
     tr->values = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->values);
     tr->sizes = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->sizes);
     tr->ranges = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->ranges);
     tr->slots = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slots);
-    if (!tr->inputs || !tr->values || !tr->sizes || !tr->ranges || !tr->slots)
+    tr->slopes = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slopes);
+    if (!tr->inputs || !tr->values || !tr->sizes || !tr->ranges || !tr->slots || !tr->slopes)
         return tutti_fail_memory();
     memcpy(tr->inputs, inputs, tr->columns * sizeof *inputs);
     TRY(open_sources(tr));
     for (size_t column = 0; column < tr->columns; column++) {
-        TRY(check_input(tr, column, hold));
+        TRY(check_input(tr, column, form));
         TRY(read_column(tr, column));
+        if (tr->inputs[column].curved && !tr->inputs[column].expression)
+            TRY(make_spline(tr, column));
         tr->ranges[column] = tr->inputs[column].continuous ? find_range(tr, column) : 0;
     }
     TRY(find_instants(tr, &tr->events, is_event));
@@ -393,7 +505,8 @@ static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_traje
 
 enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const struct tutti_trajectory_file *files,
                                     size_t file_count, const struct tutti_desc *desc,
-                                    const struct tutti_trajectory_input *inputs, size_t count, bool hold)
+                                    const struct tutti_trajectory_input *inputs, size_t count,
+                                    enum tutti_trajectory_form form)
 {
     *out = NULL;
     struct tutti_trajectory *tr = calloc(1, sizeof *tr);
@@ -403,7 +516,7 @@ enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const struct 
     tr->source_count = file_count;
     tr->desc = desc;
     tr->columns = count;
-    enum tutti_err err = make(tr, inputs, hold);
+    enum tutti_err err = make(tr, inputs, form);
     if (err) {
         tutti_trajectory_free(tr);
         return err;
@@ -466,19 +579,51 @@ static double between(struct source *source, double t, bool after, size_t *left,
     return (t - source->times[*left]) / (source->times[*right] - source->times[*left]);
 }
 
+/* The value of an expression in the variable's own unit, or its derivative. */
+static double formula(const struct tutti_trajectory *tr, size_t column, double t, int order)
+{
+    const struct tutti_trajectory_input *input = &tr->inputs[column];
+    const double one = 1;
+    double slope = 0, value = order == 0 ? tutti_expression_value(input->expression, &t)
+                                         : tutti_expression_slope(input->expression, &t, &one, &slope);
+    double factor = 1, offset = 0;
+    if (input->conversion && input->conversion->linear) {
+        factor = input->conversion->factor;
+        offset = input->conversion->offset;
+    }
+    double result = order == 0 ? offset + factor * value : factor * slope;
+    return tr->desc->vars[input->variable].negated ? -result : result;
+}
+
+/* Hermite's polynomial between two rows; to the bit at both. */
+static double cubic(const struct tutti_trajectory *tr, size_t column, size_t place, size_t left, size_t right, double s,
+                    int order)
+{
+    const struct source *source = source_of(tr, column);
+    size_t width = tr->inputs[column].width;
+    double a = linear(tr, column, place, left, left, 0), b = linear(tr, column, place, right, right, 0);
+    double h = source->times[right] - source->times[left];
+    if (left == right || h == 0)
+        return order == 0 ? a : 0;
+    double ma = tr->slopes[column][left * width + place], mb = tr->slopes[column][right * width + place], r = 1 - s;
+    if (order == 1)
+        return 6 * s * r * (b - a) / h + r * (1 - 3 * s) * ma + s * (3 * s - 2) * mb;
+    return s == 0 ? a : s == 1 ? b : a * (1 + 2 * s) * r * r + b * s * s * (3 - 2 * s) + h * s * r * (ma * r - mb * s);
+}
+
 void tutti_trajectory_sample_column(struct tutti_trajectory *tr, size_t column, double t, bool after)
 {
     size_t left, right, width = tr->inputs[column].width;
     void *slot = tr->slots[column];
     if (!slot)
         return;
-    double way = between(source_of(tr, column), t, after, &left, &right);
     if (!tr->inputs[column].continuous) {
+        (void)between(source_of(tr, column), t, after, &left, &right);
         memcpy(slot, value_at(tr, column, left, 0), width * tr->sizes[column]);
         return;
     }
     for (size_t place = 0; place < width; place++) {
-        double value = linear(tr, column, place, left, right, way);
+        double value = tutti_trajectory_value(tr, column, place, t, after);
         if (tr->sizes[column] == sizeof(double))
             ((double *)slot)[place] = value;
         else
@@ -495,8 +640,35 @@ void tutti_trajectory_sample(struct tutti_trajectory *tr, double t, bool after)
 double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, size_t place, double t, bool after)
 {
     size_t left, right;
+    if (tr->inputs[column].expression)
+        return formula(tr, column, t, 0);
     double way = between(source_of(tr, column), t, after, &left, &right);
-    return linear(tr, column, place, left, right, way);
+    return tr->inputs[column].curved ? cubic(tr, column, place, left, right, way, 0)
+                                     : linear(tr, column, place, left, right, way);
+}
+
+double tutti_trajectory_slope(struct tutti_trajectory *tr, size_t column, size_t place, double t, bool after)
+{
+    size_t left, right;
+    if (tr->inputs[column].expression)
+        return formula(tr, column, t, 1);
+    double way = between(source_of(tr, column), t, after, &left, &right);
+    if (tr->inputs[column].curved)
+        return cubic(tr, column, place, left, right, way, 1);
+    double h = source_of(tr, column)->times[right] - source_of(tr, column)->times[left];
+    return h > 0 ? (linear(tr, column, place, right, right, 0) - linear(tr, column, place, left, left, 0)) / h : 0;
+}
+
+enum tutti_err tutti_trajectory_check(const struct tutti_trajectory *tr, double t)
+{
+    double value;
+    for (size_t column = 0; column < tr->columns; column++)
+        if (tr->inputs[column].expression && !isfinite(formula(tr, column, t, 0))) {
+            enum tutti_err err = tutti_expression_check(tr->inputs[column].expression, &t, &value);
+            return tutti_fail_context(err ? err : tutti_fail(TUTTI_ERR_ARGUMENT, "no finite number"),
+                                      "--signal %s, at t = %s", name_of(tr, column), NUMBER(t));
+        }
+    return TUTTI_OK;
 }
 
 static double next_instant(struct instants *instants, double t)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* trajectory.h - inputs over time from tables.
+/* trajectory.h - inputs over time from tables, and from expressions.
  *
- * Real inputs are linear between rows, all others are held. Two rows with equal time are a jump: the first ends the
- * stretch before, the second begins the one after. Before the first row and after the last their values hold. */
+ * Real inputs are linear between rows, or on a cubic spline; all others are held. Two rows with equal time are a jump: the first ends the
+ * stretch before, the second begins the one after. Before the first row and after the last their values hold. An expression is known at all times,
+ * and has neither rows nor jumps. */
 #ifndef TUTTI_SYSTEM_TRAJECTORY_H
 #define TUTTI_SYSTEM_TRAJECTORY_H
 
@@ -12,6 +13,7 @@
 
 #include "base/err.h"
 #include "description/desc.h"
+#include "expression/expression.h"
 #include "record/table.h"
 #include "system/conversion.h"
 #include "system/setting.h"
@@ -27,29 +29,35 @@ struct tutti_trajectory_file {
 /* A column of a file, and the input, or the element of it, that it drives: an input, or a parameter that is tunable. */
 struct tutti_trajectory_input {
     size_t file, column;
+    const struct tutti_expression *expression; /* in place of a column; of one value, the time; NULL: none. Borrowed */
     uint32_t variable;
     struct tutti_indices element;
     /* From the file's value to the variable's; NULL: none. Numbers only. */
     const struct tutti_conversion *conversion;
     /* Set by tutti_trajectory_new: */
-    bool continuous; /* a float of continuous variability: linear between rows */
+    bool continuous; /* a float of continuous variability: it moves between rows */
+    bool curved;     /* ... not on a line: an expression, or a spline */
     size_t width;    /* values in a cell: 1, or those of an array */
 };
 
-/* The columns in `inputs` (copied; in any order) drive inputs of `desc`; with `hold`, none of them is linear between rows.
+/* What columns of floats do between rows. */
+enum tutti_trajectory_form { TUTTI_TRAJECTORY_LINEAR, TUTTI_TRAJECTORY_HELD, TUTTI_TRAJECTORY_CUBIC };
+
+/* The columns in `inputs` (copied; in any order) drive inputs of `desc`.
  * Checks every cell. `files`, their tables and `desc` are borrowed until free. ARGUMENT or FORMAT, naming file, line and
  * column. */
 TUTTI_CHECKED enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out,
                                                   const struct tutti_trajectory_file *files, size_t file_count,
                                                   const struct tutti_desc *desc,
-                                                  const struct tutti_trajectory_input *inputs, size_t count, bool hold);
+                                                  const struct tutti_trajectory_input *inputs, size_t count,
+                                                  enum tutti_trajectory_form form);
 void tutti_trajectory_free(struct tutti_trajectory *trajectory);
 
 /* Number of inputs, and the n-th one: "column" below. */
 size_t tutti_trajectory_count(const struct tutti_trajectory *trajectory);
 const struct tutti_trajectory_input *tutti_trajectory_input(const struct tutti_trajectory *trajectory, size_t column);
 
-/* The name of the file that a column is in. */
+/* The name of the file that a column is in; "--signal" of an expression. */
 const char *tutti_trajectory_file(const struct tutti_trajectory *trajectory, size_t column);
 
 /* Where sample() puts the values of a column; `slot` holds `width` values of the variable's type. */
@@ -65,11 +73,17 @@ void tutti_trajectory_sample_column(struct tutti_trajectory *trajectory, size_t 
 /* One value of a continuous column at t (`place` < its width), whatever was sampled: for inputs that move inside a step. */
 double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column, size_t place, double t, bool after);
 
+/* Its derivative by time of order 1. */
+double tutti_trajectory_slope(struct tutti_trajectory *trajectory, size_t column, size_t place, double t, bool after);
+
+/* Fails if an expression has no finite value at t. Of tables all values were checked. */
+TUTTI_CHECKED enum tutti_err tutti_trajectory_check(const struct tutti_trajectory *trajectory, double t);
+
 /* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
 double tutti_trajectory_next_event(struct tutti_trajectory *trajectory, double t);
 
-/* The first time after t at which a continuous column changes its slope (or anything jumps); INFINITY if there is none.
- * Between these times all of them are straight. */
+/* The first time after t at which a continuous column that is not curved changes its slope (or anything jumps, or a table begins or ends);
+ * INFINITY if there is none. Between these times all of them are straight, or smooth curves. */
 double tutti_trajectory_next_kink(struct tutti_trajectory *trajectory, double t);
 
 /* Largest minus smallest value of a continuous column. */

@@ -192,6 +192,11 @@ static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint3
     return TUTTI_OK;
 }
 
+static enum tutti_err set_input_curves(struct tutti_unit *unit, const struct tutti_input_curves *curves)
+{
+    return tutti_me_inputs_follow(&((struct me *)unit)->model.inputs, curves);
+}
+
 static enum tutti_err read_block(struct me *me, struct tutti_block *block)
 {
     return tutti_instance_get(me->instance, block->type, block->references, block->count, block->values,
@@ -915,6 +920,7 @@ const struct tutti_unit_kind tutti_unit_me = {
     .get = get,
     .offer = offer,
     .ask = ask,
+    .set_input_curves = set_input_curves,
     .set_input_derivatives = set_input_derivatives,
     .get_output_derivatives = get_output_derivatives,
     .get_directional = get_directional,

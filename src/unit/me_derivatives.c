@@ -70,10 +70,9 @@ static double time_scale(const struct me_derivatives *own)
         if (solution->dx[i] != 0)
             scale = fmin(scale, fmax(fabs(solution->x[i]), model->nominals[i]) / fabs(solution->dx[i]));
     for (size_t i = 0; i < model->inputs.count; i++) {
-        const struct me_input *input = &model->inputs.items[i];
-        double slope = fabs(tutti_me_input_at(input, solution->t, 1));
+        double slope = fabs(tutti_me_inputs_at(&model->inputs, i, solution->t, 1));
         if (slope > 0)
-            scale = fmin(scale, fmax(fabs(tutti_me_input_at(input, solution->t, 0)), 1) / slope);
+            scale = fmin(scale, fmax(fabs(tutti_me_inputs_at(&model->inputs, i, solution->t, 0)), 1) / slope);
     }
     return scale;
 }
@@ -147,7 +146,7 @@ static enum tutti_err by_chain_rule(struct me_derivatives *own, const uint32_t *
         const struct me_input_variable *variable = &inputs->variables[inputs->moving[i]];
         known[states->count + i] = variable->reference;
         for (size_t e = 0; e < variable->extent; e++)
-            seed[seeds++] = tutti_me_input_at(&inputs->items[variable->first + e], solution->t, 1);
+            seed[seeds++] = tutti_me_inputs_at(inputs, variable->first + e, solution->t, 1);
     }
     model->counts.directional++;
     TRY(tutti_unit_get_directional(model->unit, model->instance, model->options->log, references, count, known, knowns,

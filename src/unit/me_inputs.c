@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static int by_reference(const void *a, const void *b)
 {
     const struct me_input_variable *left = a, *right = b;
@@ -77,7 +79,9 @@ static enum tutti_err prepare(struct me_inputs *inputs)
     inputs->references = calloc(inputs->variable_count + 1, sizeof *inputs->references);
     inputs->values = calloc(inputs->count + 1, sizeof *inputs->values);
     inputs->floats = calloc(inputs->count + 1, sizeof *inputs->floats);
-    if (!inputs->items || !inputs->moving || !inputs->references || !inputs->values || !inputs->floats)
+    inputs->curve_of = calloc(inputs->count + 1, sizeof *inputs->curve_of);
+    if (!inputs->curve_of || !inputs->items || !inputs->moving || !inputs->references || !inputs->values ||
+        !inputs->floats)
         return tutti_fail_memory();
     take_starts(inputs);
     return TUTTI_OK;
@@ -91,6 +95,7 @@ void tutti_me_inputs_fini(struct me_inputs *inputs)
     free(inputs->references);
     free(inputs->values);
     free(inputs->floats);
+    free(inputs->curve_of);
 }
 
 static struct me_input_variable *find(struct me_inputs *inputs, enum tutti_type type, uint32_t reference)
@@ -99,12 +104,20 @@ static struct me_input_variable *find(struct me_inputs *inputs, enum tutti_type 
     return bsearch(&key, inputs->variables, inputs->variable_count, sizeof key, by_reference);
 }
 
-double tutti_me_input_at(const struct me_input *input, double t, int order)
+static double polynomial_at(const struct me_input *input, double t, int order)
 {
     double since = t - input->since, sum = 0;
     for (int k = ME_INPUT_ORDERS; k > order; k--) /* Horner's rule on the Taylor series */
         sum = (sum + input->derivatives[k - 1]) * since / (k - order);
     return sum + (order == 0 ? input->value : input->derivatives[order - 1]);
+}
+
+double tutti_me_inputs_at(const struct me_inputs *inputs, size_t item, double t, int order)
+{
+    size_t curve = inputs->curve_of[item];
+    if (curve > 0)
+        return order > 1 ? 0 : inputs->curves.at(inputs->curves.context, curve - 1, t, order);
+    return polynomial_at(&inputs->items[item], t, order);
 }
 
 static bool moves(const struct me_input *input)
@@ -122,7 +135,7 @@ void tutti_me_inputs_collect(struct me_inputs *inputs)
         const struct me_input_variable *variable = &inputs->variables[v];
         bool moving = false;
         for (size_t e = 0; e < variable->extent; e++)
-            moving = moving || moves(&inputs->items[variable->first + e]);
+            moving = moving || inputs->curve_of[variable->first + e] > 0 || moves(&inputs->items[variable->first + e]);
         if (moving)
             inputs->moving[inputs->moving_count++] = v;
     }
@@ -214,8 +227,10 @@ enum tutti_err tutti_me_inputs_note(struct me_inputs *inputs, double t, const st
         TRY(values_set(inputs, block, i, variable->extent, &at));
         for (size_t e = 0; e < variable->extent; e++) {
             struct me_input *input = &inputs->items[variable->first + e];
+            if (inputs->curve_of[variable->first + e] > 0)
+                continue; /* which is known already */
             bool moving = moves(input);
-            *news = *news || moving || inputs->values[e] != tutti_me_input_at(input, t, 0);
+            *news = *news || moving || inputs->values[e] != polynomial_at(input, t, 0);
             collect = collect || moving;
             *input = (struct me_input){.value = inputs->values[e], .since = t};
         }
@@ -234,10 +249,10 @@ static enum tutti_err no_input(const struct me_inputs *inputs, uint32_t referenc
 static void take_derivative(struct me_input *input, double t, int32_t order, double value, bool *changed)
 {
     if (input->since != t) /* the polynomial goes on from here */
-        *input = (struct me_input){.value = tutti_me_input_at(input, t, 0),
-                                   .since = t,
-                                   .derivatives = {tutti_me_input_at(input, t, 1), tutti_me_input_at(input, t, 2),
-                                                   tutti_me_input_at(input, t, 3)}};
+        *input = (struct me_input){
+            .value = polynomial_at(input, t, 0),
+            .since = t,
+            .derivatives = {polynomial_at(input, t, 1), polynomial_at(input, t, 2), polynomial_at(input, t, 3)}};
     *changed = *changed || input->derivatives[order - 1] != value;
     input->derivatives[order - 1] = value;
 }
@@ -286,6 +301,25 @@ static double average(const struct me_input *input, double t0, double t1)
     return sum / (b - a);
 }
 
+/* The value of an item as it is to be handed over. The mean of a curve is by Gauss's formula with three points. */
+static double sampled(const struct me_inputs *inputs, size_t item, const struct sample *sample)
+{
+    if (!sample->mean)
+        return tutti_me_inputs_at(inputs, item, sample->t1, 0);
+    if (inputs->curve_of[item] == 0)
+        return average(&inputs->items[item], sample->t0, sample->t1);
+    double middle = (sample->t0 + sample->t1) / 2, off = sqrt(0.6) * (sample->t1 - sample->t0) / 2;
+    return (5 * tutti_me_inputs_at(inputs, item, middle - off, 0) + 8 * tutti_me_inputs_at(inputs, item, middle, 0) +
+            5 * tutti_me_inputs_at(inputs, item, middle + off, 0)) /
+           18;
+}
+
+static enum tutti_err no_number(const struct me_inputs *inputs, const struct me_input_variable *variable, double t)
+{
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the signal that drives '%s' is not a finite number at t = %s",
+                      inputs->unit->name, inputs->unit->fmu->desc->vars[variable->variable].name, NUMBER(t));
+}
+
 /* Hands variables to the FMU, one call per type: those that move, or all. */
 static enum tutti_err hand_over(struct me_inputs *inputs, bool all, const struct sample *sample)
 {
@@ -298,9 +332,10 @@ static enum tutti_err hand_over(struct me_inputs *inputs, bool all, const struct
                 continue;
             inputs->references[count++] = variable->reference;
             for (size_t e = 0; e < variable->extent; e++) {
-                const struct me_input *input = &inputs->items[variable->first + e];
-                inputs->values[values++] = sample->mean ? average(input, sample->t0, sample->t1)
-                                                        : tutti_me_input_at(input, sample->t1, 0);
+                inputs->values[values] = sampled(inputs, variable->first + e, sample);
+                if (__builtin_expect(!isfinite(inputs->values[values++]) && inputs->curve_of[variable->first + e] > 0,
+                                     0))
+                    return no_number(inputs, variable, sample->t1);
             }
         }
         TRY(write_type(inputs, types[type], count, values));
@@ -321,6 +356,22 @@ enum tutti_err tutti_me_inputs_apply(struct me_inputs *inputs, double t)
 enum tutti_err tutti_me_inputs_apply_average(struct me_inputs *inputs, double t0, double t1)
 {
     return hand_over(inputs, false, &(struct sample){true, t0, t1});
+}
+
+enum tutti_err tutti_me_inputs_follow(struct me_inputs *inputs, const struct tutti_input_curves *curves)
+{
+    TRY(prepare(inputs));
+    inputs->curves = *curves;
+    for (size_t i = 0; i < curves->count; i++) {
+        const struct me_input_variable *variable = find(inputs, TUTTI_TYPE_FLOAT64, curves->references[i]);
+        if (!variable)
+            variable = find(inputs, TUTTI_TYPE_FLOAT32, curves->references[i]);
+        if (!variable || curves->elements[i] >= variable->extent)
+            return no_input(inputs, curves->references[i]);
+        inputs->curve_of[variable->first + curves->elements[i]] = i + 1;
+    }
+    tutti_me_inputs_collect(inputs);
+    return TUTTI_OK;
 }
 
 struct me_input *tutti_me_inputs_saved_new(const struct me_inputs *inputs)

@@ -33,6 +33,8 @@ struct me_inputs {
     uint32_t *references;
     double *values; /* as many as items */
     float *floats;  /* likewise */
+    struct tutti_input_curves curves;
+    size_t *curve_of; /* per item: 1 + the curve that it follows; 0: none */
 };
 
 /* Zeroed with `unit` and `instance` set is ready. */
@@ -54,8 +56,10 @@ TUTTI_CHECKED enum tutti_err tutti_me_inputs_write(struct me_inputs *inputs, dou
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_apply(struct me_inputs *inputs, double t);
 /* ... their averages from t0 to t1. */
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_apply_average(struct me_inputs *inputs, double t0, double t1);
-/* Value, or derivative of some order, of an input at t. */
-double tutti_me_input_at(const struct me_input *input, double t, int order);
+/* Those that are functions of time from now on, whatever is set. */
+TUTTI_CHECKED enum tutti_err tutti_me_inputs_follow(struct me_inputs *inputs, const struct tutti_input_curves *curves);
+/* Value, or derivative of some order, of an item at t; of a curve 0 beyond order 1. */
+double tutti_me_inputs_at(const struct me_inputs *inputs, size_t item, double t, int order);
 
 /* The saved form: as many polynomials as there are items. NULL when memory is out; free() releases it. */
 struct me_input *tutti_me_inputs_saved_new(const struct me_inputs *inputs);

@@ -67,6 +67,16 @@ enum tutti_rollback {
 #undef TUTTI_LISTED
 };
 
+/* Inputs that are functions of time. References and elements are borrowed for the unit's life. */
+struct tutti_input_curves {
+    size_t count;
+    const uint32_t *references;
+    const size_t *elements; /* 0 of a scalar */
+    /* The value of a curve at t, or its derivative of order 1. */
+    double (*at)(void *context, size_t curve, double t, int order);
+    void *context;
+};
+
 struct tutti_unit_options {
     const char *name;            /* borrowed for the unit's life */
     const struct tutti_log *log; /* borrowed for the unit's life */
@@ -179,6 +189,9 @@ struct tutti_unit_kind {
     /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; after their values, before the step. Only if
      * unit->can says TUTTI_CAN_INPUT_DERIVATIVES. If unit->keeps_slopes they hold until the input is set again, else for
      * one step. elements[i] is the place in an array, which Model Exchange takes; NULL: all are scalars. */
+    /* Continuous inputs, or elements of them, whose values the unit may ask for at any time: it need not be told them before steps. Once, when it is
+     * configured. NULL: the kind has its inputs told. Only Model Exchange. */
+    enum tutti_err (*set_input_curves)(struct tutti_unit *unit, const struct tutti_input_curves *curves);
     enum tutti_err (*set_input_derivatives)(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
                                             size_t count, const int32_t *orders, const double *values);
     /* Derivative in time, of order 1 ... unit->output_order, of Real outputs at the time reached. */

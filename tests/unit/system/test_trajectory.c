@@ -60,7 +60,7 @@ static enum tutti_err read(struct fixture *f, const char *csv)
             return err;
     }
     f->file = (struct tutti_trajectory_file){"in.csv", f->table};
-    return tutti_trajectory_new(&f->trajectory, &f->file, 1, f->desc, inputs, count, false);
+    return tutti_trajectory_new(&f->trajectory, &f->file, 1, f->desc, inputs, count, TUTTI_TRAJECTORY_LINEAR);
 }
 
 static void test_linear_and_held(void **state)
@@ -172,7 +172,7 @@ static void test_two_files(void **state)
     assert_ok(tutti_table_parse(&files[1].table, "second.csv", second, sizeof second - 1));
     for (int i = 0; i < 3; i++)
         assert_ok(tutti_setting_find(f->desc, names[i], "", &inputs[i].variable, &inputs[i].element));
-    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, false));
+    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, TUTTI_TRAJECTORY_LINEAR));
     double u = -1, d = -1;
     bool b = true;
     tutti_trajectory_bind(f->trajectory, 0, &u);
@@ -190,12 +190,12 @@ static void test_two_files(void **state)
     assert_same_double(tutti_trajectory_next_kink(f->trajectory, 0.5), 1);
     assert_string_equal(tutti_trajectory_file(f->trajectory, 2), "second.csv");
     tutti_trajectory_free(f->trajectory);
-    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, true));
+    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, TUTTI_TRAJECTORY_HELD));
     assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 1); /* what is held jumps */
     tutti_trajectory_free(f->trajectory);
     inputs[1].variable = inputs[0].variable;
-    assert_fails(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 2, false), TUTTI_ERR_FORMAT,
-                 "first.csv and second.csv: columns 'u' and 'd' are for the same input");
+    assert_fails(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 2, TUTTI_TRAJECTORY_LINEAR),
+                 TUTTI_ERR_FORMAT, "first.csv and second.csv: columns 'u' and 'd' are for the same input");
     tutti_table_free(files[0].table);
     tutti_table_free(files[1].table);
 }
