@@ -73,6 +73,32 @@ static const struct option run_options[] = {
     {NULL},
 };
 
+#define PROGRESS_OPTION \
+    {"--progress", NULL, "HOW", "how far it is", \
+     .words = WORDS({"auto", "a line that moves on a terminal; elsewhere as lines, if it takes a minute or longer"}, \
+                    {"lines", "a line for every tenth of it"}, {"none", NULL}), \
+     .otherwise = "auto"}
+
+static const struct option sweep_options[] = {
+    HEADING("Runs"),
+    OPTIONS_OF(STUDY),
+    {"--output", "-o", "TABLE.csv", "the table: a row per run, in their order; - for standard output (sweep.csv)", .files = "csv"},
+    OPTIONS_OF(RESULTS),
+    HEADING("Model"),
+    OPTIONS_OF(MODEL),
+    HEADING("Times"),
+    OPTIONS_OF(TIMES),
+    HEADING("Accuracy and solvers"),
+    OPTIONS_OF(ACCURACY),
+    HEADING("How coupled units are stepped"),
+    OPTIONS_OF(COUPLING),
+    HEADING("Messages"),
+    PROGRESS_OPTION,
+    LOG_OPTION,
+    MESSAGE_OPTIONS,
+    {NULL},
+};
+
 static const struct option graph_options[] = {
     {"--output", "-o", "FILE", "OUT.svg, OUT.dot or OUT.json; - for DOT on standard output (required)",
      .files = "svg dot json"},
@@ -287,6 +313,19 @@ const struct command commands[] = {
                        {"tutti run car.ssp --threads 2 --quiet --stats stats.json", "on two threads, for a script"}),
      .files = MODEL_FILES,
      .paths = PAIRS({"result.csv", "the result, unless --output says otherwise"})},
+    {"sweep", "FILE...", "simulate many times, with other values each time",
+     "Runs an FMU or a system, as 'tutti run' does, once for each combination of the values that --vary says (or --sample, or the rows of --csv), and "
+     "writes a table: values, what --measure asks for, and how it went. FMUs are loaded once per worker process, and reset between runs. The "
+     "table is the same to the byte whatever the number of workers. A run that fails, or crashes its worker, is told in its row, and costs "
+     "no other. Whatever ends a sweep, the same command goes on with the runs that are missing: until the table is whole, runs that are "
+     "over are in TABLE.csv.journal.",
+     1, SIZE_MAX, sweep_options, command_sweep, .takes = TUTTI_IN_SWEEP,
+     .examples = PAIRS({"tutti sweep ball.fmu --vary e=0.5:0.9:5 --vary h=1,2 --measure 'max(v)' -o bounce.csv", "ten runs"},
+                       {"tutti sweep ball.fmu --vary e=0.5:0.9 --vary h=1:2 --sample sobol --runs 100", "a hundred points in two ranges"},
+                       {"tutti sweep room.fmu --vary T_set=290:300:11 --trajectories all.h5", "with all trajectories in one file"}),
+     .files = MODEL_FILES, .failure = "a run has failed (its row tells why), or the sweep",
+     .paths = PAIRS({"sweep.csv", "the table, unless --output says otherwise"},
+                    {"TABLE.csv.journal", "runs that are over, until the table is whole"})},
     {"plot", "RESULT [RESULT2]", "draw a result, or two",
      "Draws the variables of a result over time: a panel per unit and physical unit, or what -v says. Of a second result the "
      "same variables are drawn over it, dashed. Events are jumps. A gigabyte is no trouble: what is drawn are the least and "

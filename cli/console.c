@@ -142,8 +142,11 @@ void console_progress(void *context, const struct tutti_progress *progress)
     if (done > 0)
         print_duration(eta, sizeof eta, progress->elapsed * (1 - done) / done);
     char text[160];
-    int length = snprintf(text, sizeof text, "%5.1f%%  t = %.6g of %.6g  %.3g x real time  h = %.3g  ETA %s",
-                          100 * done, progress->time, progress->stop, speed, progress->step, eta);
+    int length = progress->is_study
+                     ? snprintf(text, sizeof text, "%5.1f%%  run %.0f of %.0f  %.3g per second  ETA %s", 100 * done,
+                                progress->time, progress->stop, speed, eta)
+                     : snprintf(text, sizeof text, "%5.1f%%  t = %.6g of %.6g  %.3g x real time  h = %.3g  ETA %s",
+                                100 * done, progress->time, progress->stop, speed, progress->step, eta);
     /* A line that wraps could not be overwritten: the bar gets what is left, the end of the text is cut. */
     int room = console_width(STDERR_FILENO) - 1;
     enum { BAR = 20 };
@@ -162,8 +165,9 @@ void console_progress(void *context, const struct tutti_progress *progress)
 
 static json_t *progress_json(const struct tutti_progress *progress, double done)
 {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "progress", done, "t", progress->time, "stop", progress->stop,
-                     "elapsed_seconds", progress->elapsed, "remaining_seconds", progress->elapsed * (1 - done) / done);
+    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "progress", done, progress->is_study ? "run" : "t", progress->time,
+                     "stop", progress->stop, "elapsed_seconds", progress->elapsed, "remaining_seconds",
+                     progress->elapsed * (1 - done) / done);
 }
 
 void console_progress_lines(void *context, const struct tutti_progress *progress)
@@ -178,8 +182,8 @@ void console_progress_lines(void *context, const struct tutti_progress *progress
     char text[160], gone[32], left[32];
     print_duration(gone, sizeof gone, progress->elapsed);
     print_duration(left, sizeof left, all - progress->elapsed);
-    snprintf(text, sizeof text, "%d %%: t = %.6g of %.6g after %s, about %s left", 10 * tenths, progress->time,
-             progress->stop, gone, left);
+    snprintf(text, sizeof text, "%d %%: %s %.6g of %.6g after %s, about %s left", 10 * tenths,
+             progress->is_study ? "run" : "t =", progress->time, progress->stop, gone, left);
     if (is_json)
         console_write_json(TUTTI_LOG_INFO, progress_json(progress, done), text);
     else

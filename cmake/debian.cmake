@@ -111,7 +111,7 @@ field(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS ${suggests})
 # pkg-config reads libzip's and Expat's files with Tutti's; the others are for programs that link libtutti.a.
 field(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "tutti (= ${version})" libzip-dev libexpat1-dev)
 field(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS cmake pkgconf libjansson-dev libzmq3-dev libsodium-dev libseccomp-dev libprotobuf-c-dev libssl-dev libwslay-dev libsundials-dev libsuitesparse-dev liblapack-dev
-    libmetis-dev)
+    libmetis-dev libnlopt-dev)
 
 field(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "tutti (>= ${CPACK_PACKAGE_VERSION})" "python3 (>= 3.9)" python3-numpy)
 field(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-matplotlib python3-pandas python3-scipy)

@@ -1,11 +1,11 @@
-# The numerical libraries, as one target: SUNDIALS (CVODE, ARKODE, IDA, KINSOL), SuiteSparse's KLU, LAPACK; and METIS, which halves
-# graphs.
+# The numerical libraries, as one target: SUNDIALS (CVODE, ARKODE, IDA, KINSOL), SuiteSparse's KLU, LAPACK; METIS, which halves
+# graphs; NLopt, which finds least values.
 # SUNDIALS' own CMake package asks for MPI and PETSc on Debian, of which nothing here is used: so the parts are found one
 # by one.
 add_library(tutti_solvers INTERFACE)
 
 set(tutti_solver_libraries sundials_cvode sundials_arkode sundials_ida sundials_kinsol sundials_nvecserial sundials_sunmatrixdense
-    sundials_sunmatrixsparse sundials_sunlinsoldense sundials_sunlinsolspgmr sundials_sunlinsolklu klu lapack blas metis)
+    sundials_sunmatrixsparse sundials_sunlinsoldense sundials_sunlinsolspgmr sundials_sunlinsolklu klu lapack blas metis nlopt)
 # One file of SUNDIALS, between it and KLU, is linked static where that can be had: Debian ships the shared one together with
 # solvers of PETSc, and whoever installs Tutti would get Open MPI, Trilinos and a hundred packages more.
 find_library(TUTTI_LIB_sundials_sunlinsolklu NAMES libsundials_sunlinsolklu.a sundials_sunlinsolklu REQUIRED)

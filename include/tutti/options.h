@@ -67,6 +67,7 @@ struct tutti_progress {
     unsigned long steps; /* accepted so far */
     double elapsed;      /* seconds since the loop began, without those in which it paused */
     bool paused;         /* by one who watches the run (the option "live") */
+    bool is_study;       /* of a sweep or an estimation: these are no times but numbers of runs */
 };
 
 /* A variable that is recorded. */

@@ -16,6 +16,7 @@
 #include <tutti/save.h>
 #include <tutti/simulation.h>
 #include <tutti/stats.h>
+#include <tutti/study.h>
 #include <tutti/tell.h>
 
 #endif

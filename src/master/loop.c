@@ -304,7 +304,8 @@ enum tutti_err tutti_loop_tell_progress(const struct tutti_loop *loop, double h,
                                       h,
                                       rank->stats->steps,
                                       tutti_clock_now() - loop->watch.loop_start,
-                                      paused};
+                                      paused,
+                                      false};
     if (rank->reports)
         return tutti_rank_reporter_tell_progress(loop->master->reporter, &progress);
     if (rank->job->options.progress)

@@ -35,7 +35,7 @@
     {.name = name_, .kind = TUTTI_OPTION_##kind_, PLACES_##kind_(field), __VA_ARGS__},
 #define COUPLED                                                                                                        \
     .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_COUPLING,                                     \
-    .commands = TUTTI_IN_RUN | TUTTI_IN_NEW | TUTTI_IN_ANALYZE
+    .commands = TUTTI_IN_RUN | TUTTI_IN_NEW | TUTTI_IN_ANALYZE | TUTTI_IN_STUDY
 #define FEDERATED .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_FEDERATION
 
 const struct tutti_option tutti_options[] = {

@@ -157,4 +157,19 @@
     X(OPTIMISTIC, "optimistic", "at once")                                                                             \
     X(PRUDENT, "prudent", "when it is known to be good")
 
+/* Which combinations of varied values a sweep runs; the first is the default. */
+#define TUTTI_SAMPLES(X)                                                                                               \
+    X(GRID, "grid", "every value with every other")                                                                    \
+    X(LATIN, "latin", "--runs values, one in each of so many equal parts of every range")                              \
+    X(SOBOL, "sobol", "--runs points of a Sobol sequence, which fill the ranges evenly")                               \
+    X(RANDOM, "random", "--runs values by chance, all alike")
+
+/* How parameters are estimated. */
+#define TUTTI_FIT_METHODS(X)                                                                                           \
+    X(LM, "lm", "by Levenberg and Marquardt")                                                                          \
+    X(BOBYQA, "bobyqa", "by Powell, with quadratic models, without derivatives")                                       \
+    X(NELDER_MEAD, "nelder-mead", "a simplex")                                                                         \
+    X(SUBPLEX, "subplex", "simplexes in subspaces, for many parameters")                                               \
+    X(GLOBAL, "global", "in all of the bounds, which must be given, and lm from the best point")
+
 #endif

@@ -11,6 +11,11 @@
 
 static atomic_int standard_output = STDOUT_FILENO;
 
+int tutti_record_standard(void)
+{
+    return standard_output;
+}
+
 void tutti_set_standard_output(int descriptor)
 {
     standard_output = descriptor;

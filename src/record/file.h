@@ -78,4 +78,7 @@ enum tutti_err tutti_record_file_fail_open(const char *path);
 /* The failure to write to `path`, by the errno of that time: the same words as often as it is called. */
 enum tutti_err tutti_record_file_fail_write(const char *path, int error);
 
+/* The descriptor that "-" stands for (tutti_set_standard_output). */
+int tutti_record_standard(void);
+
 #endif

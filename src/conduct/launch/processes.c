@@ -7,19 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/crash.h"
 #include "base/vector.h"
 #include "conduct/confined.h"
 #include "fmi/ended.h"
 #include "conduct/launch/crew.h"
 #include "conduct/lost.h"
 #include "conduct/place.h"
+#include "conduct/settle.h"
 #include "master/conducted.h"
 
 enum end { NOT_YET, BY_ITSELF, DIED, ENDED };
@@ -63,42 +61,6 @@ static enum tutti_err open_all(void *self, const struct tutti_job *job, int rank
 
 /* ---- in a worker ---- */
 
-/* Seconds that a worker has to come to its end, once an FMU has crashed when it was freed: it may hold what others wait for. */
-enum { LAST_SECONDS = 10 };
-
-static void on_crash(int number)
-{
-    if (tutti_crash_is_guarded() && number != SIGABRT) { /* which mostly means that memory is damaged */
-        alarm(LAST_SECONDS);
-        tutti_crash_escape();
-    }
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* In the worker. Signals from the terminal reach the whole group: what they mean, the conductor tells. */
-static void settle_in(pid_t parent)
-{
-    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static const int usual[] = {SIGSYS, SIGTRAP, SIGCHLD, SIGALRM};
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    struct sigaction action = {.sa_handler = on_crash};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        sigaction(crashes[i], &action, NULL);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        signal(usual[i], SIG_DFL);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it has died before that */
-        kill(getpid(), SIGKILL);
-}
-
 static enum tutti_err run_rank(const struct processes *processes, const struct tutti_job *job,
                                struct tutti_fabric *fabric)
 {
@@ -116,7 +78,7 @@ static enum tutti_err run_rank(const struct processes *processes, const struct t
 /* The child of a fork: it never returns. */
 static void be_rank(const struct processes *processes, int rank, pid_t parent)
 {
-    settle_in(parent);
+    tutti_settle_in(parent);
     /* The interrupt of the options is the conductor's, out of sight from here, as orders are; those of the area are not. */
     struct tutti_job job = *processes->crew.job;
     job.options.interrupt = tutti_shared_interrupt(processes->crew.area);
@@ -225,7 +187,7 @@ static void finish(void *self, bool cut)
 {
     static const struct timespec nap = {.tv_nsec = 1000000};
     struct processes *processes = self;
-    double deadline = tutti_clock_now() + (cut ? 0 : LAST_SECONDS);
+    double deadline = tutti_clock_now() + (cut ? 0 : TUTTI_SETTLE_LAST_SECONDS);
     for (int r = 0; r < processes->crew.ranks; r++) {
         for (;;) {
             collect(processes, r, WNOHANG);

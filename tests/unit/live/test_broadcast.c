@@ -194,7 +194,7 @@ static void test_watch(void **state)
     for (int i = 0; i < 3; i++)
         tutti_board_put_row(f->board, i, (double[]){i, NAN, 100});
     tutti_board_put_message(f->board, TUTTI_LOG_WARNING, "car", "a \"word\"\n");
-    tutti_board_put_progress(f->board, &(struct tutti_progress){0, 10, 2, 1, 3, 0.5, true});
+    tutti_board_put_progress(f->board, &(struct tutti_progress){0, 10, 2, 1, 3, 0.5, true, false});
     tutti_board_put_end(f->board, "failed", "why", 2.5);
     tutti_broadcast_close(f->broadcast);
     f->broadcast = NULL;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* study.h - many runs of one system: sweeps over values of parameters, and parameters from measurements.
+ *
+ *     struct tutti_run_options *options;
+ *     struct tutti_sweep *sweep;
+ *     if (tutti_options_make(&options) || tutti_options_set(options, "file", "ball.fmu") ||
+ *         tutti_options_set(options, "vary", "e=0.5:0.9:5") || tutti_options_set(options, "measure", "max(v)") ||
+ *         tutti_sweep_make(&sweep, options))
+ *         puts(tutti_err_message());
+ *
+ * docs/howto/sweep.md tells what the options mean. */
+#ifndef TUTTI_STUDY_H
+#define TUTTI_STUDY_H
+
+#include <tutti/options.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- sweeps ---- */
+
+/* What became of the runs of a sweep. */
+struct tutti_sweep;
+
+/* Makes all runs that the options "vary", "sample", "runs", "seed" or "csv" say, in "workers" processes that are forked from this one, and keeps what
+ * "measure" says of each. With "output" there is a table, and while it is not whole a journal beside it, "TABLE.journal": the same sweep, begun again after
+ * whatever ended it, makes only the runs that are missing. The same values whatever the number of workers. A run that fails is none of the errors here:
+ * tutti_sweep_status. *out is set on success only. ARGUMENT, IO, LIMIT, INTERRUPTED, ... */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_sweep_make(struct tutti_sweep **out,
+                                                        const struct tutti_run_options *options);
+/* NULL is fine. */
+TUTTI_API void tutti_sweep_free(struct tutti_sweep *sweep);
+
+TUTTI_API size_t tutti_sweep_run_count(const struct tutti_sweep *sweep);
+/* How many of them came to their end, and were measured, in this call and before; how many were found in the journal. */
+TUTTI_API size_t tutti_sweep_good_count(const struct tutti_sweep *sweep);
+TUTTI_API size_t tutti_sweep_found_count(const struct tutti_sweep *sweep);
+/* Columns of numbers: parameters, then measures. */
+TUTTI_API size_t tutti_sweep_parameter_count(const struct tutti_sweep *sweep);
+TUTTI_API size_t tutti_sweep_column_count(const struct tutti_sweep *sweep);
+/* "e", "max(v)"; NULL: there are fewer. */
+TUTTI_API const char *tutti_sweep_column_name(const struct tutti_sweep *sweep, size_t column);
+/* NaN where a run has none. */
+TUTTI_API double tutti_sweep_value(const struct tutti_sweep *sweep, size_t run, size_t column);
+/* "ok"; "failed": the run did not come to its end; "unmeasured": it did, but a measure has no value; "crashed": its process ended. */
+TUTTI_API const char *tutti_sweep_status(const struct tutti_sweep *sweep, size_t run);
+/* Why; NULL: there is nothing to say. */
+TUTTI_API const char *tutti_sweep_message(const struct tutti_sweep *sweep, size_t run);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

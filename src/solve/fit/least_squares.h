@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* solve/fit/least_squares.h - Levenberg and Marquardt's method, in bounds.
+ *
+ * Marquardt, J. SIAM 11 (1963) 431: (J'J + mu D) d = -J'r, here with D = diag(J'J) (More, Lecture Notes in Mathematics 630 (1978) 105) and Nielsen's rule for
+ * mu (IMM-REP-1999-05). Unknowns that are at a bound and would leave it are held in this iteration; steps are cut at bounds (Kanzow, Yamashita, Fukushima,
+ * J. Comput. Appl. Math. 172 (2004) 375). */
+#ifndef TUTTI_SOLVE_FIT_LEAST_SQUARES_H
+#define TUTTI_SOLVE_FIT_LEAST_SQUARES_H
+
+#include "solve/fit/problem.h"
+
+/* From x, which must be a good place: ARGUMENT if not; to x. */
+TUTTI_CHECKED enum tutti_err tutti_least_squares(const struct tutti_fit_problem *problem, double *x,
+                                                 struct tutti_fit_result *result);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* study/design.h - which runs a sweep makes: the parameters that vary, and their values in each run. */
+#ifndef TUTTI_STUDY_DESIGN_H
+#define TUTTI_STUDY_DESIGN_H
+
+#include "base/arena.h"
+#include "options/options.h"
+
+struct tutti_design {
+    const char **names; /* of parameters */
+    size_t count;
+    double *values; /* run after run, `count` each */
+    size_t runs;
+    struct tutti_arena arena; /* holds the names */
+};
+
+enum { TUTTI_DESIGN_MOST_RUNS = 100000000 };
+
+/* From --vary and --sample, or --csv. ARGUMENT, FORMAT, LIMIT, IO; after a failure there is nothing to release. */
+TUTTI_CHECKED enum tutti_err tutti_design_make(struct tutti_design *design, const struct tutti_run_options *options);
+void tutti_design_fini(struct tutti_design *design);
+
+/* The values of one run. */
+static inline const double *tutti_design_run(const struct tutti_design *design, size_t run)
+{
+    return design->values + run * design->count;
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "record/recorder.h"
+
+static const char magic[16] = "tutti sweep 1\n\n";
+
+struct header {
+    char magic[sizeof magic];
+    uint64_t identity;
+};
+
+struct front {
+    uint64_t size, digest;
+};
+
+struct tutti_journal {
+    int fd;
+    char *path;
+    size_t end;
+};
+
+enum { LARGEST = 1 << 30 };
+
+static enum tutti_err fail_io(const struct tutti_journal *journal, const char *what)
+{
+    return tutti_fail(TUTTI_ERR_IO, "'%s' cannot be %s: %s", journal->path, what, strerror(errno));
+}
+
+static uint64_t digest_of(const void *bytes, size_t size)
+{
+    return tutti_record_digest(TUTTI_RECORD_DIGEST, bytes, size);
+}
+
+/* False: there are not so many bytes, or they cannot be read. */
+static bool read_at(const struct tutti_journal *journal, size_t offset, void *bytes, size_t size)
+{
+    for (size_t n = 0; n < size;) {
+        ssize_t got = pread(journal->fd, (char *)bytes + n, size - n, (off_t)(offset + n));
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return false;
+        n += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/* *whole: it is one. */
+static enum tutti_err read_record(const struct tutti_journal *journal, size_t offset, struct tutti_parcel *out,
+                                  bool *whole)
+{
+    struct front front;
+    tutti_parcel_reset(out);
+    *whole = false;
+    if (!read_at(journal, offset, &front, sizeof front) || front.size > LARGEST)
+        return TUTTI_OK;
+    char *bytes = tutti_parcel_extend(out, front.size);
+    if (!bytes)
+        return tutti_fail_memory();
+    *whole = read_at(journal, offset + sizeof front, bytes, front.size) && digest_of(bytes, front.size) == front.digest;
+    return TUTTI_OK;
+}
+
+/* Goes through all records; what is after the last whole one is cut off. */
+static enum tutti_err read_all(struct tutti_journal *journal, void *context,
+                               bool (*found)(void *context, struct tutti_bytes record, size_t offset))
+{
+    struct tutti_parcel record = {0};
+    enum tutti_err err;
+    bool whole;
+    journal->end = sizeof(struct header);
+    while (!(err = read_record(journal, journal->end, &record, &whole)) && whole) {
+        if (!found(context, tutti_parcel_bytes(&record), journal->end)) {
+            err = tutti_fail(TUTTI_ERR_FORMAT, "'%s' is damaged: remove it to begin anew", journal->path);
+            break;
+        }
+        journal->end += sizeof(struct front) + record.size;
+    }
+    tutti_parcel_fini(&record);
+    if (!err && ftruncate(journal->fd, (off_t)journal->end) != 0)
+        err = fail_io(journal, "cut");
+    return err;
+}
+
+static enum tutti_err begin(struct tutti_journal *journal, uint64_t identity, void *context,
+                            bool (*found)(void *context, struct tutti_bytes record, size_t offset))
+{
+    struct header header, own = {.identity = identity};
+    struct stat status;
+    memcpy(own.magic, magic, sizeof magic);
+    journal->fd = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (journal->fd < 0 || fstat(journal->fd, &status) != 0)
+        return fail_io(journal, "opened");
+    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
+        return tutti_fail(TUTTI_ERR_IO, "'%s' is used by another sweep that is running", journal->path);
+    if (status.st_size == 0) {
+        if (tutti_fs_write(journal->fd, &own, sizeof own, 0) != sizeof own)
+            return fail_io(journal, "written");
+        journal->end = sizeof own;
+        return TUTTI_OK;
+    }
+    if (!read_at(journal, 0, &header, sizeof header) || memcmp(header.magic, magic, sizeof magic) != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "'%s' is there, and no journal of a sweep; name another table",
+                          journal->path);
+    if (header.identity != identity)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "'%s' is the journal of another sweep (other files, values, measures or options); remove it "
+                          "to begin anew, or name "
+                          "another table",
+                          journal->path);
+    return read_all(journal, context, found);
+}
+
+enum tutti_err tutti_journal_open(struct tutti_journal **out, const char *path, uint64_t identity, void *context,
+                                  bool (*found)(void *context, struct tutti_bytes record, size_t offset))
+{
+    struct tutti_journal *journal = calloc(1, sizeof *journal);
+    if (!journal)
+        return tutti_fail_memory();
+    journal->fd = -1;
+    journal->path = tutti_str_copy(path);
+    enum tutti_err err = journal->path ? begin(journal, identity, context, found) : tutti_fail_memory();
+    if (err)
+        tutti_journal_close(journal, false);
+    else
+        *out = journal;
+    return err;
+}
+
+enum tutti_err tutti_journal_add(struct tutti_journal *journal, struct tutti_bytes record, size_t *offset)
+{
+    const struct front front = {record.size, digest_of(record.data, record.size)};
+    *offset = journal->end;
+    if (record.size > LARGEST)
+        return tutti_fail(TUTTI_ERR_LIMIT,
+                          "a run has more rows than fit into the journal; record fewer (--record, --output-step)");
+    if (tutti_fs_write(journal->fd, &front, sizeof front, (off_t)journal->end) != sizeof front ||
+        tutti_fs_write(journal->fd, record.data, record.size, (off_t)(journal->end + sizeof front)) != record.size)
+        return fail_io(journal, "written");
+    journal->end += sizeof front + record.size;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_journal_read(struct tutti_journal *journal, size_t offset, struct tutti_parcel *out)
+{
+    bool whole;
+    TRY(read_record(journal, offset, out, &whole));
+    return whole ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "'%s' has changed while the sweep went on", journal->path);
+}
+
+void tutti_journal_close(struct tutti_journal *journal, bool done)
+{
+    if (!journal)
+        return;
+    if (done)
+        unlink(journal->path);
+    if (journal->fd >= 0)
+        close(journal->fd);
+    free(journal->path);
+    free(journal);
+}

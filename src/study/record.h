@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* study/record.h - what became of one run of a sweep, as bytes: from a worker to the conductor, and in the journal. */
+#ifndef TUTTI_STUDY_RECORD_H
+#define TUTTI_STUDY_RECORD_H
+
+#include "base/parcel.h"
+
+/* In the table these are words. */
+#define TUTTI_RUN_STATUSES(X)                                                                                          \
+    X(OK, "ok")                                                                                                        \
+    X(FAILED, "failed")         /* it could not be run to its end */                                                   \
+    X(UNMEASURED, "unmeasured") /* it could; but a measure has no value */                                             \
+    X(CRASHED, "crashed")       /* the process that it ran in came to an end */
+enum tutti_run_status {
+#define X(name, word) TUTTI_RUN_##name,
+    TUTTI_RUN_STATUSES(X)
+#undef X
+};
+const char *tutti_run_status_word(enum tutti_run_status status);
+
+struct tutti_run_record {
+    uint64_t run;
+    enum tutti_run_status status;
+    const char *message;  /* NULL: there is nothing to say */
+    const double *values; /* of measures; unaligned bytes may be copied from it only */
+    uint32_t value_count;
+    /* Trajectories, if they are wanted: names with a newline after each, rows of time and values. */
+    const char *columns;
+    uint32_t column_count;
+    const void *rows;
+    size_t row_count;
+};
+
+void tutti_run_record_put(struct tutti_parcel *parcel, const struct tutti_run_record *record);
+/* Points into the bytes. False: they are no record. */
+bool tutti_run_record_take(struct tutti_run_record *record, struct tutti_bytes bytes);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/simulation.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "conduct/identity.h"
+#include "record/recorder.h"
+#include "study/pool.h"
+
+/* ---- what became of runs ---- */
+
+static enum tutti_err take(struct tutti_sweep *sweep, const struct tutti_run_record *record, size_t offset)
+{
+    size_t run = record->run, count = sweep->measure_count;
+    sweep->over++;
+    sweep->is_over[run] = true;
+    sweep->statuses[run] = (uint8_t)record->status;
+    sweep->offsets[run] = offset;
+    sweep->good += record->status == TUTTI_RUN_OK;
+    for (size_t i = 0; i < count; i++)
+        sweep->values[run * count + i] = NAN;
+    if (record->value_count == count)
+        memcpy(&sweep->values[run * count], record->values, count * sizeof(double));
+    if (!record->message)
+        return TUTTI_OK;
+    sweep->messages[run] = tutti_arena_text(&sweep->arena, record->message, strlen(record->message));
+    return sweep->messages[run] ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* Is it a record of this sweep, of a run that there is none of yet? */
+static bool fits(const struct tutti_sweep *sweep, struct tutti_bytes bytes, struct tutti_run_record *record)
+{
+    return tutti_run_record_take(record, bytes) && record->run < sweep->design.runs && !sweep->is_over[record->run] &&
+           (record->value_count == sweep->measure_count || record->value_count == 0);
+}
+
+static bool found(void *context, struct tutti_bytes bytes, size_t offset)
+{
+    struct tutti_sweep *sweep = context;
+    struct tutti_run_record record;
+    bool good = fits(sweep, bytes, &record) && take(sweep, &record, offset) == TUTTI_OK;
+    sweep->found += good;
+    return good;
+}
+
+static bool next(void *context, size_t *run)
+{
+    struct tutti_sweep *sweep = context;
+    while (sweep->next < sweep->design.runs && sweep->is_over[sweep->next])
+        sweep->next++;
+    *run = sweep->next++;
+    return *run < sweep->design.runs;
+}
+
+static enum tutti_err done(void *context, struct tutti_bytes bytes)
+{
+    struct tutti_sweep *sweep = context;
+    struct tutti_run_record record;
+    size_t offset = 0;
+    if (!fits(sweep, bytes, &record))
+        return tutti_fail(TUTTI_ERR_LOST, "a worker told something that is no result of a run");
+    if (sweep->journal)
+        TRY(tutti_journal_add(sweep->journal, bytes, &offset));
+    return take(sweep, &record, offset);
+}
+
+static void idle(void *context)
+{
+    struct tutti_sweep *sweep = context;
+    double now = tutti_clock_now();
+    if (!sweep->options->progress || now - sweep->told < 0.1)
+        return;
+    sweep->told = now;
+    const struct tutti_progress progress = {.start = (double)sweep->found,
+                                            .stop = (double)sweep->design.runs,
+                                            .time = (double)sweep->over,
+                                            .steps = sweep->over,
+                                            .elapsed = now - sweep->began,
+                                            .is_study = true};
+    sweep->options->progress(sweep->options->progress_context, &progress);
+}
+
+/* ---- the whole ---- */
+
+/* What the journal is of: files, options, values, measures. */
+static enum tutti_err identify(struct tutti_sweep *sweep, uint64_t *identity)
+{
+    struct tutti_job *job = &sweep->work.trial.simulation->job;
+    struct tutti_parcel memory = {0};
+    uint64_t sum = TUTTI_RECORD_DIGEST;
+    enum tutti_err err = tutti_identity_settle(job, &memory);
+    if (!err) {
+        sum = tutti_record_digest(sum, job->identity.data, job->identity.size);
+        sum = tutti_record_digest(sum, sweep->design.values, sweep->design.runs * sweep->design.count * sizeof(double));
+        for (size_t i = 0; i < sweep->design.count; i++)
+            sum = tutti_record_digest(sum, sweep->design.names[i], strlen(sweep->design.names[i]) + 1);
+        for (size_t i = 0; i < sweep->measure_count; i++)
+            sum = tutti_record_digest(sum, sweep->labels[i], strlen(sweep->labels[i]) + 1);
+        sum = tutti_record_digest(sum, &sweep->work.keeps_rows, sizeof sweep->work.keeps_rows);
+    }
+    job->identity = (struct tutti_bytes){0};
+    tutti_parcel_fini(&memory);
+    *identity = sum;
+    return err;
+}
+
+static enum tutti_err open_journal(struct tutti_sweep *sweep)
+{
+    const char *beside = sweep->options->output && strcmp(sweep->options->output, "-") != 0
+                             ? sweep->options->output
+                             : sweep->options->trajectories;
+    uint64_t identity;
+    struct tutti_text path = {0};
+    if (!beside)
+        return TUTTI_OK;
+    TRY(identify(sweep, &identity));
+    tutti_text_printf(&path, "%s.journal", beside);
+    enum tutti_err err = path.failed ? tutti_fail_memory()
+                                     : tutti_journal_open(&sweep->journal, path.text, identity, sweep, found);
+    tutti_text_fini(&path);
+    if (!err && sweep->found > 0)
+        tutti_log_printf(sweep->options->log, TUTTI_LOG_INFO, NULL,
+                         "%zu of %zu runs are in the journal of an earlier call, and are not repeated", sweep->found,
+                         sweep->design.runs);
+    return err;
+}
+
+static enum tutti_err make_room(struct tutti_sweep *sweep)
+{
+    size_t runs = sweep->design.runs;
+    sweep->measure_count = sweep->work.count;
+    sweep->labels = tutti_arena_array(&sweep->arena, sweep->measure_count + 1, sizeof *sweep->labels);
+    sweep->values = calloc(runs * sweep->measure_count + 1, sizeof *sweep->values);
+    sweep->statuses = calloc(runs, sizeof *sweep->statuses);
+    sweep->is_over = calloc(runs, sizeof *sweep->is_over);
+    sweep->offsets = calloc(runs, sizeof *sweep->offsets);
+    sweep->messages = calloc(runs, sizeof *sweep->messages);
+    if (!sweep->labels || !sweep->values || !sweep->statuses || !sweep->is_over || !sweep->offsets || !sweep->messages)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < sweep->measure_count; i++) {
+        sweep->labels[i] = tutti_arena_text(&sweep->arena, sweep->work.labels[i], strlen(sweep->work.labels[i]));
+        if (!sweep->labels[i])
+            return tutti_fail_memory();
+    }
+    return TUTTI_OK;
+}
+
+/* Files must not be those that are read, nor each other. */
+static enum tutti_err check_files(const struct tutti_run_options *options)
+{
+    const char *const paths[] = {options->output, options->trajectories};
+    const char *const names[] = {"-o", "--trajectories"};
+    const struct tutti_record_format *format;
+    for (int i = 0; i < 2; i++) {
+        const char *reads = paths[i] ? tutti_job_reads(options, paths[i]) : NULL;
+        if (!reads && paths[i] && tutti_fs_is_same(paths[i], options->csv))
+            reads = "--csv";
+        if (reads)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is what %s reads; name another file", names[i], paths[i],
+                              reads);
+    }
+    if (options->trajectories && tutti_fs_is_same(options->output, options->trajectories))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "-o and --trajectories cannot both be '%s'", options->output);
+    if (options->trajectories && strcmp(options->trajectories, "-") == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--trajectories takes a file, not standard output");
+    return options->trajectories ? tutti_record_format_for(&format, options->trajectories) : TUTTI_OK;
+}
+
+/* An interrupt is no loss. */
+static enum tutti_err say_how_to_go_on(const struct tutti_sweep *sweep, enum tutti_err err)
+{
+    if (err != TUTTI_ERR_INTERRUPTED)
+        return err;
+    return tutti_fail(err, "interrupted after %zu of %zu runs%s", sweep->over, sweep->design.runs,
+                      sweep->journal ? "; the same command makes the others" : "");
+}
+
+static enum tutti_err run(struct tutti_sweep *sweep)
+{
+    const struct tutti_run_options *options = sweep->options;
+    TRY(check_files(options));
+    TRY(tutti_design_make(&sweep->design, options));
+    TRY(tutti_work_open(&sweep->work, options, &sweep->design));
+    TRY(make_room(sweep));
+    TRY(open_journal(sweep));
+    unsigned workers = options->workers > 0 ? options->workers : tutti_pool_cores();
+    size_t left = sweep->design.runs - sweep->over;
+    sweep->began = tutti_clock_now();
+    if (left > 0) {
+        const struct tutti_pool_order order = {.workers = workers < left ? workers : (unsigned)left,
+                                               .context = sweep,
+                                               .next = next,
+                                               .done = done,
+                                               .idle = idle};
+        TRY(say_how_to_go_on(sweep, tutti_pool_run(&sweep->work, &order)));
+    }
+    if (options->trajectories)
+        TRY(tutti_sweep_write_trajectories(sweep, options->trajectories));
+    return options->output ? tutti_sweep_write_table(sweep, options->output) : TUTTI_OK;
+}
+
+enum tutti_err tutti_sweep_make(struct tutti_sweep **out, const struct tutti_run_options *options)
+{
+    struct tutti_failure failure;
+    struct tutti_sweep *sweep = calloc(1, sizeof *sweep);
+    if (!sweep)
+        return tutti_fail_memory();
+    sweep->options = options;
+    tutti_failure_keep(&failure, run(sweep));
+    tutti_journal_close(sweep->journal, failure.err == TUTTI_OK);
+    sweep->journal = NULL;
+    tutti_work_close(&sweep->work);
+    if (failure.err)
+        tutti_sweep_free(sweep);
+    else
+        *out = sweep;
+    return tutti_failure_return(&failure);
+}
+
+void tutti_sweep_free(struct tutti_sweep *sweep)
+{
+    if (!sweep)
+        return;
+    tutti_design_fini(&sweep->design);
+    free(sweep->values);
+    free(sweep->statuses);
+    free(sweep->is_over);
+    free(sweep->offsets);
+    free(sweep->messages);
+    tutti_arena_fini(&sweep->arena);
+    free(sweep);
+}
+
+/* ---- looking ---- */
+
+size_t tutti_sweep_run_count(const struct tutti_sweep *sweep)
+{
+    return sweep->design.runs;
+}
+
+size_t tutti_sweep_good_count(const struct tutti_sweep *sweep)
+{
+    return sweep->good;
+}
+
+size_t tutti_sweep_found_count(const struct tutti_sweep *sweep)
+{
+    return sweep->found;
+}
+
+size_t tutti_sweep_parameter_count(const struct tutti_sweep *sweep)
+{
+    return sweep->design.count;
+}
+
+size_t tutti_sweep_column_count(const struct tutti_sweep *sweep)
+{
+    return sweep->design.count + sweep->measure_count;
+}
+
+const char *tutti_sweep_column_name(const struct tutti_sweep *sweep, size_t column)
+{
+    return column < sweep->design.count                          ? sweep->design.names[column]
+           : column < sweep->design.count + sweep->measure_count ? sweep->labels[column - sweep->design.count]
+                                                                 : NULL;
+}
+
+double tutti_sweep_value(const struct tutti_sweep *sweep, size_t run, size_t column)
+{
+    if (run >= sweep->design.runs || column >= tutti_sweep_column_count(sweep))
+        return NAN;
+    return column < sweep->design.count ? tutti_design_run(&sweep->design, run)[column]
+                                        : sweep->values[run * sweep->measure_count + column - sweep->design.count];
+}
+
+const char *tutti_sweep_status(const struct tutti_sweep *sweep, size_t run)
+{
+    return run < sweep->design.runs ? tutti_run_status_word((enum tutti_run_status)sweep->statuses[run]) : NULL;
+}
+
+const char *tutti_sweep_message(const struct tutti_sweep *sweep, size_t run)
+{
+    return run < sweep->design.runs ? sweep->messages[run] : NULL;
+}

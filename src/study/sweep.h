@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* study/sweep.h - a sweep: its runs and what became of them. <tutti/study.h> is how programs see it. */
+#ifndef TUTTI_STUDY_SWEEP_H
+#define TUTTI_STUDY_SWEEP_H
+
+#include <tutti/study.h>
+
+#include "study/design.h"
+#include "study/journal.h"
+#include "study/work.h"
+
+struct tutti_sweep {
+    const struct tutti_run_options *options;
+    struct tutti_design design;
+    struct tutti_work work;
+    size_t measure_count;
+    char **labels;  /* of measures */
+    double *values; /* of measures, run after run */
+    uint8_t *statuses;
+    bool *is_over;
+    size_t *offsets;       /* of records in the journal */
+    const char **messages; /* NULL: none */
+    size_t over, good, found;
+    size_t next;                   /* the first run that may not be over */
+    struct tutti_journal *journal; /* NULL: none */
+    double began, told;            /* on the clock */
+    struct tutti_arena arena;
+};
+
+/* The table as CSV: to a file, which is replaced when the new one is whole, or to standard output ("-"). */
+TUTTI_CHECKED enum tutti_err tutti_sweep_write_table(const struct tutti_sweep *sweep, const char *path);
+/* The rows of all runs, from the journal, in the format that the path says. */
+TUTTI_CHECKED enum tutti_err tutti_sweep_write_trajectories(struct tutti_sweep *sweep, const char *path);
+
+#endif

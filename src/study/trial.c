@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/simulation.h"
+#include "base/number.h"
+
+/* ---- rows ---- */
+
+static const char *wanted_name(const struct tutti_trial *trial, size_t i)
+{
+    return ((const char *const *)trial->wanted.items)[i];
+}
+
+static enum tutti_err make_room(struct tutti_trial *trial)
+{
+    if (trial->known >= trial->wanted.count && trial->row)
+        return TUTTI_OK;
+    free(trial->places);
+    free(trial->row);
+    trial->places = calloc(trial->wanted.count + 1, sizeof *trial->places);
+    trial->row = calloc(trial->wanted.count + 1, sizeof *trial->row);
+    trial->known = trial->wanted.count;
+    return trial->places && trial->row ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err take_columns(void *context, const struct tutti_recorded *shown, size_t count)
+{
+    struct tutti_trial *trial = context;
+    TRY(make_room(trial));
+    for (size_t i = 0; i < trial->wanted.count; i++) {
+        size_t c = 0;
+        while (c < count && strcmp(shown[c].name, wanted_name(trial, i)) != 0)
+            c++;
+        if (c == count)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' has no value that can be recorded in this run",
+                              wanted_name(trial, i));
+        trial->places[i] = c;
+    }
+    return trial->sink.columns ? trial->sink.columns(trial->sink.context, shown, count) : TUTTI_OK;
+}
+
+static enum tutti_err take_row(void *context, double t, const double *values)
+{
+    struct tutti_trial *trial = context;
+    for (size_t i = 0; i < trial->wanted.count; i++)
+        trial->row[i] = values[trial->places[i]];
+    return trial->sink.row ? trial->sink.row(trial->sink.context, t, trial->row, values) : TUTTI_OK;
+}
+
+/* ---- opening ---- */
+
+/* Messages of tutti_simulation_... are for programs that call it, and begin with its name. */
+static enum tutti_err find(struct tutti_trial *trial, const char *name, size_t *variable)
+{
+    static const char call[] = "tutti_simulation_find: ";
+    enum tutti_err err = tutti_simulation_find(trial->simulation, name, variable);
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    return err && strncmp(failure.message, call, sizeof call - 1) == 0
+               ? tutti_fail(err, "%s", failure.message + sizeof call - 1)
+               : err;
+}
+
+/* "NAME=VALUE" in trial->setting. */
+static enum tutti_err write_setting(struct tutti_trial *trial, size_t i, double value)
+{
+    trial->setting.length = 0;
+    tutti_text_printf(&trial->setting, "%s=%s", trial->names[i], NUMBER(value));
+    return trial->setting.failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+static enum tutti_err set_values(struct tutti_trial *trial, const double *values)
+{
+    for (size_t i = 0; i < trial->name_count; i++) {
+        TRY(write_setting(trial, i, values[i]));
+        TRY(tutti_simulation_set(trial->simulation, trial->setting.text));
+    }
+    return TUTTI_OK;
+}
+
+/* Are all names settable? The job is made anew with them, as a run would, and not kept. */
+static enum tutti_err check_values(struct tutti_trial *trial, const double *values)
+{
+    size_t count = trial->options.set_count + trial->name_count, unused;
+    const char **sets = tutti_arena_array(&trial->arena, count, sizeof *sets);
+    if (!sets)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < trial->options.set_count; i++)
+        sets[i] = trial->options.sets[i];
+    for (size_t i = 0; i < trial->name_count; i++) {
+        TRY(find(trial, trial->names[i], &unused));
+        TRY(write_setting(trial, i, values[i]));
+        sets[trial->options.set_count + i] =
+            tutti_arena_text(&trial->arena, trial->setting.text, trial->setting.length);
+        if (!sets[trial->options.set_count + i])
+            return tutti_fail_memory();
+    }
+    struct tutti_run_options *with = tutti_arena_alloc(&trial->arena, sizeof *with);
+    if (!with)
+        return tutti_fail_memory();
+    *with = trial->options;
+    with->sets = sets;
+    with->set_count = count;
+    TRY(tutti_job_renew(&trial->simulation->job, with));
+    trial->simulation->job_has_sets = true; /* the next start makes it anew */
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_trial_open(struct tutti_trial *trial, const struct tutti_run_options *options, const char **names,
+                                size_t count, const double *values)
+{
+    *trial = (struct tutti_trial){.options = *options, .names = names, .name_count = count};
+    trial->watcher = (struct tutti_watcher){.context = trial, .columns = take_columns, .row = take_row};
+    trial->options.watcher = &trial->watcher;
+    trial->options.output = NULL;
+    trial->options.progress = NULL;
+    TRY(tutti_simulation_open(&trial->simulation, &trial->options));
+    return check_values(trial, values);
+}
+
+void tutti_trial_close(struct tutti_trial *trial)
+{
+    tutti_simulation_free(trial->simulation);
+    tutti_vector_fini(&trial->wanted);
+    tutti_text_fini(&trial->setting);
+    tutti_arena_fini(&trial->arena);
+    free(trial->places);
+    free(trial->row);
+    *trial = (struct tutti_trial){0};
+}
+
+enum tutti_err tutti_trial_prepare(struct tutti_trial *trial)
+{
+    return tutti_job_unpack(&trial->simulation->job);
+}
+
+/* ---- what is recorded ---- */
+
+enum tutti_err tutti_trial_want(struct tutti_trial *trial, const char *name, size_t *place)
+{
+    size_t variable;
+    struct tutti_variable shown;
+    TRY(find(trial, name, &variable));
+    TRY(tutti_simulation_describe(trial->simulation, variable, &shown));
+    if (shown.is_text)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is a %s, and not a number", name, shown.type);
+    for (*place = 0; *place < trial->wanted.count; ++*place)
+        if (strcmp(wanted_name(trial, *place), shown.name) == 0)
+            return TUTTI_OK;
+    const char *copy = tutti_arena_text(&trial->arena, shown.name, strlen(shown.name));
+    const char **slot = copy ? tutti_vector_push(&trial->wanted, sizeof *slot) : NULL;
+    if (!slot)
+        return tutti_fail_memory();
+    *slot = copy;
+    return TUTTI_OK;
+}
+
+/* Patterns of --record: those given, then the wanted ones. */
+static enum tutti_err set_records(struct tutti_trial *trial, const char *const *given, size_t count)
+{
+    size_t total = count + trial->wanted.count;
+    const char **records = tutti_arena_array(&trial->arena, total + 1, sizeof *records);
+    if (!records)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < total; i++)
+        records[i] = i < count ? given[i] : wanted_name(trial, i - count);
+    trial->options.records = records;
+    trial->options.record_count = total;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_trial_record_wanted(struct tutti_trial *trial)
+{
+    return set_records(trial, NULL, 0);
+}
+
+/* Without --record that is all outputs, each by its name. */
+enum tutti_err tutti_trial_want_recorded(struct tutti_trial *trial)
+{
+    if (trial->options.record_count > 0)
+        return set_records(trial, trial->options.records, trial->options.record_count);
+    struct tutti_vector names = {0};
+    struct tutti_variable shown;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t v = 0; v < tutti_simulation_variable_count(trial->simulation) && !err; v++) {
+        err = tutti_simulation_describe(trial->simulation, v, &shown);
+        if (err || strcmp(shown.causality, "output") != 0)
+            continue;
+        const char **slot = tutti_vector_push(&names, sizeof *slot);
+        if (!slot)
+            err = tutti_fail_memory();
+        else
+            *slot = shown.name;
+    }
+    if (!err)
+        err = set_records(trial, names.items, names.count);
+    tutti_vector_fini(&names);
+    return err;
+}
+
+/* ---- running ---- */
+
+static enum tutti_err run(struct tutti_trial *trial, const double *values)
+{
+    if (trial->ran)
+        TRY(tutti_simulation_reset(trial->simulation));
+    trial->ran = true;
+    TRY(set_values(trial, values));
+    TRY(tutti_simulation_start(trial->simulation));
+    return tutti_simulation_advance(trial->simulation, tutti_simulation_stop(trial->simulation));
+}
+
+enum tutti_err tutti_trial_run(struct tutti_trial *trial, const double *values, const struct tutti_log *log,
+                               double *end)
+{
+    trial->options.log = log;
+    enum tutti_err err = run(trial, values);
+    *end = tutti_simulation_time(trial->simulation);
+    return err;
+}

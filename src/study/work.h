@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* study/work.h - the runs of a sweep as one process makes them: a trial, its measures, and what becomes of each run as a record. */
+#ifndef TUTTI_STUDY_WORK_H
+#define TUTTI_STUDY_WORK_H
+
+#include "study/design.h"
+#include "study/measure.h"
+#include "study/record.h"
+#include "study/trial.h"
+
+struct tutti_work {
+    const struct tutti_run_options *options;
+    const struct tutti_design *design;
+    struct tutti_trial trial;
+    struct tutti_measures *measures;
+    const char **labels; /* of measures, as the table shows them */
+    size_t count;
+    double *results;
+    bool keeps_rows;
+    struct tutti_parcel rows; /* of the run */
+    struct tutti_text columns;
+    uint32_t column_count;
+    size_t row_count;
+};
+
+/* Loads everything and checks it; no code of an FMU runs. Borrows both. tutti_work_close follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_work_open(struct tutti_work *work, const struct tutti_run_options *options,
+                                             const struct tutti_design *design);
+void tutti_work_close(struct tutti_work *work);
+
+/* Makes a run; its record is put into `parcel`, which is emptied before. Fails only if there is no memory: whatever else is wrong is in the record.
+ * *fatal: no further run can be made in this process. */
+TUTTI_CHECKED enum tutti_err tutti_work_run(struct tutti_work *work, size_t run, struct tutti_parcel *parcel,
+                                            bool *fatal);
+
+#endif
