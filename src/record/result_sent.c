@@ -171,7 +171,8 @@ static enum tutti_err lay_out(struct tutti_result *result, struct sent *sent)
         free(last);
         return tutti_fail_memory();
     }
-    qsort(sent->messages, sent->count, sizeof *sent->messages, by_time);
+    if (sent->count > 0)
+        qsort(sent->messages, sent->count, sizeof *sent->messages, by_time);
     for (size_t i = 0; i < sent->count; i++) {
         struct message *message = &sent->messages[i];
         bool same = result->rows > 0 && result->times[result->rows - 1] == message->stamp;
