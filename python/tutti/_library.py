@@ -6,7 +6,9 @@ import ctypes
 import ctypes.util
 import os
 import pathlib
+import sys
 from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint, c_ulong, c_void_p
+from collections.abc import Callable
 from typing import Any
 
 from ._errors import Error, error_of
@@ -266,6 +268,11 @@ def handle(make: Any, *arguments: Any) -> c_void_p:
     out = c_void_p()
     make(ctypes.byref(out), *arguments)
     return out
+
+
+def is_over(finalizing: Callable[[], bool] = sys.is_finalizing) -> bool:
+    """Is the interpreter at its end? What is still there then goes with the process, and the library may be gone already."""
+    return finalizing()
 
 
 lib = _load()

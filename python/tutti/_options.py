@@ -56,7 +56,9 @@ def _pairs(value: Any) -> Iterable[str]:
             for target in [targets] if isinstance(targets, str) else targets:
                 yield f"{source}={target}"
     else:
-        for item in value:
+        for item in value if isinstance(value, Iterable) else [value]:
+            if not isinstance(item, str) and not (isinstance(item, (list, tuple)) and [type(end) for end in item] == [str, str]):
+                raise TypeError(f'connect: pairs ("a.y", "b.u") are wanted, not {item!r}')
             yield item if isinstance(item, str) else "=".join(item)
 
 
@@ -111,7 +113,7 @@ class Options:
     def set(self, name: str, text: str) -> None:
         if "\0" in text:
             raise ArgumentError(f"option {name}: a text with a zero character")
-        c.lib.tutti_options_set(self.handle, name.replace("_", "-").encode(), text.encode())
+        c.lib.tutti_options_set(self.handle, name.replace("_", "-").encode(), text.encode("utf-8", "surrogateescape"))
 
     def _set_log(self) -> None:
         self._log = log_of()
@@ -132,6 +134,6 @@ class Options:
         self._progress = c.PROGRESS(tell)
         c.lib.tutti_options_set_progress(self.handle, self._progress, None)
 
-    def __del__(self) -> None:
-        if getattr(self, "handle", None):
+    def __del__(self, is_over: Callable[[], bool] = c.is_over) -> None:
+        if getattr(self, "handle", None) and not is_over():
             c.lib.tutti_options_free(self.handle)

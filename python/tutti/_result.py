@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import html
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ class _Recording:
     def __init__(self) -> None:
         self.handle = c.handle(c.lib.tutti_recording_make)
 
-    def __del__(self) -> None:
-        if getattr(self, "handle", None):
+    def __del__(self, is_over: Callable[[], bool] = c.is_over) -> None:
+        if getattr(self, "handle", None) and not is_over():
             c.lib.tutti_recording_free(self.handle)
 
     def block(self) -> Floats:
@@ -236,8 +236,8 @@ class Statistics:
     def __init__(self) -> None:
         self.handle = c.handle(c.lib.tutti_stats_make)
 
-    def __del__(self) -> None:
-        if getattr(self, "handle", None):
+    def __del__(self, is_over: Callable[[], bool] = c.is_over) -> None:
+        if getattr(self, "handle", None) and not is_over():
             c.lib.tutti_stats_free(self.handle)
 
     @staticmethod

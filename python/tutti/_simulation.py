@@ -6,7 +6,7 @@ import ctypes
 import math
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,9 +48,9 @@ class Point:
         self._simulation, self._handle = simulation, handle
         self.time = simulation.time
 
-    def __del__(self) -> None:
+    def __del__(self, is_over: Callable[[], bool] = c.is_over) -> None:
         simulation = getattr(self, "_simulation", None)
-        if simulation is not None and simulation._points_live:  # pylint: disable=protected-access
+        if simulation is not None and simulation._points_live and not is_over():  # pylint: disable=protected-access
             c.lib.tutti_point_free(simulation._alive(), self._handle)  # pylint: disable=protected-access
 
 
@@ -95,8 +95,8 @@ class Simulation:
             self._units.close()
             self._folder.cleanup()
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
+    def __del__(self, is_over: Callable[[], bool] = c.is_over) -> None:
+        if getattr(self, "_handle", None) and not is_over():
             self.close()
 
     def __enter__(self) -> Simulation:
@@ -206,12 +206,14 @@ class Simulation:
             number = ctypes.c_size_t()
             self._call(c.lib.tutti_simulation_find, names.encode(), ctypes.byref(number))
             return number.value
+        if not isinstance(names, Iterable):
+            raise TypeError(f"a variable is named by its name, or several by a list of names, not by {names!r}")
         return np.array([self.find(name) for name in names], dtype=np.uintp)
 
     def _numbers(self, which: Any) -> Any:
         if isinstance(which, np.ndarray) and which.dtype.kind in "ui":
             return np.ascontiguousarray(which, dtype=np.uintp)
-        return self.find(list(which))
+        return self.find(which if not isinstance(which, Iterable) else list(which))
 
     def get(self, which: Any) -> Any:
         """The value of a variable, by name or number; an array of those of several. Arrays come whole, texts as str."""

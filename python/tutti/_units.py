@@ -136,13 +136,16 @@ class Units:
         elif is_unit(files):
             yield f"{type(files).__name__}={self._path(files, type(files).__name__)}"
         else:
-            for value in files:
+            for value in files if isinstance(files, Iterable) and not isinstance(files, bytes) else [files]:
                 name = type(value).__name__
-                yield f"{name}={self._path(value, name)}" if is_unit(value) else os.fspath(value)
+                path = self._path(value, name)
+                yield f"{name}={path}" if is_unit(value) else path
 
     def _path(self, value: Any, name: str) -> str:
-        if not is_unit(value):
+        if isinstance(value, (str, os.PathLike)):
             return str(os.fspath(value))
+        if not is_unit(value):
+            raise TypeError(f"{name}: a path, or an object with step(t, h) or derivatives(t, x), is wanted, not {value!r}")
         program = ProgramUnit(value, name, os.path.join(self._folder, f"unit{len(self.programs)}"))
         self.programs.append(program)
         return program.path

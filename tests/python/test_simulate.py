@@ -284,7 +284,11 @@ class Wrong(unittest.TestCase):
         for times in ([0, float("nan")], [1, 0], [0, float("inf")], ["a", "b"]):
             self.check(ValueError, "finite numbers that do not fall", kit("Feedthrough"), input={"time": times, "float64_in": [1, 2]})
         self.check(TypeError, "input", kit("Feedthrough"), input=3)
-        self.check(TypeError, "", 3)
+        for files in (3, None, [3], {"a": object()}, b"a.fmu"):
+            self.check(TypeError, "a path, or an object with step", files)
+        for connect in (5, [("a.x",)], [(1, 2)]):
+            self.check(TypeError, "connect: pairs", TWO, connect=connect)
+        self.check(tutti.FileError, "No such file", "\udcff.fmu")
 
     def test_functions_that_raise(self):
         def broken(_t):
@@ -307,6 +311,19 @@ class Wrong(unittest.TestCase):
                 result = tutti.simulate(kit("Feedthrough"), stop=1, **options)
             self.assertTrue(np.isnan(result["float64_out"][-1]))
             self.assertIn("NaN", logged.output[0])
+
+    def test_the_end_of_the_interpreter(self):
+        """What is still there then, also in circles, is no reason for words."""
+        program = f"""
+import tutti
+simulation = tutti.Simulation({kit('Dahlquist')!r}).start()
+class Circle: pass
+circle = Circle()
+circle.members = circle, simulation, simulation.save(), tutti.simulate({kit('Dahlquist')!r})
+"""
+        ended = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, check=False,
+                               env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
 
     def test_nothing_is_left(self):
         """Neither files nor descriptors, whatever ends a run."""
