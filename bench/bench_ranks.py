@@ -3,7 +3,7 @@
 """What several ranks gain, and what they cost: bench_ranks.py BUILD
 
 Exchanges of the fabrics against the least that such an exchange can cost (bench_fabric, bench_mpi, bench_tcp); then whole runs
-of the command: two units that have work to do, a ring of a hundred that have next to none, more ranks than cores, the start
+of the command: two units that have work to do, their second instances, a ring of a hundred that have next to none, more ranks than cores, the start
 of 16 ranks, and what a step of an FMU costs over TCP. Exit status 1 if a figure is over its bound."""
 import pathlib
 import re
@@ -13,6 +13,7 @@ import sys
 from machine import MPIEXEC, Machine, cores
 
 SPEED_UP, START = 1.9, 2.0
+TWIN = 0.75  # of the time in turn: two thirds, and what states cost
 RING = 1.15  # some tenths of a microsecond of a step are not halved
 LINEAR = 2.0  # of proportional: the machine has other things to do as well
 PEER = 30 / 27  # what an FMU-step takes with a process per FMU, published, in round trips of ZeroMQ on such a machine
@@ -74,6 +75,21 @@ def speed_up(machine):
     return good
 
 
+def twins(machine):
+    """Two do-steps of time instead of three, with second instances of two units that step one after the other."""
+    worker = machine.fmu("Worker_fmi2.fmu")
+    good = True
+    for work in (50e-6, 1e-3):
+        system = (f"a={worker}", f"b={worker}", "--connect", "a.y=b.u", "--connect", "b.y*-3=a.u", "--set", f"a.work={work}", "--set",
+                  f"b.work={work}", "--coupling", "seidel", "--control", "richardson", "--h-max", "0.001", "--stop", "0.2", "--record", "none")
+        one, two = (min(machine.run("local", 1, *system, *twin)[0]["loop_seconds"] for _ in range(5)) for twin in ((), ("--twin",)))
+        bound = f"   (at most {TWIN})" if cores() > 1 else ""
+        print(f"twin        threads   steps of {1e6 * work:4.0f} us, richardson  one {1e3 * one:6.1f} ms        two {1e3 * two:6.1f} ms"
+              f"        ratio {two / one:5.2f}{bound}", flush=True)
+        good &= cores() == 1 or two / one <= TWIN
+    return good
+
+
 def chain(machine, exchange):
     """A hundred tiny units on 2 ranks: three exchanges and half the work."""
     ring, good = machine.ring(100), True
@@ -131,6 +147,7 @@ def main(build):
     with Machine(pathlib.Path(build)) as machine:
         exchange, round_trip, good = micro(machine)
         good &= speed_up(machine)
+        good &= twins(machine)
         good &= chain(machine, exchange)
         good &= crowd(machine)
         good &= start(machine)

@@ -18,9 +18,9 @@
 
 static enum tutti_err check_options(const struct tutti_run_options *options)
 {
-    if (options->threads > 1 || options->processes > 0 || options->nodes || options->mpi)
+    if (options->threads > 1 || options->processes > 0 || options->nodes || options->mpi || options->twin)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a simulation that is stepped runs in the thread that calls: threads, "
-                                                 "processes, nodes and mpi are for tutti_run");
+                                                 "processes, nodes, mpi and twin are for tutti_run");
     if (options->initial_state_count > 0 || options->final_state_count > 0)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "initial-state and final-state are for tutti_run; a simulation that is "

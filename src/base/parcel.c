@@ -80,6 +80,19 @@ void tutti_parcel_put_block(struct tutti_parcel *parcel, const void *bytes, size
     tutti_parcel_put_bytes(parcel, bytes, size);
 }
 
+size_t tutti_parcel_begin_block(struct tutti_parcel *parcel)
+{
+    tutti_parcel_put_u64(parcel, 0);
+    return parcel->size;
+}
+
+void tutti_parcel_end_block(struct tutti_parcel *parcel, size_t begin)
+{
+    uint64_t length = htole64(parcel->size - begin);
+    if (!parcel->failed)
+        memcpy(parcel->bytes + begin - sizeof length, &length, sizeof length);
+}
+
 /* Its length counts the zero byte, so that 0 is left for NULL. */
 void tutti_parcel_put_text(struct tutti_parcel *parcel, const char *text)
 {

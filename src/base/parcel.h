@@ -35,6 +35,9 @@ void tutti_parcel_put_double(struct tutti_parcel *parcel, double value);
 void tutti_parcel_put_text(struct tutti_parcel *parcel, const char *text);
 /* Bytes with their length in front. */
 void tutti_parcel_put_block(struct tutti_parcel *parcel, const void *bytes, size_t size);
+/* The same of all that is put between these two: the first returns where it begins, for the second. */
+size_t tutti_parcel_begin_block(struct tutti_parcel *parcel);
+void tutti_parcel_end_block(struct tutti_parcel *parcel, size_t begin);
 
 /* What is in it so far; good until the next put. */
 static inline struct tutti_bytes tutti_parcel_bytes(const struct tutti_parcel *parcel)

@@ -124,6 +124,11 @@ enum tutti_err tutti_place_least_ranks(const struct tutti_system *system, const 
     bool *alone = calloc((size_t)system->component_count + 1, sizeof *alone);
     enum tutti_err err = alone ? find_alone(system, options, alone) : tutti_fail_memory();
     *ranks = err ? 1 : tutti_partition_least_ranks(system, alone);
+    for (uint32_t c = 0; !err && options->twin && c < system->component_count; c++)
+        if (alone[c]) { /* two of each */
+            *ranks *= 2;
+            break;
+        }
     free(alone);
     return err;
 }
@@ -254,9 +259,22 @@ static enum tutti_err divide(const struct tutti_system *system, const struct tut
     return tell(system, options, ranks, place, work);
 }
 
+/* How many ranks have an instance of the same unit? */
+static int instances(const struct tutti_run_options *options)
+{
+    return options->twin ? 2 : 1;
+}
+
 enum tutti_err tutti_place(const struct tutti_system *system, const struct tutti_run_options *options, int ranks,
                            int32_t *place)
 {
+    if (ranks % instances(options) != 0)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--twin takes an even number of ranks, since half of them have second instances of the units: use "
+            "%d or %d, not %d",
+            ranks > 1 ? ranks - 1 : 2, ranks > 1 ? ranks + 1 : 4, ranks);
+    ranks /= instances(options);
     size_t count = (size_t)system->component_count + 1;
     struct work work = {.costs = calloc(count, sizeof *work.costs),
                         .loads = calloc((size_t)ranks, sizeof *work.loads),
@@ -288,14 +306,16 @@ static unsigned count_placed(const struct tutti_run_options *options)
 int tutti_place_clamp(const struct tutti_system *system, const struct tutti_run_options *options, unsigned wanted,
                       int least)
 {
+    unsigned each = (unsigned)instances(options);
     uint32_t units = system->component_count, placed = count_placed(options);
-    uint32_t most = units > placed ? units : placed;
+    uint32_t most = (units > placed ? units : placed) * each;
     if (wanted > most)
-        tutti_log_printf(options->log, TUTTI_LOG_INFO, NULL, "there are %u units: running on %u ranks, not on %u",
-                         units, most, wanted);
+        tutti_log_printf(options->log, TUTTI_LOG_INFO, NULL, "there are %u units%s: running on %u ranks, not on %u",
+                         units, each > 1 ? ", twice" : "", most, wanted);
     int ranks = (int)(wanted > most ? most : wanted);
     if (ranks < least)
         tutti_log_printf(options->log, TUTTI_LOG_INFO, NULL,
                          "FMUs that can be instantiated only once per process get a worker each: running on %d", least);
-    return ranks < least ? least : ranks;
+    ranks = ranks < least ? least : ranks;
+    return ranks < (int)each ? (int)each : ranks;
 }

@@ -2,6 +2,9 @@
 /* place.h - which rank gets which unit: what people say (--place, the word `rank` of an annotation), and for the rest what
  * plan/partition.h makes of costs and connections.
  *
+ * With --twin half of the ranks have second instances of the units (master/control/twin.h): units are placed on the first half, and their second
+ * instances on the other one alike. Numbers of ranks are those of all.
+ *
  * `options` are those that a person gave, without what the system's annotation adds. All ranks need the same placement:
  * the code that starts ranks in other programs hands it to them. */
 #ifndef TUTTI_CONDUCT_PLACE_H
@@ -11,13 +14,13 @@
 #include "system/system.h"
 
 /* place[c] becomes the rank of component c; a line about it goes to options->log. ARGUMENT for a --place or --costs that does
- * not fit, and where FMUs that can be instantiated only once per process would need more ranks. A `rank` of an annotation that
+ * not fit, for an odd number of ranks with --twin, and where FMUs that can be instantiated only once per process would need more ranks. A `rank` of an annotation that
  * is beyond the ranks at hand is passed over with a warning: a file may be made for more. */
 TUTTI_CHECKED enum tutti_err tutti_place(const struct tutti_system *system, const struct tutti_run_options *options,
                                          int ranks, int32_t *place);
 
 /* How many ranks, each a process of its own, the system needs: more than 1 where components share an FMU that can be
- * instantiated only once per process. */
+ * instantiated only once per process, or have second instances of it. */
 TUTTI_CHECKED enum tutti_err tutti_place_least_ranks(const struct tutti_system *system,
                                                      const struct tutti_run_options *options, int *ranks);
 

@@ -195,17 +195,19 @@ static enum tutti_err choose(struct tutti_launch *launch, const struct tutti_lau
     return launch->self ? TUTTI_OK : tutti_fail_memory();
 }
 
-/* FMUs that can be instantiated only once per process may need several; those that are confined need one of their own. */
+/* FMUs that can be instantiated only once per process may need several; those that are confined need one of their own. Second instances
+ * need ranks of their own. */
 static enum tutti_err choose_for(struct tutti_launch *launch, const struct tutti_job *job)
 {
     int least = 1;
     enum tutti_confine how;
     TRY(tutti_confined_read(&job->options, &how));
-    if (launch->launcher->instead)
-        TRY(tutti_place_least_ranks(job->system, job->asked, &least));
-    return least > 1 || (launch->launcher->instead && how != TUTTI_CONFINE_NONE)
-               ? choose(launch, launch->launcher->instead)
-               : TUTTI_OK;
+    if (!launch->launcher->instead)
+        return TUTTI_OK;
+    TRY(tutti_place_least_ranks(job->system, job->asked, &least));
+    if (least > 1 || how != TUTTI_CONFINE_NONE)
+        return choose(launch, launch->launcher->instead);
+    return job->options.twin ? choose(launch, &tutti_launcher_threads) : TUTTI_OK;
 }
 
 /* To a program that keeps account of them. */

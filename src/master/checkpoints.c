@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/checkpoints.h"
 
-#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/number.h"
@@ -17,19 +15,10 @@ static const double DEFAULT_SECONDS = 60, RECOVERY_SECONDS = 10;
 
 /* ---- taking one ---- */
 
-/* A piece is a block of the frame, whose length is known when it is packed. Returns where it begins. */
 static size_t begin_piece(struct tutti_parcel *frame, uint32_t component)
 {
     tutti_parcel_put_u32(frame, component);
-    tutti_parcel_put_u64(frame, 0);
-    return frame->size;
-}
-
-static void end_piece(struct tutti_parcel *frame, size_t begin)
-{
-    uint64_t length = htole64(frame->size - begin);
-    if (!frame->failed)
-        memcpy(frame->bytes + begin - sizeof length, &length, sizeof length);
+    return tutti_parcel_begin_block(frame);
 }
 
 static enum tutti_err pack(struct tutti_checkpoints *checkpoints)
@@ -46,12 +35,12 @@ static enum tutti_err pack(struct tutti_checkpoints *checkpoints)
     if (first) {
         size_t begin = begin_piece(frame, TUTTI_PIECE_OF_ALL);
         TRY(tutti_pack_common(execution, frame));
-        end_piece(frame, begin);
+        tutti_parcel_end_block(frame, begin);
     }
     for (uint32_t i = 0; i < rank->own_count; i++) {
         size_t begin = begin_piece(frame, rank->own[i]->component);
         TRY(tutti_pack_unit(&checkpoints->packer, execution, i, frame));
-        end_piece(frame, begin);
+        tutti_parcel_end_block(frame, begin);
     }
     return frame->failed ? tutti_fail_memory() : TUTTI_OK;
 }

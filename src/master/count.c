@@ -19,6 +19,9 @@ static bool count_member(const struct tutti_member *member, int rank, struct tut
     const struct tutti_unit *unit = member->unit;
     const struct tutti_unit_counts *counts = &unit->counts;
     const struct tutti_solver_kind *solver = member->setup.integration.solver;
+    static const struct tutti_solver_counts none = {0};
+    struct tutti_solver_counts made = counts->solver;
+    tutti_solver_counts_add(&made, &counts->beside, &none);
     *out = (struct tutti_unit_stats){
         .name = tutti_str_copy(unit->name),
         .fmu = tutti_str_copy(unit->fmu->path),
@@ -37,13 +40,13 @@ static bool count_member(const struct tutti_member *member, int rank, struct tut
         .points = counts->points,
         .forked = unit->forked,
         .solver = solver ? tutti_str_copy(solver->name) : NULL,
-        .solver_steps = counts->solver.steps,
-        .rhs_evaluations = counts->solver.rhs,
-        .jacobian_evaluations = counts->solver.jacobians,
-        .directional_derivatives = counts->solver.directional,
-        .solver_error_failures = counts->solver.error_failures,
-        .solver_other_failures = counts->solver.other_failures,
-        .solver_restarts = counts->solver.restarts,
+        .solver_steps = made.steps,
+        .rhs_evaluations = made.rhs,
+        .jacobian_evaluations = made.jacobians,
+        .directional_derivatives = made.directional,
+        .solver_error_failures = made.error_failures,
+        .solver_other_failures = made.other_failures,
+        .solver_restarts = made.restarts,
         .seconds = tutti_unit_seconds(unit),
         .save_seconds = counts->save_seconds,
         .restore_seconds = counts->restore_seconds,

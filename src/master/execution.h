@@ -9,6 +9,7 @@
 
 struct tutti_checkpoints;
 struct tutti_execution;
+struct tutti_team;
 
 /* What goes along with a run from outside of it, and is no part of the master: a federation (federation/along.h), those who watch it
  * (live/pilot.h). On every rank. */
@@ -27,7 +28,10 @@ struct tutti_execution {
     struct tutti_observer observer;
     struct tutti_master master;
     struct tutti_loop loop;
-    struct tutti_checkpoints *checkpoints;  /* NULL: none are taken */
+    struct tutti_checkpoints *checkpoints; /* NULL: none are taken */
+    struct tutti_team
+        *team; /* of ranks with second instances, or of those that have them; NULL: there are none; borrowed */
+    struct tutti_twin *twin;                /* what these say to each other; NULL as above */
     void *companions[TUTTI_COMPANIONS];     /* the own state of each; NULL: there is none */
     struct tutti_pending_sets pending_sets; /* that they make */
 };

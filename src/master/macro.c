@@ -160,7 +160,7 @@ static enum tutti_err take_start(struct tutti_master *master)
     return tutti_snapshot_take(&master->start, rank);
 }
 
-static enum tutti_err begin_step(struct tutti_master *master)
+enum tutti_err tutti_macro_begin(struct tutti_master *master)
 {
     master->memory.event = false;
     TRY(tutti_outputs_take(&master->outputs, master->norm.before));
@@ -187,7 +187,7 @@ static enum tutti_err cross_here(struct tutti_master *master, uint32_t component
     tutti_stepper_restart(&master->memory.stepper);
     tutti_tlm_note(master->tlm);
     TRY(tutti_extrapolation_restart(&master->extrapolation));
-    return begin_step(master);
+    return tutti_macro_begin(master);
 }
 
 /* A unit did not leave the start of a step though its event there was crossed, and, `at_once`, of no shorter step either. So
@@ -470,7 +470,7 @@ enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
     struct tutti_rank *rank = master->rank;
     struct tutti_attempt before = {0}, first = {0};
     master->memory.steps++;
-    TRY(begin_step(master));
+    TRY(tutti_macro_begin(master));
     for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
         if (master->memory.cross_at > rank->t && *target <= rank->t)
             *target = master->memory.cross_at;

@@ -23,6 +23,7 @@ struct tutti_observer;
 struct tutti_radii;
 struct tutti_rank_reporter;
 struct tutti_step_log;
+struct tutti_twin;
 
 /* Their reasons are in this order. */
 enum tutti_choice_number { TUTTI_CHOICE_COUPLING, TUTTI_CHOICE_CONTROL, TUTTI_CHOICE_EXTRAPOLATE, TUTTI_CHOICE_EVENTS };
@@ -91,6 +92,7 @@ struct tutti_compared {
     double *halves;     /* at the end of the same step in two halves */
     double *middle;     /* between these */
     double *difference; /* of two of them, or of one and what was foretold */
+    void *remembered;   /* master->remembered at the start of both ways; NULL: neither changes it */
 };
 
 struct tutti_master {
@@ -129,6 +131,7 @@ struct tutti_master {
     struct tutti_compared compared;
     struct tutti_detector detector;
     struct tutti_snapshot start;         /* of the macro step */
+    struct tutti_twin *twin;             /* makes steps in one piece; NULL: this rank does */
     struct tutti_step_log *log;          /* NULL: none */
     unsigned long not_converged, forced; /* counted */
 };

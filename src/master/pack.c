@@ -18,10 +18,15 @@ bool tutti_pack_replays(const struct tutti_rank *rank, const struct tutti_unit *
 }
 
 /* Without event indicators a Model Exchange FMU may do without: time, states and inputs are all there is until its first event. */
+bool tutti_pack_serialises(const struct tutti_unit *unit)
+{
+    return unit->can & TUTTI_CAN_SERIALIZE ||
+           (unit->kind->interface == TUTTI_ME && unit->fmu->desc->event_indicator_count == 0);
+}
+
 static bool may_be_packed(const struct tutti_rank *rank, const struct tutti_unit *unit)
 {
-    return unit->can & TUTTI_CAN_SERIALIZE || tutti_pack_replays(rank, unit) ||
-           (unit->kind->interface == TUTTI_ME && unit->fmu->desc->event_indicator_count == 0);
+    return tutti_pack_serialises(unit) || tutti_pack_replays(rank, unit);
 }
 
 enum tutti_err tutti_pack_check(struct tutti_execution *execution)
@@ -192,24 +197,37 @@ void tutti_pack_begin(struct tutti_execution *execution)
     tutti_lane_count(&execution->master.lane);
 }
 
-enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution, uint32_t own,
-                               struct tutti_parcel *parcel)
+enum tutti_err tutti_pack_unit_at(struct tutti_execution *execution, uint32_t own, const struct tutti_unit_saved *saved,
+                                  struct tutti_parcel *parcel)
 {
     struct tutti_rank *rank = &execution->rank;
     struct tutti_member *member = rank->own[own];
     struct tutti_unit *unit = member->unit;
+    pack_shared(execution, member, parcel);
+    pack_inputs(execution, member, parcel);
+    tutti_parcel_put_u8(parcel, unit->replay != NULL);
+    TRY(unit->replay ? tutti_replay_pack(unit, parcel) : unit->kind->pack(unit, saved, parcel));
+    pack_unit_counts(rank, own, parcel);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution, uint32_t own,
+                               struct tutti_parcel *parcel)
+{
+    struct tutti_rank *rank = &execution->rank;
+    struct tutti_unit *unit = rank->own[own]->unit;
     if (!packer->saved)
         packer->saved = calloc((size_t)rank->own_count + 1, sizeof(struct tutti_unit_saved *));
     if (!packer->saved)
         return tutti_fail_memory();
-    pack_shared(execution, member, parcel);
-    pack_inputs(execution, member, parcel);
-    tutti_parcel_put_u8(parcel, unit->replay != NULL);
     if (!unit->replay)
         TRY(unit->kind->save(unit, &packer->saved[own]));
-    TRY(unit->replay ? tutti_replay_pack(unit, parcel) : unit->kind->pack(unit, packer->saved[own], parcel));
-    pack_unit_counts(rank, own, parcel);
-    return TUTTI_OK;
+    return tutti_pack_unit_at(execution, own, packer->saved[own], parcel);
+}
+
+void tutti_pack_other(const struct tutti_execution *execution, uint32_t component, struct tutti_parcel *parcel)
+{
+    pack_shared(execution, &execution->rank.members[component], parcel);
 }
 
 /* ---- unpacking ---- */

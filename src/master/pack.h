@@ -19,6 +19,8 @@ void tutti_packer_fini(struct tutti_packer *packer, struct tutti_execution *exec
  * step. */
 TUTTI_CHECKED enum tutti_err tutti_pack_check(struct tutti_execution *execution);
 
+/* Can the unit's own state be packed, without a record of what it was told? */
+bool tutti_pack_serialises(const struct tutti_unit *unit);
 /* Is the unit brought back by telling it again what it was told (unit/replay.h)? By --checkpoint-replay, if its FMU cannot serialise its state, or
  * does so incompletely. */
 bool tutti_pack_replays(const struct tutti_rank *rank, const struct tutti_unit *unit);
@@ -34,6 +36,12 @@ void tutti_pack_begin(struct tutti_execution *execution);
 /* A unit of this rank, with its part of everything. UNSUPPORTED; MEMORY is in the parcel. */
 TUTTI_CHECKED enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution,
                                              uint32_t own, struct tutti_parcel *parcel);
+
+/* The same of a unit that stands at the point `saved`. */
+TUTTI_CHECKED enum tutti_err tutti_pack_unit_at(struct tutti_execution *execution, uint32_t own,
+                                                const struct tutti_unit_saved *saved, struct tutti_parcel *parcel);
+/* What this rank knows of another rank's unit: for a rank that reads the same of it. */
+void tutti_pack_other(const struct tutti_execution *execution, uint32_t component, struct tutti_parcel *parcel);
 
 /* The run, which has come to its first step, is where the checkpoint was taken. FORMAT: it is one of another run. */
 TUTTI_CHECKED enum tutti_err tutti_unpack(struct tutti_execution *execution, const struct tutti_checkpoint *checkpoint);

@@ -14,6 +14,7 @@
 #include "master/open.h"
 #include "master/pace.h"
 #include "master/pack.h"
+#include "master/control/twin.h"
 #include "options/options.h"
 #include "report/final_states.h"
 #include "start/initialise.h"
@@ -25,6 +26,9 @@ static enum tutti_err open_observer(struct tutti_execution *execution)
     struct tutti_rank *rank = &execution->rank;
     const struct tutti_checkpoint *from = rank->job->resume;
     struct tutti_bytes resume = from ? from->result : (struct tutti_bytes){0};
+    if (rank->is_twin) /* no columns, no rows */
+        return tutti_sink_open_report(&execution->observer.sink, rank->fabric, rank->job->system->name, NULL, NULL, 0,
+                                      false);
     struct tutti_observed *observed = calloc(rank->member_count, sizeof *observed);
     if (!observed)
         return tutti_fail_memory();
@@ -110,6 +114,8 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     if (rank->job->companions[0])
         rank->pending_sets = &execution->pending_sets;
     TRY(initialise(execution));
+    if (execution->team)
+        TRY(tutti_twin_open(execution, execution->team));
     TRY(tutti_pack_attach(execution));
     TRY(open_observer(execution)); /* not before: what is refused must not cost an earlier result */
     execution->observer.muted = rank->job->resume != NULL;
@@ -127,6 +133,8 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     if (!rank->job->resume)
         TRY(tutti_start_apply_late(rank));
     execution->observer.muted = false;
+    if (rank->is_twin)
+        return TUTTI_OK;
     TRY(tutti_checkpoints_open(execution));
     return open_companions(execution);
 }
@@ -171,6 +179,7 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
     enum tutti_err err = tutti_execution_start(execution, false);
     if (!err)
         err = spread_end(execution, tutti_fail_about(tutti_loop_run(&execution->loop), NULL, NULL, rank->t));
+    tutti_twin_dismiss(execution->twin);
     if (!err)
         err = finish_companions(execution);
     if (!err)
@@ -185,6 +194,14 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
     rank->stats->loop_seconds = tutti_clock_now() - execution->loop.watch.loop_start;
     tutti_execution_tell_end(execution, err);
     return err;
+}
+
+enum tutti_err tutti_execution_serve(struct tutti_execution *execution)
+{
+    struct tutti_rank *rank = &execution->rank;
+    TRY(tutti_execution_start(execution, false));
+    TRY(tutti_fail_about(tutti_twin_serve(execution), NULL, NULL, rank->t));
+    return tutti_rank_terminate(rank);
 }
 
 void tutti_execution_tell_end(const struct tutti_execution *execution, enum tutti_err err)
@@ -215,6 +232,7 @@ enum tutti_err tutti_execution_close(struct tutti_execution *execution, enum tut
     tutti_failure_keep(&failure, err);
     close_companions(execution);
     tutti_checkpoints_close(execution);
+    tutti_twin_close(execution);
     enum tutti_err closing = tutti_observer_close(&execution->observer);
     if (!failure.err)
         tutti_failure_keep(&failure, closing);

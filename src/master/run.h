@@ -10,6 +10,8 @@
 TUTTI_CHECKED enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered);
 /* The same, then all steps, and the end of the units. */
 TUTTI_CHECKED enum tutti_err tutti_execution_go(struct tutti_execution *execution);
+/* On a rank of second instances (control/twin.h): to the first row, which is not recorded; then all steps that it is told to make. */
+TUTTI_CHECKED enum tutti_err tutti_execution_serve(struct tutti_execution *execution);
 /* Words to the log on how it ended, `err` being how. */
 void tutti_execution_tell_end(const struct tutti_execution *execution, enum tutti_err err);
 /* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */

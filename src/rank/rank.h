@@ -75,7 +75,9 @@ struct tutti_rank {
     /* Among others. */
     struct tutti_fabric *fabric;
     bool owns_fabric;
-    bool reports;                      /* a conductor listens: rows, messages and counts go there */
+    bool reports; /* a conductor listens: rows, messages and counts go there */
+    bool
+        is_twin; /* its units are second instances of those of another rank (master/control/twin.h): it records and tells nothing */
     struct tutti_heartbeat *heartbeat; /* the fabric's */
     const int32_t *place;              /* per component: its rank; NULL: there is one rank only */
     const struct tutti_log *log;       /* for what all ranks would say alike: silent on all but the first */

@@ -39,7 +39,7 @@ static enum tutti_err open_file(struct tutti_step_log *log, const char *path, st
 enum tutti_err tutti_step_log_open(struct tutti_step_log **out, struct tutti_rank *rank, const char *path,
                                    struct tutti_bytes resume)
 {
-    if (rank->reports && rank->fabric->rank > 0)
+    if (rank->is_twin || (rank->reports && rank->fabric->rank > 0))
         return TUTTI_OK;
     struct tutti_step_log *log = tutti_arena_alloc(&rank->arena, sizeof *log);
     char *copy = log ? tutti_arena_text(&rank->arena, path, strlen(path)) : NULL;

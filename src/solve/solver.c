@@ -24,6 +24,20 @@ enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kin
     return TUTTI_OK;
 }
 
+void tutti_solver_counts_add(struct tutti_solver_counts *sum, const struct tutti_solver_counts *to,
+                             const struct tutti_solver_counts *from)
+{
+    sum->steps += to->steps - from->steps;
+    sum->error_failures += to->error_failures - from->error_failures;
+    sum->other_failures += to->other_failures - from->other_failures;
+    sum->restarts += to->restarts - from->restarts;
+    sum->rhs += to->rhs - from->rhs;
+    sum->jacobians += to->jacobians - from->jacobians;
+    sum->directional += to->directional - from->directional;
+    sum->factorisations += to->factorisations - from->factorisations;
+    sum->iterations += to->iterations - from->iterations;
+}
+
 static enum tutti_err check_tolerances(const struct tutti_ode *ode)
 {
     if (!(ode->rtol >= 0) || !(ode->atol >= 0) || !isfinite(ode->rtol) || !isfinite(ode->atol))

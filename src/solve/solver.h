@@ -66,6 +66,10 @@ struct tutti_solver_counts {
     unsigned long iterations; /* of Newton's method */
 };
 
+/* Adds what was counted from `from` to `to`. */
+void tutti_solver_counts_add(struct tutti_solver_counts *sum, const struct tutti_solver_counts *to,
+                             const struct tutti_solver_counts *from);
+
 /* What a solver has to do before its next step, because of what happened to the problem. Of several, the last counts. */
 enum tutti_solver_task {
     TUTTI_SOLVER_GO_ON,

@@ -102,8 +102,10 @@ struct tutti_unit_counts {
     unsigned long rejected, auxiliary,
         attributed;                    /* do-steps that were taken back, that only helped; told apart so far */
     struct tutti_solver_counts solver; /* Model Exchange */
-    double seconds;                    /* in the first `timed` do-steps; see tutti_unit_timed */
-    unsigned long timed, time_next;    /* do-steps that `seconds` speaks for; the next one to be measured */
+    struct tutti_solver_counts
+        beside;     /* ... of a second instance, which makes steps for this one (master/control/twin.h) */
+    double seconds; /* in the first `timed` do-steps; see tutti_unit_timed */
+    unsigned long timed, time_next; /* do-steps that `seconds` speaks for; the next one to be measured */
     /* By the caller that steps the unit. */
     double save_seconds, restore_seconds; /* all of it */
     double set_seconds, get_seconds;      /* around the first `exchanges_timed` do-steps, from some of them */

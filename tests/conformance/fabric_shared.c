@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that share memory: threads, or with PROCESSES forks of the test. */
+/* Ranks that share memory: threads, or with PROCESSES forks of the test. With TEAMS they are one of two teams that do the same (fabric/team.h). */
 #include "test.h"
 
 #include <pthread.h>
@@ -8,8 +8,14 @@
 #include <unistd.h>
 
 #include "fabric/shared.h"
+#include "fabric/team.h"
 #include "fabric_ranks.h"
 
+#ifdef TEAMS
+enum { TEAM_COUNT = 2 };
+#else
+enum { TEAM_COUNT = 1 };
+#endif
 enum { MOST_RANKS = 8, BITE = 100003 }; /* bytes that are read at once: no divisor of anything */
 
 struct rank {
@@ -27,7 +33,14 @@ static void be_rank(const struct rank *self)
         fprintf(stderr, "rank %d cannot join: %s\n", self->rank, tutti_err_message());
         _Exit(1);
     }
+#ifdef TEAMS
+    struct tutti_team *team = NULL;
+    expect(tutti_team_join(&team, fabric) == TUTTI_OK);
+    self->body(tutti_team_fabric(team));
+    tutti_team_leave(team);
+#else
     self->body(fabric);
+#endif
     fabric->kind->close(fabric);
 }
 
@@ -114,29 +127,30 @@ static bool read_some(struct tutti_shared *area, int rank, struct reported *repo
 void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports)
 {
     struct tutti_shared *area = NULL;
-    struct rank self[MOST_RANKS];
-    worker workers[MOST_RANKS];
+    struct rank self[TEAM_COUNT * MOST_RANKS];
+    worker workers[TEAM_COUNT * MOST_RANKS];
+    int all = TEAM_COUNT * ranks;
     assert_in_range(ranks, 1, MOST_RANKS);
-    assert_ok(tutti_shared_new(&area, ranks, fabric_name));
-    for (int r = 0; r < ranks; r++) {
+    assert_ok(tutti_shared_new(&area, all, fabric_name));
+    for (int r = 0; r < all; r++) {
         self[r] = (struct rank){area, body, r};
         workers[r] = start(&self[r]);
     }
     for (bool moving = true; moving;) {
         uint32_t seen = tutti_shared_bell(area);
         bool left = true;
-        for (int r = 0; r < ranks; r++)
+        for (int r = 0; r < all; r++)
             left &= tutti_shared_has_left(area, r); /* before the last look at its reports */
         moving = false;
-        for (int r = 0; r < ranks; r++)
-            moving |= read_some(area, r, reports);
+        for (int r = 0; r < all; r++)
+            moving |= read_some(area, r, r < ranks ? reports : NULL);
         if (!moving && !left) {
-            watch(workers, ranks);
+            watch(workers, all);
             tutti_shared_wait(area, seen, 0.1);
             moving = true;
         }
     }
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < all; r++)
         join(workers[r]);
     tutti_shared_free(area);
 }

@@ -188,6 +188,7 @@ static enum tutti_err take_ready(struct crew *crew, const struct tutti_node_clie
 static void name_units(const struct crew *crew, const struct tutti_node_lost *loss, char *out, size_t size)
 {
     const struct tutti_system *system = crew->job->system;
+    int instances = crew->job->options.twin ? 2 : 1; /* of each unit, on ranks that are so far apart */
     size_t n = 0, listed = 0;
     if (loss->component < system->component_count) {
         snprintf(out, size, "unit '%s', %s", system->components[loss->component].name,
@@ -196,7 +197,7 @@ static void name_units(const struct crew *crew, const struct tutti_node_lost *lo
     }
     *out = '\0';
     for (uint32_t c = 0; c < system->component_count && listed <= MOST_UNITS && n < size; c++) {
-        if (crew->job->place[c] != (int32_t)loss->rank)
+        if (crew->job->place[c] != (int32_t)loss->rank % (crew->ranks / instances))
             continue;
         n += (size_t)snprintf(out + n, size - n, "%s%.100s", listed > 0 ? ", " : "in none of its units ",
                               listed < MOST_UNITS ? system->components[c].name : "...");

@@ -343,6 +343,10 @@ enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_sys
     size_t own = nodes->asked->place_count;
     if (!has_offers(nodes))
         return TUTTI_OK;
+    if (nodes->asked->twin)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "--twin: FMUs that stay with their node have no second instance elsewhere; leave it "
+                          "out, or bring the FMUs");
     nodes->fixed = calloc(system->component_count + own + 1, sizeof *nodes->fixed);
     if (!nodes->fixed)
         return tutti_fail_memory();
@@ -384,8 +388,11 @@ enum tutti_err tutti_nodes_trim(struct tutti_nodes *nodes, const struct tutti_sy
     int32_t used = 0;
     if (!numbers)
         return tutti_fail_memory();
-    for (uint32_t c = 0; c < count; c++)
+    for (uint32_t c = 0; c < count; c++) {
         numbers[place[c]] = 1;
+        if (nodes->asked->twin) /* second instances are on the other half of the ranks */
+            numbers[list->ranks / 2 + place[c]] = 1;
+    }
     for (int r = 0; r < list->ranks; r++)
         numbers[r] = numbers[r] ? used++ : -1;
     for (size_t n = 0; n < list->count; n++) {

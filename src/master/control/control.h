@@ -46,6 +46,7 @@ struct tutti_control {
     bool predicts;         /* needs the points from before */
     bool estimates;        /* looks at all continuous outputs, also those that no unit reads */
     bool bounds_run;       /* ... by errors that can be added up over a run */
+    bool doubles;          /* makes every step in one piece and in two halves, which takes --twin */
     /* From the rank's time to `target` with the coupling, in one piece or more. */
     enum tutti_err (*attempt)(struct tutti_master *master, double target, struct tutti_attempt *attempt);
     /* Is it good, and which step to propose next (memory.stepper)? A rejected one is tried again with that. */

@@ -8,6 +8,7 @@
 
 #include "master/control/attempt.h"
 #include "master/couple.h"
+#include "master/control/twin.h"
 
 /* Nicolai 2019 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
 static enum tutti_err test_slopes(struct tutti_master *master, struct tutti_attempt *attempt)
@@ -23,13 +24,40 @@ static enum tutti_err test_slopes(struct tutti_master *master, struct tutti_atte
     return TUTTI_OK;
 }
 
+/* Does a step of the coupling leave anything behind that going back does not undo: a Jacobian, a correction? */
+static bool learns(const struct tutti_master *master)
+{
+    return master->chosen.coupling->size > 0 || master->correction;
+}
+
+/* Both ways begin with the same, so that neither depends on whether the other was made before. */
+static enum tutti_err keep_start(struct tutti_master *master)
+{
+    struct tutti_compared *compared = &master->compared;
+    if (!learns(master))
+        return TUTTI_OK;
+    if (!compared->remembered)
+        compared->remembered = tutti_arena_alloc(&master->rank->arena, master->remembered.size);
+    if (!compared->remembered)
+        return tutti_fail_memory();
+    tutti_remembered_save(&master->remembered, compared->remembered);
+    return TUTTI_OK;
+}
+
+static enum tutti_err return_to_start(struct tutti_master *master)
+{
+    if (master->compared.remembered)
+        tutti_remembered_restore(&master->remembered, master->compared.remembered);
+    return tutti_couple_go_back(master, false);
+}
+
 static enum tutti_err make_whole(struct tutti_master *master, double target, struct tutti_attempt *attempt)
 {
     TRY(tutti_attempt_plain(master, target, attempt));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
     TRY(tutti_outputs_take(&master->outputs, master->compared.whole));
-    return tutti_couple_go_back(master, false);
+    return return_to_start(master);
 }
 
 /* Both halves; rank->t stands in the middle for the second of them. `looks`: at the outputs there. */
@@ -60,6 +88,28 @@ static enum tutti_err make_halves(struct tutti_master *master, double target, st
     return err;
 }
 
+static enum tutti_err make_in_turn(struct tutti_master *master, double target, struct tutti_attempt *attempt,
+                                   bool looks)
+{
+    TRY(make_whole(master, target, attempt));
+    return tutti_attempt_is_over(attempt) ? TUTTI_OK : make_halves(master, target, attempt, looks);
+}
+
+/* With second instances for the whole step (twin.h). If that is over before its end, halves are not what counts. */
+static enum tutti_err make_at_once(struct tutti_master *master, double target, struct tutti_attempt *attempt,
+                                   bool looks)
+{
+    bool over;
+    TRY(tutti_twin_order(master->twin, target));
+    TRY(make_halves(master, target, attempt, looks));
+    TRY(tutti_twin_await(master->twin, attempt, &over));
+    if (!over)
+        return TUTTI_OK;
+    *attempt = tutti_attempt_begin(master->rank, target);
+    TRY(return_to_start(master));
+    return tutti_attempt_plain(master, target, attempt);
+}
+
 static enum tutti_err doubled(struct tutti_master *master, double target, struct tutti_attempt *attempt, bool slopes)
 {
     struct tutti_rank *rank = master->rank;
@@ -67,10 +117,9 @@ static enum tutti_err doubled(struct tutti_master *master, double target, struct
     if (room <= rank->t || room >= target || target - rank->t < 1e-12 * rank->span)
         return tutti_attempt_plain(master, target, attempt);
     const struct tutti_compared *compared = &master->compared;
-    TRY(make_whole(master, target, attempt));
-    unsigned order = attempt->order;
-    if (!tutti_attempt_is_over(attempt))
-        TRY(make_halves(master, target, attempt, slopes));
+    unsigned order = tutti_attempt_order(master); /* of the whole step */
+    TRY(keep_start(master));
+    TRY(master->twin ? make_at_once(master, target, attempt, slopes) : make_in_turn(master, target, attempt, slopes));
     attempt->order = order;
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
@@ -85,11 +134,12 @@ enum tutti_err tutti_attempt_compared(struct tutti_master *master, double target
 {
     const struct tutti_compared *compared = &master->compared;
     double factor = exp2(tutti_attempt_order(master));
+    TRY(keep_start(master));
     TRY(make_halves(master, target, attempt, false));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
     TRY(tutti_outputs_take(&master->outputs, compared->halves));
-    TRY(tutti_couple_go_back(master, false));
+    TRY(return_to_start(master));
     TRY(tutti_attempt_plain(master, target, attempt));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
@@ -114,6 +164,7 @@ const struct tutti_control tutti_control_richardson = {.name = "richardson",
                                                        .estimates = true,
                                                        .bounds_run = true,
                                                        .rejects = true,
+                                                       .doubles = true,
                                                        .attempt = tutti_attempt_doubled,
                                                        .judge = tutti_judge_error};
 
@@ -121,5 +172,6 @@ const struct tutti_control tutti_control_slope = {.name = "slope",
                                                   .varies = true,
                                                   .estimates = true,
                                                   .rejects = true,
+                                                  .doubles = true,
                                                   .attempt = attempt_with_slopes,
                                                   .judge = tutti_judge_error};
