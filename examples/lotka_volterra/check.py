@@ -152,6 +152,21 @@ def check_newton(example):
     example.figure("newton, full, H = 0.5: iterations per step for residuals of 1e-3 / 1e-6 / 1e-12",
                    " / ".join(f"{number:.1f}" for number in iterations), np.all(np.diff(iterations) <= 1.3) and iterations[-1] <= 4.5,
                    "one more for twice the digits")
+    for way, expected in (("full", 2), ("kept", 1)):
+        errors = errors_of_iterates(example, way)
+        order = np.log(errors[2] / errors[1]) / np.log(errors[1] / errors[0])
+        example.figure(f"newton, {way}, a step of 1: distance from its solution after 0, 1, 2 iterations; order of the iteration",
+                       f"{pair(errors)}; {order:.2f}", abs(order - 2) < 0.1 if expected == 2 else order < 1.5,
+                       "2 within 0.1" if expected == 2 else "< 1.5", "not tried")
+
+
+def errors_of_iterates(example, way):
+    """One step, with larger and larger tolerances: what it ends with after 0, 1 and 2 iterations."""
+    ends = {}
+    for rtol in (1e-12, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 0.5):
+        run = example.run_system("--coupling", "newton", "--newton", way, "--control", "fixed", "--step", 1, "--stop", 1, "--rtol", rtol)
+        ends[run.stats["newton_iterations"]] = np.array([run[name][-1] for name in NAMES])
+    return [np.max(np.abs(ends[n] - ends[max(ends)])) for n in (0, 1, 2)]
 
 
 def main():

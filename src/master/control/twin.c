@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/control/twin.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fabric/team.h"
@@ -38,6 +39,17 @@ static enum tutti_err refuse(const struct tutti_unit *unit, const char *why, con
         unit->name, unit->fmu->path, why, instead);
 }
 
+/* "--solver bdf, radau5": those whose memory can be packed. */
+static void name_solvers(char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "use --solver");
+    for (const struct tutti_solver_kind *const *kind = tutti_solver_kinds; *kind && used < size; kind++)
+        if ((*kind)->saved_size)
+            used += (size_t)snprintf(text + used, size - used, " %s,", (*kind)->name);
+    if (used < size)
+        text[used - 1] = '\0';
+}
+
 static enum tutti_err check_unit(const struct tutti_member *member)
 {
     const struct tutti_unit *unit = member->unit;
@@ -45,9 +57,11 @@ static enum tutti_err check_unit(const struct tutti_member *member)
     if (!tutti_pack_serialises(unit) || unit->forked || unit->forgets)
         return refuse(unit, "the FMU cannot serialise its state (canSerializeFMUstate)",
                       "export it with that, or try --interface me if it has no event indicators");
-    if (unit->kind->interface == TUTTI_ME && solver && !solver->saved_size)
-        return refuse(unit, "what its solver knows of the steps before cannot be had",
-                      "use --solver bdf, radau5, rk4, heun or euler");
+    if (unit->kind->interface == TUTTI_ME && solver && !solver->saved_size) {
+        char instead[160];
+        name_solvers(instead, sizeof instead);
+        return refuse(unit, "what its solver knows of the steps before cannot be had", instead);
+    }
     return TUTTI_OK;
 }
 
