@@ -13,6 +13,7 @@ import { conversionsHere, marksHere, wiresInLoops } from "./marks";
 import { svg } from "./svg";
 
 const FAR = 0.42;
+const MANY = 150;
 const LEAST_ZOOM = 0.03;
 const MOST_ZOOM = 4;
 
@@ -275,7 +276,20 @@ export class CanvasView {
             const box = scene.value.boxes.get(name);
             return box ? box.y + box.height + dy : -Infinity;
         };
-        return wirePath(from, to, Math.max(from.y + 10, to.y + 10, bottom(wire.fromBox, start.dy), bottom(wire.toBox, end.dy)), wire.lane);
+        const below = Math.max(from.y + 10, to.y + 10, bottom(wire.fromBox, start.dy), bottom(wire.toBox, end.dy));
+        return wirePath(from, to, to.x - from.x < 24 ? this.clearBelow(to.x - 20, from.x + 20, below) : below, wire.lane);
+    }
+
+    /** A height at which a wire that goes back crosses no unit. */
+    private clearBelow(left: number, right: number, from: number): number {
+        if (scene.value.boxes.size > MANY)
+            return from;
+        const inTheWay = [...scene.value.boxes.values()].filter((box) => box.x < right && box.x + box.width > left).sort((a, b) => a.y - b.y);
+        let below = from;
+        for (const box of inTheWay)
+            if (box.y < below + 60 && box.y + box.height > below)
+                below = box.y + box.height;
+        return below;
     }
 
     private drawEdges(): void {

@@ -72,7 +72,7 @@ export function removeCurve(id: number, column: string): void {
 export function firstChoice(columns: readonly { name: string; unit?: string | null }[]): (readonly string[])[] {
     const groups = new Map<string, string[]>();
     for (const column of columns.slice(0, 40)) {
-        const unit = column.unit ?? column.name.slice(column.name.lastIndexOf(".") + 1);
+        const unit = column.unit ?? "";
         groups.set(unit, [...(groups.get(unit) ?? []), column.name]);
     }
     return [...groups.values()].slice(0, 4).map((names) => names.slice(0, 6));

@@ -150,8 +150,11 @@ export async function arrange(asStep = true): Promise<void> {
     const source = system.value;
     const connected = connectedPorts(source);
     const sizes = new Map(source.elements.map((element) => [element.name, neededSize(element, shownPorts(element, connected, expanded.value.has(element.name)).ports)]));
-    const edges = source.connections.map((connection) => ({ from: splitEnd(source, connection.from).element, to: splitEnd(source, connection.to).element }))
-        .filter(({ from, to }) => sizes.has(from) && sizes.has(to));
+    const heights = new Map([...scene.value.ports].map(([id, port]) => [id, port.y - (scene.value.boxes.get(splitEnd(source, id).element)?.y ?? port.y)]));
+    const edges = source.connections.map((connection) => {
+        const [from, to] = [splitEnd(source, connection.from), splitEnd(source, connection.to)];
+        return { from: from.element, to: to.element, fromY: heights.get(joinEnd(from.element, from.connector)) ?? 0, toY: heights.get(joinEnd(to.element, to.connector)) ?? 0 };
+    }).filter(({ from, to }) => sizes.has(from) && sizes.has(to));
     try {
         const corners = await askLayout({ nodes: [...sizes].map(([id, size]) => ({ id, ...size })), edges });
         const unit = scales.value.get(levelKey(at)) ?? 1;

@@ -3,7 +3,8 @@
 import { batch, signal, Signal } from "@preact/signals";
 import { Tail } from "../plot/data";
 import { getRun, getSteps } from "../server/calls";
-import { follow, StreamEvent } from "../server/stream";
+import type { StreamEvent } from "../server/parser";
+import { follow } from "../server/stream";
 import type { Column, Message, Run, RunState, Steps, UnitStatistics } from "../server/types";
 import { complain } from "./view";
 

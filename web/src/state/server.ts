@@ -10,6 +10,8 @@ export const folder = signal("");
 export const entries = signal<readonly FileEntry[]>([]);
 export const options = signal<readonly Option[]>([]);
 
+const KINDS = ["folder", "ssp", "import", "fmu", "table", "result", "other"];
+
 export async function readServer(): Promise<void> {
     serverInfo.value = await getInfo();
     if (!serverInfo.value.attached) {
@@ -21,7 +23,7 @@ export async function readServer(): Promise<void> {
 export async function readFolder(path: string): Promise<void> {
     const answer = await getFiles(path);
     folder.value = path;
-    entries.value = answer.entries;
+    entries.value = [...answer.entries].sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.name.localeCompare(b.name));
 }
 
 export const inFolder = (name: string): string => (folder.value === "" ? name : `${folder.value}/${name}`);

@@ -38,7 +38,7 @@ function Field({ id, option, value, change }: { id: string; option: Option; valu
     const { name, help } = option;
     const input = `${id}-${name}`;
     const set = (event: { currentTarget: HTMLInputElement | HTMLSelectElement }) => change(name, event.currentTarget.value.trim());
-    const words = (option.words ?? []).map((word) => (typeof word === "string" ? { word } : word));
+    const words = option.words ?? [];
     const kind = option.kind.toUpperCase();
     const flag = kind === "FLAG";
     return (
@@ -48,7 +48,7 @@ function Field({ id, option, value, change }: { id: string; option: Option; valu
                 : words.length > 0 ? (
                     <select id={input} value={value} onChange={set}>
                         <option value="">{option.default ? `${option.default} (default)` : "default"}</option>
-                        {words.map(({ word }) => <option key={word} value={word}>{word}</option>)}
+                        {words.map((word) => <option key={word.name} value={word.name} title={word.help ?? ""}>{word.name}</option>)}
                     </select>)
                 : <input id={input} value={value} placeholder={option.default ?? option.argument ?? ""} inputMode={kind === "NUMBER" || kind === "TIME" ? "decimal" : "text"} onChange={set} />}
         </div>
