@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the server said of the system, by unit and by connection of the open level.
-import { hierarchical, Level, splitEnd, System } from "../model/document";
+import { hierarchical, Level, rankOf, splitEnd, System } from "../model/document";
 import type { Finding, Look } from "../server/types";
 import { Marks, NO_MARKS } from "./box";
 
@@ -17,7 +17,7 @@ export function marksHere(look: Look | null, level: Level, system: System): Read
             errors: mine.filter((finding) => finding.level === "error").length,
             warnings: mine.filter((finding) => finding.level === "warning").length,
             text: mine.map((finding) => `${finding.level}: ${finding.text}`).join("\n"),
-            rank: element.rank ?? null,
+            rank: rankOf(element),
             loop: [...looping].some((unit) => unit === full || unit.startsWith(`${full}.`)),
         };
         const known = before.get(full) ?? NO_MARKS;

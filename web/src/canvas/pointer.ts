@@ -27,7 +27,6 @@ export function listenToPointer(view: CanvasView, host: HTMLElement): () => void
     const down = (event: PointerEvent) => {
         if (event.button > 1)
             return;
-        host.focus({ preventScroll: true });
         host.setPointerCapture(event.pointerId);
         gesture = event.button === 1 ? { kind: "pan", x: event.clientX, y: event.clientY, moved: false } : beginGesture(view, event);
         if (gesture?.kind === "connect")

@@ -13,6 +13,7 @@ import { conversionsHere, marksHere, wiresInLoops } from "./marks";
 import { svg } from "./svg";
 
 const FAR = 0.42;
+const TINY = 0.16;
 const MANY = 150;
 const LEAST_ZOOM = 0.03;
 const MOST_ZOOM = 4;
@@ -22,6 +23,16 @@ interface Drawn {
     readonly box: Box;
     readonly marks: Marks;
     readonly far: boolean;
+    place: string;
+}
+
+interface DrawnWire {
+    readonly group: SVGGElement;
+    readonly lines: readonly SVGPathElement[];
+    readonly label: SVGTextElement;
+    readonly title: SVGTitleElement;
+    path: string;
+    text: string;
 }
 
 export class CanvasView {
@@ -32,7 +43,8 @@ export class CanvasView {
     private readonly edgeLayer = svg("g", { class: "edges" });
     readonly draftLayer = svg("g", { class: "draft" });
     private readonly drawn = new Map<string, Drawn>();
-    private readonly paths = new Map<string, SVGGElement>();
+    private readonly paths = new Map<string, DrawnWire>();
+    private valuesOf = -1;
     private marks: ReadonlyMap<string, Marks> = new Map();
     private loops: ReadonlySet<string> = new Set();
     private conversions: ReadonlyMap<string, string> = new Map();
@@ -161,6 +173,7 @@ export class CanvasView {
         const window = { left: (-this.x - slack) / this.k, top: (-this.y - slack) / this.k, right: (width - this.x + slack) / this.k, bottom: (height - this.y + slack) / this.k };
         const far = this.k < FAR;
         this.root.classList.toggle("far", far);
+        this.root.classList.toggle("tiny", this.k < TINY);
         this.drawBoxes(window, far);
         this.drawWires(window, far);
         this.drawEdges();
@@ -168,6 +181,8 @@ export class CanvasView {
 
     private drawBoxes(window: { left: number; top: number; right: number; bottom: number }, far: boolean): void {
         const seen = new Set<string>();
+        const values = current.value?.grown.value ?? 0;
+        const fresh = values !== this.valuesOf;
         for (const box of scene.value.boxes.values()) {
             const { dx, dy } = this.offset(box.element.name);
             if (box.x + dx > window.right || box.x + dx + box.width < window.left || box.y + dy > window.bottom || box.y + dy + box.height < window.top)
@@ -175,11 +190,17 @@ export class CanvasView {
             const name = box.element.name;
             seen.add(name);
             const group = this.drawnBox(box, far);
-            group.setAttribute("transform", `translate(${box.x + dx} ${box.y + dy})`);
+            const known = this.drawn.get(name);
+            const place = `translate(${box.x + dx} ${box.y + dy})`;
+            if (known && known.place !== place) {
+                known.place = place;
+                group.setAttribute("transform", place);
+            }
             group.classList.toggle("selected", selected.value.has(name));
-            if (!far)
-                this.writeValues(group);
+            if (!far && (fresh || known?.place === "" || group.dataset.values !== String(values)))
+                this.writeValues(group, values);
         }
+        this.valuesOf = values;
         for (const [name, { group }] of this.drawn)
             if (!seen.has(name)) {
                 group.remove();
@@ -199,11 +220,12 @@ export class CanvasView {
             known.group.replaceWith(group);
         else
             this.boxLayer.append(group);
-        this.drawn.set(name, { group, box, marks, far });
+        this.drawn.set(name, { group, box, marks, far, place: "" });
         return group;
     }
 
-    private writeValues(group: SVGGElement): void {
+    private writeValues(group: SVGGElement, values: number): void {
+        group.dataset.values = String(values);
         const latest = current.value?.latest;
         if (!latest || latest.size === 0)
             return;
@@ -224,45 +246,52 @@ export class CanvasView {
                 continue;
             const key = `${connection.from}→${connection.to}`;
             seen.add(key);
-            const group = this.wireGroup(key, connection.from, connection.to);
+            const drawn = this.drawnWire(key, connection.from, connection.to);
+            const { group } = drawn;
             const path = this.pathOf(wire, connection.points);
-            for (const line of group.querySelectorAll("path"))
-                line.setAttribute("d", path);
+            if (path !== drawn.path) {
+                drawn.path = path;
+                for (const line of drawn.lines)
+                    line.setAttribute("d", path);
+            }
             const chosen = selectedWire.value;
             group.classList.toggle("selected", chosen?.from === connection.from && chosen.to === connection.to);
             group.classList.toggle("loop", this.loops.has(key));
-            this.labelWire(group, wire, far, this.conversions.get(key) ?? "", connection);
+            this.labelWire(drawn, wire, far, this.conversions.get(key) ?? "", connection);
         }
-        for (const [key, group] of this.paths)
+        for (const [key, { group }] of this.paths)
             if (!seen.has(key)) {
                 group.remove();
                 this.paths.delete(key);
             }
     }
 
-    private wireGroup(key: string, from: string, to: string): SVGGElement {
+    private drawnWire(key: string, from: string, to: string): DrawnWire {
         const known = this.paths.get(key);
         if (known)
             return known;
         const group = svg("g", { class: "wire", "data-from": from, "data-to": to });
-        group.append(svg("path", { class: "hit" }), svg("path", { class: "line" }), svg("text", { class: "conversion" }), svg("title", {}, `${from} → ${to}`));
+        const lines = [svg("path", { class: "hit" }), svg("path", { class: "line" })];
+        const label = svg("text", { class: "conversion" });
+        const title = svg("title", {}, `${from} → ${to}`);
+        group.append(...lines, label, title);
         this.wireLayer.append(group);
-        this.paths.set(key, group);
-        return group;
+        const drawn = { group, lines, label, title, path: "", text: "" };
+        this.paths.set(key, drawn);
+        return drawn;
     }
 
-    private labelWire(group: SVGGElement, wire: Wire, far: boolean, conversion: string, connection: { factor?: number | null; offset?: number | null; from: string; to: string }): void {
-        const label = group.querySelector("text");
+    private labelWire(drawn: DrawnWire, wire: Wire, far: boolean, conversion: string, connection: { factor?: number | null; offset?: number | null; from: string; to: string }): void {
+        const { label, title } = drawn;
         const own = [connection.factor != null ? `× ${connection.factor}` : "", connection.offset != null ? `+ ${connection.offset}` : ""].filter(Boolean).join(" ");
         const text = far ? "" : own || conversion;
-        if (!label || label.textContent === text && text === "")
+        if (drawn.text === text && text === "")
             return;
+        drawn.text = text;
         label.textContent = text;
         label.setAttribute("x", String((wire.from.x + wire.to.x) / 2));
         label.setAttribute("y", String((wire.from.y + wire.to.y) / 2 - 6));
-        const title = group.querySelector("title");
-        if (title)
-            title.textContent = `${connection.from} → ${connection.to}${text ? `\n${[own, conversion].filter(Boolean).join("\n")}` : ""}`;
+        title.textContent = `${connection.from} → ${connection.to}${text ? `\n${[own, conversion].filter(Boolean).join("\n")}` : ""}`;
     }
 
     private pathOf(wire: Wire, points: readonly (readonly [number, number])[] | undefined): string {

@@ -99,8 +99,10 @@ export function setParameter(document: Document, level: Level, name: string, par
 }
 
 export function setRank(document: Document, level: Level, names: ReadonlySet<string>, rank: number | null): Document {
-    return editSystem(document, level, (system) =>
-        withElements(system, system.elements.map((element) => (names.has(element.name) ? { ...element, rank } : element))));
+    let next = document;
+    for (const name of names)
+        next = setElementSetting(next, level, name, "rank", rank === null ? "" : String(rank));
+    return next;
 }
 
 /** "" takes the setting away. */

@@ -35,14 +35,14 @@ export interface System {
 
 export interface Element {
     readonly name: string;
-    readonly kind: "fmu" | "system";
+    /** other: what Tutti does not open, such as a table or a nested .ssp. */
+    readonly kind: "fmu" | "system" | "other";
     readonly origin?: string;
     readonly source?: string | null;
     readonly x1?: number | null;
     readonly y1?: number | null;
     readonly x2?: number | null;
     readonly y2?: number | null;
-    readonly rank?: number | null;
     readonly connectors: readonly Connector[];
     readonly parameters: Readonly<Record<string, Value>>;
     readonly settings?: Readonly<Record<string, string>>;
@@ -128,6 +128,12 @@ function editNested(elements: readonly Element[], name: string, rest: Level, edi
 
 function pick(system: System): System {
     return { elements: system.elements, connections: system.connections, connectors: system.connectors };
+}
+
+/** Where a unit is to run, by its setting; null: automatic. */
+export function rankOf(element: Element): number | null {
+    const text = element.settings?.rank;
+    return text === undefined || text === "" || !Number.isFinite(Number(text)) ? null : Number(text);
 }
 
 /** One end of a connection: element and connector; the element of a connector of the system itself is "". */

@@ -18,9 +18,9 @@ function within(connector: Connector, text: string, value: number): { value: Val
         return { value: text };
     if (text === "" || !Number.isFinite(value))
         return { error: `${text} is no number.` };
-    if (connector.min != null && value < connector.min)
+    if (connector.min != null && value < Number(connector.min))
         return { error: `${text} is less than ${connector.min}, the least that the FMU allows.` };
-    if (connector.max != null && value > connector.max)
+    if (connector.max != null && value > Number(connector.max))
         return { error: `${text} is more than ${connector.max}, the most that the FMU allows.` };
     return { value };
 }

@@ -58,9 +58,9 @@ export class Tail {
     }
 
     push(time: number, names: readonly string[], value: (column: number) => number | null): void {
-        this.times.push(later(this.times, time));
         for (let column = 0; column < names.length; column++)
             this.list(names[column] as string).push(value(column));
+        this.times.push(later(this.times, time));
     }
 
     get length(): number {

@@ -179,6 +179,7 @@ export interface Option {
     readonly group?: string;
     readonly argument?: string | null;
     readonly annotation?: "system" | "unit" | null;
+    readonly repeatable?: boolean;
 }
 
 export interface Comparison {

@@ -24,6 +24,9 @@ export const looked = signal<Look | null>(null);
 export const fitRequest = signal(0);
 export const revealRequest = signal<{ name: string; count: number } | null>(null);
 
+/** The document that `looked` is about. */
+let lookedAt: Document | null = null;
+
 const scales = signal<ReadonlyMap<string, number>>(new Map());
 
 export const present = computed(() => history.value.present);
@@ -224,24 +227,18 @@ export async function join(a: End, b: End): Promise<string | null> {
     const base = present.value;
     const next = commands.connect(base, at, ends.from, ends.to);
     try {
+        const before = lookedAt === base && looked.value ? looked.value : await look(outgoing(base));
         const opinion = await look(outgoing(next));
-        const verdict = opinion.findings.find((finding) => finding.level === "error" && concerns(finding.connection, ends));
+        const known = new Set(before.findings.map((finding) => finding.text));
+        const verdict = opinion.findings.find((finding) => finding.level === "error" && !known.has(finding.text));
         if (verdict)
             return verdict.text;
-        if (present.value === base)
-            looked.value = opinion;
     } catch (error) {
         if (error instanceof ServerError)
             return error.message;
     }
     perform(`connect ${ends.from} to ${ends.to}`, commands.connect(present.value, at, ends.from, ends.to));
     return null;
-}
-
-export function concerns(named: { from: string; to: string } | string | null | undefined, ends: { from: string; to: string }): boolean {
-    if (!named)
-        return false;
-    return typeof named === "string" ? named.includes(ends.from) && named.includes(ends.to) : named.from === ends.from && named.to === ends.to;
 }
 
 export function removeSelected(): void {
@@ -319,8 +316,10 @@ export function keepLooking(): void {
             asked = document;
             try {
                 const opinion = await look(outgoing(document));
-                if (present.value === document)
+                if (present.value === document) {
                     looked.value = opinion;
+                    lookedAt = document;
+                }
             } catch (error) {
                 if (error instanceof ServerError && present.value === document)
                     looked.value = { findings: [{ level: "error", element: "", text: error.message }], conversions: [], graph: null };

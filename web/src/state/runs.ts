@@ -5,6 +5,7 @@ import { deleteRun, getRun, getRuns, order, startRun } from "../server/calls";
 import type { Run } from "../server/types";
 import { dirty, file, outgoing, present } from "./editor";
 import { LiveRun, over } from "./run";
+import { options } from "./server";
 import { complain, notify, tab } from "./view";
 
 export const runs = signal<readonly Run[]>([]);
@@ -25,6 +26,15 @@ export function setRunOption(name: string, value: string): void {
     const { [name]: _old, ...others } = runOptions.value;
     runOptions.value = value === "" ? others : { ...others, [name]: value };
     sessionStorage.setItem("tutti-run-options", JSON.stringify(runOptions.value));
+}
+
+/** The options as the server wants them: lists of what is repeatable, true for flags. */
+export function commandOptions(): Record<string, unknown> {
+    const known = new Map(options.value.map((option) => [option.name, option]));
+    return Object.fromEntries(Object.entries(runOptions.value).map(([name, value]) => {
+        const option = known.get(name);
+        return [name, option?.repeatable ? value.split("\n").map((line) => line.trim()).filter(Boolean) : option?.kind === "flag" ? true : value];
+    }));
 }
 
 export async function readRuns(): Promise<void> {
@@ -75,7 +85,7 @@ export async function start(): Promise<void> {
     try {
         const { path } = file.value;
         const body = path !== null && !dirty.value ? { path } : { document: outgoing(document) };
-        const { id } = await startRun({ ...body, options: runOptions.value });
+        const { id } = await startRun({ ...body, options: commandOptions() });
         await show(id);
         tab.value = "run";
         void readRuns();

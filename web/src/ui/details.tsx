@@ -62,7 +62,7 @@ function RunFacts({ run }: { run: LiveRun }) {
 
 export function CommandLine({ text }: { text: string }) {
     const copy = () => void navigator.clipboard.writeText(text).then(() => notify("The command line is copied."), () => notify("The browser does not let the page copy.", "error"));
-    return <div class="command"><code title={text}>{text}</code><IconButton icon="copy" label="Copy the command line" act={copy} /></div>;
+    return <div class="command"><code title={text} tabIndex={0}>{text}</code><IconButton icon="copy" label="Copy the command line" act={copy} /></div>;
 }
 
 interface Settable {

@@ -2,7 +2,7 @@
 // Dialogs: open, save, find, connect, options of runs, keys. The browser's own <dialog> keeps the focus and closes by Escape.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { hierarchical, joinEnd, splitEnd, walk } from "../model/document";
 import { isSink, isSource } from "../model/rules";
 import { dirty, file, join, level, open, present, reveal, save, system } from "../state/editor";
@@ -20,7 +20,7 @@ const close = () => (dialog.value = null);
 
 function Frame({ title, children, className = "" }: { title: string; children: ComponentChildren; className?: string }) {
     const element = useRef<HTMLDialogElement>(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const shown = element.current;
         const before = document.activeElement as HTMLElement | null;
         if (shown && !shown.open)

@@ -2,7 +2,7 @@
 // What is selected, to look at and to change.
 import { useSignal } from "@preact/signals";
 import * as commands from "../model/commands";
-import { Element, findConnector, hierarchical, splitEnd } from "../model/document";
+import { Element, findConnector, hierarchical, rankOf, splitEnd } from "../model/document";
 import { isAbout, conversionsHere } from "../canvas/marks";
 import { enter, level, looked, perform, present, removeSelected, rename, selected, selectedWire, system } from "../state/editor";
 import { options } from "../state/server";
@@ -66,7 +66,7 @@ function RankField({ names, rank }: { names: ReadonlySet<string>; rank: number |
 
 function GroupInspector({ elements }: { elements: readonly Element[] }) {
     const names = new Set(elements.map((element) => element.name));
-    const ranks = new Set(elements.map((element) => element.rank ?? null));
+    const ranks = new Set(elements.map(rankOf));
     const [rank] = ranks;
     return (
         <section class="block inspector">
@@ -95,7 +95,7 @@ function UnitInspector({ element }: { element: Element }) {
                 <label>Name<input id="unit-name" value={element.name} onChange={name} /></label>
                 {element.source && <p class="soft source" title={element.source}>{element.source}</p>}
                 {element.description && <p class="soft">{element.description}</p>}
-                {element.kind === "fmu" ? <RankField names={new Set([element.name])} rank={element.rank ?? null} />
+                {element.kind !== "system" ? <RankField names={new Set([element.name])} rank={rankOf(element)} />
                     : <button type="button" onClick={() => enter([...level.value, element.name])}>Open</button>}
             </div>
             {findings.length > 0 && <ul class="own-findings">{findings.map((finding, index) => <li key={index}><FindingLine finding={finding} /></li>)}</ul>}
@@ -104,7 +104,7 @@ function UnitInspector({ element }: { element: Element }) {
             </div>
             {pane.value === "parameters" && <Parameters element={element} />}
             {pane.value === "ports" && <Ports element={element} />}
-            {pane.value === "settings" && <SettingsForm id="unit" options={options.value.filter((option) => option.annotation === "unit")} values={element.settings ?? {}}
+            {pane.value === "settings" && <SettingsForm id="unit" options={options.value.filter((option) => option.annotation === "unit" && option.name !== "rank")} values={element.settings ?? {}}
                 change={(option, value) => perform(`set ${option} of ${element.name}`, commands.setElementSetting(present.value, level.value, element.name, option, value))} />}
         </section>
     );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All units of the document as a list: for the keyboard, for screen readers, and to find one among 500.
 import { useSignal } from "@preact/signals";
-import { hierarchical, Level, walk } from "../model/document";
+import { hierarchical, Level, rankOf, walk } from "../model/document";
 import { isAbout } from "../canvas/marks";
 import { level, looked, present, reveal, selected } from "../state/editor";
 import { Icon } from "./icons";
@@ -15,7 +15,7 @@ export function Outline() {
     walk(present.value, (element, at) => {
         const full = hierarchical(at, element.name);
         if (full.toLowerCase().includes(wanted))
-            units.push({ name: element.name, kind: element.kind, at, full, rank: element.rank ?? null });
+            units.push({ name: element.name, kind: element.kind, at, full, rank: rankOf(element) });
     });
     return (
         <section class="block outline" aria-labelledby="outline-title">

@@ -83,9 +83,9 @@ class PanelWork {
     }
 
     private ask(): void {
-        const points = Math.max(200, this.host.clientWidth);
+        const points = Math.max(400, 2 * this.host.clientWidth);
         for (const feed of this.feeds)
-            feed.ask(this.panel.kind === "phase" ? null : range.value, this.panel.kind === "phase" ? 4 * points : points);
+            feed.ask(this.panel.kind === "phase" ? null : range.value, this.panel.kind === "phase" ? 2 * points : points);
     }
 
     /** Draws, at most 30 times per second. */

@@ -18,12 +18,13 @@ export function Parameters({ element }: { element: Element }) {
         (connector.kind === "input" && !driven.has(joinEnd(element.name, connector.name))) || (connector.kind === "output" && connector.start != null) || connector.name in element.parameters);
     const shown = all.filter((connector) => `${connector.name} ${connector.description ?? ""}`.toLowerCase().includes(wanted));
     const set = (connector: Connector, text: string): boolean => {
-        const read = text.trim() === "" ? { value: null } : readValue(connector, text.trim());
+        const given = text.trim();
+        const read = given === "" ? { value: null } : readValue(connector, given);
         if ("error" in read) {
             notify(`${element.name}.${connector.name}: ${read.error}`, "error");
             return false;
         }
-        const value: Value = read.value;
+        const value: Value = given === "" ? null : given;
         if (value !== (element.parameters[connector.name] ?? null))
             perform(`set ${element.name}.${connector.name}`, commands.setParameter(present.value, level.value, element.name, connector.name, value));
         return true;

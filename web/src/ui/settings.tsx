@@ -37,7 +37,7 @@ export function SettingsForm({ id, options, values, change }: Props) {
 function Field({ id, option, value, change }: { id: string; option: Option; value: string; change: Props["change"] }) {
     const { name, help } = option;
     const input = `${id}-${name}`;
-    const set = (event: { currentTarget: HTMLInputElement | HTMLSelectElement }) => change(name, event.currentTarget.value.trim());
+    const set = (event: { currentTarget: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement }) => change(name, event.currentTarget.value.trim());
     const words = option.words ?? [];
     const kind = option.kind.toUpperCase();
     const flag = kind === "FLAG";
@@ -50,6 +50,7 @@ function Field({ id, option, value, change }: { id: string; option: Option; valu
                         <option value="">{option.default ? `${option.default} (default)` : "default"}</option>
                         {words.map((word) => <option key={word.name} value={word.name} title={word.help ?? ""}>{word.name}</option>)}
                     </select>)
+                : option.repeatable ? <textarea id={input} rows={Math.max(1, value.split("\n").length)} value={value} placeholder={option.argument ? `${option.argument}, one per line` : "one per line"} onChange={set} />
                 : <input id={input} value={value} placeholder={option.default ?? option.argument ?? ""} inputMode={kind === "NUMBER" || kind === "TIME" ? "decimal" : "text"} onChange={set} />}
         </div>
     );

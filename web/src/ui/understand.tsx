@@ -8,7 +8,7 @@ import { wirePath } from "../model/geometry";
 import { analyze } from "../server/calls";
 import type { Analysis, DependencyGraph, GraphNode, Stable } from "../server/types";
 import { looked, outgoing, present, reveal } from "../state/editor";
-import { runOptions } from "../state/runs";
+import { commandOptions } from "../state/runs";
 import { serverInfo } from "../state/server";
 import { complain, tab } from "../state/view";
 import { FindingLine } from "./findings";
@@ -113,7 +113,7 @@ function Choices() {
         const document = present.value;
         busy.value = true;
         try {
-            analysis.value = await analyze(outgoing(document), runOptions.value);
+            analysis.value = await analyze(outgoing(document), analysisOptions());
             of.value = document;
         } catch (error) {
             complain(error);
@@ -131,6 +131,13 @@ function Choices() {
             {value && <AnalysisResult analysis={value} />}
         </section>
     );
+}
+
+/** Those options of runs that an analysis takes, too. */
+function analysisOptions(): Record<string, unknown> {
+    const { threads, processes, record: _record, realtime: _realtime, ...others } = commandOptions();
+    const ranks = threads ?? processes;
+    return ranks === undefined ? others : { ...others, ranks };
 }
 
 const LABELS: readonly [string, string][] = [["jacobi", "jacobi"], ["seidel", "seidel"], ["correct", "jacobi, corrected"], ["smooth", "jacobi, smooth"]];

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// The editor in a real browser: the quarter car by mouse, every refusal, undo of everything, a reload, 500 units.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { api, closeBrowser, closePage, connect, drag, fmus, folder, notice, openPage, place, quarterCar, remove, tutti, until, web, wire } from "./browser.mjs";
+
+after(closeBrowser);
+
+const model = (page) => page.locator(".findings-head .right").innerText();
+
+async function buildCar(page) {
+    await place(page, "QuarterChassis_fmi2.fmu", 350, 250);
+    await page.waitForSelector('[data-unit="QuarterChassis"]');
+    await place(page, "QuarterWheel_fmi2.fmu", 700, 420);
+    await page.waitForSelector('[data-unit="QuarterWheel"]');
+    for (const signal of ["x", "v"]) {
+        await connect(page, `QuarterChassis.${signal}`, `QuarterWheel.${signal}_chassis`);
+        await page.waitForSelector(wire(`QuarterChassis.${signal}`, `QuarterWheel.${signal}_chassis`), { state: "attached" });
+        // drawn from the input to the output: the page turns it round
+        await connect(page, `QuarterChassis.${signal}_wheel`, `QuarterWheel.${signal}`);
+        await page.waitForSelector(wire(`QuarterWheel.${signal}`, `QuarterChassis.${signal}_wheel`), { state: "attached" });
+    }
+}
+
+test("the quarter car, built by mouse, refused where it is wrong, undone, saved, opened again", async () => {
+    const path = folder(...quarterCar(), join(fmus, "Feedthrough_fmi3.fmu"), join(fmus, "Heater_fmi2.fmu"));
+    const server = await web(path);
+    const page = await openPage(server.address);
+    assert.ok(!page.url().includes("token"), "the token leaves the address");
+    await buildCar(page);
+    assert.equal(await model(page), "2 units, 4 connections");
+    await page.waitForSelector(".findings .good");
+
+    // refusals: two sources, twice the same, wrong ends, types, units; each with its reason
+    await connect(page, "QuarterWheel.v", "QuarterChassis.x_wheel");
+    await notice(page, "has a source already: QuarterWheel.x");
+    await connect(page, "QuarterWheel.x", "QuarterChassis.x_wheel");
+    await notice(page, "connected to QuarterChassis.x_wheel already");
+    await connect(page, "QuarterWheel.x", "QuarterChassis.x");
+    await notice(page, "a connection ends at an input");
+    await connect(page, "QuarterWheel.x_chassis", "QuarterChassis.x_wheel");
+    await notice(page, "a connection begins at an output");
+    await place(page, "Feedthrough_fmi3.fmu", 380, 600);
+    await page.waitForSelector('[data-unit="Feedthrough"]');
+    await page.click("#fit");
+    const integer = await page.locator('[data-unit="Feedthrough"] .port.input.integer').first().getAttribute("data-port");
+    await connect(page, "QuarterChassis.x", integer);
+    await notice(page, "that would round");
+    await page.keyboard.press("Control+z");
+    await page.waitForSelector('[data-unit="Feedthrough"]', { state: "detached" });
+    await page.click("#fit");
+
+    // units that do not fit are refused by the server, and the system stays as it was; what fits by a conversion shows it
+    const other = await openPage(server.address);
+    await place(other, "QuarterChassis_fmi2.fmu", 350, 250);
+    await other.waitForSelector('[data-unit="QuarterChassis"]');
+    await place(other, "QuarterWheel_fmi2.fmu", 700, 420);
+    await other.waitForSelector('[data-unit="QuarterWheel"]');
+    await connect(other, "QuarterWheel.v", "QuarterChassis.x_wheel");
+    await notice(other, "measure different things");
+    assert.equal(await model(other), "2 units, 0 connections");
+    for (const name of ["Heater", "Heater2"]) {
+        await other.focus('[data-file="Heater_fmi2.fmu"]');
+        await other.keyboard.press("Enter");
+        await other.waitForSelector(`[data-unit="${name}"]`);
+    }
+    await other.click("#fit");
+    await connect(other, "Heater.T_celsius", "Heater2.T_outside");
+    await other.waitForSelector(`${wire("Heater.T_celsius", "Heater2.T_outside")} .conversion:not(:empty)`, { state: "attached" });
+    await closePage(other);
+
+    // parameters: bounds and types are kept, values of the file are marked
+    await page.click('[data-unit="QuarterWheel"] .name');
+    await page.fill('[data-parameter="m"]', "abc");
+    await page.keyboard.press("Tab");
+    await notice(page, "is no number");
+    await page.fill('[data-parameter="m"]', "45");
+    await page.keyboard.press("Tab");
+    await page.fill("#unit-rank", "1");
+    await page.keyboard.press("Tab");
+    await page.waitForSelector('[data-unit="QuarterWheel"] .rank1', { state: "attached" });
+
+    // move, rename, copy, remove, settings, layout: then everything back, and forth again
+    await page.keyboard.press("Escape");
+    const before = await page.locator('[data-unit="QuarterWheel"]').getAttribute("transform");
+    await drag(page, '[data-unit="QuarterWheel"] .name', { x: 760, y: 520 });
+    await until("the unit has moved", async () => (await page.locator('[data-unit="QuarterWheel"]').getAttribute("transform")) !== before);
+    await page.fill("#unit-name", "wheel");
+    await page.keyboard.press("Tab");
+    await page.waitForSelector(wire("wheel.x", "QuarterChassis.x_wheel"), { state: "attached" });
+    await page.click('[data-unit="wheel"] .name');
+    await page.keyboard.press("Control+d");
+    await page.waitForSelector('[data-unit="wheel2"]');
+    await page.keyboard.press("Delete");
+    await page.waitForSelector('[data-unit="wheel2"]', { state: "detached" });
+    await page.keyboard.press("Escape");
+    await page.fill("#stop-time", "2");
+    await page.keyboard.press("Tab");
+    await page.selectOption("#system-coupling", "jacobi");
+    await page.fill("#system-step", "0.001");
+    await page.keyboard.press("Tab");
+    await page.click("#layout");
+    await until("the layout is a step", async () => /layout/.test(await page.getAttribute("#undo", "title")));
+    let steps = 0;
+    while (await page.isEnabled("#undo")) {
+        await page.click("#undo");
+        steps++;
+    }
+    assert.equal(await page.locator("[data-unit]").count(), 0, "undo of everything leaves nothing");
+    assert.ok(steps >= 15, `${steps} steps`);
+    while (await page.isEnabled("#redo"))
+        await page.click("#redo");
+    assert.equal(await model(page), "2 units, 4 connections");
+    await page.waitForSelector(wire("wheel.x", "QuarterChassis.x_wheel"), { state: "attached" });
+
+    // saved, checked by the command, opened again after a reload
+    await page.keyboard.press("Control+s");
+    await page.fill("#save-name", "car.ssp");
+    await page.click("#save-confirm");
+    await notice(page, "car.ssp is saved");
+    assert.ok(existsSync(join(path, "car.ssp")));
+    const checked = spawnSync(tutti, ["check", join(path, "car.ssp")], { encoding: "utf8" });
+    assert.equal(checked.status, 0, checked.stderr);
+    await page.reload();
+    await page.waitForSelector(".files li");
+    await page.click('[data-file="car.ssp"]');
+    await page.waitForSelector('[data-unit="wheel"]');
+    assert.equal(await model(page), "2 units, 4 connections");
+    await page.click('[data-unit="wheel"] .name');
+    assert.equal(await page.inputValue('[data-parameter="m"]'), "45");
+    assert.equal(await page.inputValue("#unit-rank"), "1");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.inputValue("#system-coupling"), "jacobi");
+    assert.equal(await page.inputValue("#stop-time"), "2");
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("everything by keyboard: add, connect, move, rename, find", async () => {
+    const path = folder(...quarterCar());
+    const server = await web(path);
+    const page = await openPage(server.address);
+    for (const name of ["QuarterChassis", "QuarterWheel"]) {
+        await page.focus(`[data-file="${name}_fmi2.fmu"]`);
+        await page.keyboard.press("Enter");
+        await page.waitForSelector(`[data-unit="${name}"]`);
+    }
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.waitForSelector("dialog[open]");
+    await page.keyboard.type("QuarterWheel.x");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("QuarterChassis.x_wheel");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(wire("QuarterWheel.x", "QuarterChassis.x_wheel"), { state: "attached" });
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog[open]", { state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.waitForSelector("dialog[open]");
+    await page.keyboard.type("quarterwheel");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-unit="QuarterWheel"].selected');
+    await page.keyboard.press("g");
+    const before = await page.locator('[data-unit="QuarterWheel"]').getAttribute("transform");
+    await page.keyboard.press("Shift+ArrowDown");
+    await until("moved by keys", async () => (await page.locator('[data-unit="QuarterWheel"]').getAttribute("transform")) !== before);
+    await page.keyboard.press("F2");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("wheel");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-unit="wheel"]');
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("500 units: laid out, moved, zoomed; how long frames take is printed", async () => {
+    const path = folder(join(fmus, "Tracker_fmi2.fmu"));
+    const server = await web(path);
+    const page = await openPage(server.address);
+    const { body: info } = await api(page, "GET", "fmu?path=Tracker_fmi2.fmu");
+    const connectors = info.variables.filter((variable) => /input|output|parameter/.test(variable.causality)).map((variable) => ({ name: variable.name, kind: variable.causality, type: variable.type }));
+    const elements = Array.from({ length: 500 }, (_none, index) => ({ name: `u${index}`, kind: "fmu", source: "Tracker_fmi2.fmu", connectors, parameters: {} }));
+    const connections = elements.slice(1).map((element, index) => ({ from: `u${Math.floor(index / 2)}.y`, to: `${element.name}.u` }));
+    const { status } = await api(page, "PUT", "system?path=large.ssp", { name: "large", path: null, settings: {}, connectors: [], elements, connections });
+    assert.equal(status, 200);
+    await page.reload();
+    await page.click('[data-file="large.ssp"]');
+    const began = Date.now();
+    await page.waitForSelector('[data-unit="u0"]');
+    await until("laid out", () => page.evaluate(() => new Set([...document.querySelectorAll("[data-unit]")].map((unit) => unit.getAttribute("transform"))).size > 100));
+    console.log(`500 units: on the screen after ${Date.now() - began} ms`);
+    const frames = await page.evaluate(async () => {
+        const canvas = document.querySelector(".canvas");
+        const times = [];
+        let last = performance.now();
+        for (let index = 0; index < 40; index++) {
+            canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: index % 20 < 10 ? -60 : 60, clientX: 640, clientY: 400, bubbles: true, cancelable: true }));
+            await new Promise((done) => requestAnimationFrame(done));
+            const now = performance.now();
+            times.push(now - last);
+            last = now;
+        }
+        return times.sort((a, b) => a - b);
+    });
+    console.log(`500 units: a frame while zooming takes ${frames[20].toFixed(1)} ms (median), ${frames[38].toFixed(1)} ms (95 %)`);
+    await page.waitForSelector("dialog[open]", { state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.waitForSelector("dialog[open]");
+    await page.keyboard.type("u499");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-unit="u499"].selected');
+    const before = await page.locator('[data-unit="u499"]').getAttribute("transform");
+    await drag(page, '[data-unit="u499"] .name', { x: 700, y: 520 });
+    await until("moved", async () => (await page.locator('[data-unit="u499"]').getAttribute("transform")) !== before);
+    await page.click("#undo");
+    await until("moved back", async () => (await page.locator('[data-unit="u499"]').getAttribute("transform")) === before);
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// What people meet: contrast and names for screen readers (axe-core) in every view, light and dark, small and large; hostile names; weight.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { api, axeSource, closeBrowser, closePage, examples, folder, openPage, remove, until, web, fmus } from "./browser.mjs";
+
+after(closeBrowser);
+
+const shots = process.env.TUTTI_SCREENSHOTS;
+
+/** Serious faults that axe-core finds, as WCAG 2 AA has them. The script of axe is put into the page by the debugger, which the policy allows. */
+async function faults(page) {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Runtime.evaluate", { expression: axeSource() });
+    return page.evaluate(async () => {
+        const { violations } = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] });
+        return violations.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(" ")}: ${node.failureSummary}`));
+    });
+}
+
+for (const [scheme, width, height] of [["light", 1280, 800], ["dark", 1280, 800], ["light", 3840, 2160], ["dark", 3840, 2160]])
+    test(`every view, ${scheme}, ${width} pixels wide`, async () => {
+        const path = folder(join(examples, "quarter_car", "quarter_car.ssp"), join(examples, "linear_coupling", "linear_coupling.ssp"), join(fmus, "Heater_fmi2.fmu"));
+        const server = await web(join(path, "quarter_car.ssp"));
+        const page = await openPage(server.address, { colorScheme: scheme, viewport: { width, height } });
+        const visit = async (name) => {
+            await page.waitForTimeout(300);
+            if (shots) {
+                mkdirSync(shots, { recursive: true });
+                await page.screenshot({ path: join(shots, `${name}-${width}-${scheme}.png`) });
+            }
+            assert.deepEqual(await faults(page), [], name);
+        };
+        await page.waitForSelector('[data-unit="wheel"]');
+        await page.waitForSelector(".findings .good");
+        await visit("build");
+        await page.click('[data-unit="wheel"] .name');
+        await visit("unit");
+        await page.click("#tab-understand");
+        await page.click("#analyze");
+        await page.waitForSelector(".choices");
+        await visit("understand");
+        await page.click("#start");
+        await page.waitForSelector(".panel canvas");
+        await until("it is done", async () => (await page.locator(".progress .state").innerText()) === "done");
+        await visit("run");
+        for (const pane of ["steps", "units", "messages"]) {
+            await page.click(`#pane-${pane}`);
+            await visit(`run-${pane}`);
+        }
+        await page.click("#tab-results");
+        await page.locator(".runs .small").first().click();
+        await visit("results");
+        for (const [key, name] of [["?", "keys"], ["Control+k", "find"], ["o", "options"], ["Control+o", "open"], ["Control+Shift+S", "save"]]) {
+            await page.keyboard.press(key);
+            await page.waitForSelector("dialog[open]");
+            await visit(name);
+            await page.keyboard.press("Escape");
+            await page.waitForSelector("dialog[open]", { state: "detached" });
+        }
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), "nothing sticks out");
+        await closePage(page);
+        await server.stop();
+        remove(path);
+    });
+
+test("names are text, never markup", async () => {
+    const path = folder(join(fmus, "Heater_fmi2.fmu"));
+    const server = await web(path);
+    const page = await openPage(server.address);
+    const hostile = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>';
+    await page.focus('[data-file="Heater_fmi2.fmu"]');
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-unit="Heater"]');
+    await page.fill("#unit-name", hostile.replaceAll(".", ""));
+    await page.keyboard.press("Tab");
+    await page.waitForSelector('.outline button:has-text("<img")');
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("<img");
+    await page.waitForSelector('.hits li:has-text("<img")');
+    assert.equal(await page.evaluate(() => window.hurt), undefined);
+    assert.equal(await page.locator("#page img:not(.brand img)").count(), 0);
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("the page is light: its weight and the time that it takes are printed", async () => {
+    const path = folder();
+    const server = await web(path);
+    const page = await openPage(server.address);
+    const files = await page.evaluate(() => performance.getEntriesByType("resource").filter((entry) => !entry.name.includes("/api/")).map((entry) => [entry.name.split("/").pop(), entry.encodedBodySize, entry.decodedBodySize]));
+    const sum = (column) => files.reduce((total, file) => total + file[column], 0);
+    assert.ok(sum(2) < 1.5e6, `${sum(2)} bytes`);
+    const loaded = await page.evaluate(() => performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd);
+    console.log(`weight: ${sum(1)} bytes on the wire, ${sum(2)} unpacked; loaded after ${loaded.toFixed(0)} ms`);
+    const { body } = await api(page, "GET", "");
+    assert.ok(body.version);
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("100 curves: frames per second are printed", async () => {
+    const path = folder(join(examples, "quarter_car", "quarter_car.ssp"));
+    const server = await web(join(path, "quarter_car.ssp"));
+    const page = await openPage(server.address);
+    await page.waitForSelector('[data-unit="wheel"]');
+    const document = (await api(page, "GET", "system?path=quarter_car.ssp")).body;
+    const [chassis, wheel] = document.elements;
+    const elements = Array.from({ length: 25 }, (_none, index) => [{ ...chassis, origin: undefined, name: `c${index}` }, { ...wheel, origin: undefined, name: `w${index}` }]).flat();
+    const connections = Array.from({ length: 25 }, (_none, index) => [["w", "x", "c", "x_wheel"], ["w", "v", "c", "v_wheel"], ["c", "x", "w", "x_chassis"], ["c", "v", "w", "v_chassis"]].map(([a, p, b, q]) => ({ from: `${a}${index}.${p}`, to: `${b}${index}.${q}` }))).flat();
+    const { body: run } = await api(page, "POST", "runs", { document: { ...document, elements, connections }, options: { stop: "10000", realtime: "2" } });
+    assert.ok(run.id);
+    const names = elements.flatMap((element) => [`${element.name}.x`, `${element.name}.v`]);
+    const { file } = (await api(page, "GET", `runs/${run.id}`)).body;
+    await page.evaluate(([where, columns]) => localStorage.setItem(`tutti-panels ${where}`, JSON.stringify([{ id: 1, kind: "time", columns, log: false, difference: false }])), [file ?? document.name, names]);
+    await page.reload();
+    await page.waitForSelector(".panel canvas");
+    await until("100 curves", async () => (await page.locator(".legend li").count()) === 100);
+    const rate = await page.evaluate(async () => {
+        const canvas = document.querySelector(".panel canvas").getContext("2d");
+        let drawn = 0;
+        const clear = canvas.clearRect.bind(canvas);
+        canvas.clearRect = (...where) => { drawn++; clear(...where); };
+        const begin = performance.now();
+        await new Promise((done) => setTimeout(done, 4000));
+        return (1000 * drawn) / (performance.now() - begin);
+    });
+    console.log(`100 curves: ${rate.toFixed(1)} frames per second`);
+    await page.keyboard.press("x");
+    await until("it stops", async () => (await page.locator(".progress .state").innerText()) === "interrupted");
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});

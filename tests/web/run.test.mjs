@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Runs in a real browser: watched while they grow, steered, the same bytes as the command line's, two viewers, a server that dies and comes back.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { api, closeBrowser, closePage, examples, fmus, folder, notice, openPage, quarterCar, remove, serve, tutti, until, web } from "./browser.mjs";
+
+after(closeBrowser);
+
+const state = (page) => page.locator(".progress .state").innerText();
+const time = async (page) => Number(/t = ([\d.e-]+)/.exec(await page.locator(".progress-text").innerText())?.[1] ?? -1);
+const car = () => join(examples, "quarter_car", "quarter_car.ssp");
+
+/** Sets an option of runs, as a user does. */
+async function option(page, name, value) {
+    await page.locator(".tools button").first().focus();
+    await page.keyboard.press("o");
+    await page.waitForSelector("dialog[open]");
+    await page.fill('dialog input[type="search"]', name);
+    await page.fill(`#run-${name}`, value);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog[open]", { state: "detached" });
+}
+
+test("a run is watched while it grows, paused, stepped, set, stopped; the page can be closed meanwhile", async () => {
+    const path = folder(join(fmus, "Heater_fmi2.fmu"), ...quarterCar());
+    const server = await web(path);
+    const page = await openPage(server.address);
+    for (const name of ["Heater", "QuarterWheel"]) {
+        await page.focus(`[data-file="${name}_fmi2.fmu"]`);
+        await page.keyboard.press("Enter");
+        await page.waitForSelector(`[data-unit="${name}"]`);
+    }
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("g");
+    await page.keyboard.press("Escape");
+    await page.fill("#stop-time", "1000");
+    await page.keyboard.press("Tab");
+    await page.fill("#system-step", "0.01");
+    await page.keyboard.press("Tab");
+    await option(page, "realtime", "5");
+    await page.click("#start");
+    await page.waitForSelector(".panel canvas");
+    await until("it runs", async () => (await state(page)) === "running");
+    const points = () => page.evaluate(() => document.querySelectorAll(".legend-value").length);
+    assert.ok((await points()) > 0);
+    const early = await time(page);
+    await until("time goes on", async () => (await time(page)) > early + 1);
+
+    await page.click("#pause");
+    await until("it pauses", async () => (await state(page)) === "paused");
+    const still = await time(page);
+    await page.click("#step");
+    await until("one step", async () => (await time(page)) >= still);
+    assert.ok((await time(page)) < still + 0.5);
+    await page.click("#pause");
+    await until("it goes on", async () => (await state(page)) === "running");
+
+    // a tunable parameter and a free input, while it runs
+    await page.fill('[data-set="Heater.T_set"]', "300");
+    await page.keyboard.press("Tab");
+    await notice(page, "Heater.T_set is 300");
+    await page.fill('[data-set="QuarterWheel.x_chassis"]', "0.5");
+    await page.keyboard.press("Tab");
+    await notice(page, "QuarterWheel.x_chassis is 0.5");
+    await page.fill("#set-name", "Heater.C");
+    await page.fill("#set-value", "1");
+    await page.click("#set-send");
+    await page.locator(".notices li.error").first().waitFor();
+
+    // another viewer, and this one again after a reload: both see the run and its past
+    const second = await openPage(server.address);
+    await second.waitForSelector(".panel canvas");
+    await until("the second viewer sees it", async () => (await state(second)) === "running");
+    page.once("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await page.waitForSelector(".panel canvas");
+    await until("it is back", async () => (await state(page)) === "running");
+    const id = (await api(page, "GET", "runs")).body[0].id;
+    const series = (await api(page, "GET", `runs/${id}/series?columns=Heater.T&points=50`)).body;
+    assert.equal(series.times[0], 0, "the past begins at the start");
+
+    await page.click("#stop");
+    await until("it stops", async () => (await state(page)) === "interrupted");
+    await until("the second viewer sees that", async () => (await state(second)) === "interrupted");
+    await closePage(second);
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("the page's run has the bytes of the command line's; runs are compared, exported, forgotten", async () => {
+    const path = folder(car());
+    const server = await web(path);
+    const page = await openPage(server.address);
+    await page.click('[data-file="quarter_car.ssp"]');
+    await page.waitForSelector('[data-unit="wheel"]');
+    for (let run = 1; run <= 2; run++) {
+        await page.click("#start");
+        await until("it is done", async () => (await api(page, "GET", "runs")).body.filter((each) => each.state === "done").length === run);
+        if (run === 1)
+            await option(page, "step", "0.002");
+    }
+    const runs = (await api(page, "GET", "runs")).body;
+    const first = runs.find((run) => Object.keys(run.options).length === 0);
+    await page.click("#tab-results");
+    await page.locator(`[data-run="${first.id}"] .small`).click();
+    assert.match(await page.locator(".expanded code").innerText(), /tutti run .*quarter_car\.ssp/);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click('[data-export="csv"]')]);
+    const mine = readFileSync(await download.path());
+    const done = spawnSync(tutti, ["run", join(path, "quarter_car.ssp"), "-o", join(path, "command.csv"), "--quiet"], { encoding: "utf8" });
+    assert.equal(done.status, 0, done.stderr);
+    assert.ok(mine.equals(readFileSync(join(path, "command.csv"))), "the same bytes");
+    for (const run of runs)
+        await page.check(`[data-run="${run.id}"] input`);
+    await page.click("#compare");
+    await page.waitForSelector(".comparison tbody tr");
+    await page.click("#difference");
+    await page.waitForSelector(".panel canvas");
+    await page.waitForSelector('.panel-head [aria-pressed="true"]', { state: "attached" });
+
+    // zoom by dragging, two cursors, a phase plot, logarithmic axes
+    const plot = await page.locator(".panel .u-over").first().boundingBox();
+    await page.mouse.move(plot.x + plot.width * 0.3, plot.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(plot.x + plot.width * 0.6, plot.y + 40, { steps: 5 });
+    await page.mouse.up();
+    await until("zoomed", () => page.isEnabled("#all-times"));
+    await page.mouse.click(plot.x + plot.width * 0.2, plot.y + 40);
+    await page.keyboard.down("Alt");
+    await page.mouse.click(plot.x + plot.width * 0.7, plot.y + 40);
+    await page.keyboard.up("Alt");
+    assert.match(await page.locator(".cursor-times").innerText(), /A .*B .*Δ/s);
+    await page.click("#all-times");
+    await page.getByRole("button", { name: "Phase plot" }).click();
+    for (const column of ["chassis.x", "chassis.v"])
+        await page.locator(`[data-column="${column}"]`).dragTo(page.locator(".panel").last());
+    await page.waitForSelector(".panel:last-child canvas");
+
+    await page.click("#tab-results");
+    for (const run of runs) {
+        await page.locator(`[data-run="${run.id}"] .small`).click();
+        await page.getByRole("button", { name: `Forget run ${run.id}` }).click();
+        await page.waitForSelector(`[data-run="${run.id}"]`, { state: "detached" });
+    }
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("the server is killed: the page says so, keeps what it shows, and comes back; the run went on", async () => {
+    const path = folder(join(fmus, "VanDerPol_fmi2.fmu"));
+    let server = await web(path);
+    const where = new URL(server.address);
+    const page = await openPage(server.address);
+    await page.focus('[data-file="VanDerPol_fmi2.fmu"]');
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-unit="VanDerPol"]');
+    await page.keyboard.press("g");
+    await page.keyboard.press("Escape");
+    await page.fill("#stop-time", "600");
+    await page.keyboard.press("Tab");
+    await option(page, "realtime", "2");
+    await page.click("#start");
+    await until("it runs", async () => (await state(page)) === "running");
+    await server.stop("SIGKILL");
+    await page.waitForSelector("#offline");
+    assert.ok(await page.isVisible(".panel"), "what was shown stays");
+    server = await serve(["web", path, "--no-browser", "--listen", where.host, "--token", where.searchParams.get("token")]).catch(() => null) ?? await web(path, "--listen", where.host);
+    const again = new URL(server.address).searchParams.get("token");
+    if (again === where.searchParams.get("token")) {
+        await page.waitForSelector("#offline", { state: "detached" });
+        await until("it still runs", async () => (await state(page)) === "running");
+        const before = await time(page);
+        await until("and goes on", async () => (await time(page)) > before);
+        await page.click("#stop");
+    } else {
+        await page.waitForSelector("#refused");
+        const fresh = await openPage(server.address);
+        await until("it still runs", async () => (await state(fresh)) === "running");
+        await fresh.click("#stop");
+        await until("it stops", async () => (await state(fresh)) === "interrupted");
+        await closePage(fresh);
+    }
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("a page that is slow does not slow the run, nor the other viewer", async () => {
+    const path = folder(car());
+    const server = await web(path);
+    const page = await openPage(server.address);
+    await page.click('[data-file="quarter_car.ssp"]');
+    await page.waitForSelector('[data-unit="wheel"]');
+    await option(page, "stop", "2000");
+    await option(page, "realtime", "20");
+    await page.click("#start");
+    await until("it runs", async () => (await state(page)) === "running");
+    const slow = await openPage(server.address);
+    await slow.waitForSelector(".panel canvas");
+    await slow.evaluate(() => setInterval(() => { const end = performance.now() + 900; while (performance.now() < end); }, 1000));
+    const before = await time(page);
+    await until("the fast viewer goes on", async () => (await time(page)) > before + 20);
+    await until("the slow one follows", async () => (await time(slow)) > before + 20);
+    await page.click("#stop");
+    await until("it stops", async () => (await state(page)) === "interrupted");
+    await slow.context().close();
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
