@@ -143,7 +143,7 @@ test("the page's run has the bytes of the command line's; runs are compared, exp
     await page.click("#tab-results");
     for (const run of runs) {
         await page.locator(`[data-run="${run.id}"] .small`).click();
-        await page.getByRole("button", { name: `Forget run ${run.id}` }).click();
+        await page.getByRole("button", { name: `Forget run ${run.id.split("-").pop()}` }).click();
         await page.waitForSelector(`[data-run="${run.id}"]`, { state: "detached" });
     }
     await closePage(page);

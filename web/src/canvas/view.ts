@@ -137,7 +137,7 @@ export class CanvasView {
         if (width === 0)
             return;
         const margin = 60;
-        this.k = Math.min(1.25, Math.max(LEAST_ZOOM, Math.min((width - 2 * margin) / Math.max(bounds.width, 1), (height - 2 * margin) / Math.max(bounds.height, 1))));
+        this.k = Math.min(width > 1800 ? 2 : 1.25, Math.max(LEAST_ZOOM, Math.min((width - 2 * margin) / Math.max(bounds.width, 1), (height - 2 * margin) / Math.max(bounds.height, 1))));
         this.x = width / 2 - (bounds.x + bounds.width / 2) * this.k;
         this.y = height / 2 - (bounds.y + bounds.height / 2) * this.k;
         this.later();

@@ -21,11 +21,13 @@ export interface Look {
     readonly yLabel: string;
 }
 
-const FONT = '12px system-ui, "Segoe UI", Roboto, sans-serif';
+/** Texts of plots grow with those of the page. */
+const em = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) / 13.5;
+const font = (): string => `${Math.round(12 * em())}px system-ui, "Segoe UI", Roboto, sans-serif`;
 
 function axis(label: string): uPlot.Axis {
     return {
-        ...(label ? { label, labelSize: 18, labelFont: FONT } : {}), font: FONT, stroke: () => css("--text-soft"), gap: 4,
+        ...(label ? { label, labelSize: 18 * em(), labelFont: font() } : {}), font: font(), stroke: () => css("--text-soft"), gap: 4,
         grid: { stroke: () => css("--plot-grid"), width: 1 }, ticks: { stroke: () => css("--plot-grid"), width: 1, size: 4 },
     };
 }
@@ -156,8 +158,8 @@ export class Figure {
             ...this.size(), mode: phase ? 2 : 1, legend: { show: false },
             cursor: { drag: { x: !phase, y: phase, setScale: false }, points: { show: !phase }, y: false, ...(phase ? {} : { sync: { key: "tutti-time", setSeries: false } }), focus: { prox: -1 } },
             scales: { x: { time: false }, y: { distr: look.log ? 3 : 1 } },
-            axes: [{ ...axis(look.xLabel), size: 28, values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) },
-                   { ...axis(look.yLabel), size: 50, values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) }],
+            axes: [{ ...axis(look.xLabel), size: 28 * em(), values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) },
+                   { ...axis(look.yLabel), size: 50 * em(), values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) }],
             series: phase ? ([null, ...look.curves.map((curve) => seriesOf(curve, true))] as unknown as uPlot.Series[]) : [{}, ...look.curves.map((curve) => seriesOf(curve, false))],
             hooks: phase ? {} : { setSelect: [(plot) => this.select(plot)], draw: [drawCursors], setCursor: [(plot) => this.point(plot)] },
         };

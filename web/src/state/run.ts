@@ -41,6 +41,8 @@ const list = (value: number | readonly number[]): readonly number[] => (typeof v
 
 export const over = (state: RunState): boolean => state === "done" || state === "failed" || state === "interrupted" || state === "lost";
 
+export const runName = (id: string): string => id.slice(id.lastIndexOf("-") + 1);
+
 export class LiveRun {
     readonly info: Signal<Run>;
     readonly state: Signal<RunState>;
@@ -58,6 +60,7 @@ export class LiveRun {
     readonly paceOfSteps: { time: number; step: number }[] = [];
 
     private order: readonly Column[] = [];
+    private patience = 100;
     private stop: (() => void) | null = null;
 
     constructor(run: Run) {
@@ -66,6 +69,11 @@ export class LiveRun {
         this.columns = signal(run.columns ?? []);
         this.messages = signal(run.messages ?? []);
         this.watch();
+    }
+
+    /** What people call it: the end of its id. */
+    get name(): string {
+        return runName(this.id);
     }
 
     get id(): string {
@@ -79,7 +87,19 @@ export class LiveRun {
             void this.refresh();
             return;
         }
-        this.stop = follow(`runs/${encodeURIComponent(this.id)}/events`, {}, (event) => this.take(event), () => this.stale.value++, () => void this.refresh());
+        this.stop = follow(`runs/${encodeURIComponent(this.id)}/events`, {}, (event) => this.take(event), () => this.stale.value++, () => void this.ended());
+    }
+
+    /** The stream is over: so is the run, or it has not begun yet, or its last words have not been written down yet. */
+    private async ended(): Promise<void> {
+        const known = this.state.value;
+        await this.refresh();
+        if (over(known) && !over(this.state.value))
+            this.state.value = known;
+        if (over(this.state.value) && this.info.value.statistics !== undefined)
+            return;
+        if (this.patience-- > 0)
+            setTimeout(() => (over(this.state.value) ? void this.ended() : this.watch()), 300);
     }
 
     close(): void {

@@ -24,7 +24,7 @@ export function RunDetails({ run }: { run: LiveRun }) {
     const names: readonly [Pane, string][] = [["set", "Set"], ["steps", "Steps"], ["units", "Units"], ["messages", troubles > 0 ? `Messages ${troubles}` : "Messages"]];
     return (
         <section class="block details">
-            <h2>Run {run.id}</h2>
+            <h2 title={run.id}>Run {run.name}</h2>
             <RunFacts run={run} />
             <div class="panes" role="group" aria-label="What to show">{names.map(([id, name]) => <button type="button" key={id} id={`pane-${id}`} aria-pressed={pane.value === id} onClick={() => (pane.value = id)}>{name}</button>)}</div>
             {pane.value === "set" && <SetPane run={run} />}

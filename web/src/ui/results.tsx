@@ -8,7 +8,7 @@ import { download } from "../server/client";
 import type { Comparison, Run } from "../server/types";
 import { open } from "../state/editor";
 import { current, forget, layOverId, runs, show } from "../state/runs";
-import { over } from "../state/run";
+import { over, runName } from "../state/run";
 import { serverInfo } from "../state/server";
 import { complain, tab } from "../state/view";
 import { CommandLine } from "./details";
@@ -44,7 +44,7 @@ export function Results() {
         <div class="results">
             <header class="results-head">
                 <h2>Runs <span class="count">{runs.value.length}</span></h2>
-                <span class="soft">{both ? `run ${a} and run ${b}` : "Tick two runs to compare them."}</span>
+                <span class="soft">{both ? `run ${runName(a)} and run ${runName(b)}` : "Tick two runs to compare them."}</span>
                 <button type="button" disabled={!both} onClick={() => void agree()} id="compare">Compare</button>
                 <button type="button" disabled={!both} onClick={() => void overlay(false)} id="lay-over">Lay over each other</button>
                 <button type="button" disabled={!both} onClick={() => void overlay(true)} id="difference">Difference</button>
@@ -69,7 +69,7 @@ function RunRow({ run, ticked, toggle, open: expanded, expand }: { run: Run; tic
         <>
             <tr class={current.value?.id === run.id ? "current" : ""} data-run={run.id}>
                 <td><input type="checkbox" aria-label={`Choose run ${run.id}`} checked={ticked} onChange={toggle} /></td>
-                <td><button type="button" class="link" onClick={view}>{run.id}</button></td>
+                <td><button type="button" class="link" title={run.id} onClick={view}>{runName(run.id)}</button></td>
                 <td><span class="state" data-state={run.state}>{run.state}</span></td>
                 <td>{run.file ?? "–"}</td>
                 <td class="soft">{words(run.options) || "–"}</td>
@@ -101,7 +101,7 @@ function RunMore({ run, view }: { run: Run; view: () => void }) {
                 <button type="button" onClick={view}>Show</button>
                 {run.state !== "failed" && FORMATS.map(([format, name]) => <button type="button" key={format} data-export={format} onClick={() => void download(`runs/${encodeURIComponent(run.id)}/export`, { format }, `run-${run.id}.${format}`).catch(complain)}><Icon name="download" />{name}</button>)}
                 <button type="button" onClick={() => void again()}>Open its system</button>
-                {!serverInfo.value?.readOnly && over(run.state) && <IconButton icon="trash" label={`Forget run ${run.id} and its files`} act={() => void forget(run.id)} />}
+                {!serverInfo.value?.readOnly && over(run.state) && <IconButton icon="trash" label={`Forget run ${runName(run.id)} and its files`} act={() => void forget(run.id)} />}
             </div>
         </div>
     );

@@ -5,7 +5,8 @@ import { addPanel, cursors, panels, range, showCurve, wide } from "../plot/panel
 import { current, layOverId, overlay, runs, start } from "../state/runs";
 import { serverInfo } from "../state/server";
 import { Icon, IconButton } from "./icons";
-import { number } from "./format";
+import { runName } from "../state/run";
+import { moment, number } from "./format";
 import { PlotPanel } from "./panel";
 import { RunDetails } from "./details";
 
@@ -80,7 +81,7 @@ function PlotTools() {
             {others.length > 0 && (
                 <label class="inline">Lay over <select id="overlay" value={overlay.value?.id ?? ""} onChange={(event) => void layOverId(event.currentTarget.value)}>
                     <option value="">no other run</option>
-                    {others.slice(0, 100).map((run) => <option key={run.id} value={run.id}>run {run.id} ({run.state})</option>)}
+                    {others.slice(0, 100).map((run) => <option key={run.id} value={run.id}>{runName(run.id)}, {moment(run.begun)}</option>)}
                 </select></label>)}
             {(a !== null || b !== null) && (
                 <span class="cursor-times">{a !== null && <>A {number(a, 6)} s </>}{b !== null && <>B {number(b, 6)} s </>}{a !== null && b !== null && <>Δ {number(b - a, 6)} s </>}

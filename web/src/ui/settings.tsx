@@ -24,11 +24,11 @@ export function SettingsForm({ id, options, values, change }: Props) {
     const field = (option: Option) => <Field key={option.name} id={id} option={option} value={values[option.name] ?? ""} change={change} />;
     return (
         <div class="settings">
-            <input type="search" placeholder={`Search ${options.length} options`} aria-label="Search options" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
+            <input type="search" data-focus placeholder={`Search ${options.length} options`} aria-label="Search options" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
             {wanted !== "" ? options.filter(fits).map(field) : <>
                 {first.map(field)}
                 {Object.keys(values).filter((name) => !known.has(name)).map((name) => field({ name, kind: "TEXT", help: "not known to this version of Tutti; kept as it is" }))}
-                {groups.map((group) => <details key={group}><summary>{group}</summary>{rest.filter((option) => (option.group ?? "Others") === group).map(field)}</details>)}
+                {groups.map((group) => <details key={group}><summary>{group.charAt(0).toUpperCase()}{group.slice(1)}</summary>{rest.filter((option) => (option.group ?? "Others") === group).map(field)}</details>)}
             </>}
         </div>
     );
