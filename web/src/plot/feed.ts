@@ -2,28 +2,48 @@
 // Brings the points of some columns of a run to a panel: the past from the server, decimated to the pixels there are, then rows as they come.
 import { getSeries } from "../server/calls";
 import { complain } from "../state/view";
-import type { LiveRun } from "../state/run";
+import { LiveRun, over } from "../state/run";
 import { extended, Table, tableOf } from "./data";
 
 const EMPTY: Table = { times: [], values: new Map() };
 const PAUSE = 120;
+const GAP = 1500;
 
 export class Feed {
     private base: Table = EMPTY;
     private detail: Table | null = null;
     private asking: AbortController | null = null;
+    private filling = false;
+    private points = 1000;
     private timer: ReturnType<typeof setTimeout> | undefined;
 
     constructor(readonly run: LiveRun, readonly columns: readonly string[], private readonly changed: () => void) {}
 
     /** What is known now, in the range that was asked for last. */
     table(): Table {
+        this.fillGap();
         return this.detail ?? extended(this.base, this.run.tail, this.columns);
+    }
+
+    /** Rows that were written before the stream began may come to the server's file a little later: ask again until nothing is missing. */
+    private fillGap(): void {
+        const { base, run, filling } = this;
+        const [first] = run.tail.times;
+        const end = base.times[base.times.length - 1] ?? run.info.value.start ?? 0;
+        const step = (run.tail.times[1] ?? first ?? 0) - (first ?? 0);
+        if (first === undefined || first <= end + 2 * step || filling || this.detail || over(run.state.value))
+            return;
+        this.filling = true;
+        setTimeout(() => {
+            this.filling = false;
+            void this.read(null, this.points);
+        }, GAP);
     }
 
     /** Asks for the past again, soon. */
     ask(range: readonly [number, number] | null, points: number): void {
         clearTimeout(this.timer);
+        this.points = points;
         this.timer = setTimeout(() => void this.read(range, points), PAUSE);
     }
 

@@ -16,7 +16,7 @@ export const analyze = (document: Document, options: Readonly<Record<string, unk
 export const saveSystem = (path: string, document: Document) => sendJson<Partial<Document> | null>("PUT", "system", { path }, document);
 export const importSystem = (path: string) => sendJson<Document>("POST", "import", { path }, {});
 export const getOptions = () => getJson<Option[]>("options");
-export const startRun = (body: { path?: string; document?: Document; options: Readonly<Record<string, unknown>> }) => sendJson<{ id: string }>("POST", "runs", {}, body);
+export const startRun = (body: { path?: string; document?: Document; options: Readonly<Record<string, unknown>>; steps: boolean }) => sendJson<{ id: string }>("POST", "runs", {}, body);
 export const getRuns = () => getJson<Run[]>("runs");
 export const getRun = (id: string) => getJson<Run>(run(id));
 export const deleteRun = (id: string) => request("DELETE", run(id));
