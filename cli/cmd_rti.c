@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <tutti/tutti.h>
-#include <unistd.h>
 
 #include "base/number.h"
 #include "commands.h"
@@ -16,34 +13,7 @@
 #include "fedpro/server.h"
 #include "fedpro/service.h"
 #include "rti_status.h"
-
-static volatile sig_atomic_t ended_by;
-
-/* The first signal ends the RTI, the second one at once. */
-static void on_signal(int number)
-{
-    if (ended_by)
-        _exit(128 + number);
-    ended_by = number;
-}
-
-static void heed_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-}
-
-/* Each federate takes a descriptor; the usual limit of a process is low, and may be raised. */
-static void raise_limit_of_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
+#include "service.h"
 
 /* What it was told to be. */
 struct wishes {
@@ -174,7 +144,7 @@ static enum tutti_err serve(const struct wishes *wishes)
 {
     struct tutti_fedpro_service service;
     struct tutti_fedpro_server *server = NULL;
-    raise_limit_of_files();
+    service_raise_limit_of_files();
     TRY(try_modules(&wishes->service.shelf));
     TRY(tutti_fedpro_service_init(&service, &wishes->service));
     struct tutti_fedpro_served served = {.handler = tutti_fedpro_service_handler(&service),
@@ -190,9 +160,9 @@ static enum tutti_err serve(const struct wishes *wishes)
         tutti_fedpro_server_close(server);
     }
     if (!err) {
-        heed_signals();
+        service_heed_signals();
         tutti_log_printf(&wishes->log, TUTTI_LOG_INFO, NULL, "listening at %s", tutti_fedpro_server_address(server));
-        err = tutti_fedpro_server_run(server, &ended_by);
+        err = tutti_fedpro_server_run(server, &service_ended_by);
         tutti_fedpro_server_close(server);
     }
     tutti_fedpro_service_fini(&service);

@@ -236,6 +236,17 @@ static const struct option watch_options[] = {
     {NULL},
 };
 
+static const struct option web_options[] = {
+    {"--listen", NULL, "HOST:PORT", "where browsers reach it; port 0: any that is free, which is told (127.0.0.1:0)"},
+    {"--attach", NULL, "HOST:PORT", "show a run that was started with --live HOST:PORT, and nothing else"},
+    {"--token", NULL, "TOKEN", "with --attach: as the run has shown it; for runs of this user on this machine it is known"},
+    {"--no-browser", NULL, NULL, "print the address only"},
+    {"--read-only", NULL, NULL, "for looking: nothing is saved, started, steered or removed"},
+    {"--tls-cert", NULL, "FILE.pem", "its certificate, for connections in TLS; needed unless HOST is a loopback address", .files = "pem crt"},
+    {"--tls-key", NULL, "FILE.pem", "the certificate's private key", .files = "pem key"},
+    {NULL},
+};
+
 static const struct option plot_options[] = {
     {"--output", "-o", "FILE", "the picture to write: OUT.svg, OUT.png or OUT.pdf (drawn in the terminal)",
      .files = "svg png pdf"},
@@ -411,6 +422,17 @@ const struct command commands[] = {
      1, 1, watch_options, command_watch,
      .examples = PAIRS({"tutti watch 127.0.0.1:7500", "the run of 'tutti run --live 127.0.0.1:7500'"},
                        {"tutti watch 127.0.0.1:7500 --json -v 'car.*'", "for a program: a line of JSON per event"})},
+    {"web", "[DIR|FILE.ssp]", "build, run and watch systems in the browser",
+     "Serves a page for the systems, FMUs and results of a folder (this one, if none is named), and opens the browser: systems are drawn and changed, "
+     "checked as they change, saved as SSP, run, and watched while they run. Each run is a process of its own, which goes on when the "
+     "page or the server is closed; what it computes is in DIR/.tutti/runs. All who know the address with its token can use it, and running an FMU runs its "
+     "code. SIGTERM or Ctrl-C ends it.",
+     0, 1, web_options, command_web,
+     .examples = PAIRS({"tutti web", "the files of this folder"},
+                       {"tutti web car.ssp", "a system, and the folder that it is in"},
+                       {"tutti web --attach 127.0.0.1:7500", "the run of 'tutti run --live 127.0.0.1:7500'"}),
+     .files = "ssp ssd",
+     .paths = PAIRS({"DIR/.tutti/runs", "a folder for each run: what was asked for, command line, result, statistics, messages"})},
     {"completion", "SHELL", "let a shell complete commands, options and files",
      "Prints a script that teaches bash, zsh or fish to complete what is typed after tutti: commands, options, the words "
      "that options take, and files with the right endings. An installed Tutti has put these scripts where the shells look "

@@ -19,5 +19,6 @@ int command_rti(const struct arguments *arguments);
 int command_sweep(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
 int command_watch(const struct arguments *arguments);
+int command_web(const struct arguments *arguments);
 
 #endif

@@ -44,3 +44,4 @@ echo "identical"
 "$tutti" plot auto.mat -v '*.x' -v body.pitch,body.roll --steps steps.csv -o steps.svg
 python3 -B "$here/page.py" car.html graph.svg curves.svg steps.svg run.log
 say "5. All of it on one page: $PWD/car.html"
+say "6. Look at it: ${tutti#"$OLDPWD"/} web ${PWD#"$OLDPWD"/}/car.ssp"

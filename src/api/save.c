@@ -187,6 +187,19 @@ static enum tutti_err add_to_old(struct saver *saver, struct tutti_word *word)
     return word->value ? TUTTI_OK : tutti_fail_memory();
 }
 
+/* A new document says what the file of another tool said, where the options do not. */
+static void add_words(struct saver *saver)
+{
+    const struct tutti_system *system = saver->job.system;
+    for (size_t i = 0; i < system->word_count; i++) {
+        size_t given = 0;
+        while (given < saver->write.word_count && strcmp(saver->words[given].name, system->words[i].name) != 0)
+            given++;
+        if (given == saver->write.word_count && given < TUTTI_ANNOTATION_MOST)
+            saver->words[saver->write.word_count++] = system->words[i];
+    }
+}
+
 static enum tutti_err prepare(struct saver *saver, bool is_new)
 {
     const struct tutti_run_options *options = saver->options;
@@ -200,6 +213,8 @@ static enum tutti_err prepare(struct saver *saver, bool is_new)
     TRY(tutti_annotation_given(options, &saver->arena, saver->words, &saver->write.word_count));
     for (size_t i = 0; i < saver->write.word_count; i++)
         TRY(add_to_old(saver, &saver->words[i]));
+    if (is_new)
+        add_words(saver);
     TRY(read_unit_words(saver));
     choose_times(saver, is_new);
     return TUTTI_OK;

@@ -23,6 +23,7 @@ struct tutti_http {
 struct incoming {
     char *body;
     size_t size, room;
+    struct waiting *waiting; /* for its answer; NULL: it is not */
 };
 
 /* ---- connections ---- */
@@ -162,12 +163,42 @@ static enum MHD_Result take(struct tutti_http *http, struct MHD_Connection *conn
     return MHD_YES;
 }
 
+/* What a pending answer has come to. */
+static enum MHD_Result go_on_waiting(struct tutti_http *http, struct MHD_Connection *connection,
+                                     struct incoming *incoming)
+{
+    bool lost;
+    struct tutti_http_answer answer = {0};
+    if (streams_take(incoming->waiting, &answer, &lost)) {
+        incoming->waiting = NULL;
+        return send_answer(http, connection, &answer);
+    }
+    if (!lost)
+        return MHD_YES;
+    incoming->waiting = NULL;
+    return refuse(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends\n");
+}
+
+static enum MHD_Result answer_request(struct tutti_http *http, struct MHD_Connection *connection,
+                                      const struct tutti_http_request *request, struct incoming *incoming)
+{
+    struct tutti_http_answer answer = {0};
+    if (!http->plan.answer(http->plan.context, request, &answer))
+        return refuse(http, connection, MHD_HTTP_NOT_FOUND, "there is nothing here\n");
+    if (!answer.pending.take)
+        return send_answer(http, connection, &answer);
+    struct connection *known = connections_find(&http->connections, descriptor_of(connection));
+    if (known)
+        known->is_stream = true;
+    incoming->waiting = streams_wait(&http->streams, connection, &answer.pending);
+    return incoming->waiting ? MHD_YES : refuse(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory\n");
+}
+
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *url, const char *method,
                                   const char *version, const char *data, size_t *data_size, void **context)
 {
     struct tutti_http *http = self;
     struct incoming *incoming = *context;
-    struct tutti_http_answer answer = {0};
     (void)version;
     if (!incoming) {
         bool go_on;
@@ -178,10 +209,10 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     }
     if (*data_size > 0)
         return take(http, connection, incoming, data, data_size);
+    if (incoming->waiting)
+        return go_on_waiting(http, connection, incoming);
     struct tutti_http_request request = describe(connection, url, method, incoming);
-    return http->plan.answer(http->plan.context, &request, &answer)
-               ? send_answer(http, connection, &answer)
-               : refuse(http, connection, MHD_HTTP_NOT_FOUND, "there is nothing here\n");
+    return answer_request(http, connection, &request, incoming);
 }
 
 static void on_completed(void *self, struct MHD_Connection *connection, void **context,

@@ -63,8 +63,65 @@ struct MHD_Response *streams_respond(struct streams *streams, struct MHD_Connect
     return response;
 }
 
+/* ---- answers that come later ---- */
+
+struct waiting {
+    struct tutti_http_pending pending;
+    struct streams *all;
+    struct MHD_Connection *connection;
+    bool is_suspended;
+    struct waiting *previous, *next;
+};
+
+struct waiting *streams_wait(struct streams *streams, struct MHD_Connection *connection,
+                             const struct tutti_http_pending *pending)
+{
+    struct waiting *waiting = streams->over ? NULL : calloc(1, sizeof *waiting);
+    if (!waiting) {
+        pending->drop(pending->context);
+        return NULL;
+    }
+    *waiting = (struct waiting){*pending, streams, connection, true, NULL, streams->waiting};
+    if (streams->waiting)
+        streams->waiting->previous = waiting;
+    streams->waiting = waiting;
+    MHD_suspend_connection(connection);
+    return waiting;
+}
+
+static void end_waiting(struct waiting *waiting)
+{
+    if (waiting->previous)
+        waiting->previous->next = waiting->next;
+    else
+        waiting->all->waiting = waiting->next;
+    if (waiting->next)
+        waiting->next->previous = waiting->previous;
+    free(waiting);
+}
+
+bool streams_take(struct waiting *waiting, struct tutti_http_answer *answer, bool *lost)
+{
+    bool known = waiting->pending.take(waiting->pending.context, answer);
+    *lost = !known && waiting->all->over;
+    if (*lost)
+        waiting->pending.drop(waiting->pending.context);
+    if (known || *lost)
+        end_waiting(waiting);
+    else {
+        waiting->is_suspended = true;
+        MHD_suspend_connection(waiting->connection);
+    }
+    return known;
+}
+
 void streams_wake(struct streams *streams)
 {
+    for (struct waiting *waiting = streams->waiting; waiting; waiting = waiting->next)
+        if (waiting->is_suspended) {
+            waiting->is_suspended = false;
+            MHD_resume_connection(waiting->connection);
+        }
     for (struct stream *stream = streams->first; stream; stream = stream->next)
         if (stream->is_suspended) {
             stream->is_suspended = false;

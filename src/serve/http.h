@@ -13,7 +13,7 @@
 #include "base/err.h"
 
 /* Both sides must agree in this. */
-enum { TUTTI_HTTP_ABI = 2 };
+enum { TUTTI_HTTP_ABI = 3 };
 
 struct tutti_http_request {
     const char *method; /* "GET"; HEAD comes as GET */
@@ -34,20 +34,32 @@ struct tutti_http_stream {
     void *context;
 };
 
+struct tutti_http_answer;
+
+/* An answer that is not known yet, because another thread works on it. The connection waits, and costs nothing; the request with its body and
+ * arguments stays until the answer is there. */
+struct tutti_http_pending {
+    /* After each `wake`: fills in *answer, which is zeroed, and returns true once it is known. */
+    bool (*take)(void *context, struct tutti_http_answer *answer);
+    void (*drop)(void *context); /* the server ends; `take` is not called any more */
+    void *context;
+};
+
 /* "Name", "value". */
 struct tutti_http_header {
     const char *name, *value;
 };
 
-enum { TUTTI_HTTP_HEADERS = 6 };
+enum { TUTTI_HTTP_HEADERS = 8 };
 
 struct tutti_http_answer {
     unsigned status; /* 200 */
     const char *type;
     const void *body; /* `size` bytes */
     size_t size;
-    bool is_lent;                    /* the body stays where it is; else it is by malloc, and the server's */
-    struct tutti_http_stream stream; /* instead of a body, if there is a `read` */
+    bool is_lent;                      /* the body stays where it is; else it is by malloc, and the server's */
+    struct tutti_http_stream stream;   /* instead of a body, if there is a `read` */
+    struct tutti_http_pending pending; /* instead of all others, if there is a `take` */
     struct tutti_http_header
         headers[TUTTI_HTTP_HEADERS]; /* besides those that every answer has; ended by a NULL name */
 };
@@ -74,7 +86,7 @@ struct tutti_http_module {
     int (*descriptor)(const struct tutti_http *http);
     /* Does what is to be done, and returns after how many milliseconds at most it wants to be called again; -1: when there is input. */
     int (*run)(struct tutti_http *http);
-    /* Streams that had nothing are asked again in the next `run`, which is due. */
+    /* Streams that had nothing, and answers that were not known, are asked again in the next `run`, which is due. */
     void (*wake)(struct tutti_http *http);
     void (*stop)(struct tutti_http *http); /* NULL is fine */
 };

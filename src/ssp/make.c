@@ -57,10 +57,26 @@ static const char *prefix_of_uri(const struct tutti_node *place, const char *uri
 
 /* The schema's order of elements; those of several types of elements do not contradict each other. */
 static const char *const order[] = {
-    "System",          "Enumerations",       "Units",          "DefaultExperiment", "Connectors",
-    "ElementGeometry", "ParameterBindings",  "MetaData",       "Signature",         "Elements",
-    "Connections",     "SignalDictionaries", "SystemGeometry", "GraphicalElements", "Dimension",
-    "Clock",           "ConnectorGeometry",  "Annotations",
+    "System",
+    "Enumerations",
+    "Units",
+    "DefaultExperiment",
+    "Connectors",
+    "ElementGeometry",
+    "ParameterBindings",
+    "MetaData",
+    "Signature",
+    "Elements",
+    "Connections",
+    "SignalDictionaries",
+    "SystemGeometry",
+    "GraphicalElements",
+    "Dimension",
+    "Clock",
+    "ConnectorGeometry",
+    "LinearTransformation",
+    "ConnectionGeometry",
+    "Annotations",
 };
 
 static size_t rank(const struct tutti_node *node)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* write_parts.h - what the writers of documents share; only for write*.c. */
+/* write_parts.h - what the writers of documents share: write*.c, and the documents of the page (web/). */
 #ifndef TUTTI_SYSTEM_WRITE_PARTS_H
 #define TUTTI_SYSTEM_WRITE_PARTS_H
 

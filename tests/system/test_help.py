@@ -136,14 +136,27 @@ class Examples(HelpTest):
         self.assertEqual(self.finish(run).status, 0)
         return outcome
 
+    def web(self, line):
+        """Until it has said where it is, and somebody ends it."""
+        if "--attach" in line:
+            run = self.start("run", "ball.fmu", "--stop", "2", "--realtime", "2", "--live", "127.0.0.1:0", "--quiet")
+            line = line.replace("127.0.0.1:7500", re.search(rb"live at http://(\S+)/", run.stderr.readline())[1].decode())
+        process = self.start_shell(line + " --no-browser")
+        self.assertRegex(process.stdout.readline(), rb"^http://127\.0\.0\.1:\d+/\?token=")
+        process.send_signal(signal.SIGTERM)
+        outcome = self.finish(process, os.listdir(self.tmpdir))
+        if "--attach" in line:
+            self.assertEqual(self.finish(run).status, 0)
+        return outcome
+
     def test_examples(self):
         count = 0
         for command in self.commands():
             for line in self.examples(command):
                 with self.subTest(line=line):
                     count += 1
-                    if command == "watch":
-                        self.assertEqual(self.watch(line).status, 0)
+                    if command in ("watch", "web"):
+                        self.assertEqual(getattr(self, command)(line).status, 0)
                         continue
                     process = self.start_shell(line)
                     if "--listen" in line:  # it waits until somebody ends it

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* gate.h - who is let in: requests that bring the token, that were meant for this server, and that no page of others has made.
+ *
+ * A page of another origin can make a browser send requests here. It does not know the token, which is a header and never a cookie, so that a
+ * browser adds it by itself to nothing (CSRF). A name that an attacker lets point to this machine (DNS rebinding) is not among those that the
+ * Host header may have. */
+#ifndef TUTTI_WEB_GATE_H
+#define TUTTI_WEB_GATE_H
+
+#include "serve/http.h"
+
+struct tutti_web_gate {
+    const char *token;
+    const char *address; /* where it listens: "127.0.0.1:8080", "[::]:8080" */
+    const char *host;    /* as --listen has it, without a port; "0.0.0.0", "sim.example.org" */
+    bool loopback;       /* nobody else can reach it */
+    bool encrypted;
+};
+
+/* May the Host header say this? */
+bool tutti_web_gate_knows_host(const struct tutti_web_gate *gate, const char *host);
+/* Is the origin of the page that made the request the server's own, as reached by `host`? */
+bool tutti_web_gate_knows_origin(const struct tutti_web_gate *gate, const char *origin, const char *host);
+/* Does it bring the token? */
+bool tutti_web_gate_knows_token(const struct tutti_web_gate *gate, const char *authorization);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* relay.h - events of a run, passed on as they come. What a viewer does not take in, is not taken from the run, which then thins it out for
+ * this viewer (live/viewer.h): no one slows a run down, and nothing piles up here. */
+#ifndef TUTTI_WEB_RELAY_H
+#define TUTTI_WEB_RELAY_H
+
+#include <poll.h>
+
+#include "serve/http.h"
+
+struct tutti_web_relay;
+
+/* All that the server has. Only its loop touches it. */
+struct tutti_web_relays {
+    struct tutti_web_relay *first;
+    size_t count;
+};
+
+/* Takes `fd`, on which the request was sent; *stream is for an answer. False: no memory, and the connection is closed. */
+bool tutti_web_relay_open(struct tutti_web_relays *relays, int fd, struct tutti_http_stream *stream);
+/* What is to be polled: those that wait for their runs. `watched` has room for `count`; returns how many. */
+size_t tutti_web_relays_watch(const struct tutti_web_relays *relays, struct pollfd *watched);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h - a run: a process of its own, and a folder, .tutti/runs/ID, with all that is known of it:
+ *
+ *     run.json      what was asked for, the command line, when it began, its process
+ *     system.ssp    what is simulated, if that was a document; and document.json
+ *     result.h5     what it computes, which grows
+ *     steps.csv     its steps, if they were asked for
+ *     stats.json    what it did, at its end
+ *     log.jsonl     what it says; there is its address for those who watch it
+ *     exit          how it ended, if this server was there
+ *
+ * The state of a run follows from its folder and its process. So a server that is started again knows all runs, also those that go on. */
+#ifndef TUTTI_WEB_RUN_H
+#define TUTTI_WEB_RUN_H
+
+#include <jansson.h>
+
+#include "web/site.h"
+
+#define TUTTI_WEB_ATTACHED "attached" /* the id of the run that --attach names */
+
+struct tutti_web_run {
+    char id[64];
+    char *folder;
+    json_t *about; /* run.json */
+    bool going;
+    char address[300], token[64]; /* where it is live; "": nowhere */
+};
+
+/* Finds a run. IO: there is none. tutti_web_run_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_web_run_init(struct tutti_web_run *run, const struct tutti_web_site *site,
+                                                const char *id);
+void tutti_web_run_fini(struct tutti_web_run *run);
+
+/* A file of its folder; the caller's. NULL: memory is out. */
+char *tutti_web_run_file(const struct tutti_web_run *run, const char *name);
+/* What a list of runs shows of it: its state, how far it is, what it says. NULL: memory is out. */
+json_t *tutti_web_run_json(const struct tutti_web_run *run);
+/* More of it: columns, statistics, messages, document. */
+json_t *tutti_web_run_json_all(const struct tutti_web_run *run);
+
+#endif

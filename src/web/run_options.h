@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* run_options.h - the options of a run that the page may set. */
+#ifndef TUTTI_WEB_RUN_OPTIONS_H
+#define TUTTI_WEB_RUN_OPTIONS_H
+
+#include "options/options.h"
+
+bool tutti_web_option_offered(const struct tutti_option *option);
+
+#endif

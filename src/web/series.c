@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* Invariants, under the mutex:
+ *
+ *  S1. A curve has as many values as its file has times; both are of the same state of the file.
+ *  S2. The bytes of all curves are at most BUDGET, or there is one file only. */
+#include "web/series.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tutti/result.h>
+
+#include "base/clock.h"
+#include "live/news.h"
+
+enum { BLOCK = 256, MOST_COLUMNS = 400 };
+static const size_t BUDGET = (size_t)1 << 30;
+static const double FRESH = 1; /* seconds for which a file that grows is not read again */
+
+/* A variable of a file, as far as it was read. */
+struct curve {
+    double *values;           /* NULL: it was not read */
+    double *least, *greatest; /* of blocks */
+};
+
+/* A result. */
+struct file {
+    char *path;
+    struct tutti_result *result;
+    off_t size;
+    struct timespec changed;
+    double opened, used; /* on the clock */
+    size_t rows, bytes;
+    const double *times;
+    struct curve *curves; /* per variable */
+    size_t curve_count;
+    struct file *next;
+};
+
+struct tutti_web_series {
+    pthread_mutex_t mutex;
+    struct file *files;
+    size_t bytes;
+};
+
+enum tutti_err tutti_web_series_new(struct tutti_web_series **out)
+{
+    struct tutti_web_series *series = calloc(1, sizeof *series);
+    if (!series)
+        return tutti_fail_memory();
+    pthread_mutex_init(&series->mutex, NULL);
+    *out = series;
+    return TUTTI_OK;
+}
+
+/* ---- files ---- */
+
+static void free_file(struct tutti_web_series *series, struct file *file)
+{
+    for (size_t i = 0; i < file->curve_count; i++) {
+        free(file->curves[i].values);
+        free(file->curves[i].least);
+        free(file->curves[i].greatest);
+    }
+    series->bytes -= file->bytes;
+    tutti_result_free(file->result);
+    free(file->curves);
+    free(file->path);
+    free(file);
+}
+
+void tutti_web_series_free(struct tutti_web_series *series)
+{
+    if (!series)
+        return;
+    while (series->files) {
+        struct file *next = series->files->next;
+        free_file(series, series->files);
+        series->files = next;
+    }
+    pthread_mutex_destroy(&series->mutex);
+    free(series);
+}
+
+static bool is_as_it_was(const struct file *file, const struct stat *st)
+{
+    return file->size == st->st_size && file->changed.tv_sec == st->st_mtim.tv_sec &&
+           file->changed.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static void drop(struct tutti_web_series *series, struct file *file)
+{
+    struct file **place = &series->files;
+    while (*place != file)
+        place = &(*place)->next;
+    *place = file->next;
+    free_file(series, file);
+}
+
+/* Those that were not used for longest. */
+static void make_room(struct tutti_web_series *series, const struct file *keep)
+{
+    while (series->bytes > BUDGET) {
+        struct file *oldest = NULL;
+        for (struct file *file = series->files; file; file = file->next)
+            if (file != keep && (!oldest || file->used < oldest->used))
+                oldest = file;
+        if (!oldest)
+            return;
+        drop(series, oldest);
+    }
+}
+
+static enum tutti_err open_file(struct tutti_web_series *series, const char *path, const struct stat *st,
+                                struct file **out)
+{
+    struct file *file = calloc(1, sizeof *file);
+    if (!file)
+        return tutti_fail_memory();
+    file->path = tutti_str_copy(path);
+    enum tutti_err err = file->path ? tutti_result_open(&file->result, path, NULL) : tutti_fail_memory();
+    if (!err) {
+        file->curve_count = tutti_result_count(file->result);
+        file->curves = calloc(file->curve_count + 1, sizeof *file->curves);
+        err = file->curves ? TUTTI_OK : tutti_fail_memory();
+    }
+    if (err) {
+        file->curve_count = 0;
+        free_file(series, file);
+        return err;
+    }
+    file->rows = tutti_result_rows(file->result);
+    file->times = tutti_result_times(file->result);
+    file->size = st->st_size;
+    file->changed = st->st_mtim;
+    file->opened = tutti_clock_now();
+    file->bytes = file->rows * sizeof(double);
+    series->bytes += file->bytes;
+    file->next = series->files;
+    series->files = file;
+    *out = file;
+    return TUTTI_OK;
+}
+
+static enum tutti_err find_file(struct tutti_web_series *series, const char *path, struct file **out)
+{
+    struct stat st;
+    struct file *file = series->files;
+    if (stat(path, &st) != 0)
+        return tutti_fail(TUTTI_ERR_IO, "there is no result yet");
+    while (file && strcmp(file->path, path) != 0)
+        file = file->next;
+    if (file && !is_as_it_was(file, &st) && tutti_clock_now() - file->opened > FRESH) {
+        drop(series, file);
+        file = NULL;
+    }
+    if (!file)
+        TRY(open_file(series, path, &st, &file));
+    file->used = tutti_clock_now();
+    *out = file;
+    return TUTTI_OK;
+}
+
+/* ---- curves ---- */
+
+static void find_extremes(const struct file *file, struct curve *curve)
+{
+    for (size_t block = 0; block * BLOCK < file->rows; block++) {
+        size_t end = (block + 1) * BLOCK < file->rows ? (block + 1) * BLOCK : file->rows;
+        double least = NAN, greatest = NAN;
+        for (size_t i = block * BLOCK; i < end; i++) {
+            least = fmin(least, curve->values[i]);
+            greatest = fmax(greatest, curve->values[i]);
+        }
+        curve->least[block] = least;
+        curve->greatest[block] = greatest;
+    }
+}
+
+static bool allocate(struct tutti_web_series *series, struct file *file, struct curve *curve)
+{
+    size_t blocks = file->rows / BLOCK + 1;
+    curve->values = malloc((file->rows + 1) * sizeof *curve->values);
+    curve->least = malloc(blocks * sizeof *curve->least);
+    curve->greatest = malloc(blocks * sizeof *curve->greatest);
+    size_t bytes = (file->rows + 1 + 2 * blocks) * sizeof(double);
+    file->bytes += bytes;
+    series->bytes += bytes;
+    return curve->values && curve->least && curve->greatest;
+}
+
+static void forget(struct tutti_web_series *series, struct file *file, struct curve *curve)
+{
+    size_t bytes = (file->rows + 1 + 2 * (file->rows / BLOCK + 1)) * sizeof(double);
+    free(curve->values);
+    free(curve->least);
+    free(curve->greatest);
+    *curve = (struct curve){0};
+    file->bytes -= bytes;
+    series->bytes -= bytes;
+}
+
+/* Reads what is missing of `picked`, all at once. */
+static enum tutti_err read_curves(struct tutti_web_series *series, struct file *file, const size_t *picked,
+                                  size_t count)
+{
+    size_t missing[MOST_COLUMNS], missing_count = 0;
+    double *values[MOST_COLUMNS];
+    bool room = true;
+    for (size_t i = 0; i < count && room; i++) {
+        struct curve *curve = &file->curves[picked[i]];
+        if (curve->values)
+            continue;
+        room = allocate(series, file, curve);
+        missing[missing_count] = picked[i];
+        values[missing_count++] = curve->values;
+    }
+    enum tutti_err err = TUTTI_OK;
+    if (!room)
+        err = tutti_fail_memory();
+    else if (missing_count > 0 && file->rows > 0)
+        err = tutti_result_read(file->result, missing, missing_count, values);
+    for (size_t i = 0; i < missing_count; i++)
+        if (err)
+            forget(series, file, &file->curves[missing[i]]);
+        else
+            find_extremes(file, &file->curves[missing[i]]);
+    return err;
+}
+
+/* ---- what is told ---- */
+
+bool tutti_web_series_fits(const char *patterns, const char *name)
+{
+    struct tutti_text pattern = {0};
+    bool found = !patterns;
+    while (patterns && !found && *patterns) {
+        size_t length = strcspn(patterns, ";");
+        pattern.length = 0;
+        tutti_text_append_n(&pattern, patterns, length);
+        found = length > 0 && !pattern.failed && tutti_str_glob(pattern.text, name);
+        patterns += length + (patterns[length] == ';');
+    }
+    tutti_text_fini(&pattern);
+    return found;
+}
+
+static size_t pick(const struct file *file, const char *patterns, size_t *picked)
+{
+    struct tutti_result_variable variable;
+    size_t count = 0;
+    for (size_t i = 0; count < MOST_COLUMNS && tutti_result_describe(file->result, i, &variable); i++)
+        if (tutti_web_series_fits(patterns, variable.name))
+            picked[count++] = i;
+    return count;
+}
+
+/* The first row whose time is not before t. */
+static size_t row_at(const struct file *file, double t)
+{
+    size_t low = 0, high = file->rows;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (file->times[middle] < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A picture's rows, with one more on each side, so that curves reach its edges; in pieces. */
+struct pieces {
+    size_t first, end, count;
+};
+
+static size_t piece_begin(const struct pieces *pieces, size_t piece)
+{
+    return pieces->first + (size_t)((double)(pieces->end - pieces->first) * (double)piece / (double)pieces->count);
+}
+
+static struct pieces cut(const struct file *file, const struct tutti_web_series_query *query)
+{
+    struct pieces pieces = {0, file->rows, 0};
+    if (!isnan(query->from)) {
+        pieces.first = row_at(file, query->from);
+        pieces.first -= pieces.first > 0;
+    }
+    if (!isnan(query->to)) {
+        pieces.end = row_at(file, nextafter(query->to, INFINITY));
+        pieces.end += pieces.end < file->rows;
+    }
+    size_t rows = pieces.end > pieces.first ? pieces.end - pieces.first : 0;
+    pieces.end = pieces.first + rows;
+    pieces.count = rows < query->points ? rows : query->points;
+    return pieces;
+}
+
+static double extreme(const struct curve *curve, size_t begin, size_t end, bool least)
+{
+    const double *blocks = least ? curve->least : curve->greatest;
+    double best = NAN;
+    while (begin < end) {
+        bool whole = begin % BLOCK == 0 && end - begin >= BLOCK;
+        double value = whole ? blocks[begin / BLOCK] : curve->values[begin];
+        best = least ? fmin(best, value) : fmax(best, value);
+        begin += whole ? BLOCK : 1;
+    }
+    return best;
+}
+
+enum which { LEAST, GREATEST, LAST };
+
+static void put_list(struct tutti_text *out, const struct curve *curve, const struct pieces *pieces, enum which which)
+{
+    tutti_text_append(out, "[");
+    for (size_t i = 0; i < pieces->count; i++) {
+        size_t begin = piece_begin(pieces, i), end = piece_begin(pieces, i + 1);
+        tutti_text_append(out, i ? "," : "");
+        tutti_news_put_number(out, which == LAST ? curve->values[end - 1] : extreme(curve, begin, end, which == LEAST));
+    }
+    tutti_text_append(out, "]");
+}
+
+static void put_lists(struct tutti_text *out, const char *name, const struct file *file, const size_t *picked,
+                      size_t count, const struct pieces *pieces, enum which which)
+{
+    tutti_text_printf(out, ",\"%s\":[", name);
+    for (size_t c = 0; c < count; c++) {
+        tutti_text_append(out, c ? "," : "");
+        put_list(out, &file->curves[picked[c]], pieces, which);
+    }
+    tutti_text_append(out, "]");
+}
+
+static void put_columns(struct tutti_text *out, const struct file *file, const size_t *picked, size_t count)
+{
+    struct tutti_result_variable variable;
+    tutti_text_append(out, "{\"columns\":[");
+    for (size_t c = 0; c < count && tutti_result_describe(file->result, picked[c], &variable); c++) {
+        tutti_text_append(out, c ? ",{\"name\":" : "{\"name\":");
+        tutti_news_put_text(out, variable.name);
+        tutti_text_append(out, ",\"unit\":");
+        tutti_news_put_text(out, variable.unit);
+        tutti_text_printf(out, ",\"held\":%s}", variable.held ? "true" : "false");
+    }
+    tutti_text_append(out, "]");
+}
+
+static void put_all(struct tutti_text *out, const struct file *file, const size_t *picked, size_t count,
+                    const struct pieces *pieces)
+{
+    put_columns(out, file, picked, count);
+    tutti_text_append(out, ",\"from\":");
+    tutti_news_put_number(out, file->rows ? file->times[0] : NAN);
+    tutti_text_append(out, ",\"to\":");
+    tutti_news_put_number(out, file->rows ? file->times[file->rows - 1] : NAN);
+    tutti_text_printf(out, ",\"rows\":%zu,\"times\":[", file->rows);
+    for (size_t i = 0; i < pieces->count; i++) {
+        tutti_text_append(out, i ? "," : "");
+        tutti_news_put_number(out, file->times[piece_begin(pieces, i)]);
+    }
+    tutti_text_append(out, "]");
+    put_lists(out, "least", file, picked, count, pieces, LEAST);
+    put_lists(out, "greatest", file, picked, count, pieces, GREATEST);
+    put_lists(out, "values", file, picked, count, pieces, LAST);
+    tutti_text_append(out, "}");
+}
+
+enum tutti_err tutti_web_series_tell(struct tutti_web_series *series, const struct tutti_web_series_query *query,
+                                     struct tutti_text *out)
+{
+    size_t picked[MOST_COLUMNS], count = 0;
+    struct file *file = NULL;
+    pthread_mutex_lock(&series->mutex);
+    enum tutti_err err = find_file(series, query->file, &file);
+    if (!err) {
+        count = pick(file, query->columns, picked);
+        err = read_curves(series, file, picked, count);
+    }
+    if (!err) {
+        struct pieces pieces = cut(file, query);
+        put_all(out, file, picked, count, &pieces);
+        make_room(series, file);
+    }
+    pthread_mutex_unlock(&series->mutex);
+    return err || !out->failed ? err : tutti_fail_memory();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* document.h - a system as the page holds it: JSON, made of an SSP and made into one again. docs/web.md has its form.
+ *
+ * What others wrote into an SSP, and the page does not know, stays as it was: a document that comes back is compared with the tree of the file, and
+ * only what differs is changed there. */
+#ifndef TUTTI_WEB_DOCUMENT_H
+#define TUTTI_WEB_DOCUMENT_H
+
+#include <jansson.h>
+
+#include "ssp/make.h"
+#include "web/system/draft.h"
+
+/* *json is the caller's. */
+TUTTI_CHECKED enum tutti_err tutti_web_document_read(const struct tutti_web_draft *draft, json_t **json);
+/* The text of the document that `json` describes, for the draft; FMUs that it names come into that. ARGUMENT, FORMAT with what is wrong.
+ * *text is the caller's, also on failure. */
+TUTTI_CHECKED enum tutti_err tutti_web_document_write(struct tutti_web_draft *draft, json_t *json,
+                                                      struct tutti_text *text);
+
+/* Both: the draft that a document from the page belongs to ("path"), and its text. tutti_web_draft_fini, and tutti_text_fini, follow in any
+ * case. */
+TUTTI_CHECKED enum tutti_err tutti_web_document_take(const struct tutti_web_folder *folder, json_t *json,
+                                                     struct tutti_web_draft *draft, struct tutti_text *text);
+
+/* What XML says of the page's geometry; false: nothing. */
+bool tutti_web_node_number(const struct tutti_node *node, const char *name, double *value);
+
+#endif

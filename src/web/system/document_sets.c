@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "web/system/document_sets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmi/fmu.h"
+#include "system/system.h"
+#include "system/write_parts.h"
+
+static void free_list(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+void tutti_web_sets_fini(struct tutti_web_sets *sets)
+{
+    free_list(sets->set, sets->set_count);
+    free_list(sets->unset, sets->unset_count);
+    for (size_t i = 0; i < sets->described_count; i++) {
+        free(sets->described[i].source);
+        tutti_fmu_free(sets->described[i].fmu);
+    }
+    free(sets->described);
+}
+
+const struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
+                                           const char *source)
+{
+    char *path = NULL;
+    for (size_t i = 0; i < sets->described_count; i++)
+        if (strcmp(sets->described[i].source, source) == 0)
+            return sets->described[i].fmu;
+    struct tutti_web_described *more = reallocarray(sets->described, sets->described_count + 1, sizeof *more);
+    if (!more)
+        return NULL;
+    sets->described = more;
+    more[sets->described_count] = (struct tutti_web_described){.source = tutti_str_copy(source)};
+    if (!more[sets->described_count].source)
+        return NULL;
+    struct tutti_fmu **fmu = &more[sets->described_count++].fmu;
+    if (tutti_web_draft_find(draft, source, &path) == TUTTI_OK &&
+        tutti_fmu_open_as(fmu, path, source, NULL) != TUTTI_OK)
+        *fmu = NULL;
+    free(path);
+    return *fmu;
+}
+
+/* Takes the text. */
+static enum tutti_err add(char ***list, size_t *count, struct tutti_text *text)
+{
+    char **more = text->failed ? NULL : reallocarray(*list, *count + 1, sizeof *more);
+    if (!more) {
+        tutti_text_fini(text);
+        return tutti_fail_memory();
+    }
+    *list = more;
+    more[(*count)++] = text->text;
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_set(struct tutti_web_sets *sets, const char *id, const char *name, const char *value)
+{
+    struct tutti_text text = {0};
+    if (!value)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the value of '%s.%s' has to be a text", id, tutti_str_show(name).text);
+    tutti_text_printf(&text, "%s.%s=%s", id, name, value);
+    return add(&sets->set, &sets->set_count, &text);
+}
+
+/* Values that the file has and the page has not any more. */
+static enum tutti_err add_unsets(struct tutti_web_sets *sets, const char *id, json_t *values, json_t *old)
+{
+    enum tutti_err err = TUTTI_OK;
+    const char *name;
+    json_t *value;
+    json_object_foreach(old, name, value)
+    {
+        struct tutti_text text = {0};
+        if (err || json_object_get(values, name))
+            continue;
+        tutti_text_printf(&text, "%s.%s", id, name);
+        err = add(&sets->unset, &sets->unset_count, &text);
+    }
+    return err;
+}
+
+enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *id, json_t *json, json_t *before)
+{
+    json_t *values = json_object_get(json, "parameters"), *old = json_object_get(before, "parameters"), *value;
+    const char *name, *was = json_string_value(json_object_get(before, "name"));
+    bool renamed = was && strcmp(was, json_string_value(json_object_get(json, "name"))) != 0;
+    enum tutti_err err = TUTTI_OK;
+    if (!values)
+        return TUTTI_OK;
+    if (!json_is_object(values))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"parameters\" has to be an object");
+    json_object_foreach(values, name, value)
+    {
+        if (!err && (renamed || !json_equal(value, json_object_get(old, name))))
+            err = add_set(sets, id, name, json_string_value(value));
+    }
+    return err ? err : add_unsets(sets, id, values, old);
+}
+
+/* ---- writing ---- */
+
+/* The parameters that were set in this way before; NULL: none. */
+static struct tutti_node *own_parameters(const struct tutti_tree *tree)
+{
+    struct tutti_node *system = tutti_node_child(tree->root, TUTTI_SPACE_SSD, "System");
+    struct tutti_node *bindings = system ? tutti_node_child(system, TUTTI_SPACE_SSD, "ParameterBindings") : NULL;
+    struct tutti_node *last = bindings ? bindings->last : NULL;
+    struct tutti_node *values = last && !last->text ? tutti_node_child(last, TUTTI_SPACE_SSD, "ParameterValues") : NULL;
+    struct tutti_node *set = values ? tutti_node_child(values, TUTTI_SPACE_SSV, "ParameterSet") : NULL;
+    const char *name = set ? tutti_node_attribute(set, "name") : NULL;
+    return name && strcmp(name, tutti_write_set_name) == 0 ? tutti_node_child(set, TUTTI_SPACE_SSV, "Parameters")
+                                                           : NULL;
+}
+
+static enum tutti_err unset(const struct tutti_tree *tree, const char *wanted)
+{
+    struct tutti_node *list = own_parameters(tree);
+    for (struct tutti_node *node = list ? list->first : NULL; node; node = node->next) {
+        const char *name = node->text ? NULL : tutti_node_attribute(node, "name");
+        if (name && strcmp(name, wanted) == 0) {
+            tutti_node_remove(node);
+            return TUTTI_OK;
+        }
+    }
+    return tutti_fail(
+        TUTTI_ERR_ARGUMENT,
+        "the value of '%s' is from a parameter set of the file, which stays as it is; give another value instead",
+        tutti_str_show(wanted).text);
+}
+
+static enum tutti_err change(struct tutti_ssd *ssd, const struct tutti_web_sets *sets, const char *path,
+                             struct tutti_text *text)
+{
+    struct tutti_system *system = NULL;
+    struct tutti_findings findings = {0};
+    struct tutti_system_source source = {
+        .files = &path, .file_count = 1, .set = (const char *const *)sets->set, .set_count = sets->set_count};
+    TRY(tutti_system_load(&system, &source, &findings));
+    struct tutti_write write = {.system = system, .set = source.set, .set_count = source.set_count};
+    enum tutti_err err = tutti_write_changes(ssd, &write);
+    tutti_system_free(system);
+    if (!err)
+        tutti_tree_write(ssd->tree, text);
+    return err;
+}
+
+static enum tutti_err write_sets(const struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
+                                 struct tutti_text *text)
+{
+    struct tutti_ssd *ssd = NULL;
+    struct tutti_place place = {.shown = draft->ssd_name};
+    struct tutti_reader reader;
+    TRY(tutti_web_draft_put(draft, text, &place.path));
+    text->length = 0;
+    enum tutti_err err = tutti_place_begin_read(&place, &reader);
+    if (!err)
+        err = tutti_ssd_read(&ssd, draft->ssd_name, &reader, NULL);
+    tutti_place_end_read(&reader);
+    if (!err)
+        err = change(ssd, sets, place.path, text);
+    tutti_ssd_free(ssd);
+    free(place.path);
+    return err;
+}
+
+enum tutti_err tutti_web_sets_write(const struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
+                                    struct tutti_maker *maker, struct tutti_text *text)
+{
+    for (size_t i = 0; i < sets->unset_count; i++)
+        TRY(unset(maker->tree, sets->unset[i]));
+    tutti_tree_write(maker->tree, text);
+    if (text->failed)
+        return tutti_fail_memory();
+    return sets->set_count > 0 ? write_sets(sets, draft, text) : TUTTI_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* document_sets.h - values of parameters that the page has changed, on their way into a document: they become what `tutti new --set` would write. */
+#ifndef TUTTI_WEB_DOCUMENT_SETS_H
+#define TUTTI_WEB_DOCUMENT_SETS_H
+
+#include <jansson.h>
+
+#include "ssp/make.h"
+#include "web/system/draft.h"
+
+/* Zeroed is empty. */
+struct tutti_web_sets {
+    char **set; /* "a.b.k=2" */
+    size_t set_count;
+    char **unset; /* "a.b.k" */
+    size_t unset_count;
+    struct tutti_web_described {
+        char *source;
+        struct tutti_fmu *fmu; /* NULL: it is none */
+    } * described;
+    size_t described_count;
+};
+void tutti_web_sets_fini(struct tutti_web_sets *sets);
+
+/* The FMU that a source of the draft names, kept for the next time; NULL: there is none. */
+const struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
+                                           const char *source);
+/* What differs in the "parameters" of an element, whose path is `id`. `before`: NULL if it is new. ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *id, json_t *json,
+                                                    json_t *before);
+/* The document with all of it, as text, which is the caller's. ARGUMENT with what is wrong. */
+TUTTI_CHECKED enum tutti_err tutti_web_sets_write(const struct tutti_web_sets *sets,
+                                                  const struct tutti_web_draft *draft, struct tutti_maker *maker,
+                                                  struct tutti_text *text);
+
+#endif

@@ -1,0 +1,748 @@
+/* SPDX-License-Identifier: MIT */
+/* From JSON to the tree of an SSP. What the file had (`before`, as document_read.c tells it) is compared with what the page sends, and the tree
+ * is changed where they differ. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "fmi/fmu.h"
+#include "system/write_parts.h"
+#include "web/system/document.h"
+#include "web/system/document_sets.h"
+
+enum { DEEPEST = 50, MOST_NAME = 1000 };
+
+struct writer {
+    struct tutti_web_draft *draft;
+    struct tutti_maker maker;
+    struct tutti_node *root;
+    struct tutti_web_sets sets;
+};
+
+/* ---- what is sent ---- */
+
+static const char *text_of(json_t *json, const char *key)
+{
+    return json_string_value(json_object_get(json, key));
+}
+
+static enum tutti_err check_name(const char *name, const char *what)
+{
+    if (!name || !*name)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s needs a name", what);
+    if (strlen(name) > MOST_NAME || !tutti_tree_can_say(name))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s cannot be called '%s'", what, tutti_str_show(name).text);
+    return TUTTI_OK;
+}
+
+static enum tutti_err check_list(json_t *json, const char *key)
+{
+    json_t *list = json_object_get(json, key);
+    size_t i;
+    json_t *item;
+    if (list && !json_is_array(list))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"%s\" has to be a list", key);
+    json_array_foreach(list, i, item)
+    {
+        if (!json_is_object(item))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "item %zu of \"%s\" has to be an object", i + 1, key);
+    }
+    return TUTTI_OK;
+}
+
+static bool is_equal(json_t *a, json_t *b, const char *key)
+{
+    json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
+    if (json_is_number(x) && json_is_number(y))
+        return json_number_value(x) == json_number_value(y);
+    return json_is_null(x) || !x ? json_is_null(y) || !y : json_equal(x, y);
+}
+
+static json_t *named(json_t *list, const char *key, const char *name)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        const char *text = text_of(item, key);
+        if (text && name && strcmp(text, name) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+/* ---- attributes ---- */
+
+static void remove_attribute(struct tutti_node *node, const char *name)
+{
+    for (unsigned i = 0; i < node->attribute_count; i++)
+        if (strcmp(node->attributes[i].name, name) == 0) {
+            memmove(&node->attributes[i], &node->attributes[i + 1],
+                    (node->attribute_count - i - 1) * sizeof *node->attributes);
+            node->attribute_count--;
+            return;
+        }
+}
+
+static void put_number(struct writer *writer, struct tutti_node *node, const char *name, json_t *value)
+{
+    tutti_make_number(&writer->maker, node, name, json_number_value(value));
+}
+
+/* Numbers that belong together, in an element of their own; nothing if one is missing or all are as before. */
+static void sync_numbers(struct writer *writer, struct tutti_node *node, const char *local, json_t *json,
+                         json_t *before, const char *const *names)
+{
+    bool differs = false;
+    for (const char *const *name = names; *name; name++) {
+        if (!json_is_number(json_object_get(json, *name)))
+            return;
+        differs |= !is_equal(json, before, *name);
+    }
+    if (!differs)
+        return;
+    struct tutti_node *geometry = tutti_make_once(&writer->maker, node, TUTTI_SPACE_SSD, local);
+    for (const char *const *name = names; *name; name++)
+        put_number(writer, geometry, *name, json_object_get(json, *name));
+}
+
+static void sync_box(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+{
+    static const char *const names[] = {"x1", "y1", "x2", "y2", NULL};
+    sync_numbers(writer, node, "ElementGeometry", json, before, names);
+}
+
+/* The words of Tutti's annotation. */
+static enum tutti_err sync_settings(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+{
+    json_t *words = json_object_get(json, "settings"), *value;
+    const char *name;
+    if (!words || is_equal(json, before, "settings"))
+        return TUTTI_OK;
+    if (!json_is_object(words))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"settings\" has to be an object");
+    struct tutti_node *settings = tutti_make_settings(&writer->maker, node);
+    json_object_foreach(json_object_get(before, "settings"), name, value)
+    {
+        if (!json_object_get(words, name))
+            remove_attribute(settings, name);
+    }
+    json_object_foreach(words, name, value)
+    {
+        const char *text = json_string_value(value);
+        if (!text || !*name || strspn(name, "abcdefghijklmnopqrstuvwxyz-") != strlen(name) || !tutti_tree_can_say(text))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "the setting '%s' is no word with a text", tutti_str_show(name).text);
+        tutti_make_set(&writer->maker, settings, name, text);
+    }
+    return TUTTI_OK;
+}
+
+/* ---- connectors ---- */
+
+static struct tutti_node *find_connector(const struct tutti_node *element, const char *name)
+{
+    struct tutti_node *list = tutti_node_child(element, TUTTI_SPACE_SSD, "Connectors");
+    for (struct tutti_node *node = list ? list->first : NULL; node; node = node->next) {
+        const char *given = node->text ? NULL : tutti_node_attribute(node, "name");
+        if (given && strcmp(given, name) == 0)
+            return node;
+    }
+    return NULL;
+}
+
+static void need_2(struct writer *writer)
+{
+    const char *version = tutti_node_attribute(writer->root, "version");
+    if (!version || version[0] != '2')
+        tutti_make_set(&writer->maker, writer->root, "version", "2.0");
+}
+
+static bool is_2(const struct writer *writer)
+{
+    const char *version = tutti_node_attribute(writer->root, "version");
+    return version && version[0] == '2';
+}
+
+static bool is_kind(const char *kind)
+{
+    for (int k = TUTTI_SSP_INPUT; k < TUTTI_SSP_UNSPECIFIED; k++)
+        if (kind && strcmp(kind, tutti_ssp_kind_name((enum tutti_ssp_kind)k)) == 0)
+            return true;
+    return false;
+}
+
+/* SSP 1.0's words for types; it has none for others. */
+static const char *type_word(const char *type)
+{
+    static const struct {
+        const char *type, *word;
+    } words[] = {{"Float64", "Real"}, {"Int32", "Integer"}, {"Boolean", "Boolean"}, {"String", "String"}};
+    for (size_t i = 0; type && i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].type, type) == 0)
+            return words[i].word;
+    return NULL;
+}
+
+/* A connector that is not one of an FMU's variables. */
+static enum tutti_err make_connector(struct writer *writer, struct tutti_node *element, json_t *json,
+                                     struct tutti_node **out)
+{
+    const char *name = text_of(json, "name"), *kind = text_of(json, "kind"), *unit = text_of(json, "unit");
+    const char *word = type_word(text_of(json, "type"));
+    TRY(check_name(name, "a connector"));
+    if (!is_kind(kind))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the connector '%s' has no kind that there is",
+                          tutti_str_show(name).text);
+    struct tutti_node *list = tutti_make_once(&writer->maker, element, TUTTI_SPACE_SSD, "Connectors");
+    *out = tutti_make(&writer->maker, list, TUTTI_SPACE_SSD, "Connector");
+    tutti_make_set(&writer->maker, *out, "name", name);
+    tutti_make_set(&writer->maker, *out, "kind", kind);
+    if (word) {
+        struct tutti_node *type = tutti_make(&writer->maker, *out, TUTTI_SPACE_SSC, word);
+        if (unit && strcmp(word, "Real") == 0 && writer->draft->ssd && tutti_ssp_unit(&writer->draft->ssd->scope, unit))
+            tutti_make_set(&writer->maker, type, "unit", unit);
+    }
+    return TUTTI_OK;
+}
+
+/* One for a variable of an FMU, if it has such a variable. */
+static enum tutti_err declare_variable(struct writer *writer, struct tutti_node *element, const struct tutti_fmu *fmu,
+                                       json_t *json, struct tutti_node **out)
+{
+    const char *name = text_of(json, "name");
+    int64_t index = fmu && name ? tutti_map_find(&fmu->desc->names, name) : TUTTI_MAP_NONE;
+    if (index == TUTTI_MAP_NONE)
+        return make_connector(writer, element, json, out);
+    const struct tutti_var *var = &fmu->desc->vars[index];
+    if (tutti_write_connector_needs_2(var))
+        need_2(writer);
+    struct tutti_node *list = tutti_make_once(&writer->maker, element, TUTTI_SPACE_SSD, "Connectors");
+    *out = tutti_write_connector(&writer->maker, list, fmu->desc, var, is_2(writer), NULL);
+    return TUTTI_OK;
+}
+
+static void sync_place(struct writer *writer, struct tutti_node *connector, json_t *json, json_t *before)
+{
+    static const char *const names[] = {"x", "y", NULL};
+    sync_numbers(writer, connector, "ConnectorGeometry", json, before, names);
+}
+
+/* Connectors of a system: all that there are to be. */
+static enum tutti_err sync_own_connectors(struct writer *writer, struct tutti_node *system, json_t *json,
+                                          json_t *before)
+{
+    json_t *list = json_object_get(json, "connectors"), *old = json_object_get(before, "connectors"), *item;
+    size_t i;
+    TRY(check_list(json, "connectors"));
+    json_array_foreach(old, i, item)
+    {
+        struct tutti_node *node = find_connector(system, text_of(item, "name"));
+        if (node && !named(list, "name", text_of(item, "name")))
+            tutti_node_remove(node);
+    }
+    json_array_foreach(list, i, item)
+    {
+        const char *name = text_of(item, "name");
+        json_t *was = named(old, "name", name);
+        struct tutti_node *node = name ? find_connector(system, name) : NULL;
+        if (!node)
+            TRY(make_connector(writer, system, item, &node));
+        else if (!is_equal(item, was, "kind") && is_kind(text_of(item, "kind")))
+            tutti_make_set(&writer->maker, node, "kind", text_of(item, "kind"));
+        sync_place(writer, node, item, was);
+    }
+    return TUTTI_OK;
+}
+
+/* What a new element is connected by. */
+static enum tutti_err declare_signals(struct writer *writer, struct tutti_node *element, const struct tutti_fmu *fmu)
+{
+    for (uint32_t i = 0; fmu && i < fmu->desc->var_count; i++) {
+        const struct tutti_var *var = &fmu->desc->vars[i];
+        struct tutti_node *made;
+        if (var->causality != TUTTI_INPUT && var->causality != TUTTI_OUTPUT)
+            continue;
+        json_t *json = json_pack("{s:s}", "name", var->name);
+        enum tutti_err err = json ? declare_variable(writer, element, fmu, json, &made) : tutti_fail_memory();
+        json_decref(json);
+        TRY(err);
+    }
+    return TUTTI_OK;
+}
+
+/* Connectors of an FMU: whatever has got a place. */
+static enum tutti_err sync_variables(struct writer *writer, struct tutti_node *element, const struct tutti_fmu *fmu,
+                                     json_t *json, json_t *before)
+{
+    json_t *list = json_object_get(json, "connectors"), *old = json_object_get(before, "connectors"), *item;
+    size_t i;
+    TRY(check_list(json, "connectors"));
+    json_array_foreach(list, i, item)
+    {
+        const char *name = text_of(item, "name");
+        struct tutti_node *node = name ? find_connector(element, name) : NULL;
+        bool placed = json_is_number(json_object_get(item, "x")) && !is_equal(item, named(old, "name", name), "x");
+        if (!node && placed)
+            TRY(declare_variable(writer, element, fmu, item, &node));
+        if (node)
+            sync_place(writer, node, item, named(old, "name", name));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- connections ---- */
+
+/* "element.connector[1,2]", taken apart; texts are in `json` and `buffer`. */
+struct end {
+    json_t *element; /* NULL: the system itself */
+    char buffer[MOST_NAME + 1];
+    const char *connector, *indices; /* indices: with blanks between, or NULL */
+};
+
+static bool has_connector(json_t *owner, const char *name)
+{
+    return named(json_object_get(owner, "connectors"), "name", name) != NULL;
+}
+
+static void cut_indices(json_t *owner, struct end *end)
+{
+    char *open = strrchr(end->buffer, '[');
+    size_t n = strlen(end->buffer);
+    end->connector = end->buffer;
+    if (has_connector(owner, end->buffer) || !open || open == end->buffer || end->buffer[n - 1] != ']')
+        return;
+    end->buffer[n - 1] = *open = '\0';
+    end->indices = open + 1;
+    for (char *c = open + 1; *c; c++)
+        if (*c == ',')
+            *c = ' ';
+}
+
+static enum tutti_err split_end(json_t *system, const char *text, struct end *end)
+{
+    size_t i, longest = 0;
+    json_t *item;
+    *end = (struct end){0};
+    if (!text || strlen(text) > MOST_NAME || !tutti_tree_can_say(text))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "a connection needs \"from\" and \"to\"");
+    json_array_foreach(json_object_get(system, "elements"), i, item)
+    {
+        const char *name = text_of(item, "name");
+        size_t n = name ? strlen(name) : 0;
+        if (n > longest && strncmp(text, name, n) == 0 && text[n] == '.') {
+            longest = n;
+            end->element = item;
+        }
+    }
+    if ((!end->element && text[0] != '.') || !text[longest + 1])
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "there is no '%s' to connect", tutti_str_show(text).text);
+    strcpy(end->buffer, text + longest + 1);
+    cut_indices(end->element ? end->element : system, end);
+    return TUTTI_OK;
+}
+
+static void write_end(struct writer *writer, struct tutti_node *node, const struct end *end, const char *const names[3])
+{
+    if (end->element)
+        tutti_make_set(&writer->maker, node, names[0], text_of(end->element, "name"));
+    tutti_make_set(&writer->maker, node, names[1], end->connector);
+    if (end->indices) {
+        need_2(writer);
+        tutti_make_set(&writer->maker, node, names[2], end->indices);
+    }
+}
+
+static bool is_end(const struct tutti_node *node, const struct end *end, const char *const names[3])
+{
+    const char *element = tutti_node_attribute(node, names[0]), *connector = tutti_node_attribute(node, names[1]);
+    const char *indices = tutti_node_attribute(node, names[2]), *wanted = text_of(end->element, "name");
+    return connector && strcmp(connector, end->connector) == 0 &&
+           strcmp(element ? element : "", wanted ? wanted : "") == 0 &&
+           strcmp(indices ? indices : "", end->indices ? end->indices : "") == 0;
+}
+
+static const char *const START[] = {"startElement", "startConnector", "startIndices"};
+static const char *const STOP[] = {"endElement", "endConnector", "endIndices"};
+
+static struct tutti_node *find_connection(struct tutti_node *list, const struct end *from, const struct end *to)
+{
+    for (struct tutti_node *node = list ? tutti_node_child(list, TUTTI_SPACE_SSD, "Connection") : NULL; node;
+         node = tutti_node_next(node, TUTTI_SPACE_SSD, "Connection"))
+        if ((is_end(node, from, START) && is_end(node, to, STOP)) ||
+            (is_end(node, to, START) && is_end(node, from, STOP)))
+            return node;
+    return NULL;
+}
+
+static void sync_scale(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+{
+    json_t *factor = json_object_get(json, "factor"), *offset = json_object_get(json, "offset");
+    if (is_equal(json, before, "factor") && is_equal(json, before, "offset"))
+        return;
+    struct tutti_node *old = tutti_node_child(node, TUTTI_SPACE_SSC, "LinearTransformation");
+    if (old)
+        tutti_node_remove(old);
+    tutti_write_scale(&writer->maker, node, json_is_number(factor) ? json_number_value(factor) : 1,
+                      json_is_number(offset) ? json_number_value(offset) : 0);
+}
+
+static void append_number(struct tutti_text *text, json_t *pair, size_t i)
+{
+    char number[TUTTI_NUMBER_MAX];
+    size_t n = tutti_number_write_double(number, json_number_value(json_array_get(pair, i)));
+    tutti_text_append(text, text->length > 0 ? " " : "");
+    tutti_text_append_n(text, number, n);
+}
+
+static void sync_points(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+{
+    struct tutti_text x = {0}, y = {0};
+    json_t *points = json_object_get(json, "points"), *point;
+    struct tutti_node *old = tutti_node_child(node, TUTTI_SPACE_SSD, "ConnectionGeometry");
+    size_t i;
+    if (!json_is_array(points) || is_equal(json, before, "points") || (json_array_size(points) == 0 && !old))
+        return;
+    if (json_array_size(points) == 0) {
+        tutti_node_remove(old);
+        return;
+    }
+    json_array_foreach(points, i, point)
+    {
+        append_number(&x, point, 0);
+        append_number(&y, point, 1);
+    }
+    struct tutti_node *geometry = tutti_make_once(&writer->maker, node, TUTTI_SPACE_SSD, "ConnectionGeometry");
+    if (!x.failed && !y.failed) {
+        tutti_make_set(&writer->maker, geometry, "pointsX", x.text);
+        tutti_make_set(&writer->maker, geometry, "pointsY", y.text);
+    }
+    writer->maker.failed |= x.failed || y.failed;
+    tutti_text_fini(&x);
+    tutti_text_fini(&y);
+}
+
+static struct tutti_node *find_element(struct tutti_node *elements, const char *name)
+{
+    for (struct tutti_node *node = elements ? elements->first : NULL; node; node = node->next) {
+        const char *given = node->text ? NULL : tutti_node_attribute(node, "name");
+        if (given && name && strcmp(given, name) == 0)
+            return node;
+    }
+    return NULL;
+}
+
+/* An end of a new connection at an FMU has to be declared. */
+static enum tutti_err declare_end(struct writer *writer, struct tutti_node *system, const struct end *end)
+{
+    json_t *given = named(json_object_get(end->element, "connectors"), "name", end->connector);
+    json_t *connector = given ? json_incref(given) : json_pack("{s:s}", "name", end->connector);
+    enum tutti_err err = connector ? TUTTI_OK : tutti_fail_memory();
+    struct tutti_node *elements = tutti_node_child(system, TUTTI_SPACE_SSD, "Elements");
+    struct tutti_node *node = end->element ? find_element(elements, text_of(end->element, "name")) : NULL;
+    if (!err && node && !find_connector(node, end->connector)) {
+        const char *source = tutti_node_attribute(node, "source");
+        const struct tutti_fmu *fmu = source ? tutti_web_sets_fmu(&writer->sets, writer->draft, source) : NULL;
+        struct tutti_node *made;
+        err = declare_variable(writer, node, fmu, connector, &made);
+    }
+    json_decref(connector);
+    return err;
+}
+
+static enum tutti_err sync_connection(struct writer *writer, struct tutti_node *system, json_t *json, json_t *item,
+                                      json_t *before, struct tutti_node **out)
+{
+    struct end from, to;
+    TRY(split_end(json, text_of(item, "from"), &from));
+    TRY(split_end(json, text_of(item, "to"), &to));
+    struct tutti_node *list = tutti_make_once(&writer->maker, system, TUTTI_SPACE_SSD, "Connections");
+    struct tutti_node *node = find_connection(list, &from, &to);
+    if (!node) {
+        before = NULL;
+        TRY(declare_end(writer, system, &from));
+        TRY(declare_end(writer, system, &to));
+        node = tutti_make(&writer->maker, list, TUTTI_SPACE_SSD, "Connection");
+        write_end(writer, node, &from, START);
+        write_end(writer, node, &to, STOP);
+    }
+    sync_scale(writer, node, item, before);
+    sync_points(writer, node, item, before);
+    if (!is_equal(item, before, "suppressUnitConversion")) {
+        remove_attribute(node, "suppressUnitConversion");
+        if (json_is_true(json_object_get(item, "suppressUnitConversion")))
+            tutti_make_set(&writer->maker, node, "suppressUnitConversion", "true");
+    }
+    *out = node;
+    return TUTTI_OK;
+}
+
+/* Where it was, by its ends as they were called. */
+static json_t *old_connection(json_t *old, const char *from, const char *to)
+{
+    size_t i;
+    json_t *was;
+    json_array_foreach(old, i, was)
+    {
+        if (from && to && strcmp(text_of(was, "from"), from) == 0 && strcmp(text_of(was, "to"), to) == 0)
+            return was;
+    }
+    return NULL;
+}
+
+static enum tutti_err sync_connections(struct writer *writer, struct tutti_node *system, json_t *json, json_t *before)
+{
+    json_t *list = json_object_get(json, "connections"), *item;
+    size_t i, count = json_array_size(list);
+    TRY(check_list(json, "connections"));
+    struct tutti_node **kept = calloc(count + 1, sizeof *kept), *all, *next;
+    enum tutti_err err = kept ? TUTTI_OK : tutti_fail_memory();
+    json_array_foreach(list, i, item)
+    {
+        if (!err)
+            err = sync_connection(
+                writer, system, json, item,
+                old_connection(json_object_get(before, "connections"), text_of(item, "from"), text_of(item, "to")),
+                &kept[i]);
+    }
+    all = tutti_node_child(system, TUTTI_SPACE_SSD, "Connections");
+    for (struct tutti_node *node = all ? all->first : NULL; !err && node; node = next) {
+        bool wanted = node->text != NULL || strcmp(node->local, "Connection") != 0;
+        next = node->next;
+        for (i = 0; i < count && !wanted; i++)
+            wanted = kept[i] == node;
+        if (!wanted)
+            tutti_node_remove(node);
+    }
+    if (!err && all && !all->first)
+        tutti_node_remove(all);
+    free(kept);
+    return err;
+}
+
+/* ---- elements ---- */
+
+static enum tutti_err sync_system(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before,
+                                  const char *path, unsigned depth);
+
+/* What an FMU of the folder is called in the package. */
+static enum tutti_err put_source(struct writer *writer, struct tutti_node *node, json_t *json)
+{
+    char *uri;
+    const char *source = text_of(json, "source");
+    if (!source)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the unit '%s' needs a \"source\"",
+                          tutti_str_show(text_of(json, "name")).text);
+    TRY(tutti_web_draft_adopt(writer->draft, source, &uri));
+    tutti_make_set(&writer->maker, node, "source", uri);
+    free(uri);
+    return TUTTI_OK;
+}
+
+static enum tutti_err make_element(struct writer *writer, struct tutti_node *elements, json_t *json,
+                                   struct tutti_node **node)
+{
+    const char *kind = text_of(json, "kind");
+    bool system = kind && strcmp(kind, "system") == 0;
+    *node = tutti_make(&writer->maker, elements, TUTTI_SPACE_SSD, system ? "System" : "Component");
+    tutti_make_set(&writer->maker, *node, "name", text_of(json, "name"));
+    return system ? TUTTI_OK : put_source(writer, *node, json);
+}
+
+static enum tutti_err sync_element(struct writer *writer, struct tutti_node *elements, json_t *json, json_t *before,
+                                   const char *path, unsigned depth)
+{
+    const char *name = text_of(json, "name");
+    struct tutti_node *node = before ? find_element(elements, name) : NULL;
+    struct tutti_text id = {0};
+    if (!node)
+        TRY(make_element(writer, elements, json, &node));
+    else if (!is_equal(json, before, "source"))
+        TRY(put_source(writer, node, json));
+    sync_box(writer, node, json, before);
+    TRY(sync_settings(writer, node, json, before));
+    tutti_text_printf(&id, "%s%s%s", path, *path ? "." : "", name);
+    enum tutti_err err = id.failed ? tutti_fail_memory() : TUTTI_OK;
+    const char *source = tutti_node_attribute(node, "source");
+    if (!err && strcmp(node->local, "System") == 0)
+        err = sync_system(writer, node, json, before, id.text, depth + 1);
+    else if (!err) {
+        const struct tutti_fmu *fmu = source ? tutti_web_sets_fmu(&writer->sets, writer->draft, source) : NULL;
+        err = before ? TUTTI_OK : declare_signals(writer, node, fmu);
+        if (!err)
+            err = sync_variables(writer, node, fmu, json, before);
+        if (!err)
+            err = tutti_web_sets_compare(&writer->sets, id.text, json, before);
+    }
+    tutti_text_fini(&id);
+    return err;
+}
+
+static void rename_ends(struct writer *writer, struct tutti_node *system, const char *from, const char *to)
+{
+    static const char *const names[] = {"startElement", "endElement"};
+    struct tutti_node *list = tutti_node_child(system, TUTTI_SPACE_SSD, "Connections");
+    for (struct tutti_node *node = list ? list->first : NULL; node; node = node->next)
+        for (size_t i = 0; i < 2 && !node->text; i++) {
+            const char *value = tutti_node_attribute(node, names[i]);
+            if (value && strcmp(value, from) == 0)
+                tutti_make_set(&writer->maker, node, names[i], to);
+        }
+}
+
+/* In two steps, by a name that nothing else has: two elements may have changed their names with each other. */
+static void rename_elements(struct writer *writer, struct tutti_node *system, struct tutti_node *elements, json_t *list)
+{
+    size_t i;
+    json_t *item;
+    for (int step = 0; step < 2; step++)
+        json_array_foreach(list, i, item)
+        {
+            const char *origin = text_of(item, "origin"), *name = text_of(item, "name");
+            struct tutti_text between = {0};
+            tutti_text_printf(&between, "\x01%zu", i);
+            if (origin && strcmp(origin, name) != 0 && !between.failed) {
+                const char *from = step ? between.text : origin, *to = step ? name : between.text;
+                struct tutti_node *node = find_element(elements, from);
+                if (node) {
+                    tutti_make_set(&writer->maker, node, "name", to);
+                    rename_ends(writer, system, from, to);
+                }
+            }
+            tutti_text_fini(&between);
+        }
+}
+
+static enum tutti_err check_elements(json_t *json)
+{
+    json_t *list = json_object_get(json, "elements"), *item;
+    size_t i;
+    TRY(check_list(json, "elements"));
+    json_array_foreach(list, i, item)
+    {
+        const char *name = text_of(item, "name"), *origin = text_of(item, "origin");
+        TRY(check_name(name, "a unit"));
+        if (named(list, "name", name) != item)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "two units are called '%s'", tutti_str_show(name).text);
+        if (origin && named(list, "origin", origin) != item)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "two units come from '%s'", tutti_str_show(origin).text);
+        if ((!origin || strcmp(origin, name) != 0) && strpbrk(name, "./#=;,\"'"))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "the name '%s' of a unit has a character that cannot be in it",
+                              tutti_str_show(name).text);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err sync_elements(struct writer *writer, struct tutti_node *system, json_t *json, json_t *before,
+                                    const char *path, unsigned depth)
+{
+    json_t *list = json_object_get(json, "elements"), *old = json_object_get(before, "elements"), *item;
+    struct tutti_node *elements = tutti_node_child(system, TUTTI_SPACE_SSD, "Elements");
+    size_t i;
+    TRY(check_elements(json));
+    json_array_foreach(old, i, item)
+    {
+        struct tutti_node *node = find_element(elements, text_of(item, "name"));
+        if (node && !named(list, "origin", text_of(item, "name")))
+            tutti_node_remove(node);
+    }
+    rename_elements(writer, system, elements, list);
+    if (json_array_size(list) > 0)
+        elements = tutti_make_once(&writer->maker, system, TUTTI_SPACE_SSD, "Elements");
+    json_array_foreach(list, i, item)
+    {
+        TRY(sync_element(writer, elements, item, named(old, "name", text_of(item, "origin")), path, depth));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err sync_system(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before,
+                                  const char *path, unsigned depth)
+{
+    if (depth > DEEPEST)
+        return tutti_fail(TUTTI_ERR_LIMIT, "systems in systems are nested too deeply");
+    TRY(sync_elements(writer, node, json, before, path, depth));
+    TRY(sync_own_connectors(writer, node, json, before));
+    return sync_connections(writer, node, json, before);
+}
+
+/* ---- the document ---- */
+
+static enum tutti_err sync_times(struct writer *writer, json_t *json, json_t *before)
+{
+    static const char *const keys[] = {"start", "stop"}, *const names[] = {"startTime", "stopTime"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *value = json_object_get(json, keys[i]);
+        if (!value || is_equal(json, before, keys[i]))
+            continue;
+        if (!json_is_number(value) && !json_is_null(value))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "\"%s\" has to be a number", keys[i]);
+        struct tutti_node *node = tutti_make_once(&writer->maker, writer->root, TUTTI_SPACE_SSD, "DefaultExperiment");
+        if (json_is_null(value))
+            remove_attribute(node, names[i]);
+        else
+            put_number(writer, node, names[i], value);
+    }
+    return TUTTI_OK;
+}
+
+static struct tutti_node *begin_tree(struct writer *writer, const char *name)
+{
+    static const enum tutti_space spaces[] = {TUTTI_SPACE_SSD, TUTTI_SPACE_SSC, TUTTI_SPACE_SSV, TUTTI_SPACE_SSM,
+                                              TUTTI_SPACE_SSB};
+    struct tutti_maker *maker = &writer->maker;
+    writer->root = tutti_make_root(maker, "SystemStructureDescription", spaces, sizeof spaces / sizeof *spaces);
+    tutti_make_set(maker, writer->root, "version", "1.0");
+    tutti_make_set(maker, writer->root, "name", name);
+    tutti_make_set(maker, writer->root, "generationTool", "Tutti");
+    struct tutti_node *system = tutti_make(maker, writer->root, TUTTI_SPACE_SSD, "System");
+    tutti_make_set(maker, system, "name", name);
+    return system;
+}
+
+static enum tutti_err sync_document(struct writer *writer, json_t *json, json_t *before)
+{
+    const char *name = text_of(json, "name");
+    struct tutti_node *system;
+    TRY(check_name(name, "the system"));
+    if (writer->draft->ssd) {
+        writer->root = writer->draft->ssd->tree->root;
+        system = writer->draft->ssd->system.node;
+        if (!is_equal(json, before, "name"))
+            tutti_make_set(&writer->maker, system, "name", name);
+    } else
+        system = begin_tree(writer, name);
+    TRY(sync_times(writer, json, before));
+    TRY(sync_settings(writer, writer->root, json, before));
+    TRY(sync_system(writer, system, json, before, "", 0));
+    return writer->maker.failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+enum tutti_err tutti_web_document_write(struct tutti_web_draft *draft, json_t *json, struct tutti_text *text)
+{
+    struct writer writer = {.draft = draft};
+    struct tutti_tree *fresh = draft->ssd ? NULL : tutti_tree_new(draft->ssd_name);
+    json_t *before = NULL;
+    if (draft->ssd)
+        TRY(tutti_web_document_read(draft, &before));
+    writer.maker.tree = draft->ssd ? draft->ssd->tree : fresh;
+    enum tutti_err err = writer.maker.tree ? sync_document(&writer, json, before) : tutti_fail_memory();
+    if (!err)
+        err = tutti_web_sets_write(&writer.sets, draft, &writer.maker, text);
+    tutti_web_sets_fini(&writer.sets);
+    tutti_tree_free(fresh);
+    json_decref(before);
+    return err;
+}
+
+enum tutti_err tutti_web_document_take(const struct tutti_web_folder *folder, json_t *json,
+                                       struct tutti_web_draft *draft, struct tutti_text *text)
+{
+    json_t *path = json_object_get(json, "path");
+    *draft = (struct tutti_web_draft){0};
+    if (!json_is_object(json))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"document\" has to be an object");
+    if (path && !json_is_null(path) && !json_is_string(path))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"path\" has to be the name of a file, or null");
+    TRY(tutti_web_draft_init(draft, folder, json_string_value(path)));
+    return tutti_web_document_write(draft, json, text);
+}
