@@ -15,6 +15,7 @@
 #include "job/source.h"
 #include "record/table.h"
 #include "signals/inputs.h"
+#include "unit/sensitivity.h"
 
 /* ---- the system ---- */
 
@@ -128,6 +129,28 @@ static enum tutti_err read_tables(struct tutti_job *job, const struct tutti_job 
     return TUTTI_OK;
 }
 
+/* Sensitivities are equations beside those of the FMU. */
+static enum tutti_err make_sensitivity(struct tutti_job *job)
+{
+    const struct tutti_run_options *options = &job->options;
+    if (options->sensitivity_count == 0)
+        return TUTTI_OK;
+    const struct tutti_fmu *fmu = job->system->fmus[0];
+    if (!job->system->single || tutti_system_is_coupled(job->system))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--sensitivity is for one FMU, not for a system");
+    if (!fmu->desc->interfaces[TUTTI_ME].present)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: --sensitivity needs Model Exchange, which this FMU does not have",
+                          fmu->path);
+    if (options->extra)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--sensitivity does not go with extra equations of a program");
+    if (options->checkpoint || options->resume || options->recover > 0 || options->initial_state_count > 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--sensitivity does not go with checkpoints and initial states, which do not hold it");
+    TRY(tutti_sensitivity_new(&job->sensitivity, fmu, options->sensitivitys, options->sensitivity_count));
+    job->options.extra = tutti_sensitivity_extra(job->sensitivity);
+    return TUTTI_OK;
+}
+
 /* From options that were given to those that hold. `earlier`: a job of the same files, which are not read again; NULL: there is none. */
 static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earlier)
 {
@@ -142,12 +165,14 @@ static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earl
     TRY(tutti_options_check(&job->options)); /* what only both of them say may not go together */
     TRY(check_visit_takes(job));
     if (job->system->single)
-        TRY(tutti_unit_kind_for(job->system->fmus[0], choice, job->options.solver != NULL, &kind));
+        TRY(tutti_unit_kind_for(job->system->fmus[0], choice,
+                                job->options.solver != NULL || job->options.sensitivity_count > 0, &kind));
     TRY(tutti_times_resolve(&job->times, &job->options, job->system, kind ? kind->interface : TUTTI_CS,
                             earlier ? NULL : job->options.log));
     TRY(place_visit(job));
     TRY(read_tables(job, earlier));
     TRY(tutti_formulas_init(&job->formulas, &job->options, job->system));
+    TRY(make_sensitivity(job));
     TRY(tutti_states_open(&job->states, &job->options, job->system, where_is));
     TRY(tutti_joining_find(&(struct tutti_joining){job->asked, &job->options, job->system, &job->states}, &job->joins));
     return tutti_structure_init(&job->structure, job->system, TUTTI_PHASE_INITIAL);
@@ -383,6 +408,7 @@ void tutti_job_close(struct tutti_job *job)
         tutti_table_free(job->tables[i].table);
     free(job->tables);
     tutti_formulas_fini(&job->formulas);
+    tutti_sensitivity_free(job->sensitivity);
     tutti_states_fini(&job->states);
     tutti_system_free(job->system);
     free(job->result);

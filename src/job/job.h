@@ -34,13 +34,14 @@ struct tutti_job {
     struct tutti_times times;             /* as asked for and proposed; a rank may have to fit the step to its units */
     struct tutti_trajectory_file *tables; /* the input files, and those of the system */
     size_t table_count;
-    struct tutti_formulas formulas;  /* inputs that are functions of time */
-    struct tutti_states states;      /* that units begin with, and that are written at the end */
-    char *result;                    /* the result file, absolute, or "-"; NULL: none */
-    char *checkpoint;                /* the file of checkpoints, absolute; NULL: none */
-    struct tutti_bytes identity;     /* for checkpoints: what run this is (conduct/identity.h); borrowed */
-    struct tutti_checkpoint *resume; /* where the run goes on; NULL: it begins */
-    const struct tutti_visit *visit; /* NULL: none */
+    struct tutti_sensitivity *sensitivity; /* NULL: it is not asked for; options.extra otherwise */
+    struct tutti_formulas formulas;        /* inputs that are functions of time */
+    struct tutti_states states;            /* that units begin with, and that are written at the end */
+    char *result;                          /* the result file, absolute, or "-"; NULL: none */
+    char *checkpoint;                      /* the file of checkpoints, absolute; NULL: none */
+    struct tutti_bytes identity;           /* for checkpoints: what run this is (conduct/identity.h); borrowed */
+    struct tutti_checkpoint *resume;       /* where the run goes on; NULL: it begins */
+    const struct tutti_visit *visit;       /* NULL: none */
     double visit_at;
     bool borrows_tables; /* those of the input files, of the job that it renews */
     bool joins; /* all units are to be of Model Exchange, in one solver, though that was not said (job/joining.h) */

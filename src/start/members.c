@@ -223,6 +223,7 @@ static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const str
     bool disturbed = member->bent || has_wired_inputs(rank, c) || rank->estimates_errors || rank->job->is_fed;
     TRY(tutti_integration_resolve(&member->setup.integration, options, &rank->times, member->setup.tolerance, disturbed,
                                   tutti_system_is_coupled(rank->job->system)));
+    member->setup.integration.sensitivity = rank->job->sensitivity;
     TRY(take_state_tolerances(rank, c, options, &member->setup.integration));
     double share = share_of_solver(rank, member);
     member->setup.integration.rtol *= share;
@@ -355,6 +356,7 @@ static enum tutti_err choose_options(struct tutti_rank *rank, uint32_t c, struct
     const struct tutti_component *component = &rank->job->system->components[c];
     struct tutti_member *member = &rank->members[c];
     *own = *rank->job->asked;
+    own->extra = rank->job->options.extra;
     TRY(tutti_annotation_of_component(own, rank->job->system, component, &member->setup.own_step));
     double from_file = member->setup.own_step;
     TRY(own_step(rank, component->name, used, &member->setup.own_step));

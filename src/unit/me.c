@@ -15,6 +15,7 @@
 #include "unit/me_extra.h"
 #include "unit/me_linear.h"
 #include "unit/me_solution.h"
+#include "unit/sensitivity.h"
 
 /* Averages over the present step (Lacoursiere 2017 eq. 1): integral of the states since step_start. */
 struct average {
@@ -51,6 +52,11 @@ struct me {
 static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved);
 static enum tutti_err note_last(struct me *me);
 
+static struct tutti_sensitivity *twins(struct me *me)
+{
+    return me->options.integration.sensitivity;
+}
+
 static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
 {
     struct me *me = (struct me *)unit;
@@ -75,7 +81,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     TRY(tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
     me->model.instance = me->model.inputs.instance = me->instance;
     me->model.inputs.unit = unit;
-    return TUTTI_OK;
+    return tutti_sensitivity_start(twins(me), &me->model, &me->events, &instance);
 }
 
 static void finish(struct tutti_unit *unit)
@@ -85,6 +91,7 @@ static void finish(struct tutti_unit *unit)
         tutti_unit_report(unit, me->instance, me->options.log);
     discard(unit, me->last);
     tutti_instance_free(me->instance);
+    tutti_sensitivity_finish(twins(me));
     tutti_me_derivatives_fini(&me->derivatives);
     tutti_me_events_fini(&me->events);
     tutti_me_solution_fini(&me->solution);
@@ -97,7 +104,9 @@ static void finish(struct tutti_unit *unit)
 
 static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
 {
-    return tutti_unit_configure(unit, ((struct me *)unit)->instance, settings, count);
+    struct me *me = (struct me *)unit;
+    TRY(tutti_unit_configure(unit, me->instance, settings, count));
+    return tutti_sensitivity_configure(twins(me), settings, count);
 }
 
 static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
@@ -105,17 +114,22 @@ static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experim
     struct me *me = (struct me *)unit;
     me->model.setup = *setup;
     me->solution.t = me->solution.front = setup->start;
-    return tutti_instance_set_up(me->instance, setup);
+    TRY(tutti_instance_set_up(me->instance, setup));
+    return tutti_sensitivity_set_up(twins(me), setup);
 }
 
 static enum tutti_err enter_init(struct tutti_unit *unit)
 {
-    return tutti_instance_enter_initialization(((struct me *)unit)->instance, NULL);
+    struct me *me = (struct me *)unit;
+    TRY(tutti_instance_enter_initialization(me->instance, NULL));
+    return tutti_sensitivity_enter_init(twins(me));
 }
 
 static enum tutti_err reset(struct tutti_unit *unit)
 {
-    return tutti_instance_reset(((struct me *)unit)->instance);
+    struct me *me = (struct me *)unit;
+    TRY(tutti_instance_reset(me->instance));
+    return tutti_sensitivity_reset(twins(me));
 }
 
 /* The FMU is in event mode for the first time. */
@@ -140,7 +154,8 @@ static enum tutti_err exit_init(struct tutti_unit *unit)
 {
     struct me *me = (struct me *)unit;
     TRY(tutti_instance_exit_initialization(me->instance));
-    return prepare(me);
+    TRY(prepare(me));
+    return tutti_sensitivity_exit_init(twins(me));
 }
 
 /* An event follows, as it does after an initialisation: only there FMUs tell when their next one is. */
@@ -170,6 +185,7 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
     unit->counts.sets++;
     TRY(tutti_instance_set(me->instance, block->type, block->references, block->count, block->values,
                            block->value_count));
+    TRY(tutti_sensitivity_set(twins(me), block));
     bool news = false;
     TRY(tutti_me_inputs_note(&model->inputs, solution->t, block, &news));
     if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
@@ -226,8 +242,10 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 
 static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
 {
-    return tutti_instance_offer(((struct me *)unit)->instance, block->type, block->references, block->count,
-                                block->values, block->value_count, refused);
+    struct me *me = (struct me *)unit;
+    TRY(tutti_instance_offer(me->instance, block->type, block->references, block->count, block->values,
+                             block->value_count, refused));
+    return tutti_sensitivity_offer(twins(me), block, refused);
 }
 
 static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
@@ -246,6 +264,7 @@ static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
     solution->open = false;
     if (!(me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP))
         return TUTTI_OK;
+    TRY(tutti_sensitivity_complete(twins(me), solution->t, solution->x));
     /* Whatever may be restored lies before this point, which is the end of a step. */
     return tutti_instance_completed_step(me->instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
 }
@@ -468,6 +487,12 @@ static enum tutti_err enter_event(struct tutti_unit *unit)
     if (solution->open) /* E2 */
         TRY(complete_step(me, &left));
     TRY(slopes_before_event(me));
+    if (twins(me)) {
+        TRY(tutti_me_solution_place_back(solution));
+        TRY(tutti_sensitivity_enter_event(twins(me), solution->t, solution->x,
+                                          me->between.state_event ? me->events.indicator : SIZE_MAX));
+        TRY(tutti_me_solution_place_back(solution));
+    }
     me->switches = me->between.own_event || me->between.state_event;
     me->between.own_event = me->between.state_event = false;
     model->calendar.events++;
@@ -513,6 +538,7 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
     TRY(tutti_instance_enter_continuous(me->instance));
     if (model->calendar.events == 0)
         TRY(tutti_me_inputs_read(&model->inputs, solution->t));
+    TRY(tutti_sensitivity_leave_event(twins(me), solution->t, solution->x, first, &changed));
     if (first)
         TRY(tutti_me_extra_start(&me->extra, solution->t, solution->x));
     TRY(plan_after_event(me, first || changed, discrete.states_changed));

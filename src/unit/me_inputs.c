@@ -348,6 +348,15 @@ enum tutti_err tutti_me_inputs_write(struct me_inputs *inputs, double t)
     return hand_over(inputs, true, &(struct sample){.t1 = t});
 }
 
+enum tutti_err tutti_me_inputs_hand_to(struct me_inputs *inputs, struct tutti_instance *instance, double t)
+{
+    struct tutti_instance *own = inputs->instance;
+    inputs->instance = instance;
+    enum tutti_err err = tutti_me_inputs_write(inputs, t);
+    inputs->instance = own;
+    return err;
+}
+
 enum tutti_err tutti_me_inputs_apply(struct me_inputs *inputs, double t)
 {
     return hand_over(inputs, false, &(struct sample){.t1 = t});

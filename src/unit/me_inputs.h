@@ -52,6 +52,9 @@ void tutti_me_inputs_collect(struct me_inputs *inputs);
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_read(struct me_inputs *inputs, double t);
 /* Hands all values at t to the FMU: when the unit goes back. */
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_write(struct me_inputs *inputs, double t);
+/* ... to another instance of it. */
+TUTTI_CHECKED enum tutti_err tutti_me_inputs_hand_to(struct me_inputs *inputs, struct tutti_instance *instance,
+                                                     double t);
 /* Hands the moving inputs at t to the FMU. */
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_apply(struct me_inputs *inputs, double t);
 /* ... their averages from t0 to t1. */

@@ -26,10 +26,11 @@
 #include "unit/signals.h"
 
 struct tutti_unit;
-struct tutti_linear;     /* linear.h */
-struct tutti_unit_saved; /* a point that a unit can go back to; the kind knows what is in it */
-struct tutti_extra;      /* <tutti/extra.h> */
-struct tutti_replay;     /* replay.h */
+struct tutti_linear;      /* linear.h */
+struct tutti_unit_saved;  /* a point that a unit can go back to; the kind knows what is in it */
+struct tutti_extra;       /* <tutti/extra.h> */
+struct tutti_replay;      /* replay.h */
+struct tutti_sensitivity; /* sensitivity.h */
 
 /* An absolute tolerance of one state. */
 struct tutti_state_tolerance {
@@ -51,6 +52,7 @@ struct tutti_integration {
     enum tutti_linear_solver linear;
     bool average;                    /* outputs are those of the averages over a step (Lacoursiere 2017 eq. 1-3) */
     const struct tutti_extra *extra; /* equations that are integrated with the FMU's; NULL: none */
+    struct tutti_sensitivity *sensitivity; /* ... if they are its own, by parameters; NULL: they are not. Borrowed */
 };
 
 /* Which interface of an FMU is wanted. */
