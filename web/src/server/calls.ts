@@ -12,7 +12,7 @@ export const upload = (path: string, file: Blob) => request("POST", "files", { p
 export const getFmu = (path: string) => getJson<FmuInfo>("fmu", { path });
 export const getSystem = (path: string) => getJson<Document>("system", { path });
 export const look = (document: Document) => sendJson<Look>("POST", "system/look", {}, document);
-export const analyze = (document: Document, options: Readonly<Record<string, unknown>>) => sendJson<Analysis>("POST", "system/analyze", {}, { ...document, options });
+export const analyze = (document: Document, options: Readonly<Record<string, unknown>>) => sendJson<Analysis>("POST", "system/analyze", {}, { document, options });
 export const saveSystem = (path: string, document: Document) => sendJson<Partial<Document> | null>("PUT", "system", { path }, document);
 export const importSystem = (path: string) => sendJson<Document>("POST", "import", { path }, {});
 export const getOptions = () => getJson<Option[]>("options");
