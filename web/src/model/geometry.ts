@@ -88,7 +88,7 @@ export interface Wire {
     readonly fromBox: string;
     readonly toBox: string;
     readonly index: number;
-    /** Wires of the same two units that go back are drawn beside each other. */
+    /** Wires of a unit that go back are drawn beside each other. */
     readonly lane: number;
 }
 
@@ -125,10 +125,9 @@ export function sceneOf(system: System, scale: number, expanded: ReadonlySet<str
         if (!from || !to)
             return;
         const back = to.x - from.x < 24;
-        const pair = `${start.element}\n${end.element}`;
-        const lane = back ? lanes.get(pair) ?? 0 : 0;
+        const lane = back ? lanes.get(start.element) ?? 0 : 0;
         if (back)
-            lanes.set(pair, lane + 1);
+            lanes.set(start.element, lane + 1);
         wires.push({ from, to, fromBox: start.element, toBox: end.element, index, lane });
     });
     const margin = edges.length > 0 ? 220 : 0;
