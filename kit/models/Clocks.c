@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks.c - every kind of clock. Each counts its ticks and notes when the last one was; ticks of all make a hash, in which their order
- * counts. `changing` ticks after 1/10, 2/10, 3/10, 1/10, ... seconds; `countdown` 1/7 s after every third tick of `constant`; `computed` has
+ * counts. `changing` ticks after 1/10, 2/10, 3/10, 1/10, ... seconds; `countdown` 1/70 s after every third tick of `constant`; `computed` has
  * an interval that follows from a parameter; `told` is told its interval; `out` ticks with every second tick of `triggered`. */
 #include "kit.h"
 
@@ -78,7 +78,7 @@ static enum kit_status tick(struct kit *kit, void *self, double t, const struct 
     if (clock == &m->changing)
         return kit_set_interval(kit, &m->changing, (uint64_t)(m->changing_count % 3) + 1, 10);
     if (clock == &m->constant && m->constant_count % 3 == 0)
-        return kit_set_interval(kit, &m->countdown, 1, 7);
+        return kit_set_interval(kit, &m->countdown, 1, 70);
     if (clock == &m->triggered && m->triggered_count % 2 == 0) {
         m->out.active = true;
         m->out_count++;

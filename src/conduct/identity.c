@@ -43,6 +43,8 @@ static enum tutti_err put_all(const struct tutti_job *job, struct tutti_parcel *
         TRY(put_file(parcel, system->files[i].name, system->files[i].path));
     for (size_t i = 0; i < options->input_count; i++)
         TRY(put_file(parcel, options->inputs[i], options->inputs[i]));
+    if (options->schedule)
+        TRY(put_file(parcel, options->schedule, options->schedule));
     for (uint32_t c = 0; c < job->states.count; c++) {
         const struct tutti_initial_state *state = tutti_states_initial(&job->states, c);
         if (state) {

@@ -225,6 +225,9 @@ static void tell_files(const struct tutti_job *job)
     for (size_t i = 0; i < options->input_count; i++)
         options->used(options->used_context,
                       &(struct tutti_used_file){"input", options->inputs[i], options->inputs[i]});
+    if (options->schedule)
+        options->used(options->used_context,
+                      &(struct tutti_used_file){"schedule", options->schedule, options->schedule});
     for (uint32_t c = 0; c < job->states.count; c++) {
         const struct tutti_initial_state *state = tutti_states_initial(&job->states, c);
         if (state)

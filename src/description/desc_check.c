@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Everything that a description can have wrong with itself: variables, references, model structure, units, types, names. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
+#include "clocks/instant.h"
 #include "description/desc.h"
 #include "description/desc_report.h"
 
@@ -250,6 +252,24 @@ static void check_derivative(struct check *check, uint32_t index)
                     tutti_variability_name(var->variability));
 }
 
+/* Intervals and shifts are exact, as whole numbers. */
+static void check_interval(struct check *check, const struct tutti_var *var)
+{
+    const struct tutti_clock *clock = var->more->clock;
+    struct tutti_fraction fraction;
+    bool counted = clock->interval_counter > 0 && clock->resolution > 0;
+    if (!counted && clock->interval > 0 && !tutti_fraction_of(clock->interval, &fraction))
+        check_error(check, var, "intervalDecimal is %g, expected a fraction of two 64-bit numbers", clock->interval);
+    if (!counted && clock->shift > 0 && !tutti_fraction_of(clock->shift, &fraction))
+        check_error(check, var, "shiftDecimal is %g, expected a fraction of two 64-bit numbers", clock->shift);
+    if (!counted || !(clock->interval > 0))
+        return;
+    double exact = tutti_fraction_value((struct tutti_fraction){clock->interval_counter, clock->resolution});
+    if (fabs(exact - clock->interval) > 1e-9 * exact)
+        check_error(check, var, "intervalCounter / resolution is %g, expected intervalDecimal, which is %g", exact,
+                    clock->interval);
+}
+
 static void check_clock(struct check *check, const struct tutti_var *var)
 {
     const struct tutti_clock *clock = var->more->clock;
@@ -264,8 +284,19 @@ static void check_clock(struct check *check, const struct tutti_var *var)
         return;
     }
     bool periodic = clock->interval_variability <= TUTTI_INTERVAL_TUNABLE;
-    if (periodic && !(clock->interval > 0) && clock->interval_counter == 0)
-        check_error(check, var, "a periodic clock without a positive intervalDecimal, expected one");
+    bool constant = clock->interval_variability == TUTTI_INTERVAL_CONSTANT;
+    if (constant && !(clock->interval > 0) && clock->interval_counter == 0)
+        check_error(check, var, "a constant clock without a positive intervalDecimal, expected one");
+    else if (clock->interval < 0)
+        check_error(check, var, "intervalDecimal is %g, expected more than 0", clock->interval);
+    if (var->causality != TUTTI_INPUT && clock->interval_variability != TUTTI_INTERVAL_TRIGGERED)
+        check_error(check, var, "a clock with causality %s that ticks by time, expected intervalVariability triggered",
+                    tutti_causality_name(var->causality));
+    if (var->causality == TUTTI_OUTPUT && clock->has_priority)
+        check_error(check, var, "found a priority, expected none for an output clock");
+    if (var->causality == TUTTI_LOCAL && check->desc->interfaces[TUTTI_SE].present)
+        check_error(check, var, "a local clock, expected none in Scheduled Execution");
+    check_interval(check, var);
     if (!periodic && (clock->interval != 0 || clock->interval_counter != 0))
         check_error(check, var, "found an interval, expected none because the clock is not periodic");
     if (clock->shift < 0)
@@ -281,7 +312,9 @@ static void check_clocked(struct check *check, const struct tutti_var *var)
     const struct tutti_desc *desc = check->desc;
     for (uint32_t i = 0; i < var->clock_count; i++) {
         const struct tutti_var *clock = &desc->vars[var->more->clocks[i]];
-        if (clock->type != TUTTI_TYPE_CLOCK)
+        if (clock == var)
+            check_error(check, var, "it belongs to itself, expected other clocks");
+        else if (clock->type != TUTTI_TYPE_CLOCK)
             check_error(check, var, "clocks names \"%.200s\" (line %u), which is no clock", clock->name, clock->line);
     }
     if (var->clock_count && var->variability != TUTTI_DISCRETE && var->variability != TUTTI_TUNABLE)

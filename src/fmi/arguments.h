@@ -21,6 +21,14 @@ struct tutti_intermediate {
     double return_at;  /* ... at this time */
 };
 
+/* The next interval of a clock, or its shift, as the FMU tells it, and as it is told. */
+struct tutti_timing {
+    bool fraction; /* the clock has fractions, and they are used */
+    double decimal;
+    uint64_t counter, resolution;
+    enum { TUTTI_TIMING_NOT_YET_KNOWN, TUTTI_TIMING_UNCHANGED, TUTTI_TIMING_CHANGED } qualifier;
+};
+
 struct tutti_instance_options {
     const char *name;            /* copied */
     const struct tutti_log *log; /* borrowed for the instance's life; NULL: silent */
@@ -34,6 +42,9 @@ struct tutti_instance_options {
     enum tutti_err (*intermediate_update)(void *context, struct tutti_instance *instance,
                                           struct tutti_intermediate *update);
     void *intermediate_context;
+    /* Scheduled Execution: the FMU is in clock update mode, inside of a partition. What fails there fails the partition. */
+    enum tutti_err (*clock_update)(void *context, struct tutti_instance *instance);
+    void *clock_context;
 };
 
 struct tutti_experiment_setup {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* binding.h - what differs between FMI versions, as one vtable.
  *
- * A version is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct for both interfaces, Co-Simulation (CS)
- * and Model Exchange (ME); FMI 1.0, whose interfaces are two standards, exports two. The functions call the FMU once,
+ * A version is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct for its interfaces, Co-Simulation (CS),
+ * Model Exchange (ME) and Scheduled Execution (SE); FMI 1.0, whose interfaces are two standards, exports two. The functions call the FMU once,
  * convert types, and return the FMU's status; states, messages and errors are instance.c's. A slot that the version or
  * interface does not have is NULL, and the state machine never lets a call come that far. */
 #ifndef TUTTI_FMI_BINDING_H
@@ -94,6 +94,17 @@ struct tutti_binding {
      * is false before. */
     enum tutti_status (*update_discrete)(struct tutti_instance *instance, struct tutti_discrete *discrete);
     enum tutti_status (*enter_step)(struct tutti_instance *instance);
+    /* Clocks (3.0): one value per reference. An interval or shift is that of one clock; timing->fraction says how it is told. */
+    enum tutti_status (*set_clocks)(struct tutti_instance *instance, const uint32_t *references, size_t count,
+                                    const bool *values);
+    enum tutti_status (*get_clocks)(struct tutti_instance *instance, const uint32_t *references, size_t count,
+                                    bool *values);
+    enum tutti_status (*get_interval)(struct tutti_instance *instance, uint32_t reference, struct tutti_timing *timing);
+    enum tutti_status (*get_shift)(struct tutti_instance *instance, uint32_t reference, struct tutti_timing *timing);
+    enum tutti_status (*set_interval)(struct tutti_instance *instance, uint32_t reference,
+                                      const struct tutti_timing *timing);
+    /* Scheduled Execution: the partition of an input clock. */
+    enum tutti_status (*activate)(struct tutti_instance *instance, uint32_t reference, double t);
     enum tutti_status (*get_state)(struct tutti_instance *instance, void **handle);
     enum tutti_status (*set_state)(struct tutti_instance *instance, void *handle);
     enum tutti_status (*free_state)(struct tutti_instance *instance, void **handle);

@@ -64,8 +64,8 @@ enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_
         tutti_fail(TUTTI_ERR_STATE,
                    "%s: FMI %s does not allow to %s in the state \"%s\"%s; this is a fault in the program that "
                    "drives the FMU",
-                   in->options.name, in->binding->version, tutti_call_word(call), tutti_state_name(in->state),
-                   when(in).text);
+                   in->options.name, in->binding->version, tutti_call_word(call),
+                   tutti_state_name(in->library->kind, in->state), when(in).text);
     return about(in, TUTTI_ERR_STATE);
 }
 

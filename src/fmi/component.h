@@ -28,6 +28,8 @@ struct tutti_messages {
     struct tutti_message_texts *texts; /* made for the first message: of thousands of instances most say nothing */
 };
 
+struct tutti_instance_clocks; /* clocks.h */
+
 /* What every call touches comes first, so that many instances fit into the caches; what few do is elsewhere. */
 struct tutti_instance {
     struct tutti_library *library;
@@ -63,7 +65,8 @@ struct tutti_instance {
     };
     struct tutti_instance *next; /* of those that are dead, or idle */
     uint32_t can; /* TUTTI_CAN_*: the library's, but for saved states of one that is taken back by forking */
-    struct tutti_forked *forked; /* the process that the FMU lives in (forked/); NULL: this one */
+    struct tutti_instance_clocks *clocks; /* owned; NULL: it has none */
+    struct tutti_forked *forked;          /* the process that the FMU lives in (forked/); NULL: this one */
     /* In that process: takes what the FMU says instead of tutti_instance_message. NULL elsewhere. */
     void (*relay)(struct tutti_instance *instance, enum tutti_status status, const char *category, const char *text);
     void *scratch; /* for types that a version lays out in its own way; grows, never shrinks */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 3.0 for the interface binding.h: Co-Simulation and Model Exchange. */
+/* FMI 3.0 for the interface binding.h: Co-Simulation, Model Exchange and Scheduled Execution. */
 #include <stdlib.h>
 
 #include "fmi/api3.h"
-#include "fmi/component.h"
+#include "fmi/clocks.h"
 
 struct functions {
 #define X(name, ret, params, group) ret(*name) params;
@@ -58,12 +58,31 @@ static void *instantiate_co_simulation(struct tutti_instance *in, const char *to
                                                 intermediate ? intermediate_update : NULL);
 }
 
+static void clock_update(fmi3InstanceEnvironment environment)
+{
+    tutti_instance_clock_update(environment ? environment : tutti_instance_current());
+}
+
+static void lock_preemption(void)
+{
+    tutti_instance_lock_preemption(true);
+}
+
+static void unlock_preemption(void)
+{
+    tutti_instance_lock_preemption(false);
+}
+
 static void *instantiate(struct tutti_instance *in)
 {
     const char *token = in->library->desc->token ? in->library->desc->token : "";
     const char *resources = in->library->has_resources ? in->library->resources : NULL;
     if (in->library->kind == TUTTI_CS)
         return instantiate_co_simulation(in, token, resources);
+    if (in->library->kind == TUTTI_SE)
+        return fmu(in)->fmi3InstantiateScheduledExecution(in->options.name, token, resources, false, in->logging_on, in,
+                                                          log_message, clock_update, lock_preemption,
+                                                          unlock_preemption);
     return fmu(in)->fmi3InstantiateModelExchange(in->options.name, token, resources, false, in->logging_on, in,
                                                  log_message);
 }
@@ -214,6 +233,48 @@ static enum tutti_status enter_step(struct tutti_instance *in)
     return CALL_FMU(in, fmi3EnterStepMode);
 }
 
+static enum tutti_status set_clocks(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                    const bool *values)
+{
+    return CALL_FMU(in, fmi3SetClock, references, count, values);
+}
+
+static enum tutti_status get_clocks(struct tutti_instance *in, const uint32_t *references, size_t count, bool *values)
+{
+    return CALL_FMU(in, fmi3GetClock, references, count, values);
+}
+
+static enum tutti_status get_interval(struct tutti_instance *in, uint32_t reference, struct tutti_timing *timing)
+{
+    fmi3IntervalQualifier qualifier = fmi3IntervalNotYetKnown;
+    enum tutti_status status =
+        timing->fraction
+            ? CALL_FMU(in, fmi3GetIntervalFraction, &reference, 1, &timing->counter, &timing->resolution, &qualifier)
+            : CALL_FMU(in, fmi3GetIntervalDecimal, &reference, 1, &timing->decimal, &qualifier);
+    timing->qualifier = qualifier == fmi3IntervalChanged     ? TUTTI_TIMING_CHANGED
+                        : qualifier == fmi3IntervalUnchanged ? TUTTI_TIMING_UNCHANGED
+                                                             : TUTTI_TIMING_NOT_YET_KNOWN;
+    return status;
+}
+
+static enum tutti_status get_shift(struct tutti_instance *in, uint32_t reference, struct tutti_timing *timing)
+{
+    return timing->fraction ? CALL_FMU(in, fmi3GetShiftFraction, &reference, 1, &timing->counter, &timing->resolution)
+                            : CALL_FMU(in, fmi3GetShiftDecimal, &reference, 1, &timing->decimal);
+}
+
+static enum tutti_status set_interval(struct tutti_instance *in, uint32_t reference, const struct tutti_timing *timing)
+{
+    return timing->fraction
+               ? CALL_FMU(in, fmi3SetIntervalFraction, &reference, 1, &timing->counter, &timing->resolution)
+               : CALL_FMU(in, fmi3SetIntervalDecimal, &reference, 1, &timing->decimal);
+}
+
+static enum tutti_status activate(struct tutti_instance *in, uint32_t reference, double t)
+{
+    return (enum tutti_status)fmu(in)->fmi3ActivateModelPartition(in->component, reference, t);
+}
+
 static enum tutti_status get_state(struct tutti_instance *in, void **handle)
 {
     return CALL_FMU(in, fmi3GetFMUState, handle);
@@ -318,7 +379,7 @@ static const char *type_word(enum tutti_type type)
     }
 }
 
-/* One name differs between the interfaces. */
+/* One name differs between the interfaces. Those of intervals and shifts go without Decimal or Fraction. */
 #define COMMON_NAMES                                                                                                   \
     [TUTTI_CALL_FREE] = "fmi3FreeInstance", [TUTTI_CALL_SET_DEBUG_LOGGING] = "fmi3SetDebugLogging",                    \
     [TUTTI_CALL_ENTER_CONFIGURATION] = "fmi3EnterConfigurationMode",                                                   \
@@ -337,7 +398,10 @@ static const char *type_word(enum tutti_type type)
     [TUTTI_CALL_COMPLETED_STEP] = "fmi3CompletedIntegratorStep", [TUTTI_CALL_GET_STATE] = "fmi3GetFMUState",           \
     [TUTTI_CALL_SET_STATE] = "fmi3SetFMUState", [TUTTI_CALL_FREE_STATE] = "fmi3FreeFMUState",                          \
     [TUTTI_CALL_SERIALIZE] = "fmi3SerializeFMUState", [TUTTI_CALL_DESERIALIZE] = "fmi3DeserializeFMUState",            \
-    [TUTTI_CALL_TERMINATE] = "fmi3Terminate", [TUTTI_CALL_RESET] = "fmi3Reset"
+    [TUTTI_CALL_TERMINATE] = "fmi3Terminate", [TUTTI_CALL_RESET] = "fmi3Reset",                                        \
+    [TUTTI_CALL_SET_CLOCKS] = "fmi3SetClock", [TUTTI_CALL_GET_CLOCKS] = "fmi3GetClock",                                \
+    [TUTTI_CALL_SET_INTERVAL] = "fmi3SetInterval", [TUTTI_CALL_GET_INTERVAL] = "fmi3GetInterval",                      \
+    [TUTTI_CALL_GET_SHIFT] = "fmi3GetShift", [TUTTI_CALL_ACTIVATE] = "fmi3ActivateModelPartition"
 
 static const char *const cs_names[TUTTI_CALL_COUNT] = {
     COMMON_NAMES,
@@ -347,6 +411,11 @@ static const char *const cs_names[TUTTI_CALL_COUNT] = {
 static const char *const me_names[TUTTI_CALL_COUNT] = {
     COMMON_NAMES,
     [TUTTI_CALL_INSTANTIATE] = "fmi3InstantiateModelExchange",
+};
+
+static const char *const se_names[TUTTI_CALL_COUNT] = {
+    COMMON_NAMES,
+    [TUTTI_CALL_INSTANTIATE] = "fmi3InstantiateScheduledExecution",
 };
 
 static const struct tutti_optional optional[] = {
@@ -368,7 +437,7 @@ const struct tutti_binding tutti_binding_fmi3 = {
                  [TUTTI_ME] = FMI3_COMMON | FMI3_ME | FMI3_EVENT,
                  [TUTTI_SE] = FMI3_COMMON | FMI3_SE},
     .optional = optional,
-    .call_names = {[TUTTI_CS] = cs_names, [TUTTI_ME] = me_names},
+    .call_names = {[TUTTI_CS] = cs_names, [TUTTI_ME] = me_names, [TUTTI_SE] = se_names},
     .type_word = type_word,
     .types = ((1u << TUTTI_TYPE_COUNT) - 1) & ~(1u << TUTTI_TYPE_CLOCK),
     .get_version = get_version,
@@ -387,6 +456,12 @@ const struct tutti_binding tutti_binding_fmi3 = {
     .enter_event = enter_event,
     .update_discrete = update_discrete,
     .enter_step = enter_step,
+    .set_clocks = set_clocks,
+    .get_clocks = get_clocks,
+    .get_interval = get_interval,
+    .get_shift = get_shift,
+    .set_interval = set_interval,
+    .activate = activate,
     .get_state = get_state,
     .set_state = set_state,
     .free_state = free_state,

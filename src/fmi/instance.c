@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "fmi/call.h"
+#include "fmi/clocks.h"
 #include "fmi/forked/forked.h"
 
 /* Instances of FMUs that were Fatal; never freed. */
@@ -200,7 +201,9 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     in->time = NAN;
     in->can = library->can;
     pthread_mutex_init(&in->messages.lock, NULL);
-    enum tutti_err err = bring_to_life(in);
+    enum tutti_err err = tutti_instance_clocks_new(&in->clocks, library->desc);
+    if (!err)
+        err = bring_to_life(in);
     if (err) {
         tutti_instance_free(in);
         return err;
@@ -256,6 +259,7 @@ void tutti_instance_free(struct tutti_instance *in)
     pthread_mutex_destroy(&in->messages.lock);
     free(in->messages.texts);
     free((char *)in->options.name);
+    tutti_instance_clocks_free(in->clocks);
     free(in->refusal);
     free(in->scratch);
     free(in);
@@ -339,6 +343,8 @@ enum tutti_err tutti_instance_set(struct tutti_instance *in, enum tutti_type typ
 {
     if (__builtin_expect(!(in->binding->types >> type & 1), 0))
         return lacks_type(in, TUTTI_CALL_SET, type);
+    if (__builtin_expect(in->clocks != NULL, 0))
+        TRY(tutti_instance_clocks_check(in, TUTTI_CALL_SET, references, count));
     in->call_type = type;
     CALL(in, TUTTI_CALL_SET, set, in, type, references, count, values, value_count);
     return TUTTI_OK;
@@ -349,6 +355,8 @@ enum tutti_err tutti_instance_get(struct tutti_instance *in, enum tutti_type typ
 {
     if (__builtin_expect(!(in->binding->types >> type & 1), 0))
         return lacks_type(in, TUTTI_CALL_GET, type);
+    if (__builtin_expect(in->clocks != NULL, 0))
+        TRY(tutti_instance_clocks_check(in, TUTTI_CALL_GET, references, count));
     in->call_type = type;
     CALL(in, TUTTI_CALL_GET, get, in, type, references, count, values, value_count);
     return TUTTI_OK;
@@ -434,6 +442,7 @@ enum tutti_err tutti_instance_terminate(struct tutti_instance *in)
 enum tutti_err tutti_instance_reset(struct tutti_instance *in)
 {
     CALL(in, TUTTI_CALL_RESET, reset, in);
+    tutti_instance_clocks_rest(in);
     return TUTTI_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instance.h - one instance of an FMU, for Co-Simulation or Model Exchange as its library was loaded for; one form for
+/* instance.h - one instance of an FMU, for Co-Simulation, Model Exchange or Scheduled Execution as its library was loaded for; one form for
  * FMI 1.0, 2.0 and 3.0.
  *
  * Every function checks the state machine (state.h), calls the FMU once, and turns its status into an error that names
@@ -86,6 +86,23 @@ TUTTI_CHECKED enum tutti_err tutti_instance_enter_event(struct tutti_instance *i
 TUTTI_CHECKED enum tutti_err tutti_instance_update_discrete(struct tutti_instance *instance,
                                                             struct tutti_discrete *discrete);
 TUTTI_CHECKED enum tutti_err tutti_instance_enter_step(struct tutti_instance *instance);
+
+/* Clocks (FMI 3.0), in event mode: input clocks tick, or do not any more; whether clocks tick now (in Scheduled Execution only in the callback
+ * of a partition). What the standard forbids for one of them is STATE, with its name (I16 to I19). */
+TUTTI_CHECKED enum tutti_err tutti_instance_set_clocks(struct tutti_instance *instance, const uint32_t *references,
+                                                       size_t count, const bool *values);
+TUTTI_CHECKED enum tutti_err tutti_instance_get_clocks(struct tutti_instance *instance, const uint32_t *references,
+                                                       size_t count, bool *values);
+/* The next interval of a clock, and its shift. timing->fraction says whether it is asked for, or told, as a fraction. An answer that is no time
+ * is an error of the FMU's. */
+TUTTI_CHECKED enum tutti_err tutti_instance_get_interval(struct tutti_instance *instance, uint32_t reference,
+                                                         struct tutti_timing *timing);
+TUTTI_CHECKED enum tutti_err tutti_instance_get_shift(struct tutti_instance *instance, uint32_t reference,
+                                                      struct tutti_timing *timing);
+TUTTI_CHECKED enum tutti_err tutti_instance_set_interval(struct tutti_instance *instance, uint32_t reference,
+                                                         const struct tutti_timing *timing);
+/* Scheduled Execution: computes the partition of an input clock at time t, which the instance is at from then on. */
+TUTTI_CHECKED enum tutti_err tutti_instance_activate(struct tutti_instance *instance, uint32_t reference, double t);
 
 /* Saves into `saved`, reusing what it holds. */
 TUTTI_CHECKED enum tutti_err tutti_instance_save(struct tutti_instance *instance, struct tutti_saved *saved);

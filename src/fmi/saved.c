@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fmi/call.h"
+#include "fmi/clocks.h"
 #include "fmi/instance.h"
 
 enum tutti_err tutti_instance_save(struct tutti_instance *in, struct tutti_saved *saved)
@@ -21,6 +22,7 @@ enum tutti_err tutti_instance_restore(struct tutti_instance *in, const struct tu
     CALL(in, TUTTI_CALL_SET_STATE, set_state, in, saved->handle);
     in->state = saved->state;
     in->time = saved->time;
+    tutti_instance_clocks_rest(in);
     return TUTTI_OK;
 }
 

@@ -67,6 +67,11 @@ static const uint16_t cs3[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_ENTER_EVENT] = IN(STEP) | IN(STEP_SET),
     [TUTTI_CALL_UPDATE_DISCRETE] = IN(EVENT),
     [TUTTI_CALL_ENTER_STEP] = IN(EVENT),
+    [TUTTI_CALL_SET_CLOCKS] = IN(EVENT),
+    [TUTTI_CALL_GET_CLOCKS] = IN(EVENT),
+    [TUTTI_CALL_SET_INTERVAL] = IN(INITIALIZATION) | IN(EVENT),
+    [TUTTI_CALL_GET_INTERVAL] = IN(INITIALIZATION) | IN(EVENT),
+    [TUTTI_CALL_GET_SHIFT] = IN(INITIALIZATION),
     [TUTTI_CALL_SET] = IN(INSTANTIATED) | IN(CONFIGURATION) | IN(INITIALIZATION) | IN(EVENT) | IN(STEP) | IN(STEP_SET) |
                        IN(RECONFIGURATION) | IN(INTERMEDIATE),
     [TUTTI_CALL_GET] = READABLE | IN(INSTANTIATED) | IN(INTERMEDIATE),
@@ -150,6 +155,11 @@ static const uint16_t me3[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_ENTER_EVENT] = IN(CONTINUOUS),
     [TUTTI_CALL_UPDATE_DISCRETE] = IN(EVENT),
     [TUTTI_CALL_ENTER_CONTINUOUS] = IN(EVENT),
+    [TUTTI_CALL_SET_CLOCKS] = IN(EVENT),
+    [TUTTI_CALL_GET_CLOCKS] = IN(EVENT),
+    [TUTTI_CALL_SET_INTERVAL] = IN(INITIALIZATION) | IN(EVENT),
+    [TUTTI_CALL_GET_INTERVAL] = IN(INITIALIZATION) | IN(EVENT),
+    [TUTTI_CALL_GET_SHIFT] = IN(INITIALIZATION),
     [TUTTI_CALL_SET] = IN(INSTANTIATED) | IN(CONFIGURATION) | IN(INITIALIZATION) | RUNNING | IN(RECONFIGURATION),
     [TUTTI_CALL_GET] = EVALUABLE | IN(INSTANTIATED),
     [TUTTI_CALL_GET_DIRECTIONAL] = EVALUABLE,
@@ -170,19 +180,52 @@ static const uint16_t me3[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_RESET] = ALIVE,
 };
 
+/* Clock activation mode is STEP here, with STEP_SET while something was set since the last partition (I19). */
+static const uint16_t se3[TUTTI_CALL_COUNT] = {
+    [TUTTI_CALL_INSTANTIATE] = IN(NONE),
+    [TUTTI_CALL_FREE] = ALIVE,
+    [TUTTI_CALL_SET_DEBUG_LOGGING] = ALIVE,
+    [TUTTI_CALL_ENTER_CONFIGURATION] = IN(INSTANTIATED) | IN(STEP) | IN(STEP_SET),
+    [TUTTI_CALL_EXIT_CONFIGURATION] = IN(CONFIGURATION) | IN(RECONFIGURATION),
+    [TUTTI_CALL_ENTER_INITIALIZATION] = IN(INSTANTIATED),
+    [TUTTI_CALL_EXIT_INITIALIZATION] = IN(INITIALIZATION),
+    [TUTTI_CALL_GET_CLOCKS] = IN(INTERMEDIATE),
+    [TUTTI_CALL_SET_INTERVAL] = IN(INITIALIZATION) | IN(STEP) | IN(STEP_SET),
+    [TUTTI_CALL_GET_INTERVAL] = IN(INITIALIZATION) | IN(STEP) | IN(STEP_SET) | IN(INTERMEDIATE),
+    [TUTTI_CALL_GET_SHIFT] = IN(INITIALIZATION),
+    [TUTTI_CALL_ACTIVATE] = IN(STEP) | IN(STEP_SET),
+    [TUTTI_CALL_SET] = IN(INSTANTIATED) | IN(CONFIGURATION) | IN(INITIALIZATION) | IN(STEP) | IN(STEP_SET) |
+                       IN(RECONFIGURATION),
+    [TUTTI_CALL_GET] = (READABLE | IN(INSTANTIATED)) & ~IN(EVENT),
+    [TUTTI_CALL_GET_DIRECTIONAL] = IN(INITIALIZATION) | IN(STEP) | IN(STEP_SET) | IN(TERMINATED) | IN(ERROR),
+    [TUTTI_CALL_GET_STATE] = SAVABLE,
+    [TUTTI_CALL_SET_STATE] = SAVABLE,
+    [TUTTI_CALL_FREE_STATE] = SAVABLE,
+    [TUTTI_CALL_SERIALIZE] = SAVABLE,
+    [TUTTI_CALL_DESERIALIZE] = SAVABLE,
+    [TUTTI_CALL_TERMINATE] = IN(STEP) | IN(STEP_SET),
+    [TUTTI_CALL_RESET] = ALIVE,
+};
+
 const uint16_t *tutti_state_table(enum tutti_interface_kind kind, int fmi)
 {
     static const uint16_t nothing[TUTTI_CALL_COUNT];
     static const uint16_t *const tables[TUTTI_INTERFACE_COUNT][3] = {
         [TUTTI_CS] = {cs1, cs2, cs3},
         [TUTTI_ME] = {me1, me2, me3},
-        [TUTTI_SE] = {nothing, nothing, nothing},
+        [TUTTI_SE] = {nothing, nothing, se3},
     };
     return tables[kind][fmi - 1];
 }
 
-const char *tutti_state_name(enum tutti_state state)
+const char *tutti_state_name(enum tutti_interface_kind kind, enum tutti_state state)
 {
+    if (kind == TUTTI_SE && state == TUTTI_STATE_STEP)
+        return "clock activation mode";
+    if (kind == TUTTI_SE && state == TUTTI_STATE_STEP_SET)
+        return "clock activation mode with new inputs";
+    if (kind == TUTTI_SE && state == TUTTI_STATE_INTERMEDIATE)
+        return "clock update mode";
     static const char *const names[TUTTI_STATE_COUNT] = {
         [TUTTI_STATE_NONE] = "not instantiated",
         [TUTTI_STATE_INSTANTIATED] = "instantiated",

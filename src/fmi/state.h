@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h - the FMI state machines: which call is allowed when.
  *
- * One set of states serves all versions and both interfaces, Co-Simulation (CS) and Model Exchange (ME); what one of
- * them does not know (event mode in CS before 3.0, step mode in ME) no call of it leads to.
+ * One set of states serves all versions and interfaces, Co-Simulation (CS), Model Exchange (ME) and Scheduled Execution (SE); what one
+ * of them does not know (event mode in CS before 3.0, step mode in ME) no call of it leads to.
  *
  * Invariants. state.c holds, as one table per interface and version, which call is allowed in which state; it is
  * consulted before every call into an FMU. What a table of states cannot hold is kept where the name says:
@@ -29,7 +29,16 @@
  *  I14 Time and continuous states are set, and integrator steps completed, in continuous-time mode only. Sets and reads
  *      may come there in any order.
  *  I15 ME is reconfigured from event mode, and returns to it (3.0). The numbers of states and indicators are asked for
- *      when instantiated and in event mode, the only states in which they can be new. */
+ *      when instantiated and in event mode, the only states in which they can be new.
+ *  I16 Clocks (3.0) are activated and read in event mode; in Scheduled Execution (SE) they are not activated, and read in the callback of a
+ *      partition. Only input clocks are activated, periodic ones once in an event mode; they are deactivated only if they allow it (ticking.c).
+ *  I17 Clocked variables are set and read while one of their clocks ticks, or in initialisation mode (ticking.c); in SE they are read after a
+ *      partition of one of their clocks.
+ *  I18 Intervals are asked for in initialisation mode, of changing clocks that ticked and of countdown and tunable ones in event mode; in SE of
+ *      changing and tunable ones between partitions, and of countdown ones in the callback of a partition (ticking.c). Shifts: in initialisation
+ *      mode, of periodic clocks.
+ *  I19 In SE, where clock activation mode stands for step mode, a partition of an input clock is activated at times that increase (ticking.c).
+ *      Nothing is read after something was set until a partition comes between. */
 #ifndef TUTTI_FMI_STATE_H
 #define TUTTI_FMI_STATE_H
 
@@ -45,10 +54,10 @@ enum tutti_state {
     TUTTI_STATE_INITIALIZATION,
     TUTTI_STATE_EVENT,
     TUTTI_STATE_CONTINUOUS, /* ME: continuous-time mode */
-    TUTTI_STATE_STEP,       /* step mode, values of the last step can be read */
+    TUTTI_STATE_STEP,       /* step mode, values of the last step can be read; SE: clock activation mode */
     TUTTI_STATE_STEP_SET,   /* step mode, something was set since */
     TUTTI_STATE_RECONFIGURATION,
-    TUTTI_STATE_INTERMEDIATE, /* inside a do-step's callback */
+    TUTTI_STATE_INTERMEDIATE, /* inside a do-step's callback; SE: clock update mode, inside a partition's */
     TUTTI_STATE_DISCARDED,    /* FMI 1.0, 2.0: the last step was not completed */
     TUTTI_STATE_TERMINATED,
     TUTTI_STATE_ERROR,
@@ -76,6 +85,12 @@ enum tutti_state {
     X(GET_OUTPUT_DERIVATIVES, "get output derivatives")                                                                \
     X(GET_DIRECTIONAL, "get directional derivatives")                                                                  \
     X(DO_STEP, "do a step")                                                                                            \
+    X(SET_CLOCKS, "activate clocks")                                                                                   \
+    X(GET_CLOCKS, "get clocks")                                                                                        \
+    X(SET_INTERVAL, "set the interval of a clock")                                                                     \
+    X(GET_INTERVAL, "get the interval of a clock")                                                                     \
+    X(GET_SHIFT, "get the shift of a clock")                                                                           \
+    X(ACTIVATE, "activate a model partition")                                                                          \
     X(COUNT_STATES, "count the continuous states")                                                                     \
     X(SET_TIME, "set the time")                                                                                        \
     X(SET_STATES, "set the continuous states")                                                                         \
@@ -129,6 +144,7 @@ static inline enum tutti_state tutti_state_after(enum tutti_interface_kind kind,
     case TUTTI_CALL_ENTER_EVENT: return TUTTI_STATE_EVENT;
     case TUTTI_CALL_ENTER_CONTINUOUS: return TUTTI_STATE_CONTINUOUS;
     case TUTTI_CALL_ENTER_STEP:
+    case TUTTI_CALL_ACTIVATE:
     case TUTTI_CALL_DO_STEP: return TUTTI_STATE_STEP;
     case TUTTI_CALL_SET:
     case TUTTI_CALL_SET_INPUT_DERIVATIVES: return state == TUTTI_STATE_STEP ? TUTTI_STATE_STEP_SET : state;
@@ -137,7 +153,7 @@ static inline enum tutti_state tutti_state_after(enum tutti_interface_kind kind,
     }
 }
 
-const char *tutti_state_name(enum tutti_state state);
+const char *tutti_state_name(enum tutti_interface_kind kind, enum tutti_state state);
 const char *tutti_call_word(enum tutti_call call);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "fmi/call.h"
+#include "fmi/clocks.h"
 #include "fmi/instance.h"
 
 /* A time that the FMU says it reached, within rounding of [t, end], is made to lie there; false if it is elsewhere. */
@@ -132,6 +133,7 @@ enum tutti_err tutti_instance_enter_event(struct tutti_instance *in)
     if (!in->event_mode) /* I8 */
         return tutti_call_forbidden(in, TUTTI_CALL_ENTER_EVENT);
     CALL(in, TUTTI_CALL_ENTER_EVENT, enter_event, in);
+    tutti_instance_clocks_rest(in);
     in->has_next_event = false;
     return TUTTI_OK;
 }
@@ -142,6 +144,7 @@ enum tutti_err tutti_instance_update_discrete(struct tutti_instance *in, struct 
     CALL(in, TUTTI_CALL_UPDATE_DISCRETE, update_discrete, in, discrete);
     if (discrete->has_next_event && isnan(discrete->next_event))
         return tutti_call_fail(in, TUTTI_ERR_FMU, "announces the next event for a time that is not a number (NaN)");
+    tutti_instance_clocks_pass(in);
     in->has_next_event = discrete->has_next_event;
     in->next_event = discrete->next_event;
     return TUTTI_OK;

@@ -123,6 +123,10 @@ static enum tutti_err read_tables(struct tutti_job *job, const struct tutti_job 
     if (!job->tables)
         return tutti_fail_memory();
     TRY(read_inputs(job, earlier));
+    if (options->schedule) {
+        const char *path = where_is(options, options->schedule);
+        TRY(path ? tutti_schedule_read(&job->schedule, path, system) : tutti_files_fail_foreign(options->schedule));
+    }
     for (uint32_t i = 0; i < system->table_count; i++)
         job->tables[job->table_count++] =
             (struct tutti_trajectory_file){system->tables[i].file, system->tables[i].table};
@@ -406,6 +410,7 @@ void tutti_job_close(struct tutti_job *job)
     size_t own = job->borrows_tables ? 0 : job->options.input_count; /* others are the system's */
     for (size_t i = 0; i < job->table_count && i < own; i++)
         tutti_table_free(job->tables[i].table);
+    tutti_schedule_fini(&job->schedule);
     free(job->tables);
     tutti_formulas_fini(&job->formulas);
     tutti_sensitivity_free(job->sensitivity);

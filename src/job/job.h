@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "job/experiment.h"
 #include "job/formula.h"
+#include "job/schedule.h"
 #include "job/states.h"
 #include "options/options.h"
 #include "plan/structure.h"
@@ -36,6 +37,7 @@ struct tutti_job {
     size_t table_count;
     struct tutti_sensitivity *sensitivity; /* NULL: it is not asked for; options.extra otherwise */
     struct tutti_formulas formulas;        /* inputs that are functions of time */
+    struct tutti_schedule schedule;        /* of clocks */
     struct tutti_states states;            /* that units begin with, and that are written at the end */
     char *result;                          /* the result file, absolute, or "-"; NULL: none */
     char *checkpoint;                      /* the file of checkpoints, absolute; NULL: none */

@@ -24,7 +24,7 @@ enum tutti_err tutti_detection_find(const char *name, const struct tutti_detecti
 
 static bool is_discrete_output(const struct tutti_var *var)
 {
-    return var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK &&
+    return var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK && var->clock_count == 0 &&
            (var->variability == TUTTI_DISCRETE || !tutti_type_is_float(var->type));
 }
 

@@ -7,6 +7,7 @@
 #include "master/coupling/correct.h"
 #include "rank/pending_set.h"
 #include "rank/settle.h"
+#include "rank/ticks.h"
 #include "report/observer.h"
 
 enum { MOST_ROUNDS = 1000 };
@@ -74,7 +75,7 @@ static enum tutti_err cross_all(struct tutti_rank *rank, const bool *among)
 
 static enum tutti_err look_among(struct tutti_rank *rank, struct tutti_at_point *here, const bool *among)
 {
-    here->pending = false;
+    here->pending = here->ticks = false;
     for (uint32_t w = 0; w < rank->watched_count; w++) {
         struct tutti_member *member = rank->watched[w];
         if (!tutti_member_present(rank, member) || (among && !among[member->component]))
@@ -82,6 +83,8 @@ static enum tutti_err look_among(struct tutti_rank *rank, struct tutti_at_point 
         TRY(look_at_held(rank, member));
         here->pending = here->pending || member->now.event;
     }
+    if (!among)
+        TRY(tutti_ticks_look(rank, &here->ticks));
     return rank->watches ? tutti_agree_point(rank, here) : TUTTI_OK;
 }
 
@@ -107,10 +110,13 @@ static enum tutti_err do_not_rest(struct tutti_rank *rank, const bool *among)
 enum tutti_err tutti_events_cross_among(struct tutti_rank *rank, const bool *among)
 {
     struct tutti_at_point here = {.pending = true};
-    for (int round = 0; here.pending && !rank->ended; round++) { /* a unit that ended the run crosses nothing more */
+    if (rank->ticks && !among)
+        TRY(look_among(rank, &here, NULL));
+    for (int round = 0; (here.pending || here.ticks) && !rank->ended;
+         round++) { /* a unit that ended the run crosses nothing more */
         if (round == MOST_ROUNDS)
-            return do_not_rest(rank, among);
-        TRY(cross_all(rank, among));
+            return here.pending ? do_not_rest(rank, among) : tutti_ticks_do_not_rest(rank);
+        TRY(here.pending ? cross_all(rank, among) : tutti_ticks_pass(rank)); /* CK3 */
         TRY(look_among(rank, &here, among));
     }
     return TUTTI_OK;
@@ -140,7 +146,7 @@ enum tutti_err tutti_events_cross(struct tutti_master *master, bool *crossed)
     struct tutti_rank *rank = master->rank;
     struct tutti_at_point here = {0};
     TRY(tutti_events_look(rank, &here));
-    *crossed = here.pending && !rank->ended;
+    *crossed = (here.pending || here.ticks) && !rank->ended;
     return *crossed ? tutti_events_cross_found(master) : TUTTI_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "master/macro.h"
 #include "master/pace.h"
 #include "rank/agree.h"
+#include "rank/ticks.h"
 #include "report/observer.h"
 #include "report/rank_reporter.h"
 
@@ -31,7 +32,8 @@ static enum tutti_err find_announcers(struct tutti_loop *loop)
     if (!loop->announcers || !loop->announced)
         return tutti_fail_memory();
     for (uint32_t m = 0; m < rank->member_count; m++)
-        if (rank->members[m].unit->has_events || rank->members[m].driven)
+        if (rank->members[m].unit->has_events || rank->members[m].driven ||
+            (rank->ticks && rank->ticks->units[m].clock_count > 0))
             loop->announcers[loop->announcer_count++] = &rank->members[m];
     return TUTTI_OK;
 }
@@ -42,6 +44,7 @@ static enum tutti_err remember(struct tutti_loop *loop)
     TRY(tutti_remember(remembered, &loop->communication, sizeof loop->communication));
     TRY(tutti_remember(remembered, &loop->output, sizeof loop->output));
     TRY(tutti_remember(remembered, &loop->standstills, sizeof loop->standstills));
+    TRY(tutti_ticks_remember(loop->master->rank, remembered));
     return tutti_growth_remember(&loop->growth, remembered);
 }
 
@@ -113,7 +116,7 @@ static double earlier_event(double a, double b, double span)
 static double announced_by(struct tutti_rank *rank, struct tutti_member *member)
 {
     struct tutti_inputs *inputs = member->inputs;
-    double event = INFINITY;
+    double event = rank->ticks ? tutti_ticks_next(rank, member) : INFINITY;
     if (inputs)
         tutti_inputs_look_ahead(inputs, member->unit);
     if (member->has_grid)
@@ -264,7 +267,7 @@ static enum tutti_err look_around(struct tutti_loop *loop)
         !master->chosen.by_attempts) /* the end of the run brings a row: all have to know of it */
         TRY(tutti_agree_point(rank, &here));
     TRY(tutti_events_look(rank, &here));
-    bool crossed = here.pending && !rank->ended;
+    bool crossed = (here.pending || here.ticks) && !rank->ended;
     if (crossed)
         TRY(tutti_events_cross_found(master));
     if (crossed || here.jumped)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "rank/settle.h"
+#include "rank/ticks.h"
 
 /* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
 static enum tutti_err discarded_for_good(const struct tutti_member *member, double target,
@@ -30,6 +31,8 @@ static double step_to(const struct tutti_rank *rank, const struct tutti_member *
 static double horizon(const struct tutti_rank *rank, const struct tutti_member *member, double goal)
 {
     double until = member->wires->moving_blocks || member->wires->held_blocks ? goal : rank->times.stop;
+    if (rank->ticks)
+        until = fmin(until, fmax(goal, tutti_ticks_next(rank, member)));
     return member->inputs ? fmin(until, fmin(member->inputs->now.kink, member->inputs->now.event)) : until;
 }
 

@@ -9,7 +9,8 @@
 #define TUTTI_INTERFACES(X)                                                                                            \
     X(AUTO, "auto", "cs if the FMU has it, unless a --solver, or in a system a tolerance, asks for me")                \
     X(CS, "cs", "Co-Simulation")                                                                                       \
-    X(ME, "me", "Model Exchange")
+    X(ME, "me", "Model Exchange")                                                                                      \
+    X(SE, "se", "Scheduled Execution")
 
 /* What input files do between rows. */
 #define TUTTI_INTERPOLATIONS(X)                                                                                        \

@@ -16,12 +16,13 @@ enum tutti_err tutti_agree_any(struct tutti_rank *rank, bool *any)
 
 enum tutti_err tutti_agree_point(struct tutti_rank *rank, struct tutti_at_point *here)
 {
-    double most[] = {here->pending, here->jumped, rank->ended ? (double)rank->ended->component : -1};
+    double most[] = {here->pending, here->jumped, rank->ended ? (double)rank->ended->component : -1, here->ticks};
     if (rank->fabric->ranks == 1)
         return TUTTI_OK;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, most, 3));
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, most, 4));
     here->pending = most[0] > 0;
     here->jumped = most[1] > 0;
+    here->ticks = most[3] > 0;
     if (most[2] >= 0)
         rank->ended = &rank->members[(uint32_t)most[2]];
     return TUTTI_OK;

@@ -14,6 +14,7 @@ TUTTI_CHECKED enum tutti_err tutti_agree_any(struct tutti_rank *rank, bool *any)
 /* What has happened at a point that units have reached. */
 struct tutti_at_point {
     bool pending; /* an event is to be crossed */
+    bool ticks;   /* a clock is due (ticks.h) */
     bool jumped;  /* an input from a file has jumped */
 };
 /* Collective: all that has happened there on any rank, which also becomes known of units that have ended the run (rank->ended; of

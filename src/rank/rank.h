@@ -17,6 +17,7 @@
 #include "signals/wires.h"
 
 struct tutti_pending_sets;
+struct tutti_ticks;
 
 /* How often an FMU may come back without moving in time before it is called stuck. */
 enum { TUTTI_MOST_STANDSTILLS = 1000 };
@@ -105,6 +106,7 @@ struct tutti_rank {
     struct tutti_wires wires;
     struct tutti_channels channels;
     struct tutti_pending_sets *pending_sets; /* values that a program sets between steps; NULL: none does */
+    struct tutti_ticks *ticks;               /* clocks of units (ticks.h); NULL: there are none */
     double kept_from; /* units may be taken back to there (<tutti/simulation.h>); INFINITY: not at all */
 
     /* The clock. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "rank/ticks.h"
 #include "signals/texts.h"
 
 static enum tutti_err make(struct tutti_snapshot *snapshot, const struct tutti_rank *rank)
@@ -17,8 +18,11 @@ static enum tutti_err make(struct tutti_snapshot *snapshot, const struct tutti_r
     snapshot->staged = tutti_arena_alloc(arena, rank->wires.staged_size);
     snapshot->gathered = tutti_arena_array(arena, rank->wires.gather_count, sizeof *snapshot->gathered);
     snapshot->held_changed = tutti_arena_array(arena, count, sizeof *snapshot->held_changed);
-    bool all = snapshot->saved && snapshot->members && (rank->job->table_count == 0 || snapshot->inputs) &&
-               snapshot->signals && snapshot->staged && snapshot->gathered && snapshot->held_changed;
+    if (rank->ticks)
+        snapshot->ticks = tutti_arena_array(arena, rank->ticks->state_count, sizeof *snapshot->ticks);
+    bool all = (!rank->ticks || snapshot->ticks) && snapshot->saved && snapshot->members &&
+               (rank->job->table_count == 0 || snapshot->inputs) && snapshot->signals && snapshot->staged &&
+               snapshot->gathered && snapshot->held_changed;
     for (unsigned o = 0; o < rank->wires.order; o++) {
         snapshot->gathered_slopes[o] = tutti_arena_array(arena, rank->wires.gather_count, sizeof(double));
         all = all && snapshot->gathered_slopes[o];
@@ -47,6 +51,8 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti
     }
     for (uint32_t m = 0; m < rank->member_count; m++)
         snapshot->members[m] = rank->members[m].now;
+    if (rank->ticks)
+        memcpy(snapshot->ticks, rank->ticks->states, rank->ticks->state_count * sizeof *snapshot->ticks);
     memcpy(snapshot->signals, rank->wires.signals, rank->wires.unit_size);
     memcpy(snapshot->staged, rank->wires.staged, rank->wires.staged_size);
     memcpy(snapshot->gathered, rank->wires.gathered, rank->wires.gather_count * sizeof(double));
@@ -73,6 +79,8 @@ static enum tutti_err restore_unit(const struct tutti_snapshot *snapshot, struct
 
 enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct tutti_rank *rank)
 {
+    if (rank->ticks)
+        memcpy(rank->ticks->states, snapshot->ticks, rank->ticks->state_count * sizeof *snapshot->ticks);
     memcpy(rank->wires.signals, snapshot->signals, rank->wires.unit_size);
     memcpy(rank->wires.staged, snapshot->staged, rank->wires.staged_size);
     memcpy(rank->wires.gathered, snapshot->gathered, rank->wires.gather_count * sizeof(double));

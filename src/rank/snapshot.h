@@ -22,7 +22,8 @@ struct tutti_snapshot {
     struct tutti_texts *texts; /* Strings and Binaries among these; NULL: there are none */
     double *gathered, *gathered_slopes[TUTTI_MOST_ORDER];
     bool *held_changed;
-    struct tutti_arena arena; /* of all of it */
+    struct tutti_tick_state *ticks; /* of all clocks; NULL: there are none */
+    struct tutti_arena arena;       /* of all of it */
 };
 
 /* Takes it, at a point between steps. UNSUPPORTED, naming the unit and what it lacks. Memory is reused from one to the

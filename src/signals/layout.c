@@ -7,7 +7,15 @@
 #include <stdio.h>
 
 /* What a node is to its unit. Sources come first: they share `signals`. */
-enum group { OUTPUT, MOVING, HELD, START, GROUP_COUNT };
+enum group {
+    OUTPUT,
+    SAMPLED, /* outputs that belong to clocks, and output clocks: read where they tick (rank/ticks.h) */
+    MOVING,
+    HELD,
+    TICKED, /* inputs that are set where clocks tick, and input clocks */
+    START,
+    GROUP_COUNT
+};
 
 /* Per unit and group: references and values by type. */
 struct tally {
@@ -79,12 +87,17 @@ static const struct tutti_connection *connection_of(const struct layout *layout,
 static enum group group_of(const struct layout *layout, uint32_t node)
 {
     const struct tutti_var *var = var_of(layout, node);
+    bool has_clock = var->clock_count > 0 || var->type == TUTTI_TYPE_CLOCK;
+    const struct tutti_unit_kind *kind = layout->units[layout->structure->nodes[node].component]->kind;
+    bool scheduled = kind && kind->interface == TUTTI_SE;
     if (layout->structure->nodes[node].output)
-        return OUTPUT;
+        return has_clock ? SAMPLED : OUTPUT;
     if (layout->fed[node])
         return MOVING;
     if (connection_of(layout, node, 0)->at_start_only)
         return START;
+    if (has_clock || (scheduled && var->causality == TUTTI_INPUT))
+        return TICKED;
     return tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS ? MOVING : HELD;
 }
 
@@ -110,6 +123,12 @@ static bool is_plain(const struct layout *layout, uint32_t node)
     return true;
 }
 
+/* Is a type of it one call? Others are set and read one by one. */
+static bool is_block(enum group group)
+{
+    return group == OUTPUT || group == MOVING || group == HELD;
+}
+
 /* Counts one node; remembers its extent in its slot. */
 static enum tutti_err count_node(struct layout *layout, uint32_t node, struct tally *tally)
 {
@@ -125,7 +144,7 @@ static enum tutti_err count_node(struct layout *layout, uint32_t node, struct ta
     enum group group = group_of(layout, node);
     layout->groups[node] = (uint8_t)group;
     layout->plain[node] = is_plain(layout, node);
-    if (tally->references[group][var->type] == 0 && group != START)
+    if (tally->references[group][var->type] == 0 && is_block(group))
         layout->block_count++;
     tally->references[group][var->type]++;
     tally->values[group][var->type] += (uint32_t)extent;
@@ -147,12 +166,13 @@ static enum tutti_err count_all(struct layout *layout)
             TRY(count_node(layout, n, &tally));
         for (int t = 0; t < TUTTI_TYPE_COUNT; t++) {
             size_t size = tutti_type_size((enum tutti_type)t);
-            wires->signal_size += round_up(tally.values[OUTPUT][t] * size);
+            wires->signal_size += round_up(tally.values[OUTPUT][t] * size) + round_up(tally.values[SAMPLED][t] * size);
             if (t == TUTTI_TYPE_FLOAT64)
                 wires->gather_count += tally.values[MOVING][t];
             else
                 layout->staged_size += round_up(tally.values[MOVING][t] * size);
-            layout->staged_size += round_up(tally.values[HELD][t] * size) + round_up(tally.values[START][t] * size);
+            layout->staged_size += round_up(tally.values[HELD][t] * size) + round_up(tally.values[START][t] * size) +
+                                   round_up(tally.values[TICKED][t] * size);
         }
     }
     return TUTTI_OK;
@@ -195,7 +215,7 @@ static enum tutti_err allocate(struct layout *layout)
 static void *take_values(struct layout *layout, enum group group, enum tutti_type type, size_t bytes)
 {
     void *place;
-    if (group == OUTPUT) {
+    if (group == OUTPUT || group == SAMPLED) {
         place = layout->wires->signals + layout->signal_at;
         layout->signal_at += round_up(bytes);
     } else if (group == MOVING && type == TUTTI_TYPE_FLOAT64) {
@@ -240,7 +260,7 @@ static void place_type(struct layout *layout, uint32_t component, enum group gro
         ((const char **)made.values)[i] = "";
     if (made.owned)
         layout->owned = tutti_owned_at(layout->owned, made.value_count);
-    if (group != START)
+    if (is_block(group))
         *(*block)++ = made;
 }
 
@@ -249,8 +269,10 @@ static void place_unit(struct layout *layout, uint32_t component)
     struct tutti_unit_wires *unit = &layout->wires->units[component];
     unit->gather_first = layout->gather_at;
     struct tutti_block *block = layout->blocks;
-    struct tutti_block **const firsts[] = {&unit->outputs, &unit->moving, &unit->held, NULL};
-    uint8_t *const counts[] = {&unit->output_blocks, &unit->moving_blocks, &unit->held_blocks, NULL};
+    struct tutti_block **const firsts[GROUP_COUNT] = {
+        [OUTPUT] = &unit->outputs, [MOVING] = &unit->moving, [HELD] = &unit->held};
+    uint8_t *const counts[GROUP_COUNT] = {
+        [OUTPUT] = &unit->output_blocks, [MOVING] = &unit->moving_blocks, [HELD] = &unit->held_blocks};
     for (int g = OUTPUT; g < GROUP_COUNT; g++) {
         struct tutti_block *first = block;
         for (int t = 0; t < TUTTI_TYPE_COUNT; t++)
@@ -387,6 +409,7 @@ static enum tutti_err wire_unit(struct layout *layout, uint32_t component)
     unit->held_first = layout->wire_at;
     TRY(place_wires(layout, component, HELD, false));
     unit->held_count = layout->wire_at - unit->held_first;
+    TRY(place_wires(layout, component, TICKED, false));
     return place_wires(layout, component, START, false);
 }
 
@@ -463,7 +486,7 @@ static enum tutti_err list_reals(struct layout *layout)
 
 static enum tutti_err prepare_node(struct layout *layout, uint32_t node)
 {
-    if (layout->groups[node] == OUTPUT)
+    if (layout->groups[node] == OUTPUT || layout->groups[node] == SAMPLED)
         return TUTTI_OK;
     if (var_of(layout, node)->dimension_count > 0)
         TRY(keep_elements(layout, node));

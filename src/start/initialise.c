@@ -10,6 +10,7 @@
 #include "rank/agree.h"
 #include "start/block.h"
 #include "rank/settle.h"
+#include "rank/ticks.h"
 #include "start/initialise.h"
 #include "start/rehearse.h"
 #include "start/members.h"
@@ -117,6 +118,11 @@ static enum tutti_err adopt(struct tutti_rank *rank, struct tutti_member *member
 {
     const struct tutti_component *component = &rank->job->system->components[member->component];
     struct tutti_unit *unit = member->unit;
+    if (rank->ticks && rank->ticks->units[member->component].clock_count > 0)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "%s: --initial-state of a unit with clocks: intervals are asked for in the initialisation only",
+            unit->name);
     TRY(tutti_fail_context(unit->kind->adopt(unit, state->bytes, state->size), "--initial-state '%s'", state->path));
     member->ready = true;
     hold_for_step(member);
@@ -143,10 +149,11 @@ static enum tutti_err enter(struct tutti_rank *rank, struct tutti_member *member
 }
 
 /* Some FMUs put their inputs back at the end of the initialisation, though nothing changed since. */
-static enum tutti_err leave(struct tutti_member *member)
+static enum tutti_err leave(struct tutti_rank *rank, struct tutti_member *member)
 {
     if (member->ready)
         return TUTTI_OK;
+    TRY(tutti_ticks_begin(rank, member));
     member->ready = true;
     hold_for_step(member);
     return member->unit->kind->exit_init(member->unit);
@@ -173,7 +180,7 @@ static enum tutti_err get_outputs(struct tutti_rank *rank, struct tutti_member *
 {
     tutti_rank_tell_unit(rank, member->component);
     if (reads_late(member))
-        TRY(leave(member));
+        TRY(leave(rank, member));
     member->unit->counts.init_evaluations++;
     for (uint32_t i = 0; i < count; i++)
         TRY(tutti_node_read(rank, nodes[i]));
@@ -186,7 +193,7 @@ static enum tutti_err solve(struct tutti_rank *rank, const uint32_t *nodes, uint
     for (uint32_t i = 0; i < count; i++) {
         struct tutti_member *member = member_of(rank, rank->job->structure.nodes[nodes[i]].component);
         if (reads_late(member) && member->unit->kind->interface == TUTTI_ME)
-            TRY(leave(member));
+            TRY(leave(rank, member));
     }
     return tutti_block_solve(rank, nodes, count, NULL);
 }
@@ -264,12 +271,13 @@ static enum tutti_err begin_anew(struct tutti_rank *rank, struct tutti_member *m
     uint32_t c = member->component;
     struct tutti_unit_counts counts = member->unit->counts;
     TRY(tutti_member_renew(rank, member));
+    TRY(tutti_ticks_renew(rank, member));
     member->ready = false;
     TRY(enter(rank, member));
     for (uint32_t n = rank->job->structure.component_first[c]; n < rank->job->structure.component_first[c + 1]; n++)
         if (!rank->job->structure.nodes[n].output)
             TRY(set_inputs(rank, member, &n, 1));
-    TRY(leave(member));
+    TRY(leave(rank, member));
     TRY(settle_member(rank, member));
     member->unit->counts = counts;
     return rank->ended ? TUTTI_OK : tutti_wires_get(member->wires, member->unit);
@@ -371,7 +379,7 @@ enum tutti_err tutti_start_leave(struct tutti_rank *rank)
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_unit *unit = rank->own[m]->unit;
         tutti_rank_tell_unit(rank, rank->own[m]->component);
-        TRY(leave(rank->own[m]));
+        TRY(leave(rank, rank->own[m]));
         if (unit->counts.init_evaluations == 0)
             unit->counts.init_evaluations = 1; /* no other unit asked, but it was done */
     }

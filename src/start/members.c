@@ -311,7 +311,7 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
         .timing = rank->job->options.stats_exact,
         .cannot = unused_features(own, component->name),
         .interrupt = rank->job->options.checkpoint ? NULL : rank->job->options.interrupt, /* between steps, then */
-        .interface = kind->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
+        .interface = tutti_interface_choice_of(kind->interface),
         .integration = member->setup.integration,
     };
     bool moves = false;

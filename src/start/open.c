@@ -3,9 +3,10 @@
 
 #include <math.h>
 
+#include "rank/ticks.h"
 #include "start/members.h"
 
-static void set_clocks(struct tutti_rank *rank)
+static void set_times(struct tutti_rank *rank)
 {
     rank->t = rank->target = rank->times.start;
     for (uint32_t m = 0; m < rank->member_count; m++) {
@@ -22,7 +23,8 @@ static enum tutti_err choose_watched(struct tutti_rank *rank)
         return tutti_fail_memory();
     for (uint32_t m = 0; m < rank->member_count; m++) {
         struct tutti_member *member = &rank->members[m];
-        bool watched = member->unit->has_events || member->driven || member->wires->held_count > 0;
+        bool ticks = rank->ticks && rank->ticks->units[m].clock_count > 0;
+        bool watched = member->unit->has_events || member->driven || member->wires->held_count > 0 || ticks;
         if (watched && tutti_rank_owns(rank, m))
             rank->watched[rank->watched_count++] = member;
         rank->watches = rank->watches || watched;
@@ -47,7 +49,8 @@ enum tutti_err tutti_rank_open(struct tutti_rank *rank)
     rank->heartbeat = rank->fabric->where;
     tutti_rank_tell_time(rank, rank->times.start);
     TRY(tutti_members_make(rank));
-    set_clocks(rank);
+    set_times(rank);
+    TRY(tutti_ticks_open(rank));
     return choose_watched(rank);
 }
 

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "fmi/fmu.h"
 #include "foreign/assembly.h"
+#include "plan/ticking.h"
 #include "job/annotation.h"
 #include "job/source.h"
 #include "options/options.h"
@@ -129,10 +130,24 @@ static enum tutti_err check_member(struct checker *checker, struct tutti_fmu *fm
     return err;
 }
 
+/* Clocks that make each other tick in a circle may do so without end, unless the FMUs know better. */
+static void check_clocks(struct checker *checker, const struct tutti_system *system)
+{
+    struct tutti_text circle = {0};
+    tutti_ticking_find_circle(system, &circle);
+    checker->incomplete = checker->incomplete || circle.failed;
+    if (!circle.failed && circle.length > 0)
+        tutti_findings_add(
+            &checker->findings, TUTTI_FINDING_WARNING, system->path, 0,
+            "clocks make each other tick in a circle, for ever at one instant unless an FMU stops it: %s", circle.text);
+    tutti_text_fini(&circle);
+}
+
 /* What only a run would stumble over. */
 static void check_whole(struct checker *checker, const struct tutti_system *system)
 {
     const struct tutti_experiment *experiment = &system->experiment;
+    check_clocks(checker, system);
     tutti_annotation_check(system, &checker->findings);
     if (system->component_count == 0)
         tutti_findings_add(&checker->findings, TUTTI_FINDING_WARNING, system->path, 0,

@@ -75,13 +75,15 @@ enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct 
         if (round == MOST_EVENT_ROUNDS)
             return tutti_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s",
                               unit->name, MOST_EVENT_ROUNDS, TIME(tutti_instance_time(instance)));
+        if (unit->ticking.before)
+            TRY(unit->ticking.before(unit->ticking.context));
         TRY(tutti_instance_update_discrete(instance, discrete));
         states_changed = states_changed || discrete->states_changed;
         nominals_changed = nominals_changed || discrete->nominals_changed;
     }
     discrete->states_changed = states_changed;
     discrete->nominals_changed = nominals_changed;
-    return TUTTI_OK;
+    return unit->ticking.after && !discrete->terminate ? unit->ticking.after(unit->ticking.context) : TUTTI_OK;
 }
 
 /* Three readings of the clock take some 75 ns: a measurement for every 20 us of do-steps adds less than half a percent. */

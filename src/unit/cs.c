@@ -70,6 +70,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
                              "the FMU claims event mode but refuses it; going on without");
     }
     TRY(err);
+    unit->instance = cs->instance;
     unit->has_events = tutti_instance_uses_events(cs->instance);
     return TUTTI_OK;
 }

@@ -79,7 +79,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .forked = options->forked,
     };
     TRY(tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
-    me->model.instance = me->model.inputs.instance = me->instance;
+    unit->instance = me->model.instance = me->model.inputs.instance = me->instance;
     me->model.inputs.unit = unit;
     return tutti_sensitivity_start(twins(me), &me->model, &me->events, &instance);
 }

@@ -7,7 +7,8 @@
 
 static bool is_sampled(const struct tutti_var *var)
 {
-    return var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK && !tutti_type_is_text(var->type);
+    return var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK && var->clock_count == 0 &&
+           !tutti_type_is_text(var->type);
 }
 
 enum tutti_err tutti_sampling_init(struct tutti_sampling *sampling, struct tutti_unit *unit, double tolerance)

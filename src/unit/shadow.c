@@ -149,7 +149,7 @@ static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
     }
 
 static const struct tutti_unit_kind kinds[] =
-    {[TUTTI_CS] = SHADOW("cs", TUTTI_CS), [TUTTI_ME] = SHADOW("me", TUTTI_ME)};
+    {[TUTTI_CS] = SHADOW("cs", TUTTI_CS), [TUTTI_ME] = SHADOW("me", TUTTI_ME), [TUTTI_SE] = SHADOW("se", TUTTI_SE)};
 
 enum tutti_err tutti_shadow_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_kind *kind,
                                 const char *name)

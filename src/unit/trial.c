@@ -80,7 +80,7 @@ static enum tutti_err begin(const struct trial *trial, bool forked, struct walk 
 {
     struct tutti_unit_options options = {
         .name = trial->name,
-        .interface = trial->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
+        .interface = tutti_interface_choice_of(trial->interface),
         .integration = {.rtol = ME_RTOL, .atol = ME_RTOL / 100},
         .forked = forked,
     };
@@ -615,7 +615,7 @@ enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !err; k++) {
         const struct tutti_unit_kind *kind = NULL;
         if (!fmu->desc->interfaces[kinds[k]].present ||
-            tutti_unit_kind_for(fmu, kinds[k] == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS, false, &kind))
+            tutti_unit_kind_for(fmu, tutti_interface_choice_of(kinds[k]), false, &kind))
             continue; /* which `tutti check` says without a trial */
         struct trial *trial = calloc(1, sizeof *trial);
         if (!trial)

@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 /* In order of preference: an FMU that brings its own solver uses it, unless an option asks for another. */
-static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me};
+static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me, &tutti_unit_se};
 
 /* An FMU that no kind fits: say what it has. */
 static enum tutti_err no_kind(const struct tutti_fmu *fmu, enum tutti_interface_choice choice)
@@ -18,15 +18,26 @@ static enum tutti_err no_kind(const struct tutti_fmu *fmu, enum tutti_interface_
     for (int i = 0; i < TUTTI_INTERFACE_COUNT; i++)
         if (fmu->desc->interfaces[i].present)
             has = tutti_interface_name((enum tutti_interface_kind)i);
-    bool me = choice == TUTTI_INTERFACE_ME;
-    if (choice == TUTTI_INTERFACE_AUTO || !fmu->desc->interfaces[me ? TUTTI_CS : TUTTI_ME].present)
-        return tutti_fail(
-            TUTTI_ERR_UNSUPPORTED,
-            "%s: this FMU has only %s; Tutti runs Co-Simulation and Model Exchange. Export it with one of "
-            "these",
-            fmu->path, has);
+    static const char *const words[] = {[TUTTI_INTERFACE_CS] = "Co-Simulation",
+                                        [TUTTI_INTERFACE_ME] = "Model Exchange",
+                                        [TUTTI_INTERFACE_SE] = "Scheduled Execution"};
+    if (choice == TUTTI_INTERFACE_AUTO)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU has %s; export it with one of those of FMI", fmu->path,
+                          has);
+    const struct tutti_interface *interfaces = fmu->desc->interfaces;
     return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU has no %s, only %s; use --interface %s", fmu->path,
-                      tutti_interface_name(me ? TUTTI_ME : TUTTI_CS), has, me ? "cs, without a solver" : "me");
+                      words[choice], has,
+                      interfaces[TUTTI_CS].present   ? "cs, without a solver"
+                      : interfaces[TUTTI_ME].present ? "me"
+                                                     : "se");
+}
+
+static const struct tutti_var *first_clock(const struct tutti_desc *desc)
+{
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        if (desc->vars[i].type == TUTTI_TYPE_CLOCK)
+            return &desc->vars[i];
+    return NULL;
 }
 
 static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct tutti_interface *interface)
@@ -36,18 +47,20 @@ static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct 
                           "%s: this FMI 1.0 FMU is for tool coupling (CoSimulation_Tool): it needs the tool that made "
                           "it. Export it as a stand-alone FMU",
                           fmu->path);
-    for (uint32_t i = 0; i < fmu->desc->var_count; i++)
-        if (fmu->desc->vars[i].type == TUTTI_TYPE_CLOCK)
-            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                              "%s: the FMU has clocks ('%s'), which this version of Tutti does not drive; export it "
-                              "without clocks",
-                              fmu->path, fmu->desc->vars[i].name);
+    const struct tutti_var *clock = first_clock(fmu->desc);
+    if (clock && interface == &fmu->desc->interfaces[TUTTI_CS] && !(interface->flags & TUTTI_CAN_EVENT_MODE))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s: the FMU has clocks ('%s') and no event mode (hasEventMode), without which none of them "
+                          "can tick; use --interface me if it has Model Exchange, or export it with event mode",
+                          fmu->path, clock->name);
     return TUTTI_OK;
 }
 
 static bool fits(const struct tutti_unit_kind *kind, enum tutti_interface_choice choice)
 {
-    return choice == TUTTI_INTERFACE_AUTO || (choice == TUTTI_INTERFACE_ME) == (kind->interface == TUTTI_ME);
+    static const enum tutti_interface_kind wanted[] = {
+        [TUTTI_INTERFACE_CS] = TUTTI_CS, [TUTTI_INTERFACE_ME] = TUTTI_ME, [TUTTI_INTERFACE_SE] = TUTTI_SE};
+    return choice == TUTTI_INTERFACE_AUTO || wanted[choice] == kind->interface;
 }
 
 enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_interface_choice choice, bool solver_named,
@@ -79,6 +92,9 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     const struct tutti_unit_kind *kind = NULL;
     TRY(tutti_unit_kind_for(fmu, options->interface, options->integration.solver != NULL, &kind));
     TRY(tutti_fmu_load(fmu, kind->interface, options->log));
+    if (options->forked && first_clock(fmu->desc))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s: the FMU has clocks, and cannot be taken back by forking its process", options->name);
     struct tutti_unit *unit = calloc(1, kind->size);
     if (!unit)
         return tutti_fail_memory();
@@ -104,6 +120,7 @@ void tutti_unit_free(struct tutti_unit *unit)
     if (!unit)
         return;
     unit->kind->finish(unit);
+    tutti_clocked_free(unit->clocked);
     free(unit->sizes);
     free(unit);
 }
@@ -182,6 +199,10 @@ enum tutti_err tutti_unit_set(struct tutti_unit *unit, const struct tutti_signal
 enum tutti_err tutti_unit_get(struct tutti_unit *unit, struct tutti_signals *signals)
 {
     for (size_t b = 0; b < signals->block_count; b++) {
+        if (unit->clocked) {
+            TRY(tutti_clocked_get(unit, &signals->blocks[b]));
+            continue;
+        }
         TRY(unit->kind->get(unit, &signals->blocks[b]));
         TRY(tutti_signals_own(&signals->blocks[b]));
     }

@@ -2,7 +2,7 @@
 /* unit.h - what can be stepped.
  *
  * A unit is one FMU in a run, with whatever it takes to make it step: for Co-Simulation the FMU's own solver, for Model
- * Exchange one of ours. Masters see only this interface. A kind is one const struct; to add one: copy cs.c, list it in
+ * Exchange one of ours; for Scheduled Execution its partitions. Masters see only this interface. A kind is one const struct; to add one: copy cs.c, list it in
  * unit.c, run `ctest -L unit`.
  *
  * Life of a unit: new, set_up, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
@@ -23,6 +23,7 @@
 #include "options/words.h"
 #include "solve/solver.h"
 #include "system/setting.h"
+#include "unit/clocked.h"
 #include "unit/signals.h"
 
 struct tutti_unit;
@@ -61,6 +62,12 @@ enum tutti_interface_choice {
     TUTTI_INTERFACES(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
+
+/* The choice of one kind of interface. */
+static inline enum tutti_interface_choice tutti_interface_choice_of(enum tutti_interface_kind kind)
+{
+    return kind == TUTTI_ME ? TUTTI_INTERFACE_ME : kind == TUTTI_SE ? TUTTI_INTERFACE_SE : TUTTI_INTERFACE_CS;
+}
 
 /* How a unit is taken back. */
 enum tutti_rollback {
@@ -159,6 +166,15 @@ struct tutti_unit_equations {
     const char *(*state_name)(struct tutti_unit *unit, size_t i); /* good until the next call */
 };
 
+/* Who looks after the clocks of a unit; set by the rank that steps it. */
+struct tutti_unit_ticking {
+    void *context;
+    /* In event mode: before every update of the discrete states, while clocks tick; and after the last one. NULL: there are no clocks. */
+    enum tutti_err (*before)(void *context);
+    enum tutti_err (*after)(void *context);
+    enum tutti_err (*update)(void *context); /* Scheduled Execution: in the callback of a partition */
+};
+
 struct tutti_unit_kind {
     const char *name; /* "cs" */
     enum tutti_interface_kind interface;
@@ -220,6 +236,9 @@ struct tutti_unit_kind {
     /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
      * unit in it), then set inputs if need be, then settle: iterate until the discrete states rest, and back to
      * stepping unless the FMU wants to end. */
+    /* Scheduled Execution: computes the partition of an input clock, where the unit is. NULL: the kind has event mode, in which clocks tick
+     * (rank/ticks.h). */
+    enum tutti_err (*activate)(struct tutti_unit *unit, uint32_t reference, double t);
     enum tutti_err (*enter_event)(struct tutti_unit *unit);
     enum tutti_err (*settle)(struct tutti_unit *unit, struct tutti_unit_event *event);
     /* A point between steps to go back to: into *saved, which is made if it is NULL and reused else. UNSUPPORTED, naming
@@ -243,7 +262,7 @@ struct tutti_unit_kind {
     const struct tutti_unit_equations *equations; /* NULL: the FMU solves its own */
 };
 
-extern const struct tutti_unit_kind tutti_unit_cs, tutti_unit_me;
+extern const struct tutti_unit_kind tutti_unit_cs, tutti_unit_me, tutti_unit_se;
 
 struct tutti_unit {
     const struct tutti_unit_kind *kind;
@@ -265,6 +284,9 @@ struct tutti_unit {
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
     uint64_t *sizes; /* per variable: values of structural parameters that are extents; NULL: there are none */
+    struct tutti_instance *instance; /* the kind's; of a unit with clocks, for those that make them tick */
+    struct tutti_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: there are none */
+    struct tutti_unit_ticking ticking;
     struct tutti_unit_counts counts;
     struct tutti_replay
         *replay; /* it is brought back by telling it again what it was told (replay.h); NULL: it is not */

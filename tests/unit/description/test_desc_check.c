@@ -402,15 +402,38 @@ static void clocks(void **state)
               ""),
          ERROR, 6, "previous is \"w\" (line 5), expected a discrete Int8 that is no input");
     only(FMI3("<Clock name=\"c\" valueReference=\"1\"/>\n", ""), ERROR, 4, "found no intervalVariability");
-    only(FMI3("<Clock name=\"c\" valueReference=\"1\" intervalVariability=\"fixed\"/>\n", ""), ERROR, 4,
-         "a periodic clock without a positive intervalDecimal");
-    only(FMI3("<Clock name=\"c\" valueReference=\"1\" intervalVariability=\"countdown\" intervalDecimal=\"1\"/>\n", ""),
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"constant\"/>\n", ""),
+         ERROR, 4, "a constant clock without a positive intervalDecimal");
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" intervalVariability=\"fixed\" intervalDecimal=\"1\"/>\n", ""),
+         ERROR, 4, "a clock with causality local that ticks by time");
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" "
+              "intervalDecimal=\"-1\"/>\n",
+              ""),
+         ERROR, 4, "intervalDecimal is -1");
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" "
+              "intervalDecimal=\"1e-30\"/>\n",
+              ""),
+         ERROR, 4, "expected a fraction of two 64-bit numbers");
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" "
+              "intervalDecimal=\"0.5\" supportsFraction=\"true\" intervalCounter=\"1\" resolution=\"3\"/>\n",
+              ""),
+         ERROR, 4, "expected intervalDecimal, which is 0.5");
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"output\" intervalVariability=\"triggered\" "
+              "priority=\"1\"/>\n",
+              "<Output valueReference=\"1\"/>\n"),
+         ERROR, 4, "expected none for an output clock");
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"countdown\" "
+              "intervalDecimal=\"1\"/>\n",
+              ""),
          ERROR, 4, "found an interval, expected none");
-    only(FMI3("<Clock name=\"c\" valueReference=\"1\" intervalVariability=\"fixed\" intervalDecimal=\"1\" "
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" "
+              "intervalDecimal=\"1\" "
               "shiftDecimal=\"-1\"/>\n",
               ""),
          ERROR, 4, "shiftDecimal is -1");
-    only(FMI3("<Clock name=\"c\" valueReference=\"1\" intervalVariability=\"fixed\" intervalCounter=\"1\"/>\n", ""),
+    only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" "
+              "intervalCounter=\"1\"/>\n",
+              ""),
          ERROR, 4, "found intervalCounter without resolution");
     only(FMI3("<Clock name=\"c\" valueReference=\"1\" causality=\"parameter\" variability=\"discrete\" "
               "intervalVariability=\"triggered\"/>\n",

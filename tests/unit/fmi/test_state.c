@@ -140,8 +140,12 @@ static void test_interfaces_are_apart(void **state)
                 assert_false(allowed(TUTTI_CS, fmi, only_me[i], s));
             for (size_t i = 0; i < sizeof only_cs / sizeof *only_cs; i++)
                 assert_false(allowed(TUTTI_ME, fmi, only_cs[i], s));
-            for (int call = 0; call < TUTTI_CALL_COUNT; call++)
+            for (int call = 0; call < TUTTI_CALL_COUNT && fmi < 3; call++)
                 assert_false(allowed(TUTTI_SE, fmi, call, s));
+            for (size_t i = 0; i < sizeof only_me / sizeof *only_me; i++)
+                assert_false(allowed(TUTTI_SE, fmi, only_me[i], s));
+            for (size_t i = 0; i < sizeof only_cs / sizeof *only_cs; i++)
+                assert_false(allowed(TUTTI_SE, fmi, only_cs[i], s));
         }
     for (int fmi = 1; fmi <= 3; fmi++)
         for (int call = 0; call < TUTTI_CALL_COUNT; call++)
@@ -246,11 +250,35 @@ static void test_exchange_configuration(void **state)
     assert_int_equal(mode_after(TUTTI_CALL_EXIT_CONFIGURATION, TUTTI_STATE_CONFIGURATION), TUTTI_STATE_INSTANTIATED);
 }
 
+static void test_clocks(void **state)
+{
+    (void)state;
+    for (int kind = TUTTI_CS; kind <= TUTTI_SE; kind++)
+        for (int s = 0; s < TUTTI_STATE_COUNT; s++) { /* I16, I18, I19 */
+            bool scheduled = kind == TUTTI_SE, event = s == TUTTI_STATE_EVENT && !scheduled;
+            bool initial = s == TUTTI_STATE_INITIALIZATION, update = s == TUTTI_STATE_INTERMEDIATE && scheduled;
+            bool between = scheduled && (s == TUTTI_STATE_STEP || s == TUTTI_STATE_STEP_SET);
+            enum tutti_interface_kind of = (enum tutti_interface_kind)kind;
+            assert_int_equal(allowed(of, 3, TUTTI_CALL_SET_CLOCKS, s), event);
+            assert_int_equal(allowed(of, 3, TUTTI_CALL_GET_CLOCKS, s), event || update);
+            assert_int_equal(allowed(of, 3, TUTTI_CALL_GET_INTERVAL, s), event || initial || between || update);
+            assert_int_equal(allowed(of, 3, TUTTI_CALL_SET_INTERVAL, s), event || initial || between);
+            assert_int_equal(allowed(of, 3, TUTTI_CALL_GET_SHIFT, s), initial);
+            assert_int_equal(allowed(of, 3, TUTTI_CALL_ACTIVATE, s), between);
+            for (int fmi = 1; fmi <= 2; fmi++)
+                assert_false(allowed(of, fmi, TUTTI_CALL_SET_CLOCKS, s));
+        }
+    assert_false(allowed(TUTTI_SE, 3, TUTTI_CALL_GET, TUTTI_STATE_STEP_SET));
+    assert_int_equal(tutti_state_after(TUTTI_SE, TUTTI_CALL_ACTIVATE, TUTTI_STATE_STEP_SET, false), TUTTI_STATE_STEP);
+    assert_string_equal(tutti_state_name(TUTTI_SE, TUTTI_STATE_STEP), "clock activation mode");
+    assert_string_equal(tutti_state_name(TUTTI_SE, TUTTI_STATE_INTERMEDIATE), "clock update mode");
+}
+
 static void test_names(void **state)
 {
     (void)state;
     for (int s = 0; s < TUTTI_STATE_COUNT; s++)
-        assert_true(strlen(tutti_state_name((enum tutti_state)s)) > 0);
+        assert_true(strlen(tutti_state_name(TUTTI_CS, (enum tutti_state)s)) > 0);
     for (int call = 0; call < TUTTI_CALL_COUNT; call++)
         assert_true(strlen(tutti_call_word((enum tutti_call)call)) > 0);
 }
@@ -271,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_exchange_modes),
         cmocka_unit_test(test_continuous_time),
         cmocka_unit_test(test_exchange_configuration),
+        cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

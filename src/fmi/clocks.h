@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* clocks.h - clocks of an instance (FMI 3.0): what may be done with which of them, and when (state.h, I16 to I19). */
+#ifndef TUTTI_FMI_CLOCKS_H
+#define TUTTI_FMI_CLOCKS_H
+
+#include "fmi/component.h"
+
+/* *out stays NULL if the FMU has no clocks. */
+TUTTI_CHECKED enum tutti_err tutti_instance_clocks_new(struct tutti_instance_clocks **out,
+                                                       const struct tutti_desc *desc);
+void tutti_instance_clocks_free(struct tutti_instance_clocks *clocks);
+/* Nothing ticks: an event mode begins, or the instance is elsewhere. */
+void tutti_instance_clocks_rest(struct tutti_instance *instance);
+/* The discrete states are updated: clocks that ticked do not any more. */
+void tutti_instance_clocks_pass(struct tutti_instance *instance);
+
+/* I17: STATE if one of these variables belongs to clocks that do not tick. */
+TUTTI_CHECKED enum tutti_err tutti_instance_clocks_check(const struct tutti_instance *instance, enum tutti_call call,
+                                                         const uint32_t *references, size_t count);
+
+/* Inside of a partition: the FMU calls back. */
+void tutti_instance_clock_update(struct tutti_instance *instance);
+/* Around code that no other partition may interrupt. */
+void tutti_instance_lock_preemption(bool locked);
+
+#endif

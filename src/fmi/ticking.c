@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks of instances: what clocks.h and instance.h say of them. */
+#include "fmi/clocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "fmi/call.h"
+#include "fmi/instance.h"
+
+struct clock {
+    uint32_t reference;
+    const struct tutti_var *var;
+    bool active, ticked; /* now; in the present event mode */
+    bool has_activation;
+    double activation; /* Scheduled Execution: time of the last one */
+};
+
+/* A variable that belongs to clocks: places of these in `of`. */
+struct clocked {
+    uint32_t reference, first, count;
+    const char *name;
+};
+
+struct tutti_instance_clocks {
+    struct clock *clocks; /* by reference */
+    struct clocked *clocked;
+    uint32_t *of;
+    uint32_t clock_count, clocked_count;
+    uint32_t
+        computed; /* 1 + the place of the clock whose partition was computed last; 0: none since something else happened */
+    int locks;    /* that are held */
+};
+
+static int compare_clocks(const void *a, const void *b)
+{
+    uint32_t x = ((const struct clock *)a)->reference, y = ((const struct clock *)b)->reference;
+    return x < y ? -1 : x > y;
+}
+
+static int compare_clocked(const void *a, const void *b)
+{
+    uint32_t x = ((const struct clocked *)a)->reference, y = ((const struct clocked *)b)->reference;
+    return x < y ? -1 : x > y;
+}
+
+static struct clock *find(const struct tutti_instance_clocks *clocks, uint32_t reference)
+{
+    const struct clock key = {.reference = reference};
+    return clocks ? bsearch(&key, clocks->clocks, clocks->clock_count, sizeof key, compare_clocks) : NULL;
+}
+
+static void fill(struct tutti_instance_clocks *clocks, const struct tutti_desc *desc)
+{
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].type == TUTTI_TYPE_CLOCK)
+            clocks->clocks[clocks->clock_count++] =
+                (struct clock){.reference = desc->vars[v].reference, .var = &desc->vars[v]};
+    qsort(clocks->clocks, clocks->clock_count, sizeof *clocks->clocks, compare_clocks);
+    uint32_t at = 0;
+    for (uint32_t v = 0; v < desc->var_count; v++) {
+        const struct tutti_var *var = &desc->vars[v];
+        if (var->clock_count == 0 || var->type == TUTTI_TYPE_CLOCK)
+            continue;
+        struct clocked *clocked = &clocks->clocked[clocks->clocked_count++];
+        *clocked = (struct clocked){.reference = var->reference, .first = at, .name = var->name};
+        for (uint32_t i = 0; i < var->clock_count; i++) {
+            const struct clock *clock = find(clocks, desc->vars[var->more->clocks[i]].reference);
+            if (clock)
+                clocks->of[at++] = (uint32_t)(clock - clocks->clocks);
+        }
+        clocked->count = at - clocked->first;
+    }
+    qsort(clocks->clocked, clocks->clocked_count, sizeof *clocks->clocked, compare_clocked);
+}
+
+enum tutti_err tutti_instance_clocks_new(struct tutti_instance_clocks **out, const struct tutti_desc *desc)
+{
+    size_t clock_count = 0, clocked_count = 0, of_count = 0;
+    for (uint32_t v = 0; v < desc->var_count; v++) {
+        clock_count += desc->vars[v].type == TUTTI_TYPE_CLOCK;
+        clocked_count += desc->vars[v].clock_count > 0;
+        of_count += desc->vars[v].clock_count;
+    }
+    if (clock_count == 0)
+        return TUTTI_OK;
+    struct tutti_instance_clocks *clocks = calloc(1, sizeof *clocks);
+    if (!clocks)
+        return tutti_fail_memory();
+    *out = clocks;
+    clocks->clocks = calloc(clock_count, sizeof *clocks->clocks);
+    clocks->clocked = calloc(clocked_count + 1, sizeof *clocks->clocked);
+    clocks->of = calloc(of_count + 1, sizeof *clocks->of);
+    if (!clocks->clocks || !clocks->clocked || !clocks->of)
+        return tutti_fail_memory();
+    fill(clocks, desc);
+    return TUTTI_OK;
+}
+
+void tutti_instance_clocks_free(struct tutti_instance_clocks *clocks)
+{
+    if (!clocks)
+        return;
+    free(clocks->clocks);
+    free(clocks->clocked);
+    free(clocks->of);
+    free(clocks);
+}
+
+static void silence(struct tutti_instance *in, bool all)
+{
+    struct tutti_instance_clocks *clocks = in->clocks;
+    if (!clocks)
+        return;
+    for (uint32_t i = 0; i < clocks->clock_count; i++) {
+        clocks->clocks[i].active = false;
+        clocks->clocks[i].ticked = clocks->clocks[i].ticked && !all;
+        clocks->clocks[i].has_activation = clocks->clocks[i].has_activation && !all;
+    }
+    clocks->computed = 0;
+}
+
+void tutti_instance_clocks_rest(struct tutti_instance *in)
+{
+    silence(in, true);
+}
+
+void tutti_instance_clocks_pass(struct tutti_instance *in)
+{
+    silence(in, false);
+}
+
+/* ---- what FMI forbids ---- */
+
+static enum tutti_err forbidden(const struct tutti_instance *in, const char *variable, const char *what)
+{
+    tutti_fail(TUTTI_ERR_STATE,
+               "%s: FMI 3.0 does not allow to %s ('%s', t = %s); this is a fault in the program that drives the FMU",
+               in->options.name, what, variable, TIME(in->time));
+    return tutti_fail_about(TUTTI_ERR_STATE, in->options.name, variable, in->time);
+}
+
+static bool ticks(const struct tutti_instance *in, const struct clocked *clocked)
+{
+    const struct tutti_instance_clocks *clocks = in->clocks;
+    bool scheduled = in->library->kind == TUTTI_SE;
+    for (uint32_t i = 0; i < clocked->count; i++) {
+        uint32_t place = clocks->of[clocked->first + i];
+        if (scheduled ? clocks->computed == place + 1 : clocks->clocks[place].active)
+            return true;
+    }
+    return false;
+}
+
+enum tutti_err tutti_instance_clocks_check(const struct tutti_instance *in, enum tutti_call call,
+                                           const uint32_t *references, size_t count)
+{
+    const struct tutti_instance_clocks *clocks = in->clocks;
+    bool set = call == TUTTI_CALL_SET, between = in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET;
+    bool open = in->state != TUTTI_STATE_EVENT && in->state != TUTTI_STATE_CONTINUOUS && !between;
+    if (open || (in->library->kind == TUTTI_SE && set))
+        return TUTTI_OK;
+    for (size_t i = 0; i < count; i++) {
+        const struct clocked key = {.reference = references[i]};
+        const struct clocked *clocked =
+            bsearch(&key, clocks->clocked, clocks->clocked_count, sizeof key, compare_clocked);
+        if (clocked && !ticks(in, clocked))
+            return forbidden(in, clocked->name,
+                             set ? "set a variable whose clocks do not tick"
+                                 : "read a variable whose clocks do not tick");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err no_clock(const struct tutti_instance *in, uint32_t reference)
+{
+    tutti_fail(TUTTI_ERR_STATE,
+               "%s: value reference %u is no clock; this is a fault in the program that drives the FMU",
+               in->options.name, reference);
+    return tutti_fail_about(TUTTI_ERR_STATE, in->options.name, NULL, in->time);
+}
+
+static enum tutti_interval kind_of(const struct clock *clock)
+{
+    return clock->var->more->clock->interval_variability;
+}
+
+static bool is_periodic(const struct clock *clock)
+{
+    return kind_of(clock) <= TUTTI_INTERVAL_TUNABLE;
+}
+
+/* ---- ticks ---- */
+
+static enum tutti_err check_activation(const struct tutti_instance *in, const struct clock *clock, bool active)
+{
+    if (clock->var->causality != TUTTI_INPUT)
+        return forbidden(in, clock->var->name, "activate a clock that is no input clock");
+    if (!active && !clock->var->more->clock->can_be_deactivated)
+        return forbidden(in, clock->var->name, "deactivate a clock that cannot be (canBeDeactivated)");
+    if (active && clock->ticked && is_periodic(clock))
+        return forbidden(in, clock->var->name, "let a periodic clock tick twice in one event mode");
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_set_clocks(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                         const bool *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct clock *clock = find(in->clocks, references[i]);
+        TRY(clock ? check_activation(in, clock, values[i]) : no_clock(in, references[i]));
+    }
+    CALL(in, TUTTI_CALL_SET_CLOCKS, set_clocks, in, references, count, values);
+    for (size_t i = 0; i < count; i++) {
+        struct clock *clock = find(in->clocks, references[i]);
+        clock->active = values[i];
+        clock->ticked = clock->ticked || values[i];
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_get_clocks(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                         bool *values)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(find(in->clocks, references[i]) ? TUTTI_OK : no_clock(in, references[i]));
+    CALL(in, TUTTI_CALL_GET_CLOCKS, get_clocks, in, references, count, values);
+    for (size_t i = 0; i < count; i++)
+        find(in->clocks, references[i])->active = values[i];
+    return TUTTI_OK;
+}
+
+/* ---- intervals ---- */
+
+static bool may_ask(const struct tutti_instance *in, const struct clock *clock)
+{
+    enum tutti_interval kind = kind_of(clock);
+    bool open = kind == TUTTI_INTERVAL_TUNABLE;
+    if (in->state == TUTTI_STATE_INITIALIZATION)
+        return kind != TUTTI_INTERVAL_TRIGGERED;
+    if (in->library->kind == TUTTI_SE)
+        return in->state == TUTTI_STATE_INTERMEDIATE ? kind == TUTTI_INTERVAL_COUNTDOWN
+                                                     : open || kind == TUTTI_INTERVAL_CHANGING;
+    return open || kind == TUTTI_INTERVAL_COUNTDOWN || (kind == TUTTI_INTERVAL_CHANGING && clock->ticked);
+}
+
+/* What an FMU tells is foreign: a fraction without a resolution, a time that is none. */
+static enum tutti_err check_timing(struct tutti_instance *in, const struct clock *clock,
+                                   const struct tutti_timing *timing)
+{
+    bool known = timing->qualifier != TUTTI_TIMING_NOT_YET_KNOWN;
+    bool good = timing->fraction ? timing->resolution > 0 : isfinite(timing->decimal) && timing->decimal >= 0;
+    if (!known || good)
+        return TUTTI_OK;
+    in->state = TUTTI_STATE_ERROR;
+    if (timing->fraction)
+        tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU tells resolution 0 for its clock '%s' at t = %s", in->options.name,
+                   in->library->file, clock->var->name, TIME(in->time));
+    else
+        tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU tells an interval of %s for its clock '%s' at t = %s",
+                   in->options.name, in->library->file, NUMBER(timing->decimal), clock->var->name, TIME(in->time));
+    return tutti_fail_about(TUTTI_ERR_FMU, in->options.name, clock->var->name, in->time);
+}
+
+enum tutti_err tutti_instance_get_interval(struct tutti_instance *in, uint32_t reference, struct tutti_timing *timing)
+{
+    const struct clock *clock = find(in->clocks, reference);
+    if (!clock)
+        return no_clock(in, reference);
+    if (tutti_call_may(in, TUTTI_CALL_GET_INTERVAL) && !may_ask(in, clock))
+        return forbidden(in, clock->var->name, "ask for the interval of this clock now");
+    CALL(in, TUTTI_CALL_GET_INTERVAL, get_interval, in, reference, timing);
+    return check_timing(in, clock, timing);
+}
+
+enum tutti_err tutti_instance_get_shift(struct tutti_instance *in, uint32_t reference, struct tutti_timing *timing)
+{
+    const struct clock *clock = find(in->clocks, reference);
+    if (!clock)
+        return no_clock(in, reference);
+    if (!is_periodic(clock))
+        return forbidden(in, clock->var->name, "ask for the shift of a clock that is not periodic");
+    timing->qualifier = TUTTI_TIMING_CHANGED;
+    CALL(in, TUTTI_CALL_GET_SHIFT, get_shift, in, reference, timing);
+    return check_timing(in, clock, timing);
+}
+
+enum tutti_err tutti_instance_set_interval(struct tutti_instance *in, uint32_t reference,
+                                           const struct tutti_timing *timing)
+{
+    const struct clock *clock = find(in->clocks, reference);
+    if (!clock)
+        return no_clock(in, reference);
+    if (kind_of(clock) != TUTTI_INTERVAL_FIXED && kind_of(clock) != TUTTI_INTERVAL_TUNABLE)
+        return forbidden(in, clock->var->name, "tell this clock its interval");
+    CALL(in, TUTTI_CALL_SET_INTERVAL, set_interval, in, reference, timing);
+    return TUTTI_OK;
+}
+
+/* ---- Scheduled Execution ---- */
+
+static enum tutti_err check_partition(const struct tutti_instance *in, uint32_t reference, double t)
+{
+    const struct clock *clock = find(in->clocks, reference);
+    if (!clock)
+        return no_clock(in, reference);
+    if (clock->var->causality != TUTTI_INPUT)
+        return forbidden(in, clock->var->name, "activate the partition of a clock that is no input clock");
+    if ((clock->has_activation && !(t > clock->activation)) || t < in->time)
+        return forbidden(in, clock->var->name, "activate a partition twice at one time, or before one");
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_activate(struct tutti_instance *in, uint32_t reference, double t)
+{
+    TRY(tutti_call_begin(in, TUTTI_CALL_ACTIVATE));
+    TRY(check_partition(in, reference, t));
+    struct tutti_instance_clocks *clocks = in->clocks;
+    struct clock *clock = find(clocks, reference);
+    in->time = t;
+    in->callback_error = TUTTI_OK;
+    clocks->locks = 0;
+    struct tutti_frame frame = tutti_call_enter(in);
+    enum tutti_status status = in->binding->activate(in, reference, t);
+    tutti_call_leave(frame);
+    if (in->callback_error != TUTTI_OK) {
+        in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
+        return in->callback_error;
+    }
+    TRY(tutti_call_conclude(in, TUTTI_CALL_ACTIVATE,
+                            status == TUTTI_STATUS_DISCARD ? TUTTI_STATUS_ERROR : status)); /* as FMI has it here */
+    if (clocks->locks != 0)
+        return tutti_call_fail(in, TUTTI_ERR_FMU,
+                               clocks->locks > 0 ? "left the preemption locked"
+                                                 : "unlocked a preemption that was not locked");
+    clock->has_activation = true;
+    clock->activation = t;
+    clocks->computed = (uint32_t)(clock - clocks->clocks) + 1;
+    return TUTTI_OK;
+}
+
+void tutti_instance_clock_update(struct tutti_instance *in)
+{
+    if (!in || in->call != TUTTI_CALL_ACTIVATE || in->callback_error != TUTTI_OK || !in->options.clock_update)
+        return;
+    enum tutti_state state = in->state;
+    in->state = TUTTI_STATE_INTERMEDIATE;
+    in->callback_error = in->options.clock_update(in->options.clock_context, in);
+    if (in->state == TUTTI_STATE_INTERMEDIATE) /* not if a call failed in it */
+        in->state = state;
+    in->call = TUTTI_CALL_ACTIVATE;
+}
+
+void tutti_instance_lock_preemption(bool locked)
+{
+    struct tutti_instance *in = tutti_instance_current();
+    if (in && in->clocks)
+        in->clocks->locks += locked ? 1 : -1;
+}

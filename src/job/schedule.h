@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* schedule.h - when clocks tick that only a scheduler makes tick (--schedule FILE).
+ *
+ * A CSV file with the columns clock, time and interval: a triggered input clock, UNIT.CLOCK (of a single FMU: CLOCK); its first tick; and the
+ * time from each tick to the next, or nothing for one tick only. Times are decimal numbers or fractions (1/3), which are exact. A clock may
+ * have several lines. */
+#ifndef TUTTI_JOB_SCHEDULE_H
+#define TUTTI_JOB_SCHEDULE_H
+
+#include "clocks/instant.h"
+#include "system/system.h"
+
+struct tutti_scheduled {
+    uint32_t component, variable;
+    struct tutti_fraction first, interval; /* interval.counter 0: once */
+};
+
+struct tutti_schedule {
+    struct tutti_scheduled *lines;
+    size_t count;
+};
+
+/* FORMAT, with file and line. */
+TUTTI_CHECKED enum tutti_err tutti_schedule_read(struct tutti_schedule *schedule, const char *path,
+                                                 const struct tutti_system *system);
+void tutti_schedule_fini(struct tutti_schedule *schedule);
+
+#endif

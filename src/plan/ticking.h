@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* ticking.h - in which order units compute where clocks tick at one instant.
+ *
+ * A unit of Co-Simulation or Model Exchange computes all its clocks that tick at once, in event mode; one of Scheduled Execution each partition
+ * by itself. What a clocked variable is connected to, and the clocks that an output clock makes tick, come after it; partitions of one unit
+ * come by their priorities. Where that is a circle, it is cut before the unit that comes first in the system: it sees what the others
+ * computed at the tick before. The order is the same on every rank; what does not depend on each other is one wave. */
+#ifndef TUTTI_PLAN_TICKING_H
+#define TUTTI_PLAN_TICKING_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "system/system.h"
+
+struct tutti_tick_node {
+    uint32_t component;
+    uint32_t clock; /* variable of the clock whose partition it is; TUTTI_NONE: all clocks of the unit */
+    uint32_t wave;
+};
+
+struct tutti_ticking {
+    struct tutti_tick_node *nodes; /* by waves, from 0 */
+    uint32_t count, waves;
+};
+
+bool tutti_system_has_clocks(const struct tutti_system *system);
+/* `scheduled`: per component, is it one of Scheduled Execution? All of it lies in the arena. */
+TUTTI_CHECKED enum tutti_err tutti_ticking_init(struct tutti_ticking *ticking, const struct tutti_system *system,
+                                                const bool *scheduled, struct tutti_arena *arena);
+/* Clocks that make each other tick in a circle: "a.out -> b.in -> b.out -> a.in", as text; none is found: text stays empty. */
+void tutti_ticking_find_circle(const struct tutti_system *system, struct tutti_text *text);
+
+#endif

@@ -1,0 +1,737 @@
+/* SPDX-License-Identifier: MIT */
+#include "rank/ticks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "rank/agree.h"
+#include "rank/settle.h"
+
+static const struct tutti_desc *desc_of(const struct tutti_ticking_unit *unit)
+{
+    return unit->member->unit->fmu->desc;
+}
+
+static bool is_scheduled(const struct tutti_ticking_unit *unit)
+{
+    return unit->member->unit->kind->interface == TUTTI_SE;
+}
+
+static const char *name_of(const struct tutti_ticking_unit *unit, uint32_t clock)
+{
+    return desc_of(unit)->vars[unit->clocks[clock].variable].name;
+}
+
+/* ---- intervals ---- */
+
+static enum tutti_err about(const struct tutti_ticking_unit *unit, uint32_t clock, enum tutti_err err)
+{
+    return tutti_fail_about(err, unit->member->unit->name, name_of(unit, clock), unit->member->now.t);
+}
+
+static enum tutti_err take_fraction(const struct tutti_ticking_unit *unit, uint32_t clock,
+                                    const struct tutti_timing *timing, struct tutti_fraction *out)
+{
+    if (timing->fraction) {
+        *out = (struct tutti_fraction){timing->counter, timing->resolution};
+        return TUTTI_OK;
+    }
+    if (tutti_fraction_of(timing->decimal, out))
+        return TUTTI_OK;
+    tutti_fail(TUTTI_ERR_FMU,
+               "%s: the clock '%s' has an interval or shift of %s, which is no fraction of two 64-bit numbers",
+               unit->member->unit->name, name_of(unit, clock), NUMBER(timing->decimal));
+    return about(unit, clock, TUTTI_ERR_FMU);
+}
+
+static bool is_periodic(const struct tutti_ticking_clock *clock)
+{
+    return clock->scheduled ? clock->scheduled->interval.counter > 0 : clock->kind <= TUTTI_INTERVAL_TUNABLE;
+}
+
+static enum tutti_err check_period(const struct tutti_ticking_unit *unit, uint32_t clock)
+{
+    if (unit->states[clock].interval.counter > 0)
+        return TUTTI_OK;
+    tutti_fail(TUTTI_ERR_FMU, "%s: the periodic clock '%s' has an interval of 0", unit->member->unit->name,
+               name_of(unit, clock));
+    return about(unit, clock, TUTTI_ERR_FMU);
+}
+
+static void set_next(struct tutti_ticking_unit *unit, uint32_t clock, const struct tutti_instant *from,
+                     struct tutti_fraction after)
+{
+    struct tutti_tick_state *state = &unit->states[clock];
+    state->next = *from;
+    tutti_instant_move(&state->next, after);
+    state->time = tutti_instant_time(&state->next);
+}
+
+/* What the description says; an FMU whose interval the importer may choose is told that one. */
+static enum tutti_err take_described(struct tutti_ticking_unit *unit, uint32_t c, struct tutti_fraction *shift)
+{
+    const struct tutti_ticking_clock *clock = &unit->clocks[c];
+    const struct tutti_clock *told = desc_of(unit)->vars[clock->variable].more->clock;
+    bool fraction = told->interval_counter > 0 && told->resolution > 0;
+    struct tutti_timing interval = {fraction, told->interval, told->interval_counter, told->resolution, 0},
+                        first = {fraction, told->shift, told->shift_counter, told->resolution, 0};
+    TRY(take_fraction(unit, c, &interval, &unit->states[c].interval));
+    TRY(take_fraction(unit, c, &first, shift));
+    interval.fraction = fraction && clock->fraction;
+    if (!interval.fraction && fraction)
+        interval.decimal = tutti_fraction_value(unit->states[c].interval);
+    bool settable = clock->kind == TUTTI_INTERVAL_FIXED || clock->kind == TUTTI_INTERVAL_TUNABLE;
+    return settable ? tutti_instance_set_interval(unit->member->unit->instance, clock->reference, &interval) : TUTTI_OK;
+}
+
+static enum tutti_err ask_period(struct tutti_ticking_unit *unit, uint32_t c, struct tutti_fraction *shift)
+{
+    const struct tutti_ticking_clock *clock = &unit->clocks[c];
+    struct tutti_timing interval = {.fraction = clock->fraction}, first = {.fraction = clock->fraction};
+    TRY(tutti_instance_get_interval(unit->member->unit->instance, clock->reference, &interval));
+    TRY(tutti_instance_get_shift(unit->member->unit->instance, clock->reference, &first));
+    if (interval.qualifier == TUTTI_TIMING_NOT_YET_KNOWN) {
+        tutti_fail(TUTTI_ERR_FMU,
+                   "%s: the FMU does not know the interval of its periodic clock '%s' in its initialisation",
+                   unit->member->unit->name, name_of(unit, c));
+        return about(unit, c, TUTTI_ERR_FMU);
+    }
+    TRY(take_fraction(unit, c, &interval, &unit->states[c].interval));
+    return take_fraction(unit, c, &first, shift);
+}
+
+/* A changing clock after its tick; a countdown; a tunable one whose interval the FMU computes. */
+static enum tutti_err ask_interval(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    const struct tutti_ticking_clock *clock = &unit->clocks[c];
+    struct tutti_tick_state *state = &unit->states[c];
+    struct tutti_timing timing = {.fraction = clock->fraction};
+    TRY(tutti_instance_get_interval(unit->member->unit->instance, clock->reference, &timing));
+    bool changed = timing.qualifier == TUTTI_TIMING_CHANGED;
+    if (timing.qualifier == TUTTI_TIMING_NOT_YET_KNOWN)
+        state->time = INFINITY;
+    if (changed)
+        TRY(take_fraction(unit, c, &timing, &state->interval));
+    if (clock->kind == TUTTI_INTERVAL_COUNTDOWN && changed)
+        set_next(unit, c, &unit->now, state->interval);
+    if (clock->kind == TUTTI_INTERVAL_CHANGING && timing.qualifier != TUTTI_TIMING_NOT_YET_KNOWN)
+        set_next(unit, c, &unit->now, state->interval);
+    if (clock->kind == TUTTI_INTERVAL_TUNABLE && changed) {
+        TRY(check_period(unit, c));
+        if (state->ticks > 0)
+            set_next(unit, c, &state->last, state->interval);
+        if (state->time < unit->member->now.t) /* it would have ticked by now */
+            set_next(unit, c, &unit->now, (struct tutti_fraction){0, 1});
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err begin_scheduled(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    const struct tutti_scheduled *line = unit->clocks[c].scheduled;
+    const struct tutti_instant zero = {0, {0, 1}};
+    set_next(unit, c, &zero, line->first);
+    unit->states[c].interval = line->interval;
+    if (unit->states[c].time >= unit->rank->times.start)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "--schedule: the clock '%s' of %s ticks first at t = %s, before the start, %s", name_of(unit, c),
+                      unit->member->unit->name, NUMBER(unit->states[c].time), NUMBER(unit->rank->times.start));
+}
+
+static enum tutti_err begin_clock(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    const struct tutti_ticking_clock *clock = &unit->clocks[c];
+    struct tutti_tick_state *state = &unit->states[c];
+    struct tutti_fraction shift;
+    *state = (struct tutti_tick_state){.time = INFINITY, .last_time = NAN, .interval = {0, 1}};
+    if (clock->scheduled)
+        return begin_scheduled(unit, c);
+    if (!clock->input || clock->kind == TUTTI_INTERVAL_TRIGGERED)
+        return TUTTI_OK;
+    if (!is_periodic(clock))
+        return ask_interval(unit, c);
+    TRY(clock->described ? take_described(unit, c, &shift) : ask_period(unit, c, &shift));
+    TRY(check_period(unit, c));
+    set_next(unit, c, &unit->now, shift);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_ticks_begin(struct tutti_rank *rank, struct tutti_member *member)
+{
+    struct tutti_ticking_unit *unit = rank->ticks ? &rank->ticks->units[member->component] : NULL;
+    if (!unit)
+        return TUTTI_OK;
+    unit->now = (struct tutti_instant){rank->times.start, {0, 1}};
+    for (uint32_t c = 0; c < unit->clock_count; c++)
+        TRY(begin_clock(unit, c));
+    return TUTTI_OK;
+}
+
+double tutti_ticks_next(const struct tutti_rank *rank, const struct tutti_member *member)
+{
+    const struct tutti_ticking_unit *unit = &rank->ticks->units[member->component];
+    double next = INFINITY;
+    for (uint32_t c = 0; c < unit->clock_count; c++)
+        next = fmin(next, unit->states[c].time);
+    return next;
+}
+
+/* ---- what is due ---- */
+
+static bool is_due(const struct tutti_ticking_unit *unit, uint32_t c)
+{
+    const struct tutti_ticking_clock *clock = &unit->clocks[c];
+    const struct tutti_tick_state *state = &unit->states[c];
+    return clock->input && (tutti_time_reached(unit->member->now.t, state->time, unit->rank->span) ||
+                            (clock->source && *clock->source != state->seen));
+}
+
+/* A unit with steps of its own is not where the others are. */
+static enum tutti_err is_absent(const struct tutti_ticking_unit *unit, uint32_t c)
+{
+    tutti_fail(
+        TUTTI_ERR_UNSUPPORTED,
+        "%s: its clock '%s' ticks at t = %s, in the middle of a step of the unit's own, or of an FMU that cannot "
+        "vary its step; use a --step that ends there",
+        unit->member->unit->name, name_of(unit, c), TIME(unit->rank->t));
+    return about(unit, c, TUTTI_ERR_UNSUPPORTED);
+}
+
+enum tutti_err tutti_ticks_look(struct tutti_rank *rank, bool *any)
+{
+    for (uint32_t m = 0; rank->ticks && m < rank->own_count; m++) {
+        struct tutti_ticking_unit *unit = &rank->ticks->units[rank->own[m]->component];
+        bool present = tutti_member_present(rank, rank->own[m]);
+        for (uint32_t c = 0; c < unit->clock_count; c++) {
+            bool late = !present && tutti_time_reached(rank->t, unit->states[c].time, rank->span);
+            if (late || (!present && unit->clocks[c].source && *unit->clocks[c].source != unit->states[c].seen))
+                return is_absent(unit, c);
+            unit->states[c].due = present && is_due(unit, c);
+            *any = *any || unit->states[c].due;
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* ---- a tick ---- */
+
+/* Of the variable's clocks, does one tick? In Scheduled Execution what has no clock belongs to all. */
+static bool ticks_for(const struct tutti_ticking_unit *unit, uint32_t variable)
+{
+    const struct tutti_var *var = &desc_of(unit)->vars[variable];
+    for (uint32_t i = 0; i < var->clock_count; i++)
+        for (uint32_t c = 0; c < unit->clock_count; c++)
+            if (unit->clocks[c].variable == var->more->clocks[i] && unit->clocks[c].ticks)
+                return true;
+    return var->clock_count == 0;
+}
+
+static enum tutti_err set_inputs(struct tutti_ticking_unit *unit)
+{
+    struct tutti_rank *rank = unit->rank;
+    for (uint32_t i = 0; i < unit->input_count; i++) {
+        struct tutti_slot *slot = &rank->wires.slots[unit->inputs[i].node];
+        if (!ticks_for(unit, unit->inputs[i].variable))
+            continue;
+        TRY(tutti_wires_gather_node(&rank->wires, unit->inputs[i].node));
+        struct tutti_block block = {(enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, NULL};
+        TRY(unit->member->unit->kind->set(unit->member->unit, &block));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_outputs(struct tutti_ticking_unit *unit)
+{
+    struct tutti_unit *of = unit->member->unit;
+    for (uint32_t i = 0; i < unit->output_count; i++) {
+        const struct tutti_ticking_output *output = &unit->outputs[i];
+        if (!ticks_for(unit, output->variable))
+            continue;
+        TRY(tutti_clocked_read(of, output->place));
+        if (output->node == TUTTI_NONE)
+            continue;
+        struct tutti_slot *slot = &unit->rank->wires.slots[output->node];
+        const void *from = of->clocked->signals.slots[output->place];
+        if (slot->owned)
+            TRY(tutti_owned_copy(slot->owned, (enum tutti_type)slot->type, from, slot->values, slot->count));
+        else
+            memcpy(slot->values, from, slot->count * tutti_type_size((enum tutti_type)slot->type));
+    }
+    return TUTTI_OK;
+}
+
+static void count_tick(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    struct tutti_tick_state *state = &unit->states[c];
+    state->ticks++;
+    state->last_time = unit->member->now.t;
+    unit->clocks[c].ticked = true;
+}
+
+/* CK5 */
+static enum tutti_err read_output_clocks(struct tutti_ticking_unit *unit)
+{
+    uint32_t count = 0, *references = unit->references;
+    for (uint32_t c = 0; c < unit->clock_count; c++)
+        if (!unit->clocks[c].input && ticks_for(unit, unit->clocks[c].variable))
+            references[count++] = unit->clocks[c].reference;
+    if (count == 0)
+        return TUTTI_OK;
+    TRY(tutti_instance_get_clocks(unit->member->unit->instance, references, count, unit->values));
+    for (uint32_t c = 0, i = 0; c < unit->clock_count; c++) {
+        struct tutti_ticking_clock *clock = &unit->clocks[c];
+        if (i >= count || clock->input || clock->reference != references[i])
+            continue;
+        clock->ticks = unit->values[i++];
+        if (!clock->ticks)
+            continue;
+        count_tick(unit, c);
+        if (clock->signal)
+            ++*clock->signal;
+    }
+    return TUTTI_OK;
+}
+
+/* In event mode, before the discrete states are updated. */
+static enum tutti_err before_update(void *context)
+{
+    struct tutti_ticking_unit *unit = context;
+    TRY(read_output_clocks(unit));
+    TRY(read_outputs(unit));
+    for (uint32_t c = 0; c < unit->clock_count; c++)
+        unit->clocks[c].ticks = false; /* the update ends it */
+    return TUTTI_OK;
+}
+
+static enum tutti_err after_update(void *context)
+{
+    struct tutti_ticking_unit *unit = context;
+    for (uint32_t c = 0; c < unit->clock_count; c++) {
+        struct tutti_ticking_clock *clock = &unit->clocks[c];
+        bool asks = clock->kind == TUTTI_INTERVAL_COUNTDOWN ||
+                    (clock->kind == TUTTI_INTERVAL_CHANGING && clock->ticked) ||
+                    (clock->kind == TUTTI_INTERVAL_TUNABLE && !clock->described);
+        if (clock->input && asks)
+            TRY(ask_interval(unit, c));
+        clock->ticked = false;
+    }
+    unit->now = (struct tutti_instant){unit->member->now.t, {0, 1}};
+    return TUTTI_OK;
+}
+
+/* Scheduled Execution, in the callback of a partition. */
+static enum tutti_err clock_update(void *context)
+{
+    struct tutti_ticking_unit *unit = context;
+    TRY(read_output_clocks(unit));
+    for (uint32_t c = 0; c < unit->clock_count; c++) {
+        if (!unit->clocks[c].input)
+            unit->clocks[c].ticks = unit->clocks[c].ticked = false;
+        else if (unit->clocks[c].kind == TUTTI_INTERVAL_COUNTDOWN)
+            TRY(ask_interval(unit, c));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err too_short(const struct tutti_ticking_unit *unit, uint32_t c)
+{
+    const struct tutti_tick_state *state = &unit->states[c];
+    tutti_fail(TUTTI_ERR_FMU,
+               "%s: the interval of the clock '%s', %llu/%llu, cannot be told from 0 at t = %s: time does not go on",
+               unit->member->unit->name, name_of(unit, c), (unsigned long long)state->interval.counter,
+               (unsigned long long)state->interval.resolution, TIME(unit->member->now.t));
+    return about(unit, c, TUTTI_ERR_FMU);
+}
+
+/* The clock ticks now: when does it tick next, as far as that is known? */
+static enum tutti_err begin_tick(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    struct tutti_ticking_clock *clock = &unit->clocks[c];
+    struct tutti_tick_state *state = &unit->states[c];
+    double t = unit->member->now.t;
+    bool by_time = tutti_time_reached(t, state->time, unit->rank->span);
+    clock->ticks = true;
+    count_tick(unit, c);
+    state->due = false;
+    if (clock->source)
+        state->seen = *clock->source;
+    if (!by_time)
+        return TUTTI_OK;
+    state->last = unit->now = state->next;
+    if (!is_periodic(clock)) {
+        state->time = INFINITY;
+        return TUTTI_OK;
+    }
+    set_next(unit, c, &state->last, state->interval);
+    return tutti_time_reached(t, state->time, unit->rank->span) ? too_short(unit, c) : TUTTI_OK;
+}
+
+static enum tutti_err set_plain_inputs(struct tutti_ticking_unit *unit)
+{
+    struct tutti_member *member = unit->member;
+    struct tutti_unit_wires *wires = member->wires;
+    if (member->inputs)
+        TRY(tutti_inputs_cross(member->inputs, member->unit));
+    for (unsigned b = 0; b < wires->moving_blocks; b++)
+        TRY(member->unit->kind->set(member->unit, &wires->moving[b]));
+    for (unsigned b = 0; b < wires->held_blocks && wires->held_changed; b++)
+        TRY(member->unit->kind->set(member->unit, &wires->held[b]));
+    wires->held_changed = false;
+    return TUTTI_OK;
+}
+
+/* All clocks of a unit with event mode that are due. */
+static enum tutti_err tick_together(struct tutti_ticking_unit *unit)
+{
+    struct tutti_rank *rank = unit->rank;
+    struct tutti_member *member = unit->member;
+    uint32_t count = 0;
+    unit->now = (struct tutti_instant){member->now.t, {0, 1}};
+    for (uint32_t c = 0; c < unit->clock_count; c++) {
+        if (!is_due(unit, c))
+            continue;
+        TRY(begin_tick(unit, c));
+        bool known = false; /* lines of a schedule may have one clock, too */
+        for (uint32_t i = 0; i < count; i++)
+            known = known || unit->references[i] == unit->clocks[c].reference;
+        unit->references[count] = unit->clocks[c].reference;
+        unit->values[count] = true;
+        count += !known;
+    }
+    if (count == 0)
+        return TUTTI_OK;
+    tutti_rank_tell_unit(rank, member->component);
+    TRY(tutti_wires_gather(&rank->wires, member->wires));
+    TRY(tutti_wires_gather_held(&rank->wires, member->wires));
+    member->now.event = false;
+    member->now.staged_at = member->now.t;
+    TRY(member->unit->kind->enter_event(member->unit));
+    TRY(set_plain_inputs(unit));
+    TRY(tutti_instance_set_clocks(member->unit->instance, unit->references, count, unit->values));
+    TRY(set_inputs(unit));
+    bool ended = false;
+    TRY(tutti_member_settle(rank, member, &ended));
+    if (ended) {
+        rank->ended = member;
+        return TUTTI_OK;
+    }
+    return tutti_wires_get(member->wires, member->unit);
+}
+
+static enum tutti_err ticks_twice(const struct tutti_ticking_unit *unit, uint32_t c)
+{
+    tutti_fail(TUTTI_ERR_FMU,
+               "%s: the clock '%s' ticks again at t = %s: FMI 3.0 has a partition of Scheduled Execution activated "
+               "once at a time",
+               unit->member->unit->name, name_of(unit, c), TIME(unit->member->now.t));
+    return about(unit, c, TUTTI_ERR_FMU);
+}
+
+/* The clock, or lines of the schedule that are its: those that are due tick. */
+static enum tutti_err begin_partition(struct tutti_ticking_unit *unit, uint32_t variable, uint32_t *partition)
+{
+    for (uint32_t c = 0; c < unit->clock_count; c++) {
+        if (unit->clocks[c].variable != variable || !is_due(unit, c))
+            continue;
+        if (unit->states[c].last_time == unit->member->now.t)
+            return ticks_twice(unit, c);
+        TRY(begin_tick(unit, c));
+        *partition = c;
+    }
+    return TUTTI_OK;
+}
+
+/* One partition of Scheduled Execution, if its clock is due. */
+static enum tutti_err tick_partition(struct tutti_ticking_unit *unit, uint32_t variable)
+{
+    struct tutti_member *member = unit->member;
+    uint32_t c = TUTTI_NONE;
+    unit->now = (struct tutti_instant){member->now.t, {0, 1}};
+    TRY(begin_partition(unit, variable, &c));
+    if (c == TUTTI_NONE)
+        return TUTTI_OK;
+    tutti_rank_tell_unit(unit->rank, member->component);
+    TRY(set_inputs(unit));
+    TRY(member->unit->kind->activate(member->unit, unit->clocks[c].reference, member->now.t));
+    TRY(read_outputs(unit));
+    TRY(tutti_wires_get(member->wires, member->unit));
+    bool computes = unit->clocks[c].kind == TUTTI_INTERVAL_TUNABLE && !unit->clocks[c].described;
+    if (unit->clocks[c].kind == TUTTI_INTERVAL_CHANGING || computes)
+        TRY(ask_interval(unit, c));
+    for (c = 0; c < unit->clock_count; c++)
+        unit->clocks[c].ticks = unit->clocks[c].ticked = false;
+    return TUTTI_OK;
+}
+
+static enum tutti_err tick_node(struct tutti_rank *rank, const struct tutti_tick_node *node)
+{
+    struct tutti_ticking_unit *unit = &rank->ticks->units[node->component];
+    if (!tutti_member_present(rank, unit->member))
+        return TUTTI_OK; /* look finds it */
+    return tutti_fail_about(node->clock == TUTTI_NONE ? tick_together(unit) : tick_partition(unit, node->clock),
+                            unit->member->unit->name, NULL, rank->t);
+}
+
+enum tutti_err tutti_ticks_pass(struct tutti_rank *rank)
+{
+    const struct tutti_ticking *order = &rank->ticks->order;
+    uint32_t n = 0;
+    for (uint32_t wave = 0; wave < order->waves; wave++) {
+        for (; n < order->count && order->nodes[n].wave == wave; n++)
+            if (tutti_rank_owns(rank, order->nodes[n].component) && !rank->ended)
+                TRY(tick_node(rank, &order->nodes[n]));
+        TRY(tutti_channels_exchange(&rank->channels));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank)
+{
+    double first = INFINITY;
+    const char *clock = "";
+    for (uint32_t m = rank->own_count; m-- > 0;) {
+        const struct tutti_ticking_unit *unit = &rank->ticks->units[rank->own[m]->component];
+        for (uint32_t c = unit->clock_count; c-- > 0;)
+            if (unit->states[c].due) {
+                first = rank->own[m]->component;
+                clock = name_of(unit, c);
+            }
+    }
+    double own = first;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
+    struct tutti_text circle = {0};
+    tutti_ticking_find_circle(rank->job->system, &circle);
+    bool found = !circle.failed && circle.length > 0;
+    tutti_fail(TUTTI_ERR_FMU, "%s: clocks%s%s%s tick without end at t = %s: each round of ticks causes the next%s%s",
+               rank->members[(uint32_t)first].unit->name, own == first ? " ('" : "", own == first ? clock : "",
+               own == first ? "' for one)" : "", TIME(rank->t), found ? "; they make each other tick: " : "",
+               found ? circle.text : "");
+    tutti_text_fini(&circle);
+    return tutti_fail_about(TUTTI_ERR_FMU, rank->members[(uint32_t)first].unit->name, NULL, rank->t);
+}
+
+/* ---- getting ready ---- */
+
+/* What others see of the unit between ticks: numbers; texts are told again at the next tick. */
+static enum tutti_err remember_signals(struct tutti_ticking_unit *unit, struct tutti_remembered *remembered)
+{
+    uint32_t component = unit->member->component;
+    for (uint32_t c = 0; c < unit->clock_count; c++)
+        if (unit->clocks[c].signal)
+            TRY(tutti_remember_of(remembered, component, unit->clocks[c].signal, sizeof *unit->clocks[c].signal));
+    for (uint32_t i = 0; i < unit->output_count; i++) {
+        const struct tutti_slot *slot =
+            unit->outputs[i].node == TUTTI_NONE ? NULL : &unit->rank->wires.slots[unit->outputs[i].node];
+        if (slot && !slot->owned)
+            TRY(tutti_remember_of(remembered, component, slot->values,
+                                  slot->count * tutti_type_size((enum tutti_type)slot->type)));
+    }
+    return tutti_clocked_remember(unit->member->unit->clocked, remembered, component);
+}
+
+enum tutti_err tutti_ticks_remember(struct tutti_rank *rank, struct tutti_remembered *remembered)
+{
+    for (uint32_t m = 0; rank->ticks && m < rank->member_count; m++) {
+        struct tutti_ticking_unit *unit = &rank->ticks->units[m];
+        if (unit->clock_count > 0)
+            TRY(tutti_remember_of(remembered, m, unit->states, unit->clock_count * sizeof *unit->states));
+        TRY(remember_signals(unit, remembered));
+    }
+    return TUTTI_OK;
+}
+
+static uint32_t count_clocks(const struct tutti_desc *desc)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        count += desc->vars[v].type == TUTTI_TYPE_CLOCK && desc->vars[v].causality != TUTTI_LOCAL;
+    return count;
+}
+
+static uint32_t count_scheduled(const struct tutti_rank *rank, uint32_t component)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < rank->job->schedule.count; i++)
+        count += rank->job->schedule.lines[i].component == component;
+    return count;
+}
+
+/* Where an input clock's source counts its ticks. */
+static const uint8_t *source_of(const struct tutti_rank *rank, uint32_t node)
+{
+    const struct tutti_slot *slot = node == TUTTI_NONE ? NULL : &rank->wires.slots[node];
+    return slot && slot->wire_count > 0
+               ? (const uint8_t *)rank->wires.signals + rank->wires.wires[slot->wire_first].from
+               : NULL;
+}
+
+static void fill_scheduled(struct tutti_ticking_unit *unit, const struct tutti_scheduled *line)
+{
+    const struct tutti_var *var = &desc_of(unit)->vars[line->variable];
+    unit->clocks[unit->clock_count++] = (struct tutti_ticking_clock){.variable = line->variable,
+                                                                     .reference = var->reference,
+                                                                     .kind = TUTTI_INTERVAL_TRIGGERED,
+                                                                     .input = true,
+                                                                     .scheduled = line};
+    unit->states[unit->clock_count - 1] =
+        (struct tutti_tick_state){.time = INFINITY, .last_time = NAN, .interval = {0, 1}};
+}
+
+static void fill_clock(struct tutti_ticking_unit *unit, uint32_t variable)
+{
+    const struct tutti_structure *structure = &unit->rank->job->structure;
+    const struct tutti_var *var = &desc_of(unit)->vars[variable];
+    const struct tutti_clock *told = var->more->clock;
+    bool input = var->causality == TUTTI_INPUT;
+    uint32_t node = tutti_structure_find(structure, unit->member->component, variable, !input);
+    struct tutti_ticking_clock *clock = &unit->clocks[unit->clock_count++];
+    *clock = (struct tutti_ticking_clock){
+        .variable = variable,
+        .reference = var->reference,
+        .kind = told->interval_variability,
+        .input = input,
+        .fraction = told->supports_fraction,
+        .described = told->interval > 0 || told->interval_counter > 0,
+        .source = input ? source_of(unit->rank, node) : NULL,
+        .signal = input || node == TUTTI_NONE ? NULL : unit->rank->wires.slots[node].values,
+    };
+    unit->states[unit->clock_count - 1] =
+        (struct tutti_tick_state){.time = INFINITY, .last_time = NAN, .interval = {0, 1}};
+}
+
+/* Inputs that are set at ticks only, and variables that are read there. */
+static enum tutti_err list_variables(struct tutti_ticking_unit *unit)
+{
+    struct tutti_rank *rank = unit->rank;
+    const struct tutti_structure *structure = &rank->job->structure;
+    const struct tutti_desc *desc = desc_of(unit);
+    uint32_t component = unit->member->component, first = structure->component_first[component],
+             last = structure->component_first[component + 1];
+    unit->inputs = tutti_arena_array(&rank->arena, last - first, sizeof *unit->inputs);
+    unit->outputs = tutti_arena_array(&rank->arena, desc->var_count, sizeof *unit->outputs);
+    if (!unit->inputs || !unit->outputs)
+        return tutti_fail_memory();
+    for (uint32_t n = first; n < last; n++) {
+        const struct tutti_var *var = &desc->vars[structure->nodes[n].variable];
+        bool at_ticks = var->clock_count > 0 || is_scheduled(unit);
+        if (!structure->nodes[n].output && var->causality == TUTTI_INPUT && var->type != TUTTI_TYPE_CLOCK && at_ticks)
+            unit->inputs[unit->input_count++] = (struct tutti_ticking_input){n, structure->nodes[n].variable};
+    }
+    for (uint32_t v = 0; v < desc->var_count; v++) {
+        const struct tutti_var *var = &desc->vars[v];
+        if (tutti_var_is_clocked(var) && var->causality != TUTTI_INPUT && var->causality != TUTTI_PARAMETER)
+            unit->outputs[unit->output_count++] =
+                (struct tutti_ticking_output){tutti_clocked_find(unit->member->unit->clocked, var->reference),
+                                              tutti_structure_find(structure, component, v, true), v};
+    }
+    return TUTTI_OK;
+}
+
+/* The unit is looked after: what it has between ticks, and who is called at them. */
+static enum tutti_err look_after(struct tutti_ticking_unit *unit)
+{
+    TRY(tutti_clocked_open(unit->member->unit));
+    if (tutti_rank_owns(unit->rank, unit->member->component))
+        unit->member->unit->ticking = (struct tutti_unit_ticking){unit, before_update, after_update, clock_update};
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_ticks_renew(struct tutti_rank *rank, struct tutti_member *member)
+{
+    struct tutti_ticking_unit *unit = rank->ticks ? &rank->ticks->units[member->component] : NULL;
+    return unit && unit->clock_count > 0 ? look_after(unit) : TUTTI_OK;
+}
+
+static bool has_schedule(const struct tutti_ticking_unit *unit, uint32_t c)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < unit->clock_count; i++)
+        found = found || (unit->clocks[i].scheduled && unit->clocks[i].variable == unit->clocks[c].variable);
+    return found;
+}
+
+/* A clock that ticks by time is not triggered; a triggered one that nothing triggers never ticks. */
+static enum tutti_err check_sources(const struct tutti_ticking_unit *unit)
+{
+    for (uint32_t c = 0; c < unit->clock_count; c++) {
+        const struct tutti_ticking_clock *clock = &unit->clocks[c];
+        bool triggered = clock->kind == TUTTI_INTERVAL_TRIGGERED;
+        if (clock->source && !triggered)
+            return tutti_fail(
+                TUTTI_ERR_ARGUMENT,
+                "%s: a clock is connected to '%s', which ticks by time: only triggered clocks are made to "
+                "tick by others",
+                unit->member->unit->name, name_of(unit, c));
+        if (clock->input && triggered && !clock->scheduled && !clock->source && !has_schedule(unit, c) &&
+            tutti_rank_owns(unit->rank, unit->member->component))
+            tutti_log_printf(unit->rank->unit_log, TUTTI_LOG_INFO, unit->member->unit->name,
+                             "nothing makes the clock '%s' tick: --connect an output clock, or --schedule",
+                             name_of(unit, c));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_unit(struct tutti_ticking_unit *unit, struct tutti_tick_state *states)
+{
+    struct tutti_rank *rank = unit->rank;
+    const struct tutti_desc *desc = desc_of(unit);
+    uint32_t count = count_clocks(desc) + count_scheduled(rank, unit->member->component);
+    unit->states = states;
+    if (count == 0)
+        return TUTTI_OK;
+    if (is_scheduled(unit) && unit->member->driven)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s: a file drives inputs of this unit of Scheduled Execution, which takes inputs from other "
+                          "units only; connect a unit that gives them",
+                          unit->member->unit->name);
+    unit->clocks = tutti_arena_array(&rank->arena, count, sizeof *unit->clocks);
+    unit->references = tutti_arena_array(&rank->arena, count, sizeof *unit->references);
+    unit->values = tutti_arena_array(&rank->arena, count, sizeof *unit->values);
+    if (!unit->clocks || !unit->references || !unit->values)
+        return tutti_fail_memory();
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].type == TUTTI_TYPE_CLOCK && desc->vars[v].causality != TUTTI_LOCAL)
+            fill_clock(unit, v);
+    for (size_t i = 0; i < rank->job->schedule.count; i++)
+        if (rank->job->schedule.lines[i].component == unit->member->component)
+            fill_scheduled(unit, &rank->job->schedule.lines[i]);
+    TRY(check_sources(unit));
+    TRY(look_after(unit));
+    return list_variables(unit);
+}
+
+static enum tutti_err open_units(struct tutti_rank *rank)
+{
+    size_t at = 0;
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        struct tutti_ticking_unit *unit = &rank->ticks->units[m];
+        *unit = (struct tutti_ticking_unit){.rank = rank, .member = &rank->members[m]};
+        TRY(open_unit(unit, rank->ticks->states + at));
+        at += unit->clock_count;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_ticks_open(struct tutti_rank *rank)
+{
+    const struct tutti_system *system = rank->job->system;
+    if (!tutti_system_has_clocks(system))
+        return TUTTI_OK;
+    struct tutti_ticks *ticks = tutti_arena_alloc(&rank->arena, sizeof *ticks);
+    bool *scheduled = tutti_arena_array(&rank->arena, rank->member_count, sizeof *scheduled);
+    if (!ticks || !scheduled)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        ticks->state_count += count_clocks(system->components[m].fmu->desc) + count_scheduled(rank, m);
+        scheduled[m] = rank->members[m].unit->kind->interface == TUTTI_SE;
+    }
+    ticks->units = tutti_arena_array(&rank->arena, rank->member_count, sizeof *ticks->units);
+    ticks->states = tutti_arena_array(&rank->arena, ticks->state_count, sizeof *ticks->states);
+    if (!ticks->units || !ticks->states)
+        return tutti_fail_memory();
+    TRY(tutti_ticking_init(&ticks->order, system, scheduled, &rank->arena));
+    rank->ticks = ticks;
+    return open_units(rank);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* ticks.h - the clocks of a run (FMI 3.0): when they tick, and what a tick does at one instant.
+ *
+ * Invariants:
+ *  CK1  The time of a tick is made of whole numbers (clocks/instant.h); nothing is added up in doubles.
+ *  CK2  Ticks happen at points that all units have reached, between macro steps, never inside of an attempt: a step ends at the next of them.
+ *  CK3  At an instant, events come first, until all rest; then clocks that are due tick, in the order of plan/ticking.h, wave by wave, the
+ *      same on every rank; then whatever follows from them, round by round.
+ *  CK4  A clocked variable is set and read only while one of its clocks ticks; between ticks it holds (unit/clocked.h, signals).
+ *  CK5  An output clock is a number among the signals that counts its ticks; an input clock ticks if its source has another number than it
+ *      has seen. So a tick is neither lost nor seen twice, whatever is exchanged or brought back.
+ *  CK6  All that counts for later is plain data, `states`: a snapshot copies it, a checkpoint remembers it. */
+#ifndef TUTTI_RANK_TICKS_H
+#define TUTTI_RANK_TICKS_H
+
+#include "base/remembered.h"
+#include "clocks/instant.h"
+#include "plan/ticking.h"
+#include "rank/rank.h"
+
+/* What is remembered of a clock. Plain data. */
+struct tutti_tick_state {
+    struct tutti_instant next, last; /* tick; of `last` only if ticks > 0 */
+    double time;                     /* of the next one as the run has it; INFINITY: none is known */
+    struct tutti_fraction interval;
+    uint64_t ticks;
+    double last_time; /* of the last one; NAN: there was none */
+    uint8_t seen;     /* ticks of its source, of an input clock */
+    bool due;         /* at this point */
+};
+
+/* A clock, or a line of the schedule that makes one tick. */
+struct tutti_ticking_clock {
+    uint32_t variable, reference;
+    enum tutti_interval kind;
+    bool input, fraction;
+    bool described; /* the description has its interval */
+    const struct tutti_scheduled
+        *scheduled;        /* a line of --schedule, in place of the clock itself; NULL: it is the clock */
+    const uint8_t *source; /* CK5: the output clock that makes it tick; NULL: none does */
+    uint8_t *signal;       /* of an output clock that others read; else NULL */
+    bool ticks, ticked;    /* now; in the present event mode */
+};
+
+/* A clocked input that is connected, or any connected input of Scheduled Execution; a clocked variable that is read. */
+struct tutti_ticking_input {
+    uint32_t node, variable;
+};
+struct tutti_ticking_output {
+    size_t place; /* in unit->clocked */
+    uint32_t node, variable;
+};
+
+/* Clocks of a unit; clock_count 0: it has none. */
+struct tutti_ticking_unit {
+    struct tutti_rank *rank;
+    struct tutti_member *member;
+    struct tutti_ticking_clock *clocks;
+    struct tutti_tick_state *states;
+    uint32_t clock_count;
+    struct tutti_ticking_input *inputs;
+    struct tutti_ticking_output *outputs;
+    uint32_t input_count, output_count;
+    struct tutti_instant now; /* of the present event, exact if a clock of its own made it */
+    uint32_t *references;     /* room for a call */
+    bool *values;
+};
+
+struct tutti_ticks {
+    struct tutti_ticking order;
+    struct tutti_ticking_unit *units; /* per component */
+    struct tutti_tick_state *states;  /* of all units, in their order */
+    size_t state_count;
+};
+
+/* Makes rank->ticks if any unit has clocks; with units configured and wires laid out. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_open(struct tutti_rank *rank);
+/* An own unit was made anew. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_renew(struct tutti_rank *rank, struct tutti_member *member);
+/* An own unit is in initialisation mode, and about to leave it: its clocks are asked for, and told, their intervals. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_begin(struct tutti_rank *rank, struct tutti_member *member);
+/* The next tick by time of an own unit; INFINITY: none. */
+double tutti_ticks_next(const struct tutti_rank *rank, const struct tutti_member *member);
+/* At the point reached: marks the clocks of own units that are due. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_look(struct tutti_rank *rank, bool *any);
+/* Collective: all that are due tick, once, with what follows from them later in the order. A unit that ends the run is rank->ended. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_pass(struct tutti_rank *rank);
+/* Collective: the error for ticks without end at one instant. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tutti_ticks_remember(struct tutti_rank *rank, struct tutti_remembered *remembered);
+
+#endif

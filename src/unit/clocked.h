@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* clocked.h - the variables of a unit that belong to clocks (FMI 3.0), as they were when their clocks ticked last.
+ *
+ * FMI lets them be read only while one of their clocks ticks. So they are read there, once, and whatever asks for them later (rows, programs,
+ * federations) is told what was read. Variables that have no clock are the FMU's business. */
+#ifndef TUTTI_UNIT_CLOCKED_H
+#define TUTTI_UNIT_CLOCKED_H
+
+#include "base/remembered.h"
+#include "unit/signals.h"
+
+struct tutti_unit;
+
+/* One of them. */
+struct tutti_clocked_var {
+    uint32_t reference, variable;
+    size_t place; /* in signals.slots */
+};
+
+struct tutti_clocked {
+    struct tutti_signals signals;   /* values, in the order of `vars` before these were sorted by reference */
+    struct tutti_clocked_var *vars; /* by reference */
+    size_t count;
+};
+
+/* Does a variable belong to clocks, without being one? */
+static inline bool tutti_var_is_clocked(const struct tutti_var *var)
+{
+    return var->clock_count > 0 && var->type != TUTTI_TYPE_CLOCK;
+}
+
+/* For a unit that is configured: makes unit->clocked, with start values; nothing if there are none. */
+TUTTI_CHECKED enum tutti_err tutti_clocked_open(struct tutti_unit *unit);
+void tutti_clocked_free(struct tutti_clocked *clocked);
+/* The place of a variable in signals.slots, by its value reference; SIZE_MAX: it has no clocks. */
+size_t tutti_clocked_find(const struct tutti_clocked *clocked, uint32_t reference);
+/* Reads one of them, while one of its clocks ticks. */
+TUTTI_CHECKED enum tutti_err tutti_clocked_read(struct tutti_unit *unit, size_t place);
+/* A block of which some variables may have clocks. */
+TUTTI_CHECKED enum tutti_err tutti_clocked_get(struct tutti_unit *unit, struct tutti_block *block);
+/* Numbers among them are brought back with a checkpoint. */
+TUTTI_CHECKED enum tutti_err tutti_clocked_remember(struct tutti_clocked *clocked, struct tutti_remembered *remembered,
+                                                    uint32_t component);
+
+#endif
