@@ -44,16 +44,22 @@ def mpi(ranks):
 
 
 @functools.cache
+def is_sanitized(tutti):
+    return re.search(rb"__[at]san_init", pathlib.Path(tutti).read_bytes()) is not None
+
+
+@functools.cache
 def has_mpi(tutti):
     """The command has its module beside it, and there is a launcher. MPICH itself is not made for sanitizers."""
-    return MPIEXEC is not None and (pathlib.Path(tutti).parent / "tutti_mpi.so").exists() and \
-        re.search(rb"__[at]san_init", pathlib.Path(tutti).read_bytes()) is None
+    return MPIEXEC is not None and (pathlib.Path(tutti).parent / "tutti_mpi.so").exists() and not is_sanitized(tutti)
 
 
 class Nodes:
     """`tutti node`, so many times, on ports of this machine that are free; with folders of their own for all that they keep."""
 
     def __init__(self, tutti, count, options=(), **environment):
+        if is_sanitized(tutti) and "--confine" not in options:  # their threads and memory are what it forbids
+            options = (*options, "--confine", "none")
         self.tutti, self.options, self.environment = str(tutti), options, environment
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tutti-nodes-"))
         self.tmpdir = self.folder / "tmp"

@@ -37,12 +37,13 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
 }
 
-/* FOLDER/NAME, if it is there; the caller's. */
-static char *in_folder(const char *folder, size_t length, const char *name)
+/* FOLDER/NAME, if it is there; the caller's. Here and below, *failed: there is no memory to tell. */
+static char *in_folder(const char *folder, size_t length, const char *name, bool *failed)
 {
     struct tutti_text path = {0};
     tutti_text_append_n(&path, folder, length);
     tutti_text_printf(&path, "%s%s", length > 0 && folder[length - 1] != '/' ? "/" : "", name);
+    *failed = *failed || path.failed;
     if (!path.failed && is_file(path.text))
         return path.text;
     tutti_text_fini(&path);
@@ -50,7 +51,7 @@ static char *in_folder(const char *folder, size_t length, const char *name)
 }
 
 /* "$ORIGIN/lib:/opt/lib", of a library in the folder `origin`. */
-static char *in_folders(const char *folders, const char *origin, const char *name)
+static char *in_folders(const char *folders, const char *origin, const char *name, bool *failed)
 {
     char *found = NULL;
     for (const char *at = folders; *at && !found; at += strspn(at, ":")) {
@@ -61,7 +62,8 @@ static char *in_folders(const char *folders, const char *origin, const char *nam
         if (skip > 0)
             tutti_text_append_n(&folder, origin, (size_t)(strrchr(origin, '/') - origin));
         tutti_text_append_n(&folder, at + skip, length - skip);
-        found = folder.failed ? NULL : in_folder(folder.text, folder.length, name);
+        *failed = *failed || folder.failed;
+        found = folder.failed ? NULL : in_folder(folder.text, folder.length, name, failed);
         tutti_text_fini(&folder);
         at += length;
     }
@@ -69,7 +71,7 @@ static char *in_folders(const char *folders, const char *origin, const char *nam
 }
 
 /* The loader's own folders, those of LD_LIBRARY_PATH among them. */
-static char *in_search_path(const char *name)
+static char *in_search_path(const char *name, bool *failed)
 {
     char *found = NULL;
     Dl_serinfo size = {0}, *info = NULL;
@@ -77,11 +79,12 @@ static char *in_search_path(const char *name)
     if (!program || dlinfo(program, RTLD_DI_SERINFOSIZE, &size) != 0)
         return NULL;
     info = calloc(1, size.dls_size);
+    *failed = *failed || !info;
     if (info) {
         info->dls_size = size.dls_size;
         info->dls_cnt = size.dls_cnt;
         for (unsigned i = 0; dlinfo(program, RTLD_DI_SERINFO, info) == 0 && i < size.dls_cnt && !found; i++)
-            found = in_folder(info->dls_serpath[i].dls_name, strlen(info->dls_serpath[i].dls_name), name);
+            found = in_folder(info->dls_serpath[i].dls_name, strlen(info->dls_serpath[i].dls_name), name, failed);
     }
     free(info);
     return found;
@@ -105,7 +108,7 @@ static const char *find_path(const char *bytes, size_t size, const char *name)
     return NULL;
 }
 
-static char *in_cache(const char *name)
+static char *in_cache(const char *name, bool *failed)
 {
     struct stat st;
     char *found = NULL;
@@ -114,6 +117,7 @@ static char *in_cache(const char *name)
         void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         const char *path = bytes == MAP_FAILED ? NULL : find_path(bytes, (size_t)st.st_size, name);
         found = path ? tutti_str_copy(path) : NULL;
+        *failed = *failed || (path && !found);
         if (bytes != MAP_FAILED)
             munmap(bytes, (size_t)st.st_size);
     }
@@ -182,14 +186,17 @@ static void take_folders(void *context, enum tutti_elf_entry entry, const char *
     struct tutti_text *folders = &search->libraries[search->at].folders;
     if (entry == TUTTI_ELF_FOLDERS)
         tutti_text_printf(folders, "%s%s", folders->length > 0 ? ":" : "", text);
+    search->failed = search->failed || folders->failed;
 }
 
 /* By a path, or in the folders that its user names. */
-static char *where_told(const struct found *user, const char *name)
+static char *where_told(const struct found *user, const char *name, bool *failed)
 {
-    if (strchr(name, '/'))
-        return is_file(name) ? tutti_str_copy(name) : NULL;
-    return user->folders.length > 0 ? in_folders(user->folders.text, user->path, name) : NULL;
+    if (!strchr(name, '/'))
+        return user->folders.length > 0 ? in_folders(user->folders.text, user->path, name, failed) : NULL;
+    char *path = is_file(name) ? tutti_str_copy(name) : NULL;
+    *failed = *failed || (!path && is_file(name));
+    return path;
 }
 
 static void take_needed(void *context, enum tutti_elf_entry entry, const char *name)
@@ -197,17 +204,18 @@ static void take_needed(void *context, enum tutti_elf_entry entry, const char *n
     struct search *search = context;
     if (entry != TUTTI_ELF_NEEDED || is_listed(search, name))
         return;
-    char *path = where_told(&search->libraries[search->at], name);
+    char *path = where_told(&search->libraries[search->at], name, &search->failed);
     bool in_process = !path && is_in_process(name);
-    char *neighbour = path || in_process ? NULL : in_folder(search->beside, strlen(search->beside), name);
+    char *neighbour = path || in_process ? NULL
+                                         : in_folder(search->beside, strlen(search->beside), name, &search->failed);
     if (neighbour) {
         add_neighbour(search, name, neighbour);
         return;
     }
     if (!path)
-        path = in_search_path(name);
+        path = in_search_path(name, &search->failed);
     if (!path)
-        path = in_cache(name);
+        path = in_cache(name, &search->failed);
     if (path || in_process)
         add(search, name, path);
     else
