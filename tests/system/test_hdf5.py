@@ -13,7 +13,7 @@ import unittest
 import h5py
 import numpy
 
-from command import JACOBI, PATIENCE, TUTTI, CommandTest, kit_fmu, wait_until
+from command import JACOBI, PATIENCE, SANITIZED, TUTTI, CommandTest, kit_fmu, wait_until
 
 MODULE = "tutti_hdf5.so"
 BALL = (kit_fmu("BouncingBall", "3"), "--stop", "3", "--step", "0.01")
@@ -76,6 +76,7 @@ class Values(Hdf5Test):
         self.assertEqual((when.shape, values.maxshape), ((11,), (None, 12)))
         self.assertEqual((values.compression, values.shuffle), ("gzip", True))
 
+    @unittest.skipIf(SANITIZED, "rows that come slowly are stored in smaller pieces")
     def test_it_is_smaller_than_its_numbers(self):
         """What rests and what repeats takes next to no room; what is computed, less than its bytes."""
         self.tutti("run", kit_fmu("Stair", "3"), "--stop", "100", "--step", "0.001", "-o", "stair.h5", "--quiet")

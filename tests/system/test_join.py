@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import test_rti_transports
-from command import JACOBI, PATIENCE, Table, kit_fmu, test_fmu, wait_until
+from command import JACOBI, PATIENCE, THREAD_SANITIZED, Table, kit_fmu, test_fmu, wait_until
 from fedpro import FOM, Ended, at, real
 from test_federate import MODULE, PROGRAMS
 
@@ -87,7 +87,8 @@ class Car(JoinTest):
     def test_ranks(self):
         """A system that has joined gives the same bytes on every fabric."""
         results = []
-        for where in ((), ("--threads", "2"), ("--processes", "2")):
+        forked = () if THREAD_SANITIZED else (("--processes", "2"),)  # it ends a process that has threads before and after a fork
+        for where in ((), ("--threads", "2"), *forked):
             rti = self.rti("--verbose")
             peer = self.peer(rti)
             run = self.join(rti, CHASSIS, WHEEL, *STEP, *JACOBI, *where,
@@ -100,8 +101,7 @@ class Car(JoinTest):
                 peer.granted()
             results.append(self.ends(run))
         self.assertEqual(results[0].count("\n"), 52)
-        self.assertEqual(results[1], results[0])
-        self.assertEqual(results[2], results[0])
+        self.assertEqual(set(results), {results[0]})
 
     def test_longer_lookahead(self):
         """It speaks, and asks, when so much time has passed, and a step ends there."""
