@@ -33,7 +33,8 @@ static void test_serve(void **state)
 {
     (void)state;
     char cache[200];
-    assert_int_equal(setenv("XDG_CACHE_HOME", scratch.path, 1), 0); /* where the user's key is; of the other test, too */
+    assert_int_equal(setenv("XDG_CACHE_HOME", scratch.path, 1),
+                     0); /* where the user's key is; of the other test, too */
     copy_text(cache, sizeof cache, scratch_path(&scratch, "cache"));
     struct tutti_node_options options = node_options(cache);
     assert_ok(serve(&options)); /* the user's key is made */
