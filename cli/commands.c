@@ -99,6 +99,26 @@ static const struct option sweep_options[] = {
     {NULL},
 };
 
+static const struct option estimate_options[] = {
+    HEADING("What is looked for"),
+    OPTIONS_OF(STUDY),
+    {"--output", "-o", "BEST.ssv", "the values that were found, as SSV (none)", .files = "ssv"},
+    {"--picture", NULL, "FILE", "data and best run: OUT.svg, OUT.png or OUT.pdf (needs gnuplot)", .files = "svg png pdf"},
+    {"--json", NULL, NULL, "print everything as JSON"},
+    HEADING("Model"),
+    OPTIONS_OF(MODEL),
+    HEADING("Times"),
+    OPTIONS_OF(TIMES),
+    HEADING("Accuracy and solvers"),
+    OPTIONS_OF(ACCURACY),
+    HEADING("How coupled units are stepped"),
+    OPTIONS_OF(COUPLING),
+    HEADING("Messages"),
+    LOG_OPTION,
+    MESSAGE_OPTIONS,
+    {NULL},
+};
+
 static const struct option graph_options[] = {
     {"--output", "-o", "FILE", "OUT.svg, OUT.dot or OUT.json; - for DOT on standard output (required)",
      .files = "svg dot json"},
@@ -337,6 +357,15 @@ const struct command commands[] = {
      .files = MODEL_FILES, .failure = "a run has failed (its row tells why), or the sweep",
      .paths = PAIRS({"sweep.csv", "the table, unless --output says otherwise"},
                     {"TABLE.csv.journal", "runs that are over, until the table is whole"})},
+    {"estimate", "FILE...", "find parameters from measurements",
+     "Looks for the values of parameters and start values with which a run comes closest to what was measured: the sum of squares of the "
+     "differences, each times its weight, at the times of the data. Tells the values, their standard errors and intervals of confidence, their "
+     "covariance, and what the data cannot determine. Runs go from the start to the last time of the data, with a relative tolerance of 1e-7, "
+     "unless options say otherwise.",
+     1, SIZE_MAX, estimate_options, command_estimate, .takes = TUTTI_IN_ESTIMATE,
+     .examples = PAIRS({"tutti estimate ball.fmu --fit e=0.6:0:1 --data measured.csv -o best.ssv", "one parameter, in bounds"},
+                       {"tutti estimate ball.fmu --fit e=0.6 --fit h=1 --data measured.csv --method nelder-mead --picture fit.svg", "without derivatives, and a picture"}),
+     .files = MODEL_FILES},
     {"plot", "RESULT [RESULT2]", "draw a result, or two",
      "Draws the variables of a result over time: a panel per unit and physical unit, or what -v says. Of a second result the "
      "same variables are drawn over it, dashed. Events are jumps. A gigabyte is no trouble: what is drawn are the least and "

@@ -16,6 +16,7 @@ int command_new(const struct arguments *arguments);
 int command_node(const struct arguments *arguments);
 int command_plot(const struct arguments *arguments);
 int command_rti(const struct arguments *arguments);
+int command_estimate(const struct arguments *arguments);
 int command_sweep(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
 int command_watch(const struct arguments *arguments);

@@ -8,7 +8,7 @@
  *         tutti_sweep_make(&sweep, options))
  *         puts(tutti_err_message());
  *
- * docs/howto/sweep.md tells what the options mean. */
+ * docs/howto/sweep.md and docs/howto/fit.md tell what the options mean. */
 #ifndef TUTTI_STUDY_H
 #define TUTTI_STUDY_H
 
@@ -47,6 +47,45 @@ TUTTI_API double tutti_sweep_value(const struct tutti_sweep *sweep, size_t run, 
 TUTTI_API const char *tutti_sweep_status(const struct tutti_sweep *sweep, size_t run);
 /* Why; NULL: there is nothing to say. */
 TUTTI_API const char *tutti_sweep_message(const struct tutti_sweep *sweep, size_t run);
+
+/* ---- parameters from measurements ---- */
+
+struct tutti_estimation;
+
+/* A parameter that was looked for. */
+struct tutti_estimated {
+    const char *name;
+    double value, start;
+    double low, high; /* its bounds; -INFINITY, INFINITY: none */
+    double
+        error; /* its standard error; NaN: the data do not determine it, or there are no more values than parameters */
+    double from, to; /* in which it lies with a confidence of 95 %; NaN likewise */
+    bool determined; /* by the data */
+    bool at_bound;
+};
+
+struct tutti_estimation_summary {
+    double sum_of_squares; /* of the weighted differences between run and data */
+    size_t residuals, parameters, runs, iterations;
+    bool converged; /* false: it was given up after "most-runs" runs, or nothing that is looked for changes anything */
+};
+
+/* Finds the parameters "fit" with which a run comes closest to "data", by "method", with "weight"; all else as for a run. With "output" they are written
+ * as SSV, with "trajectories" the best run at the times of the data. Runs are made in this process, one after the other. *out is set on success only.
+ * ARGUMENT: what is to be found or was measured makes no sense; FMU, SOLVER, ...: the first run fails. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_estimate(struct tutti_estimation **out,
+                                                      const struct tutti_run_options *options);
+/* NULL is fine. */
+TUTTI_API void tutti_estimation_free(struct tutti_estimation *estimation);
+TUTTI_API struct tutti_estimation_summary tutti_estimation_sum_up(const struct tutti_estimation *estimation);
+/* In the order of "fit"; false: there are fewer. Texts are the estimation's. */
+TUTTI_API bool tutti_estimation_parameter(const struct tutti_estimation *estimation, size_t parameter,
+                                          struct tutti_estimated *out);
+/* NaN where one of both is not determined. */
+TUTTI_API double tutti_estimation_covariance(const struct tutti_estimation *estimation, size_t i, size_t k);
+/* What the data do not determine, from 0 on: "k against c" if more of one and less of the other comes to the same. NULL: there are fewer. Good until the
+ * next call. */
+TUTTI_API const char *tutti_estimation_undetermined(struct tutti_estimation *estimation, size_t number);
 
 #ifdef __cplusplus
 }

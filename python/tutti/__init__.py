@@ -14,12 +14,13 @@ from ._plot import Plot, plot
 from ._result import Column, Result, Summary, read
 from ._simulate import simulate
 from ._simulation import Point, Simulation, Variable
+from ._study import Estimated, Estimation, Sweep, estimate, sweep
 from ._system import System
 from ._system import load as open  # pylint: disable=redefined-builtin
 from ._tell import Analysis, Compared, Comparison, Finding, Findings, Graph, Info, compare, info
 
 __version__: str = _lib.tutti_version().decode()
-__all__ = ["Analysis", "ArgumentError", "Column", "Compared", "Comparison", "Error", "FMUError", "FileError", "Finding",
+__all__ = ["Analysis", "ArgumentError", "Column", "Compared", "Comparison", "Error", "Estimated", "Estimation", "FMUError", "FileError", "Finding",
            "Findings", "FormatError", "Graph", "Info", "Interrupted", "LinearSystem", "Model", "Plot", "Point", "Result", "Simulation",
-           "SolverError", "StateSpace", "Summary", "System", "UnsupportedError", "Variable", "compare", "info", "linearize", "open",
-           "options", "plot", "read", "simulate"]
+           "SolverError", "StateSpace", "Summary", "Sweep", "System", "UnsupportedError", "Variable", "compare", "estimate", "info", "linearize", "open",
+           "options", "plot", "read", "simulate", "sweep"]

@@ -130,6 +130,20 @@ class Linearization(Structure):
                 ("stability", c_int)]
 
 
+class Estimated(Structure):
+    """struct tutti_estimated"""
+
+    _fields_ = [("name", c_char_p), ("value", c_double), ("start", c_double), ("low", c_double), ("high", c_double), ("error", c_double),
+                ("lower", c_double), ("upper", c_double), ("determined", c_bool), ("at_bound", c_bool)]
+
+
+class EstimationSummary(Structure):
+    """struct tutti_estimation_summary"""
+
+    _fields_ = [("sum_of_squares", c_double), ("residuals", c_size_t), ("parameters", c_size_t), ("runs", c_size_t),
+                ("iterations", c_size_t), ("converged", c_bool)]
+
+
 _ERR = "error"  # of functions that return an enum tutti_err: anything but 0 is raised
 # Name: what it returns, its arguments. All pointers to structs that only the library knows are c_void_p.
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
@@ -209,6 +223,22 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_tell_comparison": (_ERR, POINTER(c_void_p), c_char_p, c_char_p, POINTER(TellOption), c_size_t, POINTER(Log)),
     "tutti_tell_plot": (_ERR, POINTER(c_void_p), POINTER(c_size_t), c_char_p, POINTER(c_char_p), c_size_t, POINTER(TellOption), c_size_t,
                         POINTER(Log)),
+    "tutti_sweep_make": (_ERR, POINTER(c_void_p), c_void_p),
+    "tutti_sweep_free": (None, c_void_p),
+    "tutti_sweep_run_count": (c_size_t, c_void_p),
+    "tutti_sweep_found_count": (c_size_t, c_void_p),
+    "tutti_sweep_parameter_count": (c_size_t, c_void_p),
+    "tutti_sweep_column_count": (c_size_t, c_void_p),
+    "tutti_sweep_column_name": (c_char_p, c_void_p, c_size_t),
+    "tutti_sweep_value": (c_double, c_void_p, c_size_t, c_size_t),
+    "tutti_sweep_status": (c_char_p, c_void_p, c_size_t),
+    "tutti_sweep_message": (c_char_p, c_void_p, c_size_t),
+    "tutti_estimate": (_ERR, POINTER(c_void_p), c_void_p),
+    "tutti_estimation_free": (None, c_void_p),
+    "tutti_estimation_sum_up": (EstimationSummary, c_void_p),
+    "tutti_estimation_parameter": (c_bool, c_void_p, c_size_t, POINTER(Estimated)),
+    "tutti_estimation_covariance": (c_double, c_void_p, c_size_t, c_size_t),
+    "tutti_estimation_undetermined": (c_char_p, c_void_p, c_size_t),
     "tutti_linearize": (_ERR, c_void_p, c_void_p, POINTER(Linearization)),
     "tutti_linearization_fini": (None, POINTER(Linearization)),
     "tutti_stability_name": (c_char_p, c_int),

@@ -178,6 +178,15 @@ enum tutti_err tutti_trial_record_wanted(struct tutti_trial *trial)
     return set_records(trial, NULL, 0);
 }
 
+enum tutti_err tutti_trial_record_none(struct tutti_trial *trial)
+{
+    static const char *const none[] = {"none"};
+    trial->options.records = none;
+    trial->options.record_count = 1;
+    trial->options.watcher = NULL;
+    return TUTTI_OK;
+}
+
 /* Without --record that is all outputs, each by its name. */
 enum tutti_err tutti_trial_want_recorded(struct tutti_trial *trial)
 {
@@ -204,21 +213,22 @@ enum tutti_err tutti_trial_want_recorded(struct tutti_trial *trial)
 
 /* ---- running ---- */
 
-static enum tutti_err run(struct tutti_trial *trial, const double *values)
+enum tutti_err tutti_trial_start(struct tutti_trial *trial, const double *values, const struct tutti_log *log)
 {
+    trial->options.log = log;
     if (trial->ran)
         TRY(tutti_simulation_reset(trial->simulation));
     trial->ran = true;
     TRY(set_values(trial, values));
-    TRY(tutti_simulation_start(trial->simulation));
-    return tutti_simulation_advance(trial->simulation, tutti_simulation_stop(trial->simulation));
+    return tutti_simulation_start(trial->simulation);
 }
 
 enum tutti_err tutti_trial_run(struct tutti_trial *trial, const double *values, const struct tutti_log *log,
                                double *end)
 {
-    trial->options.log = log;
-    enum tutti_err err = run(trial, values);
+    enum tutti_err err = tutti_trial_start(trial, values, log);
+    if (!err)
+        err = tutti_simulation_advance(trial->simulation, tutti_simulation_stop(trial->simulation));
     *end = tutti_simulation_time(trial->simulation);
     return err;
 }

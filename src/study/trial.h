@@ -48,8 +48,14 @@ TUTTI_CHECKED enum tutti_err tutti_trial_want_recorded(struct tutti_trial *trial
 /* Nothing but these. */
 TUTTI_CHECKED enum tutti_err tutti_trial_record_wanted(struct tutti_trial *trial);
 
+/* Nothing at all. */
+TUTTI_CHECKED enum tutti_err tutti_trial_record_none(struct tutti_trial *trial);
+
 /* Unpacks archives, so that processes that are forked need not. */
 TUTTI_CHECKED enum tutti_err tutti_trial_prepare(struct tutti_trial *trial);
+/* Begins a run, with these values of the names; `log`: of this run; NULL: silent. The caller steps the simulation. */
+TUTTI_CHECKED enum tutti_err tutti_trial_start(struct tutti_trial *trial, const double *values,
+                                               const struct tutti_log *log);
 /* One run, with these values of the names. `log`: of this run; NULL: silent. *end: the time that it came to, also if it fails. */
 TUTTI_CHECKED enum tutti_err tutti_trial_run(struct tutti_trial *trial, const double *values,
                                              const struct tutti_log *log, double *end);

@@ -11,6 +11,7 @@ from common import ROOT, kit
 
 import tutti
 import tutti._options
+import tutti._study
 
 
 class Docs(unittest.TestCase):
@@ -28,9 +29,10 @@ class Docs(unittest.TestCase):
         self.assertEqual(found.failed, 0)
 
     def test_module(self):
-        found = doctest.testmod(tutti._options)
-        self.assertGreater(found.attempted, 1)
-        self.assertEqual(found.failed, 0)
+        for module in (tutti._options, tutti._study):
+            found = doctest.testmod(module)
+            self.assertGreater(found.attempted, 1)
+            self.assertEqual(found.failed, 0)
 
     def test_every_function_of_the_headers_is_known_or_not_wanted(self):
         """Prototypes: as many arguments as the headers have."""

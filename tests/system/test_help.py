@@ -113,6 +113,7 @@ class Examples(HelpTest):
         shutil.copy(FMUS.parent / "examples" / "quarter_car" / "quarter_car.ssp", self.path("car.ssp"))
         self.write("weather.csv", "time,T_outside\n0,270\n86400,280\n")
         self.write("road.xml", FOM)
+        self.write("measured.csv", "time,h\n0,1\n0.2,0.804\n0.4,0.215\n0.6,0.323\n0.8,0.4\n1,0.084\n")
         for folder in ("home/.zsh", "home/.config/fish/completions"):
             os.makedirs(self.path(folder))
         for result in ("ball.csv", "reference.csv", "coarse.csv", "fine.mat"):

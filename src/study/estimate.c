@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/estimate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/result.h>
+
+#include "api/simulation.h"
+#include "base/fs.h"
+#include "base/number.h"
+#include "options/words.h"
+#include "record/recorder.h"
+#include "solve/fit/least_squares.h"
+#include "solve/fit/minimise.h"
+#include "ssp/make.h"
+
+#define NAMED(name, word, text) METHOD_##name,
+enum method { TUTTI_FIT_METHODS(NAMED) };
+
+/* Runs of which differences are taken must be smoother than those that are looked at. */
+static const double TOLERANCE = 1e-7;
+enum { MOST_RUNS = 2000 };
+
+/* ---- what is looked for ---- */
+
+/* "P=START[:MIN:MAX]". */
+static enum tutti_err read_fit(struct tutti_estimation *e, const char *text, struct tutti_fitted *fitted)
+{
+    const char *equals = strrchr(text, '='), *at = equals ? equals + 1 : NULL;
+    double numbers[3];
+    int count = 0;
+    while (at && count < 3) {
+        const char *end = strchr(at, ':');
+        if (!tutti_number_read_double(at, end ? (size_t)(end - at) : strlen(at), &numbers[count]) ||
+            isnan(numbers[count]))
+            break;
+        count++;
+        at = end ? end + 1 : NULL;
+    }
+    if (!equals || equals == text || at || (count != 1 && count != 3) || !isfinite(numbers[0]))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--fit takes P=START or P=START:MIN:MAX with numbers, not '%s'",
+                          tutti_str_show(text).text);
+    fitted->name = tutti_arena_text(&e->arena, text, (size_t)(equals - text));
+    fitted->start = fitted->value = numbers[0];
+    fitted->low = count == 3 ? numbers[1] : NAN;
+    fitted->high = count == 3 ? numbers[2] : NAN;
+    return fitted->name ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err read_fits(struct tutti_estimation *e)
+{
+    e->count = e->options.fit_count;
+    if (e->count == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "nothing is to be found: say --fit P=START");
+    if (!e->options.data)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "there is nothing to come close to: say --data FILE");
+    e->fitted = tutti_arena_array(&e->arena, e->count, sizeof *e->fitted);
+    e->names = tutti_arena_array(&e->arena, e->count, sizeof *e->names);
+    e->values = tutti_arena_array(&e->arena, e->count, sizeof *e->values);
+    e->low = tutti_arena_array(&e->arena, e->count, sizeof *e->low);
+    e->high = tutti_arena_array(&e->arena, e->count, sizeof *e->high);
+    e->parameters = tutti_arena_array(&e->arena, e->count, sizeof *e->parameters);
+    if (!e->parameters || !e->fitted || !e->names || !e->values || !e->low || !e->high)
+        return tutti_fail_memory();
+    for (size_t k = 0; k < e->count; k++) {
+        TRY(read_fit(e, e->options.fits[k], &e->fitted[k]));
+        e->names[k] = e->fitted[k].name;
+        e->values[k] = e->fitted[k].start;
+        for (size_t j = 0; j < k; j++)
+            if (strcmp(e->names[j], e->names[k]) == 0)
+                return tutti_fail(TUTTI_ERR_ARGUMENT, "--fit: '%s' is there twice", e->names[k]);
+    }
+    return TUTTI_OK;
+}
+
+/* Bounds and sizes that were not given are those of the FMU. */
+static enum tutti_err settle_bounds(struct tutti_estimation *e)
+{
+    for (size_t k = 0; k < e->count; k++) {
+        struct tutti_fitted *fitted = &e->fitted[k];
+        size_t number;
+        struct tutti_variable shown;
+        TRY(tutti_simulation_find(e->trial.simulation, fitted->name, &number));
+        TRY(tutti_simulation_describe(e->trial.simulation, number, &shown));
+        if (strcmp(shown.type, "Float64") != 0 && strcmp(shown.type, "Float32") != 0)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "--fit: '%s' is of type %s; only numbers that can move a little can be found",
+                              fitted->name, shown.type);
+        fitted->low = isnan(fitted->low) ? shown.minimum : fmax(fitted->low, shown.minimum);
+        fitted->high = isnan(fitted->high) ? shown.maximum : fmin(fitted->high, shown.maximum);
+        if (!(fitted->low < fitted->high))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--fit: '%s' has no room between its bounds, %s and %s", fitted->name,
+                              NUMBER(fitted->low), NUMBER(fitted->high));
+        if (!(fitted->start >= fitted->low && fitted->start <= fitted->high))
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "--fit: '%s' begins with %s, which is outside of its bounds, %s to %s", fitted->name,
+                              NUMBER(fitted->start), NUMBER(fitted->low), NUMBER(fitted->high));
+        fitted->scale = shown.nominal != 1 ? fabs(shown.nominal) : fitted->start != 0 ? fabs(fitted->start) : 1;
+        e->values[k] = fitted->start / fitted->scale;
+        e->low[k] = fitted->low / fitted->scale;
+        e->high[k] = fitted->high / fitted->scale;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err settle_weights(struct tutti_estimation *e)
+{
+    for (size_t i = 0; i < e->data.count; i++) {
+        struct tutti_variable shown;
+        size_t place;
+        TRY(tutti_fail_context(tutti_trial_want(&e->trial, e->data.names[i], &place), "%s", e->options.data));
+        TRY(tutti_simulation_find(e->trial.simulation, e->data.names[i], &e->variables[i]));
+        TRY(tutti_simulation_describe(e->trial.simulation, e->variables[i], &shown));
+        e->weights[i] = 1 / fabs(shown.nominal);
+    }
+    for (size_t w = 0; w < e->options.weight_count; w++) {
+        const char *text = e->options.weights[w], *equals = strrchr(text, '=');
+        size_t i = 0;
+        double weight;
+        while (equals && i < e->data.count &&
+               (strncmp(e->data.names[i], text, (size_t)(equals - text)) != 0 || e->data.names[i][equals - text]))
+            i++;
+        if (!equals || !tutti_number_read_double(equals + 1, strlen(equals + 1), &weight) ||
+            !(weight >= 0 && isfinite(weight)))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--weight takes VAR=W with a number that is not negative, not '%s'",
+                              tutti_str_show(text).text);
+        if (i == e->data.count)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--weight %s: %s has no such column", tutti_str_show(text).text,
+                              e->options.data);
+        e->weights[i] = weight;
+    }
+    return TUTTI_OK;
+}
+
+/* ---- a run ---- */
+
+/* The run comes to the times of the data, to the bit. */
+static enum tutti_err run(struct tutti_estimation *e, const double *parameters)
+{
+    struct tutti_simulation *simulation = e->trial.simulation;
+    TRY(tutti_trial_start(&e->trial, parameters, e->found.evaluations == 1 ? e->options.log : NULL));
+    for (size_t r = 0; r < e->data.rows; r++) {
+        if (e->data.times[r] > tutti_simulation_time(simulation))
+            TRY(tutti_simulation_advance(simulation, e->data.times[r]));
+        if (tutti_simulation_time(simulation) < e->data.times[r] && tutti_simulation_is_over(simulation))
+            return tutti_fail(TUTTI_ERR_FMU, "an FMU ended the run at t = %s, before the data end",
+                              NUMBER(tutti_simulation_time(simulation)));
+        TRY(tutti_simulation_get_many(simulation, e->variables, e->data.count, e->model + r * e->data.count));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err put_residuals(const struct tutti_estimation *e, double *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->data.rows * e->data.count; i++) {
+        if (isnan(e->data.values[i]))
+            continue;
+        size_t v = i % e->data.count;
+        if (!isfinite(e->model[i]))
+            return tutti_fail(TUTTI_ERR_FMU, "'%s' is %s at t = %s, so that the sum of squares is not a number",
+                              e->data.names[v], NUMBER(e->model[i]), NUMBER(e->data.times[i / e->data.count]));
+        r[n++] = e->weights[v] * (e->model[i] - e->data.values[i]);
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_estimation_evaluate(void *context, const double *x, double *r, bool *good)
+{
+    struct tutti_estimation *e = context;
+    double *parameters = e->parameters;
+    e->found.evaluations++;
+    for (size_t k = 0; k < e->count; k++)
+        parameters[k] = x[k] * e->fitted[k].scale;
+    if (e->options.interrupt && *e->options.interrupt)
+        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted after %zu runs", e->found.evaluations);
+    enum tutti_err err = run(e, parameters);
+    if (!err)
+        err = put_residuals(e, r);
+    *good = !err;
+    if (err == TUTTI_ERR_INTERRUPTED || err == TUTTI_ERR_MEMORY || err == TUTTI_ERR_FATAL)
+        return err;
+    if (err)
+        tutti_failure_keep(&e->reason, err);
+    return TUTTI_OK;
+}
+
+/* ---- the search ---- */
+
+/* The first run says what is wrong, if it is the model, and not the values. */
+static enum tutti_err try_start(struct tutti_estimation *e, const struct tutti_fit_problem *problem)
+{
+    bool good;
+    double *r = calloc(problem->residuals + 1, sizeof *r);
+    enum tutti_err err = r ? problem->evaluate(e, e->values, r, &good) : tutti_fail_memory();
+    free(r);
+    if (!err && !good)
+        err = tutti_fail_context(tutti_failure_return(&e->reason), "with the values that the search begins with");
+    return err;
+}
+
+static enum tutti_err look_for(struct tutti_estimation *e, const struct tutti_fit_problem *problem, enum method method)
+{
+    static const enum tutti_minimiser minimisers[] = {[METHOD_BOBYQA] = TUTTI_MINIMISE_BOBYQA,
+                                                      [METHOD_NELDER_MEAD] = TUTTI_MINIMISE_NELDER_MEAD,
+                                                      [METHOD_SUBPLEX] = TUTTI_MINIMISE_SUBPLEX,
+                                                      [METHOD_GLOBAL] = TUTTI_MINIMISE_DIRECT};
+    TRY(try_start(e, problem));
+    struct tutti_fit_result result = {0};
+    if (method != METHOD_LM)
+        TRY(tutti_minimise(problem, minimisers[method], e->values, &result));
+    if (method == METHOD_LM || method == METHOD_GLOBAL) {
+        struct tutti_fit_problem last = *problem;
+        last.most += result.evaluations; /* of its own */
+        TRY(tutti_least_squares(&last, e->values, &result));
+    }
+    e->found.end = result.end;
+    e->found.cost = result.cost;
+    e->found.iterations = result.iterations;
+    return TUTTI_OK;
+}
+
+static enum tutti_err search(struct tutti_estimation *e)
+{
+    int method;
+    TRY(tutti_option_choose("method", e->options.method, &method));
+    const struct tutti_fit_problem problem = {.unknowns = e->count,
+                                              .residuals = e->data.present,
+                                              .low = e->low,
+                                              .high = e->high,
+                                              .difference = cbrt(e->options.rtol),
+                                              .most = e->options.most_runs > 0 ? e->options.most_runs : MOST_RUNS,
+                                              .context = e,
+                                              .evaluate = tutti_estimation_evaluate};
+    TRY(look_for(e, &problem, (enum method)method));
+    for (size_t k = 0; k < e->count; k++) {
+        struct tutti_fitted *fitted = &e->fitted[k];
+        fitted->value = e->values[k] * fitted->scale;
+        fitted->at_bound = fitted->value <= fitted->low || fitted->value >= fitted->high;
+    }
+    bool good;
+    double *r = calloc(problem.residuals + 1, sizeof *r);
+    enum tutti_err err = r ? problem.evaluate(e, e->values, r, &good) : tutti_fail_memory();
+    free(r);
+    memcpy(e->best, e->model, e->data.rows * e->data.count * sizeof *e->best);
+    return err ? err : tutti_estimation_judge(e, &problem, e->values);
+}
+
+/* ---- files ---- */
+
+/* The values of the best run at the times of the data. */
+static enum tutti_err write_fit(const struct tutti_estimation *e, const char *path)
+{
+    const struct tutti_record_format *format;
+    struct tutti_recorder *recorder;
+    double *row = calloc(e->data.count + 1, sizeof *row);
+    struct tutti_column *columns = calloc(e->data.count + 1, sizeof *columns);
+    enum tutti_err err = row && columns ? tutti_record_format_for(&format, path) : tutti_fail_memory();
+    for (size_t i = 0; i < e->data.count && !err; i++)
+        columns[i] =
+            (struct tutti_column){.name = e->data.names[i], .type = TUTTI_TYPE_FLOAT64, .source = i, .value = &row[i]};
+    if (!err)
+        err = format->open(&recorder, path, columns, e->data.count);
+    if (!err) {
+        struct tutti_failure failure = {.err = TUTTI_OK};
+        for (size_t r = 0; r < e->data.rows && !failure.err; r++) {
+            memcpy(row, e->best + r * e->data.count, e->data.count * sizeof *row);
+            tutti_failure_keep(&failure, format->row(recorder, e->data.times[r]));
+        }
+        err = format->close(recorder);
+        if (failure.err)
+            err = tutti_failure_return(&failure);
+    }
+    free(row);
+    free(columns);
+    return err;
+}
+
+static enum tutti_err write_values(const struct tutti_estimation *e, const char *path)
+{
+    static const enum tutti_space spaces[] = {TUTTI_SPACE_SSV};
+    struct tutti_tree *tree = tutti_tree_new(path);
+    struct tutti_text text = {0};
+    if (!tree)
+        return tutti_fail_memory();
+    struct tutti_maker maker = {.tree = tree};
+    struct tutti_node *root = tutti_make_root(&maker, "ParameterSet", spaces, 1);
+    tutti_make_set(&maker, root, "version", "1.0");
+    tutti_make_set(&maker, root, "name", "estimate");
+    struct tutti_node *list = tutti_make(&maker, root, TUTTI_SPACE_SSV, "Parameters");
+    for (size_t k = 0; k < e->count; k++) {
+        struct tutti_node *parameter = tutti_make(&maker, list, TUTTI_SPACE_SSV, "Parameter");
+        tutti_make_set(&maker, parameter, "name", e->fitted[k].name);
+        tutti_make_number(&maker, tutti_make(&maker, parameter, TUTTI_SPACE_SSV, "Real"), "value", e->fitted[k].value);
+    }
+    if (!maker.failed)
+        tutti_tree_write(tree, &text);
+    enum tutti_err err = maker.failed || text.failed ? tutti_fail_memory() : TUTTI_OK;
+    if (!err && !tutti_fs_replace(path, text.text, text.length))
+        err = tutti_fail(TUTTI_ERR_IO, "'%s' cannot be written: %s", path, strerror(errno));
+    tutti_text_fini(&text);
+    tutti_tree_free(tree);
+    return err;
+}
+
+static enum tutti_err check_files(const struct tutti_run_options *options)
+{
+    const char *const paths[] = {options->output, options->trajectories};
+    const char *const names[] = {"-o", "--trajectories"};
+    for (int i = 0; i < 2; i++) {
+        const char *reads = paths[i] ? tutti_job_reads(options, paths[i]) : NULL;
+        if (!reads && paths[i] && options->data && tutti_fs_is_same(paths[i], options->data))
+            reads = "--data";
+        if (reads)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is what %s reads; name another file", names[i], paths[i],
+                              reads);
+    }
+    return TUTTI_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum tutti_err make_room(struct tutti_estimation *e)
+{
+    size_t n = e->count;
+    e->variables = tutti_arena_array(&e->arena, e->data.count, sizeof *e->variables);
+    e->weights = tutti_arena_array(&e->arena, e->data.count, sizeof *e->weights);
+    e->model = tutti_arena_array(&e->arena, e->data.rows * e->data.count + 1, sizeof *e->model);
+    e->best = tutti_arena_array(&e->arena, e->data.rows * e->data.count + 1, sizeof *e->best);
+    e->covariance = tutti_arena_array(&e->arena, n * n, sizeof *e->covariance);
+    e->directions = tutti_arena_array(&e->arena, n * n, sizeof *e->directions);
+    return e->variables && e->weights && e->model && e->best && e->covariance && e->directions ? TUTTI_OK
+                                                                                               : tutti_fail_memory();
+}
+
+/* The run goes as far as the data do, unless --stop says otherwise. */
+static enum tutti_err settle_times(struct tutti_estimation *e)
+{
+    struct tutti_result *result;
+    TRY(tutti_result_open(&result, e->options.data, NULL));
+    size_t rows = tutti_result_rows(result);
+    if (!e->options.has_stop && rows > 0) {
+        e->options.has_stop = true;
+        e->options.stop = tutti_result_times(result)[rows - 1];
+    }
+    tutti_result_free(result);
+    if (!e->options.has_rtol) {
+        e->options.has_rtol = true;
+        e->options.rtol = TOLERANCE;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err estimate(struct tutti_estimation *e)
+{
+    TRY(check_files(&e->options));
+    TRY(read_fits(e));
+    TRY(settle_times(e));
+    TRY(tutti_trial_open(&e->trial, &e->options, e->names, e->count, e->values));
+    const struct tutti_times *times = &e->trial.simulation->job.times;
+    TRY(tutti_data_read(&e->data, e->options.data, times->start, times->stop, e->options.log));
+    TRY(make_room(e));
+    TRY(settle_bounds(e));
+    TRY(settle_weights(e));
+    TRY(tutti_trial_record_none(&e->trial));
+    if (e->data.present < e->count)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s has %zu values, which cannot determine %zu parameters",
+                          e->options.data, e->data.present, e->count);
+    TRY(search(e));
+    if (e->options.trajectories)
+        TRY(write_fit(e, e->options.trajectories));
+    return e->options.output ? write_values(e, e->options.output) : TUTTI_OK;
+}
+
+enum tutti_err tutti_estimate(struct tutti_estimation **out, const struct tutti_run_options *options)
+{
+    struct tutti_failure failure;
+    struct tutti_estimation *e = calloc(1, sizeof *e);
+    if (!e)
+        return tutti_fail_memory();
+    e->options = *options;
+    tutti_failure_keep(&failure, estimate(e));
+    tutti_trial_close(&e->trial);
+    if (failure.err)
+        tutti_estimation_free(e);
+    else
+        *out = e;
+    return tutti_failure_return(&failure);
+}
+
+void tutti_estimation_free(struct tutti_estimation *estimation)
+{
+    if (!estimation)
+        return;
+    tutti_data_fini(&estimation->data);
+    tutti_text_fini(&estimation->text);
+    tutti_arena_fini(&estimation->arena);
+    free(estimation);
+}
+
+/* ---- looking ---- */
+
+bool tutti_estimation_parameter(const struct tutti_estimation *estimation, size_t parameter,
+                                struct tutti_estimated *out)
+{
+    if (parameter >= estimation->count)
+        return false;
+    const struct tutti_fitted *fitted = &estimation->fitted[parameter];
+    *out = (struct tutti_estimated){.name = fitted->name,
+                                    .value = fitted->value,
+                                    .start = fitted->start,
+                                    .low = fitted->low,
+                                    .high = fitted->high,
+                                    .error = fitted->error,
+                                    .from = fitted->value - fitted->half,
+                                    .to = fitted->value + fitted->half,
+                                    .determined = fitted->determined,
+                                    .at_bound = fitted->at_bound};
+    return true;
+}
+
+double tutti_estimation_covariance(const struct tutti_estimation *estimation, size_t i, size_t k)
+{
+    return i < estimation->count && k < estimation->count ? estimation->covariance[i * estimation->count + k] : NAN;
+}
+
+const char *tutti_estimation_undetermined(struct tutti_estimation *estimation, size_t number)
+{
+    struct tutti_text *text = &estimation->text;
+    const double *direction = estimation->directions + number * estimation->count;
+    double largest = 0, first = 0;
+    if (number >= estimation->direction_count)
+        return NULL;
+    for (size_t k = 0; k < estimation->count; k++)
+        largest = fmax(largest, fabs(direction[k]));
+    text->length = 0;
+    for (size_t k = 0; k < estimation->count; k++)
+        if (fabs(direction[k]) > 0.05 * largest) {
+            first = first == 0 ? direction[k] : first;
+            tutti_text_printf(text, "%s%s",
+                              text->length == 0          ? ""
+                              : direction[k] * first < 0 ? " against "
+                                                         : " with ",
+                              estimation->fitted[k].name);
+        }
+    return text->failed || !text->text ? "" : text->text;
+}
+
+struct tutti_estimation_summary tutti_estimation_sum_up(const struct tutti_estimation *estimation)
+{
+    return (struct tutti_estimation_summary){.sum_of_squares = estimation->found.cost,
+                                             .residuals = estimation->data.present,
+                                             .runs = estimation->found.evaluations,
+                                             .iterations = estimation->found.iterations,
+                                             .parameters = estimation->count,
+                                             .converged = estimation->found.end == TUTTI_FIT_CONVERGED};
+}
