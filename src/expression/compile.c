@@ -68,16 +68,19 @@ static enum tutti_err emit(struct compiler *c, const char *place, enum tutti_op 
                            struct tutti_instruction **out)
 {
     if (c->target->code.count >= TUTTI_EXPRESSION_MAX_CODE)
-        return at_place(
-            c, place, tutti_fail(TUTTI_ERR_LIMIT, "the expression has more than %d parts", TUTTI_EXPRESSION_MAX_CODE));
+        return (void)at_place(
+                   c, place,
+                   tutti_fail(TUTTI_ERR_LIMIT, "the expression has more than %d parts", TUTTI_EXPRESSION_MAX_CODE)),
+               TUTTI_ERR_LIMIT;
     c->height += (size_t)change;
     if (c->height > TUTTI_EXPRESSION_MAX_DEPTH)
-        return at_place(
-            c, place,
-            tutti_fail(TUTTI_ERR_LIMIT, "the expression is nested more than %d deep", TUTTI_EXPRESSION_MAX_DEPTH));
+        return (void)at_place(c, place,
+                              tutti_fail(TUTTI_ERR_LIMIT, "the expression is nested more than %d deep",
+                                         TUTTI_EXPRESSION_MAX_DEPTH)),
+               TUTTI_ERR_LIMIT;
     struct tutti_instruction *instruction = tutti_vector_push(&c->target->code, sizeof *instruction);
     if (!instruction)
-        return tutti_fail_memory();
+        return (void)tutti_fail_memory(), TUTTI_ERR_MEMORY;
     instruction->op = op;
     instruction->position = position_of(c, place);
     if (out)
@@ -504,17 +507,16 @@ enum tutti_err tutti_expression_new(struct tutti_expression **out, const char *t
     struct compiler *c = calloc(1, sizeof *c);
     struct tutti_expression *whole = calloc(1, sizeof *whole);
     char *copy = tutti_str_copy(text);
-    enum tutti_err err = TUTTI_OK;
-    if (!c || !whole || !copy)
-        err = tutti_fail_memory();
-    if (!err) {
-        *whole = (struct tutti_expression){.text = copy, .smooth = true};
-        *c = (struct compiler){
-            .text = copy, .at = copy, .names = names, .reductions = reductions, .whole = whole, .target = whole};
-        err = compile(c);
-        copy = NULL;
+    if (!c || !whole || !copy) {
+        free(c);
+        free(whole);
+        free(copy);
+        return tutti_fail_memory();
     }
-    free(copy);
+    *whole = (struct tutti_expression){.text = copy, .smooth = true};
+    *c = (struct compiler){
+        .text = copy, .at = copy, .names = names, .reductions = reductions, .whole = whole, .target = whole};
+    enum tutti_err err = compile(c);
     free(c);
     if (err) {
         tutti_expression_free(whole);

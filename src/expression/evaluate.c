@@ -105,6 +105,7 @@ static inline __attribute__((always_inline)) double evaluate(const struct tutti_
             continue;
         }
         if (at->op == TUTTI_OP_UNLESS) {
+            /* NOLINTNEXTLINE(clang-analyzer-*): what an instruction takes is there (program.h) */
             i = stack[--height] == 0 ? at->u.index - 1 : i;
             continue;
         }
@@ -115,10 +116,10 @@ static inline __attribute__((always_inline)) double evaluate(const struct tutti_
             dx = slopes ? slopes[at->u.index] : 0;
         } else {
             if (takes_two(at->op)) {
-                y = stack[--height];
+                y = stack[--height]; /* NOLINT(clang-analyzer-*): likewise */
                 dy = slopes ? rates[height] : 0;
             }
-            x = stack[--height];
+            x = stack[--height]; /* NOLINT(clang-analyzer-*): likewise */
             v = operate(at->op, x, y);
             if (slopes)
                 dx = differentiate(at->op, x, y, v, rates[height], dy);

@@ -57,26 +57,21 @@ static enum tutti_err read_values(struct tutti_data *data, struct tutti_result *
                                   const char *path)
 {
     size_t all = tutti_result_rows(result);
-    double *memory = calloc(data->count * all + 1, sizeof *memory),
-           **columns = calloc(data->count + 1, sizeof *columns);
-    size_t *which = calloc(data->count + 1, sizeof *which);
+    double *memory = tutti_arena_array(&data->arena, data->count * all + 1, sizeof *memory);
+    double **columns = tutti_arena_array(&data->arena, data->count + 1, sizeof *columns);
+    size_t *which = tutti_arena_array(&data->arena, data->count + 1, sizeof *which);
     data->times = calloc(count + 1, sizeof *data->times);
     data->values = calloc(count * data->count + 1, sizeof *data->values);
-    enum tutti_err err = memory && columns && which && data->times && data->values ? TUTTI_OK : tutti_fail_memory();
-    for (size_t i = 0; i < data->count && !err; i++) {
+    if (!memory || !columns || !which || !data->times || !data->values)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < data->count; i++) {
         which[i] = i;
         columns[i] = memory + i * all;
     }
-    if (!err)
-        err = tutti_result_read(result, which, data->count, columns);
-    for (size_t i = 0; i < data->count && !err; i++)
+    TRY(tutti_result_read(result, which, data->count, columns));
+    for (size_t i = 0; i < data->count; i++)
         columns[i] += first;
-    if (!err)
-        err = keep_rows(data, tutti_result_times(result) + first, count, columns, path);
-    free(memory);
-    free(columns);
-    free(which);
-    return err;
+    return keep_rows(data, tutti_result_times(result) + first, count, columns, path);
 }
 
 static enum tutti_err read_result(struct tutti_data *data, struct tutti_result *result, const char *path, double start,

@@ -37,6 +37,9 @@ static enum tutti_err read_name(struct tutti_design *design, const char *text, c
 /* The next number of a list; *at goes on behind its separator, or is NULL after the last. */
 static enum tutti_err read_number(const struct axis *axis, const char **at, char separator, double *number)
 {
+    if (!*at)
+        return (void)tutti_fail(TUTTI_ERR_ARGUMENT, "--vary %s: a number is missing", tutti_str_show(axis->text).text),
+               TUTTI_ERR_ARGUMENT;
     const char *end = strchr(*at, separator);
     size_t n = end ? (size_t)(end - *at) : strlen(*at);
     if (!tutti_number_read_double(*at, n, number) || !isfinite(*number))
@@ -91,7 +94,7 @@ static enum tutti_err read_range(struct tutti_design *design, struct axis *axis,
 
 static enum tutti_err read_axis(struct tutti_design *design, struct axis *axis, const char *text, enum sample sample)
 {
-    const char *at;
+    const char *at = text;
     axis->text = text;
     TRY(read_name(design, text, &axis->name, &at));
     if (strchr(at, ':'))

@@ -192,7 +192,7 @@ enum tutti_err tutti_estimation_evaluate(void *context, const double *x, double 
 /* The first run says what is wrong, if it is the model, and not the values. */
 static enum tutti_err try_start(struct tutti_estimation *e, const struct tutti_fit_problem *problem)
 {
-    bool good;
+    bool good = false;
     double *r = calloc(problem->residuals + 1, sizeof *r);
     enum tutti_err err = r ? problem->evaluate(e, e->values, r, &good) : tutti_fail_memory();
     free(r);
@@ -240,7 +240,7 @@ static enum tutti_err search(struct tutti_estimation *e)
         fitted->value = e->values[k] * fitted->scale;
         fitted->at_bound = fitted->value <= fitted->low || fitted->value >= fitted->high;
     }
-    bool good;
+    bool good = false;
     double *r = calloc(problem.residuals + 1, sizeof *r);
     enum tutti_err err = r ? problem.evaluate(e, e->values, r, &good) : tutti_fail_memory();
     free(r);
@@ -250,32 +250,34 @@ static enum tutti_err search(struct tutti_estimation *e)
 
 /* ---- files ---- */
 
-/* The values of the best run at the times of the data. */
-static enum tutti_err write_fit(const struct tutti_estimation *e, const char *path)
+static enum tutti_err write_rows(const struct tutti_estimation *e, const struct tutti_record_format *format,
+                                 struct tutti_recorder *recorder, double *row)
 {
-    const struct tutti_record_format *format;
-    struct tutti_recorder *recorder;
-    double *row = calloc(e->data.count + 1, sizeof *row);
-    struct tutti_column *columns = calloc(e->data.count + 1, sizeof *columns);
-    enum tutti_err err = row && columns ? tutti_record_format_for(&format, path) : tutti_fail_memory();
-    for (size_t i = 0; i < e->data.count && !err; i++)
+    for (size_t r = 0; r < e->data.rows; r++) {
+        memcpy(row, e->best + r * e->data.count, e->data.count * sizeof *row);
+        TRY(format->row(recorder, e->data.times[r]));
+    }
+    return TUTTI_OK;
+}
+
+/* The values of the best run at the times of the data. */
+static enum tutti_err write_fit(struct tutti_estimation *e, const char *path)
+{
+    const struct tutti_record_format *format = &tutti_record_csv;
+    struct tutti_recorder *recorder = NULL;
+    double *row = tutti_arena_array(&e->arena, e->data.count + 1, sizeof *row);
+    struct tutti_column *columns = tutti_arena_array(&e->arena, e->data.count + 1, sizeof *columns);
+    if (!row || !columns)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < e->data.count; i++)
         columns[i] =
             (struct tutti_column){.name = e->data.names[i], .type = TUTTI_TYPE_FLOAT64, .source = i, .value = &row[i]};
-    if (!err)
-        err = format->open(&recorder, path, columns, e->data.count);
-    if (!err) {
-        struct tutti_failure failure = {.err = TUTTI_OK};
-        for (size_t r = 0; r < e->data.rows && !failure.err; r++) {
-            memcpy(row, e->best + r * e->data.count, e->data.count * sizeof *row);
-            tutti_failure_keep(&failure, format->row(recorder, e->data.times[r]));
-        }
-        err = format->close(recorder);
-        if (failure.err)
-            err = tutti_failure_return(&failure);
-    }
-    free(row);
-    free(columns);
-    return err;
+    TRY(tutti_record_format_for(&format, path));
+    TRY(format->open(&recorder, path, columns, e->data.count));
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, write_rows(e, format, recorder, row));
+    enum tutti_err err = format->close(recorder);
+    return failure.err ? tutti_failure_return(&failure) : err;
 }
 
 static enum tutti_err write_values(const struct tutti_estimation *e, const char *path)

@@ -78,7 +78,7 @@ static void take_errors(struct tutti_estimation *e, const struct judgement *j, s
 static enum tutti_err judge(struct tutti_estimation *e, const struct tutti_fit_problem *problem, const double *x,
                             struct judgement *j)
 {
-    double error;
+    double error = 0;
     size_t rank = 0;
     TRY(make_jacobian(e, problem, x, j, &error));
     TRY(tutti_svd(j->jacobian, j->m, j->n, j->singular, j->right));

@@ -53,8 +53,10 @@ enum tutti_err tutti_fit_jacobian(const struct tutti_fit_problem *problem, const
 {
     size_t m = problem->residuals, n = problem->unknowns;
     double *at = calloc(n + 2 * m, sizeof *at);
-    enum tutti_err err = at ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = TUTTI_OK;
     *good = true;
+    if (!at)
+        return tutti_fail_memory();
     for (size_t k = 0; k < n && !err && *good; k++) {
         double *up = at + n, *down = up + m, above = 0, below = 0, h = size * fmax(1, fabs(x[k]));
         bool has_up = false, has_down = false;
