@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
+#include "base/err.h"
 #include "base/fs.h"
 #include "base/tempdir.h"
 #include "commands.h"
@@ -136,26 +137,36 @@ static int report(struct tutti_estimation *estimation, const struct run_options 
     return summary.converged && !err ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* The picture is made of files; in the process that goes on (signals_in_run), which removes the folder. */
+static enum tutti_err make_place_for_fit(struct tutti_run_options *options, struct tutti_tempdir **folder)
+{
+    char path[4096];
+    TRY(tutti_tempdir_new(folder));
+    snprintf(path, sizeof path, "%s/fit.csv", tutti_tempdir_path(*folder));
+    return tutti_options_set(options, "trajectories", path);
+}
+
 static int estimate(const struct run_options *run, bool json, const char *picture)
 {
     struct tutti_estimation *estimation = NULL;
+    struct tutti_tempdir *folder = NULL;
     signals_in_run(true);
     output_keep_apart();
-    enum tutti_err err = tutti_estimate(&estimation, run->options);
+    enum tutti_err err = picture && !run->options->trajectories ? make_place_for_fit(run->options, &folder) : TUTTI_OK;
+    if (!err)
+        err = tutti_estimate(&estimation, run->options);
     signals_in_run(false);
-    if (err) {
+    if (err)
         console_error(tutti_err_message());
-        return run_exit_status(err);
-    }
-    int status = report(estimation, run, json, picture);
+    int status = err ? run_exit_status(err) : report(estimation, run, json, picture);
     tutti_estimation_free(estimation);
-    return output_finish() ? status : EXIT_FAILED;
+    tutti_tempdir_free(folder);
+    return output_finish() || err ? status : EXIT_FAILED;
 }
 
 int command_estimate(const struct arguments *arguments)
 {
     struct run_options run;
-    struct tutti_tempdir *folder = NULL;
     const char *output = arguments_value(arguments, "--output"), *picture = arguments_value(arguments, "--picture");
     int status = run_options_read(&run, arguments);
     if (status == EXIT_DONE && output)
@@ -163,16 +174,8 @@ int command_estimate(const struct arguments *arguments)
     if (status == EXIT_DONE &&
         ((output && !output_can_be_written(output)) || (picture && !output_can_be_written(picture))))
         status = EXIT_FAILED;
-    if (status == EXIT_DONE && picture && !run.options->trajectories) { /* the picture is made of files */
-        char path[4096] = "";
-        enum tutti_err err = tutti_tempdir_new(&folder);
-        if (!err)
-            snprintf(path, sizeof path, "%s/fit.csv", tutti_tempdir_path(folder));
-        status = run_exit_status(err ? err : tutti_options_set(run.options, "trajectories", path));
-    }
     if (status == EXIT_DONE)
         status = estimate(&run, arguments_value(arguments, "--json") != NULL, picture);
-    tutti_tempdir_free(folder);
     run_options_fini(&run);
     return status;
 }

@@ -113,6 +113,15 @@ void tutti_measures_free(struct tutti_measures *measures)
     free(measures);
 }
 
+bool tutti_measures_are_final(const struct tutti_measures *measures)
+{
+    bool are = true;
+    for (size_t i = 0; i < measures->count; i++)
+        for (size_t k = 0; k < measures->items[i].count; k++)
+            are = are && measures->items[i].reductions[k].kind == FINAL;
+    return are;
+}
+
 void tutti_measures_begin(struct tutti_measures *measures)
 {
     measures->has_rows = false;

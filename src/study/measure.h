@@ -12,6 +12,7 @@
 #ifndef TUTTI_STUDY_MEASURE_H
 #define TUTTI_STUDY_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -24,6 +25,9 @@ TUTTI_CHECKED enum tutti_err tutti_measures_new(struct tutti_measures **out, con
                                                 void *context,
                                                 enum tutti_err (*find)(void *context, const char *name, size_t *place));
 void tutti_measures_free(struct tutti_measures *measures);
+
+/* Do they ask for final values only? Then one row, the last, will do. */
+bool tutti_measures_are_final(const struct tutti_measures *measures);
 
 /* A run begins. */
 void tutti_measures_begin(struct tutti_measures *measures);

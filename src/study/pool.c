@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +67,16 @@ static bool read_all(int fd, void *bytes, size_t size)
     return true;
 }
 
+/* In one call, mostly: each wakes the conductor. */
+static bool send_record(int fd, const struct tutti_parcel *parcel, bool leaves)
+{
+    struct frame frame = {parcel->size, leaves};
+    struct iovec parts[] = {{&frame, sizeof frame}, {parcel->bytes, parcel->size}};
+    ssize_t sent = writev(fd, parts, 2);
+    size_t left = sent < (ssize_t)sizeof frame ? 0 : sizeof frame + parcel->size - (size_t)sent;
+    return sent >= (ssize_t)sizeof frame && tutti_fs_write(fd, parcel->bytes + parcel->size - left, left, -1) == left;
+}
+
 /* The child of a fork: it never returns. */
 static void be_worker(struct tutti_work *work, int fd, pid_t parent)
 {
@@ -76,9 +87,7 @@ static void be_worker(struct tutti_work *work, int fd, pid_t parent)
     while (!fatal && read_all(fd, &run, sizeof run)) {
         if (tutti_work_run(work, run, &parcel, &fatal))
             break;
-        const struct frame frame = {parcel.size, fatal};
-        if (tutti_fs_write(fd, &frame, sizeof frame, -1) != sizeof frame ||
-            tutti_fs_write(fd, parcel.bytes, parcel.size, -1) != parcel.size)
+        if (!send_record(fd, &parcel, fatal))
             break;
     }
     fflush(NULL); /* what an FMU printed */

@@ -104,6 +104,20 @@ static enum tutti_err prepare_measures(struct tutti_work *work)
     return work->results ? TUTTI_OK : tutti_fail_memory();
 }
 
+/* Recording costs more than the steps of a small FMU: where only final values count, nothing is. */
+static enum tutti_err read_at_end(struct tutti_work *work)
+{
+    struct tutti_trial *trial = &work->trial;
+    const char *const *names = trial->wanted.items;
+    work->variables = tutti_arena_array(&trial->arena, trial->wanted.count + 1, sizeof *work->variables);
+    trial->row = calloc(trial->wanted.count + 1, sizeof *trial->row);
+    if (!work->variables || !trial->row)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < trial->wanted.count; i++)
+        TRY(tutti_simulation_find(trial->simulation, names[i], &work->variables[i]));
+    return tutti_trial_record_none(trial);
+}
+
 enum tutti_err tutti_work_open(struct tutti_work *work, const struct tutti_run_options *options,
                                const struct tutti_design *design)
 {
@@ -111,7 +125,10 @@ enum tutti_err tutti_work_open(struct tutti_work *work, const struct tutti_run_o
     TRY(tutti_trial_open(&work->trial, options, design->names, design->count, design->values));
     work->trial.sink = (struct tutti_trial_sink){.context = work, .columns = take_columns, .row = take_row};
     TRY(prepare_measures(work));
-    TRY(work->keeps_rows ? tutti_trial_want_recorded(&work->trial) : tutti_trial_record_wanted(&work->trial));
+    if (!work->keeps_rows && tutti_measures_are_final(work->measures))
+        TRY(read_at_end(work));
+    else
+        TRY(work->keeps_rows ? tutti_trial_want_recorded(&work->trial) : tutti_trial_record_wanted(&work->trial));
     return tutti_trial_prepare(&work->trial);
 }
 
@@ -154,6 +171,11 @@ enum tutti_err tutti_work_run(struct tutti_work *work, size_t run, struct tutti_
     /* What is odd with the system is told once: all runs would say the same. */
     enum tutti_err err =
         tutti_trial_run(&work->trial, tutti_design_run(work->design, run), run == 0 ? work->options->log : NULL, &end);
+    if (!err && work->variables)
+        err = tutti_simulation_get_many(work->trial.simulation, work->variables, work->trial.wanted.count,
+                                        work->trial.row);
+    if (!err && work->variables)
+        tutti_measures_row(work->measures, end, work->trial.row);
     *fatal = err == TUTTI_ERR_FATAL;
     struct tutti_run_record record = {.run = run, .status = judge(work, err, end, &message)};
     record.message = message.length > 0 ? message.text : NULL;

@@ -17,6 +17,7 @@ struct tutti_work {
     size_t count;
     double *results;
     bool keeps_rows;
+    size_t *variables;        /* that are read at the end of a run, of which no rows are recorded; NULL: rows are */
     struct tutti_parcel rows; /* of the run */
     struct tutti_text columns;
     uint32_t column_count;
