@@ -8,7 +8,7 @@ import { difference, Numbers, Table, valueAt } from "../plot/data";
 import { Feed } from "../plot/feed";
 import { Curve, Figure, Look } from "../plot/figure";
 import { addCurves, changePanel, cursors, focused, Panel, pointed, range, removeCurve, removePanel } from "../plot/panels";
-import type { LiveRun } from "../state/run";
+import { LiveRun, over } from "../state/run";
 import { keep } from "../server/client";
 import { current, overlay } from "../state/runs";
 import { painted } from "../state/view";
@@ -17,6 +17,9 @@ import { IconButton } from "./icons";
 import { COLUMN_TYPE } from "./run";
 
 const FRAME = 33;
+/** The legend is text for people: it changes less often than the curves. */
+const LEGEND = 200;
+const MANY = 20;
 
 /** Holds a figure and its feeds while the panel is on the page. */
 class PanelWork {
@@ -24,6 +27,7 @@ class PanelWork {
     private feeds: Feed[] = [];
     private timer: ReturnType<typeof setTimeout> | undefined;
     private drawnAt = 0;
+    private toldAt = 0;
     private readonly stops: (() => void)[];
     tables: readonly Table[] = [];
 
@@ -83,7 +87,7 @@ class PanelWork {
     }
 
     private ask(): void {
-        const points = Math.max(400, 2 * this.host.clientWidth);
+        const points = Math.max(400, (this.panel.columns.length > MANY ? 1 : 2) * this.host.clientWidth);
         for (const feed of this.feeds)
             feed.ask(this.panel.kind === "phase" ? null : range.value, this.panel.kind === "phase" ? 2 * points : points);
     }
@@ -107,7 +111,10 @@ class PanelWork {
         const look = this.look();
         if (look.curves.length > 0)
             this.figure.show(look, panel.kind === "phase" ? this.phaseData() : this.timeData(), painted.value);
-        this.drawn();
+        if (this.drawnAt - this.toldAt > LEGEND || over(current.value?.state.value ?? "done")) {
+            this.toldAt = this.drawnAt;
+            this.drawn();
+        }
     }
 
     private look(): Look {
