@@ -85,7 +85,7 @@ export async function start(): Promise<void> {
     try {
         const { path } = file.value;
         const body = path !== null && !dirty.value ? { path } : { document: outgoing(document) };
-        const { id } = await startRun({ ...body, options: commandOptions(), steps: true });
+        const { id } = await startRun({ ...body, options: commandOptions(), steps: document.elements.length > 1 });
         await show(id);
         tab.value = "run";
         void readRuns();
