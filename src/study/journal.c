@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -91,6 +92,16 @@ static enum tutti_err read_all(struct tutti_journal *journal, void *context,
     return err;
 }
 
+/* Workers of a sweep that was just killed have the file open for a moment longer. */
+static bool take_lock(int fd)
+{
+    static const struct timespec nap = {.tv_nsec = 50000000};
+    bool taken = false;
+    for (int tries = 0; tries < 60 && !(taken = flock(fd, LOCK_EX | LOCK_NB) == 0); tries++)
+        nanosleep(&nap, NULL);
+    return taken;
+}
+
 static enum tutti_err begin(struct tutti_journal *journal, uint64_t identity, void *context,
                             bool (*found)(void *context, struct tutti_bytes record, size_t offset))
 {
@@ -100,7 +111,7 @@ static enum tutti_err begin(struct tutti_journal *journal, uint64_t identity, vo
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (journal->fd < 0 || fstat(journal->fd, &status) != 0)
         return fail_io(journal, "opened");
-    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
+    if (!take_lock(journal->fd))
         return tutti_fail(TUTTI_ERR_IO, "'%s' is used by another sweep that is running", journal->path);
     if (status.st_size == 0) {
         if (tutti_fs_write(journal->fd, &own, sizeof own, 0) != sizeof own)
