@@ -249,6 +249,25 @@ static const struct option rti_options[] = {
     {NULL},
 };
 
+static const struct option pack_options[] = {
+    {"--output", "-o", "OUT.fmu", "the FMU to write", .files = "fmu"},
+    {"--fmi", NULL, "VERSION", "of FMI: 2 or 3 (2)"},
+    {"--expose", NULL, "PATTERN",
+     "variables of units that the FMU is to have, too, UNIT.VAR with * and ?: outputs, locals, parameters, inputs that nothing drives; "
+     "repeatable"},
+    HEADING("Model"),
+    OPTIONS_OF(MODEL),
+    HEADING("Times"),
+    OPTIONS_OF(TIMES),
+    HEADING("Accuracy and solvers"),
+    OPTIONS_OF(ACCURACY),
+    HEADING("How coupled units are stepped"),
+    OPTIONS_OF(COUPLING),
+    HEADING("Messages"),
+    {"--quiet", NULL, NULL, "errors only, no warnings"},
+    {NULL},
+};
+
 static const struct option watch_options[] = {
     {"--variable", "-v", "PATTERN", "variables to see, UNIT.VAR with * and ?; repeatable (all that are recorded)"},
     {"--token", NULL, "TOKEN", "as the run has shown it; for runs of this user on this machine it is known"},
@@ -425,6 +444,19 @@ const struct command commands[] = {
                        {"tutti new faster.ssp car.ssp --step 1e-4", "a copy with another step"},
                        {"tutti new --fom car.xml car=mass.fmu --publish car.x=Car.x", "the object model of a run that joins a federation"}),
      .files = MODEL_FILES},
+    {"pack", "FILE... -o OUT.fmu", "write a system as one FMU",
+     "The system, its master and the options that are given become an FMU for Co-Simulation, with Tutti inside: it runs in every importer on "
+     "this kind of machine, also in Tutti, where it gives the results of the system itself. Its variables are the inputs and outputs of the "
+     "system (of an SSP without any: all outputs of units, and the inputs that nothing drives) and what --expose names. FILE... as for run.",
+     1, SIZE_MAX, pack_options, command_pack, .takes = TUTTI_IN_NEW,
+     .examples = PAIRS({"tutti pack car.ssp -o car.fmu", "a system"},
+                       {"tutti pack a=mass.fmu b=mass.fmu --connect a.x=b.x_left --connect b.F=a.F_right --expose '*.k' --fmi 3 -o pair.fmu",
+                        "two FMUs with their parameters k, by FMI 3.0"}),
+     .files = MODEL_FILES},
+    {"wrap", "FMU -o OUT.fmu", "write a Model Exchange FMU as one for Co-Simulation",
+     "The FMU, of FMI 1.0, 2.0 or 3.0, becomes one for Co-Simulation with a solver of Tutti inside. Its variables keep their names.",
+     1, 1, pack_options, command_wrap, .takes = TUTTI_IN_NEW,
+     .examples = PAIRS({"tutti wrap ball.fmu --solver bdf -o ball_cs.fmu", "integrated by bdf"}), .files = "fmu"},
     {"node", "--listen HOST:PORT", "let runs use this machine",
      "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "
      "its own; FMUs are sent once and kept by their content. All who may use a node can run any code on it, as the user that "

@@ -13,6 +13,8 @@ int command_help(const struct arguments *arguments);
 int command_info(const struct arguments *arguments);
 int command_linearize(const struct arguments *arguments);
 int command_new(const struct arguments *arguments);
+int command_pack(const struct arguments *arguments);
+int command_wrap(const struct arguments *arguments);
 int command_node(const struct arguments *arguments);
 int command_plot(const struct arguments *arguments);
 int command_rti(const struct arguments *arguments);

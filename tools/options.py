@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "sweep": "howto/sweep.md", "estimate": "howto/fit.md", "plot": "plot.md", "compare": "compare.md",
-          "graph": "graph.md", "analyze": "systems.md", "new": "ssp.md", "linearize": "linearize.md",
+          "graph": "graph.md", "analyze": "systems.md", "new": "ssp.md", "pack": "pack.md", "wrap": "pack.md", "linearize": "linearize.md",
           "node": "nodes.md", "rti": "federation.md", "watch": "live.md", "web": "web.md", "completion": "completion.md"}  # command -> its page
 HEAD = """# Options
 

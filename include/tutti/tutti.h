@@ -9,6 +9,7 @@
 #include <tutti/linearize.h>
 #include <tutti/log.h>
 #include <tutti/options.h>
+#include <tutti/pack.h>
 #include <tutti/program.h>
 #include <tutti/result.h>
 #include <tutti/recording.h>

@@ -61,6 +61,11 @@ TUTTI_CHECKED static inline enum tutti_err tutti_simulation_check(const struct t
     return simulation->stage == stage ? TUTTI_OK : tutti_simulation_refuse(simulation, call);
 }
 
+/* The point that the simulation, which is started, is at, as bytes (checkpoint/checkpoint.h); and going there, which
+ * takes the word of the caller that they are of a simulation of the same files and options; times may differ. */
+TUTTI_CHECKED enum tutti_err tutti_simulation_pack(struct tutti_simulation *simulation, struct tutti_parcel *bytes);
+TUTTI_CHECKED enum tutti_err tutti_simulation_unpack(struct tutti_simulation *simulation, struct tutti_bytes bytes);
+
 /* Lays out the numbers of variables; when the system is loaded. */
 TUTTI_CHECKED enum tutti_err tutti_simulation_number(struct tutti_simulation *simulation);
 /* Numbers stay; what depends on units of this run goes. */

@@ -10,7 +10,7 @@
 
 struct content {
     struct tutti_packer packer;
-    struct tutti_parcel identity, common, file;
+    struct tutti_parcel identity, common;
     struct tutti_parcel *units;
     struct tutti_bytes *pieces;
 };
@@ -36,20 +36,14 @@ static enum tutti_err pack(struct tutti_simulation *simulation, struct content *
     return failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
-static enum tutti_err write_file(const struct tutti_simulation *simulation, struct content *content, const char *path)
+static void compose(const struct tutti_simulation *simulation, struct content *content, struct tutti_parcel *file)
 {
     const struct tutti_checkpoint checkpoint = {.t = simulation->execution.rank.t,
                                                 .identity = tutti_parcel_bytes(&content->identity),
                                                 .common = tutti_parcel_bytes(&content->common),
                                                 .units = content->pieces,
                                                 .unit_count = simulation->execution.rank.member_count};
-    tutti_checkpoint_compose(&content->file, &checkpoint);
-    char *absolute = tutti_fs_absolute(path);
-    enum tutti_err err = content->file.failed || !absolute
-                             ? tutti_fail_memory()
-                             : tutti_checkpoint_write(absolute, content->file.bytes, content->file.size);
-    free(absolute);
-    return err;
+    tutti_checkpoint_compose(file, &checkpoint);
 }
 
 static void release(struct tutti_simulation *simulation, struct content *content)
@@ -61,19 +55,38 @@ static void release(struct tutti_simulation *simulation, struct content *content
     free(content->pieces);
     tutti_parcel_fini(&content->identity);
     tutti_parcel_fini(&content->common);
-    tutti_parcel_fini(&content->file);
     simulation->job.identity = (struct tutti_bytes){0};
+}
+
+enum tutti_err tutti_simulation_pack(struct tutti_simulation *simulation, struct tutti_parcel *bytes)
+{
+    struct content content = {0};
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, pack(simulation, &content));
+    if (!failure.err)
+        compose(simulation, &content, bytes);
+    release(simulation, &content);
+    if (!failure.err && bytes->failed)
+        return tutti_fail_memory();
+    return tutti_failure_return(&failure);
+}
+
+static enum tutti_err write_file(struct tutti_simulation *simulation, struct tutti_parcel *bytes, const char *path)
+{
+    TRY(tutti_simulation_pack(simulation, bytes));
+    char *absolute = tutti_fs_absolute(path);
+    enum tutti_err err = absolute ? tutti_checkpoint_write(absolute, bytes->bytes, bytes->size) : tutti_fail_memory();
+    free(absolute);
+    return err;
 }
 
 enum tutti_err tutti_simulation_save_file(struct tutti_simulation *simulation, const char *path)
 {
-    struct content content = {0};
-    struct tutti_failure failure;
+    struct tutti_parcel bytes = {0};
     TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "save_file"));
-    enum tutti_err err = pack(simulation, &content);
-    tutti_failure_keep(&failure, err ? err : write_file(simulation, &content, path));
-    release(simulation, &content);
-    return tutti_failure_return(&failure);
+    enum tutti_err err = write_file(simulation, &bytes, path);
+    tutti_parcel_fini(&bytes);
+    return err;
 }
 
 /* Before anything is touched. */
@@ -88,11 +101,34 @@ static enum tutti_err check(struct tutti_simulation *simulation, struct tutti_ch
     return err;
 }
 
+static enum tutti_err unpack(struct tutti_simulation *simulation, const struct tutti_checkpoint *checkpoint)
+{
+    enum tutti_err err = tutti_unpack(&simulation->execution, checkpoint);
+    if (err)
+        simulation->stage = TUTTI_STAGE_FAILED;
+    return err;
+}
+
+/* The checkpoint goes; the error stays. */
+static enum tutti_err conclude(struct tutti_checkpoint *checkpoint, enum tutti_err err)
+{
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    tutti_checkpoint_free(checkpoint);
+    return tutti_failure_return(&failure);
+}
+
+enum tutti_err tutti_simulation_unpack(struct tutti_simulation *simulation, struct tutti_bytes bytes)
+{
+    struct tutti_checkpoint *checkpoint;
+    TRY(tutti_checkpoint_parse(&checkpoint, bytes.data, bytes.size, "the state"));
+    return conclude(checkpoint, unpack(simulation, checkpoint));
+}
+
 enum tutti_err tutti_simulation_restore_file(struct tutti_simulation *simulation, const char *path)
 {
     struct tutti_execution *execution = &simulation->execution;
     struct tutti_checkpoint *checkpoint;
-    struct tutti_failure failure;
     bool kept;
     TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "restore_file"));
     if (execution->observer.sink.output.format || execution->master.log)
@@ -100,12 +136,6 @@ enum tutti_err tutti_simulation_restore_file(struct tutti_simulation *simulation
                           "tutti_simulation_restore_file: the %s has begun, and would jump; use a watcher",
                           execution->master.log ? "step log" : "result file");
     TRY(tutti_checkpoint_read(&checkpoint, path, &kept));
-    tutti_failure_keep(&failure, check(simulation, checkpoint));
-    if (!failure.err) {
-        tutti_failure_keep(&failure, tutti_unpack(execution, checkpoint));
-        if (failure.err)
-            simulation->stage = TUTTI_STAGE_FAILED;
-    }
-    tutti_checkpoint_free(checkpoint);
-    return tutti_failure_return(&failure);
+    enum tutti_err err = check(simulation, checkpoint);
+    return conclude(checkpoint, err ? err : unpack(simulation, checkpoint));
 }

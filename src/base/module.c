@@ -86,13 +86,22 @@ enum tutti_err tutti_module_load(void **symbol, const struct tutti_module *modul
     return err;
 }
 
+static enum tutti_err find_part(char **path, const char *file, int access_mode)
+{
+    TRY(look_for(path, file, access_mode));
+    return *path ? TUTTI_OK
+                 : tutti_fail(TUTTI_ERR_LOAD,
+                              "%s, which is a part of Tutti, is neither beside this program nor in lib/tutti: install "
+                              "Tutti as a whole",
+                              file);
+}
+
+enum tutti_err tutti_module_find(char **path, const char *file)
+{
+    return find_part(path, file, R_OK);
+}
+
 enum tutti_err tutti_module_find_program(char **path, const char *file)
 {
-    TRY(look_for(path, file, X_OK));
-    return *path ? TUTTI_OK
-                 : tutti_fail(
-                       TUTTI_ERR_LOAD,
-                       "the program %s, which is a part of Tutti, is neither beside this program nor in lib/tutti: "
-                       "install Tutti as a whole",
-                       file);
+    return find_part(path, file, X_OK);
 }

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* A packed system by FMI 2.0, Co-Simulation. */
+#include "fmi/api2.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packed/instance.h"
+#include "ssp/uri.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define X(name, type, parameters, group) EXPORT type name parameters;
+FMI2_FUNCTIONS(X)
+#undef X
+
+struct own {
+    struct tutti_packed *packed;
+    const fmi2CallbackFunctions *functions;
+    char *name;
+    bool logging;
+    fmi2Real last_time; /* where the last step ended */
+    bool terminated;
+};
+
+/* ---- messages ---- */
+
+static void say(const struct own *own, fmi2Status status, const char *category, const char *text)
+{
+    if (own->functions && own->functions->logger && (own->logging || status > fmi2Warning))
+        own->functions->logger(own->functions->componentEnvironment, own->name, status, category, "%s", text);
+}
+
+static void write_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    const struct own *own = context;
+    fmi2Status status = level == TUTTI_LOG_ERROR ? fmi2Error : level == TUTTI_LOG_WARNING ? fmi2Warning : fmi2OK;
+    struct tutti_text whole = {0};
+    tutti_text_printf(&whole, "%s%s%s", origin ? origin : "", origin ? ": " : "", text);
+    say(own, status,
+        status == fmi2OK        ? "logAll"
+        : status == fmi2Warning ? "logStatusWarning"
+                                : "logStatusError",
+        whole.failed ? text : whole.text);
+    tutti_text_fini(&whole);
+}
+
+static fmi2Status conclude(const struct own *own, enum tutti_err err)
+{
+    if (!err)
+        return fmi2OK;
+    say(own, fmi2Error, "logStatusError", tutti_err_message());
+    return fmi2Error;
+}
+
+static fmi2Status refuse(const struct own *own, const char *function)
+{
+    return conclude(own, tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: a packed system does not offer it", function));
+}
+
+/* ---- life ---- */
+
+const char *fmi2GetTypesPlatform(void)
+{
+    return fmi2TypesPlatform;
+}
+
+const char *fmi2GetVersion(void)
+{
+    return fmi2Version;
+}
+
+static void release(struct own *own)
+{
+    tutti_packed_free(own->packed);
+    free(own->name);
+    free(own);
+}
+
+static enum tutti_err make(struct own *own, fmi2Type type, const char *guid, const char *location)
+{
+    const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = write_log, .context = own};
+    struct tutti_uri uri;
+    if (type != fmi2CoSimulation)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU is for Co-Simulation only", own->name);
+    if (!location)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the importer names no folder of resources", own->name);
+    TRY(tutti_uri_read(&uri, location));
+    enum tutti_err err = tutti_packed_make(&own->packed, own->name, guid, uri.path, &log);
+    tutti_uri_fini(&uri);
+    return err;
+}
+
+fmi2Component fmi2Instantiate(fmi2String instance_name, fmi2Type type, fmi2String guid, fmi2String resource_location,
+                              const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging_on)
+{
+    (void)visible;
+    struct own *own = calloc(1, sizeof *own);
+    if (!own)
+        return NULL;
+    own->functions = functions;
+    own->logging = logging_on != fmi2False;
+    own->name = tutti_str_copy(instance_name ? instance_name : "");
+    enum tutti_err err = own->name ? make(own, type, guid, resource_location) : tutti_fail_memory();
+    if (!err)
+        return own;
+    (void)conclude(own, err);
+    release(own);
+    return NULL;
+}
+
+void fmi2FreeInstance(fmi2Component c)
+{
+    if (c)
+        release(c);
+}
+
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean logging_on, size_t n, const fmi2String categories[])
+{
+    (void)n, (void)categories;
+    ((struct own *)c)->logging = logging_on != fmi2False;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start,
+                               fmi2Boolean stop_defined, fmi2Real stop)
+{
+    struct own *own = c;
+    struct tutti_packed *packed = own->packed;
+    enum tutti_err err = tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_MADE), "fmi2SetupExperiment");
+    packed->has_start = true;
+    packed->start = own->last_time = start;
+    packed->has_stop = stop_defined != fmi2False;
+    packed->stop = stop;
+    packed->has_tolerance = tolerance_defined != fmi2False;
+    packed->tolerance = tolerance;
+    return conclude(own, err);
+}
+
+fmi2Status fmi2EnterInitializationMode(fmi2Component c)
+{
+    struct own *own = c;
+    return conclude(own, tutti_packed_initialise(own->packed));
+}
+
+fmi2Status fmi2ExitInitializationMode(fmi2Component c)
+{
+    struct own *own = c;
+    return conclude(own, tutti_packed_begin(own->packed));
+}
+
+fmi2Status fmi2Terminate(fmi2Component c)
+{
+    struct own *own = c;
+    own->packed->stage = TUTTI_PACKED_ENDED;
+    return fmi2OK;
+}
+
+fmi2Status fmi2Reset(fmi2Component c)
+{
+    struct own *own = c;
+    tutti_packed_reset(own->packed);
+    own->terminated = false;
+    return fmi2OK;
+}
+
+/* ---- steps ---- */
+
+fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_set_state_before)
+{
+    (void)no_set_state_before;
+    struct own *own = c;
+    struct tutti_packed_step step;
+    enum tutti_err err = tutti_packed_step(own->packed, t, h, &step);
+    if (err)
+        return conclude(own, err);
+    own->last_time = step.t;
+    own->terminated = step.ended;
+    return step.ended ? fmi2Discard : fmi2OK;
+}
+
+fmi2Status fmi2CancelStep(fmi2Component c)
+{
+    return refuse(c, "fmi2CancelStep");
+}
+
+fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value)
+{
+    (void)kind, (void)value;
+    return refuse(c, "fmi2GetStatus: no step is ever pending");
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
+{
+    const struct own *own = c;
+    if (kind != fmi2LastSuccessfulTime)
+        return refuse(own, "fmi2GetRealStatus of this kind");
+    *value = own->last_time;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value)
+{
+    (void)kind, (void)value;
+    return refuse(c, "fmi2GetIntegerStatus");
+}
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
+{
+    const struct own *own = c;
+    if (kind != fmi2Terminated)
+        return refuse(own, "fmi2GetBooleanStatus of this kind");
+    *value = own->terminated;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value)
+{
+    (void)kind, (void)value;
+    return refuse(c, "fmi2GetStringStatus");
+}
+
+/* ---- values ---- */
+
+fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Real values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++)
+        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_FLOAT64, &values[i]);
+    return conclude(own, err);
+}
+
+fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Integer values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++)
+        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_INT32, &values[i]);
+    return conclude(own, err);
+}
+
+fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++) {
+        bool value = false;
+        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_BOOLEAN, &value);
+        values[i] = value ? fmi2True : fmi2False;
+    }
+    return conclude(own, err);
+}
+
+fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2String values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++)
+        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_STRING, &values[i]);
+    return conclude(own, err);
+}
+
+fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Real values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++)
+        err = tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_FLOAT64, &values[i]);
+    return conclude(own, err);
+}
+
+fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++)
+        err = tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_INT32, &values[i]);
+    return conclude(own, err);
+}
+
+fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Boolean values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++)
+        err = tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_BOOLEAN, &(bool){values[i] != fmi2False});
+    return conclude(own, err);
+}
+
+fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2String values[])
+{
+    struct own *own = c;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < n && !err; i++)
+        err = values[i] ? tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_STRING, &values[i])
+                        : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a text is NULL", own->name);
+    return conclude(own, err);
+}
+
+/* ---- states ---- */
+
+fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+    struct own *own = c;
+    return conclude(own, tutti_packed_save(own->packed, state));
+}
+
+fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
+{
+    struct own *own = c;
+    enum tutti_err err = tutti_packed_restore(own->packed, state);
+    if (!err)
+        own->last_time = tutti_simulation_time(own->packed->simulation);
+    return conclude(own, err);
+}
+
+fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+    struct own *own = c;
+    tutti_packed_drop(own->packed, *state);
+    *state = NULL;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size)
+{
+    struct own *own = c;
+    return conclude(own, tutti_packed_serialised_size(own->packed, state, size));
+}
+
+fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
+{
+    struct own *own = c;
+    return conclude(own, tutti_packed_serialise(own->packed, state, bytes, size));
+}
+
+fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state)
+{
+    struct own *own = c;
+    struct tutti_bytes all = {.data = (const void *)bytes, .size = size};
+    return conclude(own, tutti_packed_deserialise(own->packed, all, state));
+}
+
+/* ---- what there is none of ---- */
+
+#define REFUSED(function, parameters)                                                                                  \
+    fmi2Status function parameters                                                                                     \
+    {                                                                                                                  \
+        return refuse(c, #function);                                                                                   \
+    }
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+REFUSED(fmi2GetDirectionalDerivative,
+        (fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns, const fmi2ValueReference knowns[],
+         size_t n_knowns, const fmi2Real seed[], fmi2Real sensitivity[]))
+REFUSED(fmi2SetRealInputDerivatives,
+        (fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer orders[], const fmi2Real values[]))
+REFUSED(fmi2GetRealOutputDerivatives,
+        (fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer orders[], fmi2Real values[]))
+REFUSED(fmi2EnterEventMode, (fmi2Component c))
+REFUSED(fmi2NewDiscreteStates, (fmi2Component c, fmi2EventInfo *info))
+REFUSED(fmi2EnterContinuousTimeMode, (fmi2Component c))
+REFUSED(fmi2CompletedIntegratorStep,
+        (fmi2Component c, fmi2Boolean no_set_state_before, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate))
+REFUSED(fmi2SetTime, (fmi2Component c, fmi2Real t))
+REFUSED(fmi2SetContinuousStates, (fmi2Component c, const fmi2Real x[], size_t nx))
+REFUSED(fmi2GetDerivatives, (fmi2Component c, fmi2Real derivatives[], size_t nx))
+REFUSED(fmi2GetEventIndicators, (fmi2Component c, fmi2Real indicators[], size_t ni))
+REFUSED(fmi2GetContinuousStates, (fmi2Component c, fmi2Real x[], size_t nx))
+REFUSED(fmi2GetNominalsOfContinuousStates, (fmi2Component c, fmi2Real nominals[], size_t nx))

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "packed/instance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/time.h"
+#include "master/events.h"
+
+/* ---- its making ---- */
+
+static enum tutti_err read_files(struct tutti_packed *packed, const char *token, const char *resources)
+{
+    struct tutti_text path = {0};
+    tutti_text_printf(&path, "%s/" TUTTI_PACKED_TABLE, resources);
+    enum tutti_err err = path.failed ? tutti_fail_memory() : tutti_packed_table_read(&packed->table, path.text);
+    path.length = 0;
+    tutti_text_printf(&path, "%s/" TUTTI_PACKED_SYSTEM, resources);
+    packed->system = path.text;
+    TRY(err);
+    if (path.failed)
+        return tutti_fail_memory();
+    if (!token || strcmp(token, packed->table.token) != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT,
+                          "%s: the instantiation token is '%s', not '%s': files of two FMUs are mixed", packed->name,
+                          token ? token : "", packed->table.token);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_packed_make(struct tutti_packed **out, const char *name, const char *token, const char *resources,
+                                 const struct tutti_log *log)
+{
+    struct tutti_failure failure;
+    struct tutti_packed *packed = calloc(1, sizeof *packed);
+    if (!packed)
+        return tutti_fail_memory();
+    packed->name = tutti_str_copy(name ? name : "");
+    enum tutti_err err = packed->name ? tutti_options_make(&packed->options) : tutti_fail_memory();
+    if (!err)
+        err = read_files(packed, token, resources);
+    if (!err) {
+        tutti_options_set_log(packed->options, log);
+        packed->variables = calloc(packed->table.count + 1, sizeof *packed->variables);
+        err = packed->variables ? TUTTI_OK : tutti_fail_memory();
+    }
+    for (size_t i = 0; !err && i < packed->table.count; i++)
+        packed->variables[i].row = &packed->table.rows[i];
+    tutti_failure_keep(&failure, err);
+    if (err)
+        tutti_packed_free(packed);
+    else
+        *out = packed;
+    return tutti_failure_return(&failure);
+}
+
+static void close_simulation(struct tutti_packed *packed)
+{
+    tutti_packed_unbind(packed);
+    tutti_simulation_free(packed->simulation);
+    packed->simulation = NULL;
+    packed->started = false;
+}
+
+static void forget_given(struct tutti_packed *packed)
+{
+    for (size_t i = 0; packed->variables && i < packed->table.count; i++) {
+        struct tutti_packed_variable *variable = &packed->variables[i];
+        if (variable->given && variable->row->type == TUTTI_TYPE_STRING)
+            free(variable->value.text);
+        variable->given = false;
+    }
+}
+
+void tutti_packed_free(struct tutti_packed *packed)
+{
+    if (!packed)
+        return;
+    close_simulation(packed);
+    forget_given(packed);
+    free(packed->variables);
+    tutti_packed_table_fini(&packed->table);
+    tutti_options_free(packed->options);
+    tutti_parcel_fini(&packed->bytes);
+    tutti_arena_fini(&packed->arena);
+    free(packed->system);
+    free(packed->name);
+    free(packed);
+}
+
+/* ---- its life ---- */
+
+enum tutti_err tutti_packed_check(const struct tutti_packed *packed, unsigned stages, const char *call)
+{
+    static const char *const names[] = {"only instantiated", "in initialisation mode", "between steps", "ended"};
+    return stages & TUTTI_PACKED_IN(packed->stage)
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_STATE, "%s: %s is not allowed here: the instance is %s", packed->name, call,
+                            names[packed->stage]);
+}
+
+static enum tutti_err set_times(struct tutti_packed *packed)
+{
+    struct tutti_run_options *options = packed->options;
+    TRY(packed->has_start ? tutti_options_set_number(options, "start", packed->start)
+                          : tutti_options_set(options, "start", NULL));
+    TRY(packed->has_stop ? tutti_options_set_number(options, "stop", packed->stop)
+                         : tutti_options_set(options, "stop", NULL));
+    return packed->has_tolerance ? tutti_options_set_number(options, "rtol", packed->tolerance)
+                                 : tutti_options_set(options, "rtol", NULL);
+}
+
+static enum tutti_err open_simulation(struct tutti_packed *packed)
+{
+    TRY(tutti_options_set(packed->options, "file", NULL));
+    TRY(tutti_options_set(packed->options, "file", packed->system));
+    TRY(tutti_options_set(packed->options, "record", NULL));
+    TRY(tutti_options_set(packed->options, "record", "none"));
+    TRY(set_times(packed));
+    TRY(tutti_simulation_open(&packed->simulation, packed->options));
+    return tutti_packed_bind(packed);
+}
+
+enum tutti_err tutti_packed_initialise(struct tutti_packed *packed)
+{
+    TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_MADE), "entering initialisation mode"));
+    packed->stage = TUTTI_PACKED_INITIALISING;
+    if (packed->simulation)
+        close_simulation(packed);
+    return open_simulation(packed);
+}
+
+enum tutti_err tutti_packed_need(struct tutti_packed *packed)
+{
+    if (packed->started)
+        return TUTTI_OK;
+    if (packed->simulation->stage != TUTTI_STAGE_OPEN)
+        TRY(tutti_simulation_reset(packed->simulation));
+    TRY(tutti_packed_hand_over(packed));
+    TRY(tutti_simulation_start(packed->simulation));
+    packed->started = true;
+    tutti_packed_forget(packed);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_packed_begin(struct tutti_packed *packed)
+{
+    TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_INITIALISING), "leaving initialisation mode"));
+    TRY(tutti_packed_need(packed));
+    packed->stage = TUTTI_PACKED_RUNNING;
+    return TUTTI_OK;
+}
+
+/* ---- steps ---- */
+
+static enum tutti_err check_step(const struct tutti_packed *packed, double t, double h)
+{
+    const struct tutti_rank *rank = &packed->simulation->execution.rank;
+    if (!tutti_time_same(t, rank->t, rank->span))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step from t = %s is asked for, but the instance is at t = %s",
+                          packed->name, NUMBER(t), NUMBER(rank->t));
+    if (!(h > 0) || !isfinite(t + h))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s is not possible", packed->name, NUMBER(h));
+    return TUTTI_OK;
+}
+
+/* An importer that named no end may go on past the one that the system has. */
+static void move_stop(struct tutti_packed *packed, double t)
+{
+    struct tutti_rank *rank = &packed->simulation->execution.rank;
+    if (!packed->has_stop && t > rank->times.stop)
+        rank->times.stop = t;
+}
+
+static unsigned long count_events(const struct tutti_rank *rank)
+{
+    return rank->own_events + rank->stats->events_located;
+}
+
+/* One macro step after another: an event on the way may end it. */
+static enum tutti_err advance_to_event(struct tutti_packed *packed, double t, bool *event)
+{
+    struct tutti_execution *execution = &packed->simulation->execution;
+    struct tutti_rank *rank = &execution->rank;
+    enum tutti_err err = tutti_events_take_pending(&execution->master);
+    execution->loop.halt_at = t;
+    while (!err && !*event && !rank->ended && !tutti_time_reached(rank->t, t, rank->span)) {
+        unsigned long before = count_events(rank);
+        err = tutti_simulation_step(packed->simulation);
+        *event = count_events(rank) != before;
+    }
+    execution->loop.halt_at = INFINITY;
+    return err;
+}
+
+enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h, struct tutti_packed_step *step)
+{
+    struct tutti_rank *rank = &packed->simulation->execution.rank;
+    *step = (struct tutti_packed_step){0};
+    TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "a step"));
+    TRY(check_step(packed, t, h));
+    move_stop(packed, t + h);
+    tutti_packed_forget(packed);
+    enum tutti_err err = packed->ends_at_events ? advance_to_event(packed, t + h, &step->event)
+                                                : tutti_simulation_advance(packed->simulation, t + h);
+    if (err)
+        packed->stage = TUTTI_PACKED_ENDED;
+    step->t = rank->t;
+    step->ended = rank->ended;
+    step->event = step->event && !tutti_time_reached(rank->t, t + h, rank->span);
+    return err;
+}
+
+enum tutti_err tutti_packed_cross(struct tutti_packed *packed)
+{
+    tutti_packed_forget(packed);
+    return tutti_events_take_pending(&packed->simulation->execution.master);
+}
+
+double tutti_packed_next_event(const struct tutti_packed *packed)
+{
+    const struct tutti_rank *rank = &packed->simulation->execution.rank;
+    double next = INFINITY;
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        next = fmin(next, rank->own[m]->now.next_event);
+    return next;
+}
+
+void tutti_packed_reset(struct tutti_packed *packed)
+{
+    close_simulation(packed);
+    forget_given(packed);
+    packed->stage = TUTTI_PACKED_MADE;
+    packed->has_start = packed->has_stop = packed->has_tolerance = false;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* States of FMI: points of the simulation. A state that is serialised is what a checkpoint holds; the simulation goes there and back. */
+#include <string.h>
+
+#include "packed/instance.h"
+
+enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **state)
+{
+    struct tutti_point *point = *state;
+    TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "saving the state"));
+    TRY(tutti_simulation_save(packed->simulation, &point));
+    *state = point;
+    return TUTTI_OK;
+}
+
+/* An importer may begin with a state, and not initialise the instance. */
+static enum tutti_err be_running(struct tutti_packed *packed)
+{
+    if (packed->stage == TUTTI_PACKED_MADE)
+        TRY(tutti_packed_initialise(packed));
+    return packed->stage == TUTTI_PACKED_INITIALISING ? tutti_packed_begin(packed) : TUTTI_OK;
+}
+
+enum tutti_err tutti_packed_restore(struct tutti_packed *packed, const void *state)
+{
+    TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "going back to a state"));
+    tutti_packed_forget(packed);
+    return tutti_simulation_restore(packed->simulation, state);
+}
+
+void tutti_packed_drop(struct tutti_packed *packed, void *state)
+{
+    if (packed->serialised == state)
+        packed->serialised = NULL;
+    if (packed->simulation)
+        tutti_point_free(packed->simulation, state);
+}
+
+/* Back to where the simulation was, whatever happened since. */
+static enum tutti_err go_back(struct tutti_packed *packed, void *here, enum tutti_err err)
+{
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    enum tutti_err back = tutti_packed_restore(packed, here);
+    tutti_packed_drop(packed, here);
+    return failure.err ? tutti_failure_return(&failure) : back;
+}
+
+/* Which FMU a state belongs to, and the tolerance by which its master may have been chosen. Times may be others: an importer goes on from
+ * where another one was. */
+static void put_origin(const struct tutti_packed *packed, struct tutti_parcel *bytes)
+{
+    tutti_parcel_put_text(bytes, packed->table.token);
+    tutti_parcel_put_double(bytes, packed->has_tolerance ? packed->tolerance : 0);
+}
+
+static enum tutti_err take_origin(const struct tutti_packed *packed, struct tutti_unparcel *in)
+{
+    const char *token = tutti_unparcel_text(in);
+    double tolerance = tutti_unparcel_double(in);
+    if (in->bad || !token || strcmp(token, packed->table.token) != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is not one of this FMU", packed->name);
+    if (tolerance != (packed->has_tolerance ? packed->tolerance : 0))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state was saved with another tolerance", packed->name);
+    return TUTTI_OK;
+}
+
+static enum tutti_err serialise(struct tutti_packed *packed, const void *state)
+{
+    void *here = NULL;
+    tutti_parcel_fini(&packed->bytes);
+    packed->bytes = (struct tutti_parcel){0};
+    packed->serialised = NULL;
+    TRY(tutti_packed_save(packed, &here));
+    enum tutti_err err = tutti_packed_restore(packed, state);
+    struct tutti_parcel point = {0};
+    if (!err)
+        err = tutti_simulation_pack(packed->simulation, &point);
+    if (!err) {
+        put_origin(packed, &packed->bytes);
+        tutti_parcel_put_block(&packed->bytes, point.bytes, point.size);
+        err = packed->bytes.failed ? tutti_fail_memory() : TUTTI_OK;
+    }
+    tutti_parcel_fini(&point);
+    TRY(go_back(packed, here, err));
+    packed->serialised = state;
+    return TUTTI_OK;
+}
+
+/* The size is asked for before the bytes: they are made once for both. */
+enum tutti_err tutti_packed_serialised_size(struct tutti_packed *packed, const void *state, size_t *size)
+{
+    TRY(serialise(packed, state));
+    *size = packed->bytes.size;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_packed_serialise(struct tutti_packed *packed, const void *state, void *bytes, size_t size)
+{
+    if (packed->serialised != state)
+        TRY(serialise(packed, state));
+    if (size < packed->bytes.size)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the state takes %zu bytes, and there is room for %zu", packed->name,
+                          packed->bytes.size, size);
+    memcpy(bytes, packed->bytes.bytes, packed->bytes.size);
+    packed->serialised = NULL; /* another state may have this address later */
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_packed_deserialise(struct tutti_packed *packed, struct tutti_bytes bytes, void **state)
+{
+    void *here = NULL, *there = NULL;
+    TRY(be_running(packed));
+    TRY(tutti_packed_save(packed, &here));
+    struct tutti_unparcel in = tutti_unparcel_begin(bytes);
+    struct tutti_bytes point = {0};
+    enum tutti_err err = take_origin(packed, &in);
+    point.data = tutti_unparcel_block(&in, &point.size);
+    if (!err)
+        err = tutti_simulation_unpack(packed->simulation, point);
+    if (!err)
+        err = tutti_packed_save(packed, &there);
+    TRY(go_back(packed, here, err));
+    *state = there;
+    return TUTTI_OK;
+}
