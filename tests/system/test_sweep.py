@@ -157,7 +157,7 @@ class TestGoingWrong(SweepTest):
 
 
 class TestGoingOn(SweepTest):
-    LINE = "sweep", MOODY, "--vary", "k=1:3:40", "--vary", "mood=0,0,0,3,1", "--step", "0.0005", "--measure", "mean(y)"
+    LINE = "sweep", MOODY, "--vary", "k=1:3:40", "--vary", "mood=0,0,0,3,1", "--step", "0.0001", "--measure", "mean(y)"
 
     def test_killed_at_any_time(self):
         self.tutti(*self.LINE, "-o", "whole.csv", "--trajectories", "whole_rows.csv", "--record", "y", status=1)
@@ -166,7 +166,7 @@ class TestGoingOn(SweepTest):
         killed = 0
         for attempt in range(200):
             process = self.start(*line, "--workers", str(1 + attempt % 3))
-            time.sleep(chance.uniform(0.02, 0.3))
+            time.sleep(chance.uniform(0.02, 0.25))
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 killed += 1
