@@ -164,10 +164,10 @@ class TestGoingOn(SweepTest):
         line = *self.LINE, "-o", "t.csv", "--trajectories", "rows.csv", "--record", "y"
         chance = random.Random(5)
         killed = 0
-        for attempt in range(200):
+        for attempt in range(13):
             process = self.start(*line, "--workers", str(1 + attempt % 3))
             time.sleep(chance.uniform(0.02, 0.25))
-            if process.poll() is None:
+            if process.poll() is None and attempt < 12:
                 os.killpg(process.pid, signal.SIGKILL)
                 killed += 1
             process.communicate()
