@@ -18,6 +18,7 @@
 #include "master/coupling/coupling.h"
 #include "plan/stages.h"
 #include "rank/agree.h"
+#include "rank/ticks.h"
 #include "start/feedthrough.h"
 #include "start/linear_system.h"
 #include "start/stability.h"
@@ -712,10 +713,20 @@ static enum tutti_err check_own_steps(const struct tutti_master *master, const s
                       facts->own_step->unit->uniform ? "cannot vary its step" : "has a step of its own");
 }
 
+/* The first unit with clocks; NULL: none has. */
+static const struct tutti_member *first_clocked(const struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; rank->ticks && m < rank->member_count; m++)
+        if (rank->ticks->units[m].clock_count > 0)
+            return &rank->members[m];
+    return NULL;
+}
+
 /* Units without a master: no step is taken back, and inputs are held. */
 static enum tutti_err check_federated(const struct tutti_master *master, unsigned order)
 {
     const struct tutti_chosen *chosen = &master->chosen;
+    const struct tutti_member *clocked = first_clocked(master->rank);
     const struct {
         bool unfit;
         const char *option, *value, *why, *instead;
@@ -728,6 +739,8 @@ static enum tutti_err check_federated(const struct tutti_master *master, unsigne
          "--events none: each crosses its own, and tells"},
         {master->rank->job->is_fed && chosen->control->takes_quantum, "--join", "",
          "sets and sends values at points that all units have reached", "--control fixed"},
+        {clocked != NULL, "a clock of", clocked ? name_of(clocked) : "", "ticks at points that all units have reached",
+         "--coupling seidel, or another"},
         {master->rank->job->system->fed_count > 0, "--tlm", "", "has a master that computes what goes from end to end",
          "--coupling jacobi"},
     };

@@ -199,6 +199,23 @@ static enum tutti_err is_absent(const struct tutti_ticking_unit *unit, uint32_t 
     return about(unit, c, TUTTI_ERR_UNSUPPORTED);
 }
 
+/* An output clock that ticked inside of the step that led here, which its unit did not end there: said once. */
+static void look_at_output(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    struct tutti_ticking_clock *clock = &unit->clocks[c];
+    const struct tutti_tick_state *state = &unit->states[c];
+    double t = unit->rank->t;
+    bool new = state->ticks > clock->looked_at;
+    clock->looked_at = state->ticks;
+    if (!new || clock->late || tutti_time_reached(state->last_time, t, unit->rank->span))
+        return;
+    clock->late = true;
+    tutti_log_insist(unit->rank->unit_log, TUTTI_LOG_WARNING, unit->member->unit->name,
+                     "the clock '%s' ticked at t = %s, inside of a step, and others hear of it at the step's end only, "
+                     "t = %s (said once): use --events early if the unit can go back, else a shorter --step",
+                     name_of(unit, c), TIME(state->last_time), TIME(t));
+}
+
 enum tutti_err tutti_ticks_look(struct tutti_rank *rank, bool *any)
 {
     for (uint32_t m = 0; rank->ticks && m < rank->own_count; m++) {
@@ -208,6 +225,8 @@ enum tutti_err tutti_ticks_look(struct tutti_rank *rank, bool *any)
             bool late = !present && tutti_time_reached(rank->t, unit->states[c].time, rank->span);
             if (late || (!present && unit->clocks[c].source && *unit->clocks[c].source != unit->states[c].seen))
                 return is_absent(unit, c);
+            if (unit->clocks[c].heard)
+                look_at_output(unit, c);
             unit->states[c].due = present && is_due(unit, c);
             *any = *any || unit->states[c].due;
         }
@@ -579,6 +598,16 @@ static void fill_scheduled(struct tutti_ticking_unit *unit, const struct tutti_s
         (struct tutti_tick_state){.time = INFINITY, .last_time = NAN, .interval = {0, 1}};
 }
 
+static bool is_heard(const struct tutti_ticking_unit *unit, uint32_t variable)
+{
+    const struct tutti_system *system = unit->rank->job->system;
+    for (uint32_t i = 0; i < system->connection_count; i++)
+        if (system->connections[i].from.component == unit->member->component &&
+            system->connections[i].from.variable == variable)
+            return true;
+    return false;
+}
+
 static void fill_clock(struct tutti_ticking_unit *unit, uint32_t variable)
 {
     const struct tutti_structure *structure = &unit->rank->job->structure;
@@ -592,6 +621,7 @@ static void fill_clock(struct tutti_ticking_unit *unit, uint32_t variable)
         .reference = var->reference,
         .kind = told->interval_variability,
         .input = input,
+        .heard = !input && is_heard(unit, variable),
         .fraction = told->supports_fraction,
         .described = told->interval > 0 || told->interval_counter > 0,
         .source = input ? source_of(unit->rank, node) : NULL,

@@ -40,6 +40,8 @@ struct tutti_ticking_clock {
     const uint8_t *source; /* CK5: the output clock that makes it tick; NULL: none does */
     uint8_t *signal;       /* of an output clock that others read; else NULL */
     bool ticks, ticked;    /* now; in the present event mode */
+    bool heard, late;      /* an output clock: others hear it; it is said that they do at the end of a step only */
+    uint64_t looked_at;    /* ... its ticks at the last point */
 };
 
 /* A clocked input that is connected, or any connected input of Scheduled Execution; a clocked variable that is read. */

@@ -3,6 +3,7 @@
 """Clocks of FMI 3.0 and Scheduled Execution: ticks against exact fractions, a controller against the exact sampled loop, random systems of
 clocks against an oracle, and what is refused."""
 import csv
+import math
 import random
 import unittest
 from fractions import Fraction
@@ -12,6 +13,11 @@ from fabrics import FabricTest
 from systems import component, connection, connector, ssd, system, words
 
 CLOCKS, PLANT = kit_fmu("Clocks", "3"), kit_fmu("StateSpace", "3")
+# Ways to make and to choose steps, all of which clocks tick the same with.
+MASTERS = (*(("--coupling", name) for name in ("jacobi", "seidel", "relax", "newton", "strong", "kinematic")),
+           *(("--rtol", "1e-6", "--control", name) for name in ("embedded", "richardson", "slope", "converge", "diverge")),
+           ("--control", "quantum", "--quantum", "0.01"), ("--rtol", "1e-6"),
+           *(("--rtol", "1e-6", "--coupling", name) for name in ("jacobi", "relax", "newton", "strong")))
 
 
 def rows_of(content):
@@ -77,6 +83,16 @@ class Ticks(FabricTest):
                 self.assertEqual(sorted(found), [float(k) for k in range(1, len([t for t in teeth if t <= 1]) + 1)])
                 for count, time in found.items():
                     self.assertAlmostEqual(time, teeth[int(count) - 1], delta=1e-3 if interface == "me" else 1e-5)
+                self.assertNotIn("inside of a step", ran.err)
+
+    def test_a_tick_inside_of_a_step_is_heard_at_its_end(self):
+        for interface in ("cs", "me"):
+            with self.subTest(interface=interface):
+                ran = self.ran(f"crank={kit_fmu('Crank', '3')}", f"c={CLOCKS}", "--connect", "crank.tooth=c.triggered",
+                               "--interface", interface, "--stop", "1", "--events", "none")
+                self.assertEqual(ran.status, 0, ran.err)
+                self.assertEqual(ran.err.count("the clock 'tooth' ticked at t = 0.28035"), 1, ran.err)
+                self.assertEqual(ran.err.count("inside of a step"), 1, ran.err)
 
 
 def sampled_loop(steps, period=0.01, gain=1.0, per_tick=0.1):
@@ -119,16 +135,50 @@ class Loop(FabricTest):
     def test_masters_and_checkpoints(self):
         path = self.write()
         plain = self.ran(path, "--stop", "0.5", "--step", "0.01")
-        for options in (("--coupling", "jacobi"), ("--coupling", "seidel"), ("--coupling", "relax"), ("--events", "none")):
+        for options in (*MASTERS, ("--events", "none")):
             with self.subTest(options=options):
                 other = self.ran(path, "--stop", "0.5", "--step", "0.01", *options)
                 self.assertEqual(other.status, 0, other.err)
-                for left, right in zip(rows_of(plain.files["result.csv"]), rows_of(other.files["result.csv"])):
-                    self.assertAlmostEqual(left["control.u"], right["control.u"], delta=1e-11)
+                rows = {row["time"]: row for row in rows_of(other.files["result.csv"])}
+                for k, (x, u) in enumerate(sampled_loop(50)):
+                    self.assertAlmostEqual(rows[float(Fraction(k, 100))]["sensor.y"], x, delta=1e-11)
+                    self.assertAlmostEqual(rows[float(Fraction(k, 100))]["control.u"], u, delta=1e-11)
         self.tutti("run", path, "--stop", "0.5", "--step", "0.01", "--checkpoint", "half.ckpt", "--every", "0.25", "-o", "again.csv")
         self.tutti("run", path, "--stop", "0.5", "--step", "0.01", "--resume", "half.ckpt", "-o", "again.csv")
         with open(self.path("again.csv"), "rb") as file:
             self.assertEqual(file.read(), plain.files["result.csv"])
+
+
+class Continuous(FabricTest):
+    """Two units whose coupling has an error, so that steps are taken back, and clocks that tick meanwhile: x = cos t."""
+
+    def run_with(self, interface, *options, step=(), same=False):
+        push, ends = test_fmu("Push", "3"), ("a.x=b.u", "b.x=a.u", "a.x=s.u", "s.ready=beat.triggered")
+        values = ("a.x=1", "b.x=-1", "beat.modulo=0", "beat.counter=3")
+        arguments = (f"a={push}", f"b={push}", f"s={kit_fmu('Sampler', '3')}", f"beat={test_fmu('Beat', '3')}",
+                     *(word for end in ends for word in ("--connect", end)), *(word for value in values for word in ("--set", value)),
+                     "--interface", interface, "--stop", "1", *step, *options)
+        return self.same(*arguments, fabrics=self.fabrics()) if same else self.ran(*arguments)
+
+    def test_steps_that_are_taken_back(self):
+        for interface in ("cs", "me"):
+            rejected = 0
+            for options in MASTERS:
+                with self.subTest(interface=interface, options=options):
+                    varies = "--rtol" in options
+                    ran = self.run_with(interface, *options, step=() if varies else ("--step", "0.001"))
+                    self.assertEqual(ran.status, 0, ran.err)
+                    last = {row["time"]: row for row in rows_of(ran.files["result.csv"])}
+                    rejected += ran.stats["rejected"]
+                    for k in range(101):
+                        row = last[float(Fraction(k, 100))]
+                        self.assertEqual(row["beat.count"], k + 1 + k // 30 + 1, f"t = {k}/100")
+                        self.assertEqual(row["s.y"], row["a.x"], f"t = {k}/100")
+                        self.assertAlmostEqual(row["s.y"], math.cos(k / 100), delta=1e-2)
+            self.assertGreater(rejected, 20)
+
+    def test_same_bits_on_fabrics(self):
+        self.run_with("me", "--rtol", "1e-6", "--control", "embedded", same=True)
 
 
 class Oracle:
@@ -203,13 +253,12 @@ class Oracle:
 
 
 class Random(FabricTest):
-    SEEDS = range(24)
-
     def test_against_an_oracle(self):
-        for seed in self.SEEDS:
+        """Every master with another system; and all systems with what is chosen by itself."""
+        for seed, options in ((*((seed, ()) for seed in range(24)), *enumerate(MASTERS), *enumerate(reversed(MASTERS)))):
             oracle = Oracle(seed)
-            with self.subTest(seed=seed, interface=oracle.interface):
-                outcome = self.ran(*oracle.arguments())
+            with self.subTest(seed=seed, interface=oracle.interface, options=options):
+                outcome = self.ran(*oracle.arguments(), *options)
                 self.assertEqual(outcome.status, 0, outcome.err)
                 last = {row["time"]: row for row in rows_of(outcome.files["result.csv"])}
                 for t, (v, count) in oracle.run().items():
@@ -281,6 +330,11 @@ class Refused(FabricTest):
         beat = test_fmu("Beat", "3")
         self.refused(f"a={beat}", f"b={beat}", "--connect", "a.out=b.own", words=("'own'", "ticks by time"))
         self.refused(f"a={beat}", f"b={beat}", "--connect", "a.out=b.a", words=("Clock cannot be handed to",))
+
+    def test_units_without_a_master(self):
+        beat = test_fmu("Beat", "3")
+        self.refused(f"a={beat}", f"b={beat}", "--connect", "a.out=b.triggered", "--coupling", "federated",
+                     words=("a clock of a ticks at points that all units have reached", "--coupling seidel"))
 
     def test_intervals(self):
         beat = test_fmu("Beat", "3")
