@@ -14,9 +14,10 @@
 #include "web/gate.h"
 #include "web/pages.h"
 #include "web/site.h"
+#include "web/token.h"
 #include "web/work.h"
 
-enum { MOST_CONNECTIONS = 2100, THREADS = 4, LARGEST = 512 << 20, TOKEN = 33 };
+enum { MOST_CONNECTIONS = 2100, THREADS = 4, LARGEST = 512 << 20 };
 
 struct tutti_web {
     struct tutti_web_site site;
@@ -25,7 +26,7 @@ struct tutti_web {
     struct tutti_http *http;
     struct tutti_web_work *work;
     int bell;
-    char address[300], token[TOKEN], *url;
+    char address[300], token[TUTTI_WEB_TOKEN], *url;
     struct tutti_address at;
 };
 
@@ -124,13 +125,6 @@ static bool answer(void *context, const struct tutti_http_request *request, stru
 
 /* ---- beginning and end ---- */
 
-static void make_token(char token[TOKEN])
-{
-    unsigned char bytes[(TOKEN - 1) / 2];
-    randombytes_buf(bytes, sizeof bytes);
-    sodium_bin2hex(token, TOKEN, bytes, sizeof bytes);
-}
-
 static enum tutti_err check_address(struct tutti_web *web, const struct tutti_web_plan *plan)
 {
     TRY(tutti_address_read(&web->at, plan->listen, "--listen", true));
@@ -168,7 +162,7 @@ static enum tutti_err start(struct tutti_web *web, const struct tutti_web_plan *
     web->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (web->bell < 0)
         return tutti_fail(TUTTI_ERR_LIMIT, "no descriptor is left: %s", strerror(errno));
-    make_token(web->token);
+    TRY(tutti_web_token_find(plan->folder && !plan->read_only ? &web->site.folder : NULL, web->token));
     TRY(tutti_web_work_new(&web->work, &(struct tutti_web_work_plan){THREADS, answer_later, web, web->bell}));
     TRY(tutti_http_listen(&socket, plan->listen, "--listen", web->address, sizeof web->address));
     web->gate = (struct tutti_web_gate){web->token, web->address, web->at.host, tutti_address_is_loopback(&web->at),

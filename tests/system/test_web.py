@@ -96,6 +96,26 @@ class WhoIsLetIn(WebTest):
             self.assertEqual(server.raw("GET", "/metrics", Authorization=header)[0], 401)
         self.assertEqual(server.get("/api/")["folder"], os.path.realpath(self.folder))
 
+    def test_token_is_kept(self):
+        """A server on the same folder knows the pages of the one before; what others may know or have put there is refused."""
+        token = self.serve().token
+        self.assertEqual(self.serve().token, token)
+        self.assertNotEqual(self.serve("--read-only").token, token)
+        kept = self.path(".tutti/token")
+        self.assertEqual((pathlib.Path(kept).read_text(), os.stat(kept).st_mode & 0o777), (token, 0o600))
+        os.chmod(kept, 0o644)
+        self.refused("web", self.folder, "--no-browser", status=1, says="other users can read")
+        for text in ("", token[:-1], token + "0", "x" * 32):
+            with open(os.open(kept, os.O_WRONLY | os.O_TRUNC), "w") as file:
+                file.write(text)
+            os.chmod(kept, 0o600)
+            self.refused("web", self.folder, "--no-browser", status=1, says="does not hold 32 digits")
+        os.rename(kept, self.path("elsewhere"))
+        os.symlink(self.path("elsewhere"), kept)
+        self.refused("web", self.folder, "--no-browser", status=1, says="is a link")
+        os.unlink(kept)
+        self.assertNotEqual(self.serve().token, token)
+
     def test_pages_of_others(self):
         server = self.serve()
         here = f"127.0.0.1:{server.port}"
@@ -175,7 +195,7 @@ class Files(WebTest):
         self.assertEqual(server.raw("POST", "/api/files?path=models/new.fmu", data)[0], 409)
         for name, body, status in (("bad.fmu", b"no archive", 422), ("x.sh", data, 400), ("x.fmu/y.fmu", data, 404), ("bomb.fmu", data[:5000], 422)):
             self.assertEqual(server.raw("POST", f"/api/files?path={name}", body)[0], status, name)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["car.ssp", "models", "tmp"])
+        self.assertEqual(sorted(os.listdir(self.folder)), [".tutti", "car.ssp", "models", "tmp"])
         self.assertEqual(server.raw("POST", "/api/files?path=x.fmu", None, Content_Length=str(1 << 40))[0], 413)
         self.assertEqual(server.raw("POST", "/api/files?path=x.fmu", iter([b"a"]), Transfer_Encoding="chunked")[0], 411)
 

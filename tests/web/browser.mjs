@@ -28,9 +28,13 @@ export function folder(...files) {
 
 export const quarterCar = () => ["QuarterChassis_fmi2.fmu", "QuarterWheel_fmi2.fmu"].map((name) => join(examples, "quarter_car", name));
 
+const started = new Set();
+
 /** Starts `tutti web` (or another command that prints an address with a token). */
 export async function serve(args) {
     const child = spawn(tutti, args, { stdio: ["ignore", "pipe", "pipe"] });
+    started.add(child);
+    child.once("exit", () => started.delete(child));
     let said = "";
     const address = await new Promise((done, failed) => {
         const hear = (data) => {
@@ -48,8 +52,7 @@ export async function serve(args) {
         stop: (signal = "SIGTERM") => new Promise((done) => {
             if (child.exitCode !== null || child.signalCode !== null)
                 return done();
-            child.removeAllListeners("exit");
-            child.on("exit", done);
+            child.once("exit", done);
             child.kill(signal);
         }),
     };
@@ -81,7 +84,9 @@ export async function closePage(page) {
     await page.context().close();
 }
 
+/** Ends the browser, and what a test that failed has left. */
 export async function closeBrowser() {
+    started.forEach((child) => child.kill());
     await browser?.close();
     browser = undefined;
 }

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { api, closeBrowser, closePage, examples, fmus, folder, notice, openPage, quarterCar, remove, serve, tutti, until, web } from "./browser.mjs";
+import { api, closeBrowser, closePage, examples, fmus, folder, notice, openPage, quarterCar, remove, tutti, until, web } from "./browser.mjs";
 
 after(closeBrowser);
 
@@ -168,22 +168,14 @@ test("the server is killed: the page says so, keeps what it shows, and comes bac
     await server.stop("SIGKILL");
     await page.waitForSelector("#offline");
     assert.ok(await page.isVisible(".panel"), "what was shown stays");
-    server = await serve(["web", path, "--no-browser", "--listen", where.host, "--token", where.searchParams.get("token")]).catch(() => null) ?? await web(path, "--listen", where.host);
-    const again = new URL(server.address).searchParams.get("token");
-    if (again === where.searchParams.get("token")) {
-        await page.waitForSelector("#offline", { state: "detached" });
-        await until("it still runs", async () => (await state(page)) === "running");
-        const before = await time(page);
-        await until("and goes on", async () => (await time(page)) > before);
-        await page.click("#stop");
-    } else {
-        await page.waitForSelector("#refused");
-        const fresh = await openPage(server.address);
-        await until("it still runs", async () => (await state(fresh)) === "running");
-        await fresh.click("#stop");
-        await until("it stops", async () => (await state(fresh)) === "interrupted");
-        await closePage(fresh);
-    }
+    server = await web(path, "--listen", where.host);
+    assert.equal(server.address, where.href, "the same token");
+    await page.waitForSelector("#offline", { state: "detached" });
+    await until("it still runs", async () => (await state(page)) === "running");
+    const before = await time(page);
+    await until("and goes on", async () => (await time(page)) > before);
+    await page.click("#stop");
+    await until("it stops", async () => (await state(page)) === "interrupted");
     await closePage(page);
     await server.stop();
     remove(path);

@@ -174,7 +174,7 @@ export interface Option {
     readonly name: string;
     readonly kind: string;
     readonly default?: string | null;
-    readonly words?: readonly { readonly name: string; readonly help?: string }[] | null;
+    readonly words?: readonly { readonly word: string; readonly help?: string }[] | null;
     readonly help: string;
     readonly group?: string;
     readonly argument?: string | null;

@@ -48,7 +48,7 @@ function Field({ id, option, value, change }: { id: string; option: Option; valu
                 : words.length > 0 ? (
                     <select id={input} value={value} onChange={set}>
                         <option value="">{option.default ? `${option.default} (default)` : "default"}</option>
-                        {words.map((word) => <option key={word.name} value={word.name} title={word.help ?? ""}>{word.name}</option>)}
+                        {words.map((word) => <option key={word.word} value={word.word} title={word.help ?? ""}>{word.word}</option>)}
                     </select>)
                 : option.repeatable ? <textarea id={input} rows={Math.max(1, value.split("\n").length)} value={value} placeholder={option.argument ? `${option.argument}, one per line` : "one per line"} onChange={set} />
                 : <input id={input} value={value} placeholder={option.default ?? option.argument ?? ""} inputMode={kind === "NUMBER" || kind === "TIME" ? "decimal" : "text"} onChange={set} />}
