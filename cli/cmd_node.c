@@ -14,7 +14,7 @@
 #include "conduct/key_files.h"
 #include "conduct/node/node.h"
 #include "conduct/node/worker.h"
-#include "conduct/userdir.h"
+#include "user/userdir.h"
 #include "console.h"
 #include "node_start.h"
 #include "tell/json.h"

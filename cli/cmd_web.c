@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "commands.h"
 #include "conduct/live_token.h"
-#include "conduct/userdir.h"
+#include "user/userdir.h"
 #include "console.h"
 #include "page.h"
 #include "service.h"

@@ -318,6 +318,15 @@ static const struct option compare_options[] = {
     {NULL},
 };
 
+static const struct option compile_options[] = {
+    {"--output", "-o", "OUT.fmu", "the FMU to write (FMU itself, which gets the binary)", .files = "fmu"},
+    {"--compiler", NULL, "PROGRAM", "the compiler, by its name or its path: GCC, Clang or one that takes their options (cc)", .files = "*"},
+    {"--sanitize", NULL, NULL, "with checks of addresses and undefined behaviour (AddressSanitizer, UBSan), to find faults of a model"},
+    {"--timeout", NULL, "S", "how many seconds it may take (600)"},
+    {"--quiet", NULL, NULL, "errors only"},
+    {NULL},
+};
+
 static const struct option completion_options[] = {
     {NULL},
 };
@@ -457,6 +466,16 @@ const struct command commands[] = {
      "The FMU, of FMI 1.0, 2.0 or 3.0, becomes one for Co-Simulation with a solver of Tutti inside. Its variables keep their names.",
      1, 1, pack_options, command_wrap, .takes = TUTTI_IN_NEW,
      .examples = PAIRS({"tutti wrap ball.fmu --solver bdf -o ball_cs.fmu", "integrated by bdf"}), .files = "fmu"},
+    {"compile", "FMU", "make a binary for this platform from an FMU's sources",
+     "Compiles the sources of an FMU, as its modelDescription.xml (FMI 2.0) or sources/buildDescription.xml (FMI 3.0) says, and writes the "
+     "FMU with the new binary. The headers of FMI need not be among the sources. The compiler works in a temporary folder, is confined "
+     "to it and the system's own files, and has no network. No code of the FMU runs.",
+     1, 1, compile_options, command_compile,
+     .examples = PAIRS({"tutti compile pump.fmu", "the FMU gets a binary"},
+                       {"tutti compile pump.fmu -o pump_here.fmu", "another FMU, with the binary"},
+                       {"tutti compile pump.fmu -o checked.fmu --sanitize", "one whose faults are told when it runs"}),
+     .files = "fmu", .failure = "the sources do not compile, or there are none",
+     .paths = PAIRS({"~/.cache/tutti/compiled", "FMUs that 'tutti run --compile' has compiled, by their content"})},
     {"node", "--listen HOST:PORT", "let runs use this machine",
      "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "
      "its own; FMUs are sent once and kept by their content. All who may use a node can run any code on it, as the user that "

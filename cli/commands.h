@@ -7,6 +7,7 @@
 int command_analyze(const struct arguments *arguments);
 int command_check(const struct arguments *arguments);
 int command_compare(const struct arguments *arguments);
+int command_compile(const struct arguments *arguments);
 int command_completion(const struct arguments *arguments);
 int command_graph(const struct arguments *arguments);
 int command_help(const struct arguments *arguments);

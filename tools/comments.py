@@ -24,7 +24,7 @@ NAMED_INVARIANT = re.compile(r"(?<![\w.`\"'])([A-Z]{1,2})([1-9]\d?)(?![\w\"']|\.
 FILE = re.compile(r"(?<![\w<>{}*$./~-])((?:[\w.-]+/)*[\w-]+\.(?:c|h|cc|py|sh|md|def))(?![\w*/-])")
 IDENTIFIER = re.compile(r"\b((?:tutti|TUTTI)_\w+)(\*?)")
 # Not files of the project, though they look so: headers of systems and libraries, what users write, variables (h of ball).
-FOREIGN = re.compile(r"^(?:sys/\w+\.h|fmi2?\w*(?:Functions|Types|Platform)\.h|cmocka\.h|decay\.c|(?:\w|array|ball)\.[hc])$")
+FOREIGN = re.compile(r"^(?:sys/\w+\.h|fmi2?\w*(?:Functions|Types|Platform)\.h|cmocka\.h|decay\.c|all\.c|(?:\w|array|ball)\.[hc])$")
 
 
 def line_of(text, position):

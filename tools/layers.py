@@ -31,7 +31,7 @@ FORBIDDEN = [
 FORBIDDEN = [(re.compile(r"(?<![\w.>])(%s)\s*\(" % names), why) for names, why in FORBIDDEN]
 FORBIDDEN.append((re.compile(r"\b(stdout|stderr)\b"), PRINTS))
 # A worker is a copy of the process, with its handlers for the end: those are for the process itself.
-ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("conduct/userdir.c", "getenv"),
+ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("user/userdir.c", "getenv"),
            ("conduct/launch/processes.c", "_exit"), ("conduct/node/keeper.c", "_exit"), ("keeper/holder.c", "_exit"),
            ("confine/supervisor.c", "_exit"), ("confine/confine.c", "setenv"), ("confine/policy.c", "secure_getenv"),
            ("study/pool.c", "_exit")}

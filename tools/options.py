@@ -11,7 +11,7 @@ import sys
 
 MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "sweep": "howto/sweep.md", "estimate": "howto/fit.md", "plot": "plot.md", "compare": "compare.md",
           "graph": "graph.md", "analyze": "systems.md", "new": "ssp.md", "pack": "pack.md", "wrap": "pack.md", "linearize": "linearize.md",
-          "node": "nodes.md", "rti": "federation.md", "watch": "live.md", "web": "web.md", "completion": "completion.md"}  # command -> its page
+          "compile": "compile.md", "node": "nodes.md", "rti": "federation.md", "watch": "live.md", "web": "web.md", "completion": "completion.md"}  # command -> its page
 HEAD = """# Options
 
 Every option of every command, as `tutti COMMAND --help` and the man pages have it. Defaults are in brackets. `--name VALUE` and

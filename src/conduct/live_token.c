@@ -11,7 +11,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "conduct/userdir.h"
+#include "user/userdir.h"
 
 /* NULL: there is no place for it. */
 static char *path_of(const char *address)

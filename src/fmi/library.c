@@ -84,7 +84,8 @@ static enum tutti_err no_binary(const struct tutti_archive *archive, const char 
         TUTTI_ERR_LOAD, "%s: no binary for this platform: binaries/%s/%s.so is not in the FMU; it has %s. %s", file,
         tutti_library_platforms()[0], identifier, there.length ? there.text : "no binaries at all",
         there.length ? "Export it for Linux, or run it on one of those platforms"
-                     : "Export it with binaries (a source-code FMU must be compiled first)");
+                     : "Export it with binaries, or compile its sources, if it has some: `tutti compile`, `tutti run "
+                       "--compile`");
     tutti_text_fini(&there);
     return err;
 }

@@ -13,6 +13,7 @@ struct tutti_system_source tutti_job_source(const struct tutti_run_options *opti
         .constrains = options->constrains,
         .constrain_count = options->constrain_count,
         .convert = options->convert,
+        .compile = options->compile,
         .set = options->sets,
         .set_count = options->set_count,
         .record = options->records,

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/str.h"
+#include "compile/compile.h"
 #include "ssp/uri.h"
 #include "system/flat.h"
 
@@ -153,7 +154,7 @@ enum tutti_err tutti_files_keep(struct flat *flat)
         return tutti_fail_memory();
     for (size_t i = 0; i < flat->names.count; i++) {
         const struct file *file = ((struct file **)flat->files.items)[names[i].file];
-        const char *path = file->place.path;
+        const char *path = file->built ? file->built : file->place.path;
         if (!file->opened && file->fmu == TUTTI_NONE && !file->beside)
             continue;
         path = tutti_arena_text(&system->arena, path, strlen(path));
@@ -180,6 +181,7 @@ void tutti_files_fini(struct flat *flat)
         tutti_vector_fini(&file->systems);
         tutti_map_fini(&file->parameters);
         tutti_place_fini(&file->place);
+        free(file->built);
         free(file);
     }
     tutti_vector_fini(&flat->files);
@@ -192,7 +194,18 @@ void tutti_files_fini(struct flat *flat)
 
 /* ---- FMUs ---- */
 
-static enum tutti_err open_fmu(struct flat *flat, const struct file *file, const char *shown, struct tutti_fmu **out)
+/* --compile: one without a library for this platform becomes one that has it. */
+static enum tutti_err compile(struct flat *flat, struct file *file, const char *shown, struct tutti_fmu **fmu)
+{
+    TRY(tutti_compile_missing(*fmu, flat->source->log, &file->built));
+    if (!file->built)
+        return TUTTI_OK;
+    tutti_fmu_free(*fmu);
+    *fmu = NULL;
+    return tutti_fmu_open_as(fmu, file->built, shown, NULL);
+}
+
+static enum tutti_err open_fmu(struct flat *flat, struct file *file, const char *shown, struct tutti_fmu **out)
 {
     const struct tutti_system_file *earlier = tutti_files_earlier(flat, shown);
     struct tutti_findings flaws = {0};
@@ -201,6 +214,8 @@ static enum tutti_err open_fmu(struct flat *flat, const struct file *file, const
         return TUTTI_OK;
     }
     TRY(tutti_fmu_open_as(out, file->place.path, shown, &flaws));
+    if (flat->source->compile)
+        TRY(compile(flat, file, shown, out));
     TRY(tutti_desc_check((*out)->desc, (*out)->description, &flaws));
     if (flaws.errors + flaws.warnings > 0)
         tutti_log_printf(flat->source->log, TUTTI_LOG_WARNING, shown,

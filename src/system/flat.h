@@ -46,6 +46,7 @@ enum document { DOCUMENT_SSD, DOCUMENT_SSV, DOCUMENT_SSM, DOCUMENT_SSB };
 struct file {
     struct tutti_place place;
     const char *shown; /* the same as place.shown; stays with the system */
+    char *built;       /* an FMU: where it is with a library that was missing; NULL: it is as it is */
     uint32_t index;
     struct tutti_archive *archive; /* NULL: on the disk */
     const char *entry;

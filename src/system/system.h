@@ -144,6 +144,7 @@ struct tutti_system_source {
     const char *const *constrains; /* "A.x=B.x; A.v=B.v; A.f,B.f": constraints, likewise */
     size_t constrain_count;
     bool convert;           /* connections may round */
+    bool compile;           /* FMUs without a library for this platform are compiled from their sources */
     const char *const *set; /* "A.x=1"; above every binding of an SSP */
     size_t set_count;
     const char *const *record; /* which connectors of systems are to be recorded, as for --record */

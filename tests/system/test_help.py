@@ -110,6 +110,9 @@ class Examples(HelpTest):
         super().setUp()
         for name, source in (("ball", "BouncingBall_fmi3"), ("room", "Heater_fmi2"), ("mass", "ChainMass_fmi2")):
             shutil.copy(FMUS / f"{source}.fmu", self.path(f"{name}.fmu"))
+        build = '<BuildConfiguration modelIdentifier="pump"><SourceFileSet><SourceFile name="pump.c"/></SourceFileSet></BuildConfiguration>'
+        self.altered(kit_fmu("BouncingBall", "3"), name="pump.fmu", drop=["binaries/"],
+                     add={"sources/pump.c": "int pump;\n", "sources/buildDescription.xml": f'<fmiBuildDescription fmiVersion="3.0">{build}</fmiBuildDescription>'})
         shutil.copy(FMUS.parent / "examples" / "quarter_car" / "quarter_car.ssp", self.path("car.ssp"))
         self.write("weather.csv", "time,T_outside\n0,270\n86400,280\n")
         self.write("road.xml", FOM)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "conduct/userdir.h"
+#include "user/userdir.h"
 
 #include <pwd.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* userdir.h - where a user's own files are, by the environment (XDG Base Directory Specification) and the system's list of users. */
-#ifndef TUTTI_CONDUCT_USERDIR_H
-#define TUTTI_CONDUCT_USERDIR_H
+#ifndef TUTTI_USER_USERDIR_H
+#define TUTTI_USER_USERDIR_H
 
 /* "$XDG_CACHE_HOME/tutti", "~/.cache/tutti". The caller's (free); NULL: there is no such place, or memory is out. */
 char *tutti_userdir_cache(void);

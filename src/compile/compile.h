@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* compile.h - an FMU with a library for this platform, made from its sources (FMI 2.0 and 3.0) by the system's compiler. */
+#ifndef TUTTI_COMPILE_COMPILE_H
+#define TUTTI_COMPILE_COMPILE_H
+
+#include "base/log.h"
+#include "base/str.h"
+#include "fmi/fmu.h"
+
+struct tutti_compile_options {
+    const char *compiler;     /* NULL: cc */
+    bool sanitize;            /* with checks of addresses and undefined behaviour */
+    double seconds;           /* that all may take; 0: 600 */
+    struct tutti_text *words; /* what the compiler says after its first error, as lines; NULL: not wanted */
+    const struct tutti_log *log;
+};
+
+/* Writes the FMU `out`: what `fmu` has, with libraries that were made from its sources in place of those for this platform. The compiler
+ * is confined (child.h). No code of the FMU runs. LOAD, with the compiler's first error, if the sources do not compile; as
+ * tutti_recipe_read; as tutti_child_run. */
+TUTTI_CHECKED enum tutti_err tutti_compile(const struct tutti_fmu *fmu, const char *out,
+                                           const struct tutti_compile_options *options);
+
+/* If the FMU has no library for this platform, *built is the path of one that has, made now or earlier from the same content, in the
+ * user's cache; the caller's (free). NULL: it has one. */
+TUTTI_CHECKED enum tutti_err tutti_compile_missing(const struct tutti_fmu *fmu, const struct tutti_log *log,
+                                                   char **built);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* recipe.h - how the sources of an FMU become libraries: what modelDescription.xml (FMI 2.0) or sources/buildDescription.xml (3.0) say,
+ * checked, so that nothing of it leads out of the FMU. */
+#ifndef TUTTI_COMPILE_RECIPE_H
+#define TUTTI_COMPILE_RECIPE_H
+
+#include "base/arena.h"
+#include "base/vector.h"
+#include "fmi/fmu.h"
+
+/* Files that are compiled alike. Texts are the recipe's; lists are of const char *. */
+struct tutti_recipe_set {
+    bool cpp;                        /* all files are C++, whatever they are called */
+    const char *standard;            /* "-std=gnu99"; NULL: the compiler's own */
+    struct tutti_vector sources;     /* below sources/, '/' between folders */
+    struct tutti_vector definitions; /* "-DNAME=VALUE" */
+    struct tutti_vector includes;    /* folders below sources/ */
+    struct tutti_vector options;     /* of the compiler */
+};
+
+/* A library. */
+struct tutti_recipe_build {
+    const char *identifier;        /* its name, without ".so" */
+    struct tutti_vector sets;      /* struct tutti_recipe_set * */
+    struct tutti_vector libraries; /* "m": names without "lib" */
+};
+
+struct tutti_recipe {
+    struct tutti_vector builds; /* struct tutti_recipe_build * */
+    struct tutti_arena arena;
+};
+
+/* UNSUPPORTED where there are no sources, or they are in a language that is not known; FORMAT, with file and line. */
+TUTTI_CHECKED enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti_fmu *fmu);
+void tutti_recipe_fini(struct tutti_recipe *recipe);
+/* Is it C++, by its name? */
+bool tutti_recipe_is_cpp(const char *source);
+
+#endif
