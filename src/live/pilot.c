@@ -24,6 +24,7 @@ struct pilot {
     struct tutti_between *between;
     double looked_at, told_at; /* on the clock */
     bool pauses, ends;
+    bool sets;    /* values are to be taken before the next step */
     double steps; /* that are made before it pauses again */
 };
 
@@ -116,15 +117,22 @@ static enum tutti_err obey(struct pilot *pilot, const double order[4])
     return TUTTI_OK;
 }
 
-/* Collective: values that were set are taken when all have obeyed. */
 static enum tutti_err obey_all(struct pilot *pilot, const struct view *view)
 {
-    bool sets = false;
     for (size_t i = 0; (double)i < view->count; i++) {
         TRY(obey(pilot, view->orders[i]));
-        sets = sets || view->orders[i][0] == TUTTI_ORDER_SET;
+        pilot->sets = pilot->sets || view->orders[i][0] == TUTTI_ORDER_SET;
     }
-    return sets ? tutti_events_take_pending(&pilot->execution->master) : TUTTI_OK;
+    return TUTTI_OK;
+}
+
+/* Collective. Once between two steps, when nothing is read any more: neither by further orders nor by a pause (R3). */
+static enum tutti_err take_values(struct pilot *pilot)
+{
+    if (!pilot->sets)
+        return TUTTI_OK;
+    pilot->sets = false;
+    return tutti_events_take_pending(&pilot->execution->master);
 }
 
 /* ---- pausing ---- */
@@ -177,6 +185,7 @@ static enum tutti_err look(void *context)
         return tutti_fail(TUTTI_ERR_INTERRUPTED,
                           "stopped at t = %s by one who watches the run; everything up to there is kept",
                           TIME(rank->t));
+    TRY(take_values(pilot));
     tutti_between_plan(pilot->between, rank->stats->steps, view.since);
     if (pilot->pauses)
         pilot->between->look_at = rank->stats->steps + 1;

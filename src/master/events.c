@@ -192,6 +192,15 @@ static enum tutti_err agree_on_pending(struct tutti_rank *rank, struct taken *ta
     return TUTTI_OK;
 }
 
+/* What the next step compares with (macro.c) is read while units may still be read. */
+static enum tutti_err read_start(struct tutti_master *master)
+{
+    if (!master->chosen.by_attempts)
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(&master->outputs, master->norm.before));
+    return master->detector.discretes ? tutti_detector_mark(&master->detector) : TUTTI_OK;
+}
+
 /* Units without event mode take theirs last: nothing is read of them between that and the step (R3). */
 enum tutti_err tutti_events_take_pending(struct tutti_master *master)
 {
@@ -206,6 +215,7 @@ enum tutti_err tutti_events_take_pending(struct tutti_master *master)
         TRY(shown ? cross_shown(master) : tutti_events_cross_found(master));
     if (taken.news)
         TRY(tutti_events_begin_anew(master));
+    TRY(read_start(master));
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (rank->own[m]->now.has_pending && tutti_member_present(rank, rank->own[m]))
             TRY(tutti_pending_sets_hand_over(rank->pending_sets, rank->own[m]));

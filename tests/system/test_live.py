@@ -206,6 +206,24 @@ class Watched(CommandTest):
         self.refused("run", VAN_DER_POL, "--live", "0.0.0.0:0", status=2, says="would not be encrypted")
         self.refused("run", VAN_DER_POL, "--live", "here", status=2, says="HOST:PORT")
 
+    def test_sets_of_fmi2(self):
+        """FMI 2.0 forbids to read between a set and the step: several sets, rows and other orders may come between two steps."""
+        live = self.live(f"heater={kit_fmu('Heater', '2')}", f"other={VAN_DER_POL}", "--coupling", "seidel", "--stop", "1e6", "--step", "0.01", "--realtime", "1", "-o", "result.csv")
+        live.watch()
+        live.await_event("rows")
+        live.order(set={"heater.T_set": 300})
+        live.order(pause=True)
+        live.await_state("paused")
+        live.order(set={"heater.T_set": 301})
+        live.order(set={"heater.T_outside": 250})
+        live.order(set={"heater.T_set": 302})
+        before = live.steps()
+        live.order(step=2)
+        self.assertTrue(wait_until(lambda: live.steps() == before + 2))
+        live.order(set={"heater.T_set": 303})
+        outcome = self.stop(live)
+        self.assertIn("stopped at t =", outcome.err)
+
     def test_checkpoint(self):
         """Those who watch, and checkpoints: both look between steps, and an interrupt writes one."""
         live = self.endless("-o", "result.csv", "--checkpoint", "run.point")
