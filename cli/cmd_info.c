@@ -226,6 +226,42 @@ static void print_items(const struct tutti_desc *desc, const struct tutti_var *v
     fputs(def && def->item_count ? "}" : "", stdout);
 }
 
+/* ", interval 1/100": a fraction where the description has one. */
+static void print_timing(const char *word, double decimal, uint64_t counter, uint64_t resolution)
+{
+    if (counter > 0 && resolution > 0)
+        printf(", %s %llu/%llu", word, (unsigned long long)counter, (unsigned long long)resolution);
+    else if (decimal > 0)
+        printf(", %s %s", word, NUMBER(decimal));
+}
+
+/* What makes a clock tick: " {constant, interval 1/100, priority 1}". */
+static void print_clock(const struct tutti_clock *clock)
+{
+    bool told = clock->interval > 0 || (clock->interval_counter > 0 && clock->resolution > 0);
+    printf(" {%s", tutti_interval_name(clock->interval_variability));
+    print_timing("interval", clock->interval, clock->interval_counter, clock->resolution);
+    print_timing("shift", clock->shift, clock->shift_counter, clock->resolution);
+    if (!told && clock->interval_variability < TUTTI_INTERVAL_TRIGGERED) {
+        fputs(", interval computed by the FMU", stdout);
+        if (clock->resolution > 0)
+            printf(" in 1/%llu", (unsigned long long)clock->resolution);
+    }
+    if (clock->has_priority)
+        printf(", priority %u", (unsigned)clock->priority);
+    fputs("}", stdout);
+}
+
+/* The clocks that the variable belongs to: " (at ticks of own, triggered)". */
+static void print_clocks(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    for (uint32_t i = 0; i < var->clock_count; i++) {
+        fputs(i ? ", " : " (at ticks of ", stdout);
+        info_put(desc->vars[var->more->clocks[i]].name);
+    }
+    fputs(var->clock_count ? ")" : "", stdout);
+}
+
 static void print_variables(const struct tutti_desc *desc)
 {
     puts("\nVariables");
@@ -236,6 +272,9 @@ static void print_variables(const struct tutti_desc *desc)
         print_dimensions(desc, var);
         print_start(var);
         print_items(desc, var);
+        if (var->more && var->more->clock)
+            print_clock(var->more->clock);
+        print_clocks(desc, var);
         if (var->unit != TUTTI_NONE) {
             fputs(" [", stdout);
             info_put(desc->units[var->unit].name);

@@ -8,6 +8,7 @@
 
 const char *const tutti_causality_words[] = {
     "local", "input", "output", "parameter", "calculatedParameter", "structuralParameter", "independent", NULL};
+const char *const tutti_interval_words[] = {"constant", "fixed", "tunable", "changing", "countdown", "triggered", NULL};
 const char *const tutti_variability_words[] = {"continuous", "discrete", "tunable", "fixed", "constant", NULL};
 const char *const tutti_initial_words[] = {"exact", "approx", "calculated", NULL};
 
@@ -51,6 +52,11 @@ const char *tutti_causality_name(enum tutti_causality causality)
 const char *tutti_variability_name(enum tutti_variability variability)
 {
     return tutti_variability_words[variability];
+}
+
+const char *tutti_interval_name(enum tutti_interval interval)
+{
+    return interval < TUTTI_INTERVAL_UNKNOWN ? tutti_interval_words[interval] : "unknown";
 }
 
 const char *tutti_initial_name(enum tutti_initial initial)

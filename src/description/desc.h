@@ -255,10 +255,12 @@ const char *tutti_desc_nearest(const struct tutti_desc *desc, const char *name);
 /* Elements of a variable at the start sizes of its dimensions (1 for a scalar); UINT64_MAX if that does not fit. */
 uint64_t tutti_var_size(const struct tutti_var *var);
 /* The words of FMI 2.0 and 3.0 by their enums, ended by NULL; and "continuous", "input", "exact", ... for any value. Static. */
-extern const char *const tutti_causality_words[], *const tutti_variability_words[], *const tutti_initial_words[];
+extern const char *const tutti_causality_words[], *const tutti_variability_words[], *const tutti_initial_words[],
+                                                                                        *const tutti_interval_words[];
 const char *tutti_causality_name(enum tutti_causality causality);
 const char *tutti_variability_name(enum tutti_variability variability);
 const char *tutti_initial_name(enum tutti_initial initial);
+const char *tutti_interval_name(enum tutti_interval interval);
 
 /* Everything that a description can have wrong with itself and the reader need not know: names, units, combinations,
  * starts, bounds, structure. Reports to `findings`. References that lead nowhere, unreadable values and lists that do

@@ -34,7 +34,6 @@ static enum tutti_err interface(struct tutti_build *build, int tag)
 static enum tutti_err take_clock(struct tutti_build *build, const struct tutti_clock *from,
                                  const struct tutti_clock **out)
 {
-    static const char *const words[] = {"constant", "fixed", "tunable", "changing", "countdown", "triggered", NULL};
     struct tutti_clock *clock = tutti_arena_alloc(&build->desc->arena, sizeof *clock);
     if (!clock)
         return tutti_fail_memory();
@@ -43,7 +42,7 @@ static enum tutti_err take_clock(struct tutti_build *build, const struct tutti_c
     else
         clock->interval_variability = TUTTI_INTERVAL_UNKNOWN;
     uint8_t word = (uint8_t)clock->interval_variability;
-    if (tutti_build_word(build, ATTR_intervalVariability, words, &word))
+    if (tutti_build_word(build, ATTR_intervalVariability, tutti_interval_words, &word))
         clock->interval_variability = (enum tutti_interval)word;
     tutti_build_bool(build, ATTR_canBeDeactivated, &clock->can_be_deactivated);
     tutti_build_bool(build, ATTR_supportsFraction, &clock->supports_fraction);

@@ -69,13 +69,12 @@ const char *tutti_write_type(const struct tutti_desc *desc, const struct tutti_v
 static void write_clock(struct tutti_maker *maker, struct tutti_node *connector, const struct tutti_desc *desc,
                         const struct tutti_var *var)
 {
-    static const char *const words[] = {"constant", "fixed", "tunable", "changing", "countdown", "triggered"};
     const struct tutti_clock *clock = var->more ? var->more->clock : NULL;
     if (!clock && var->type_def != TUTTI_NONE)
         clock = desc->types[var->type_def].clock;
     struct tutti_node *node = tutti_make(maker, connector, TUTTI_SPACE_SSC, "Clock");
     if (clock && clock->interval_variability < TUTTI_INTERVAL_UNKNOWN)
-        tutti_make_set(maker, node, "intervalVariability", words[clock->interval_variability]);
+        tutti_make_set(maker, node, "intervalVariability", tutti_interval_name(clock->interval_variability));
     if (clock && clock->interval > 0)
         tutti_make_number(maker, node, "intervalDecimal", clock->interval);
 }

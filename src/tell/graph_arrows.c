@@ -192,15 +192,29 @@ static void print_arrow(const struct tutti_graph_picture *picture, const struct 
     fputs(" [", picture->out);
 }
 
+static bool is_of_clocks(const struct tutti_graph_picture *picture, const struct tutti_connection *connection)
+{
+    const struct tutti_end *end = connection->from.component != TUTTI_NONE ? &connection->from : &connection->to;
+    return end->component != TUTTI_NONE &&
+           picture->system->components[end->component].fmu->desc->vars[end->variable].type == TUTTI_TYPE_CLOCK;
+}
+
+/* How an arrow is drawn whose connections are all for the start, or all of clocks. */
+static void print_style(struct tutti_graph_picture *picture, bool start_only, bool clocks)
+{
+    if (start_only || clocks)
+        fprintf(picture->out, " style=%s", start_only ? "dotted" : "dashed");
+    picture->dotted |= start_only;
+    picture->dashed |= clocks && !start_only;
+}
+
 static void print_connection(struct tutti_graph_picture *picture, const struct tutti_connection *connection)
 {
     uint32_t loop = loop_of_connection(picture, connection);
     print_arrow(picture, connection, true);
     if (loop)
         fprintf(picture->out, "color=\"%s\" penwidth=2", tutti_graph_strong_colour(loop));
-    if (connection->at_start_only)
-        fputs(" style=dotted", picture->out);
-    picture->dotted |= connection->at_start_only;
+    print_style(picture, connection->at_start_only, is_of_clocks(picture, connection));
     print_connection_label(picture, connection);
     fputs("];\n", picture->out);
 }
@@ -210,21 +224,20 @@ static void print_bundle(struct tutti_graph_picture *picture, const struct tutti
                          size_t count)
 {
     uint32_t loop = 0;
-    bool start_only = true;
+    bool start_only = true, clocks = true;
     for (size_t i = 0; i < count; i++) {
         loop = loop ? loop : loop_of_connection(picture, connections[i]);
         start_only &= connections[i]->at_start_only;
+        clocks &= is_of_clocks(picture, connections[i]);
     }
     print_arrow(picture, connections[0], false);
     fprintf(picture->out, "penwidth=%s", loop ? "2.5" : count > 1 ? "1.6" : "1");
     if (loop)
         fprintf(picture->out, " color=\"%s\"", tutti_graph_strong_colour(loop));
-    if (start_only)
-        fputs(" style=dotted", picture->out);
+    print_style(picture, start_only, clocks);
     if (count > 1)
         fprintf(picture->out, " label=\"%zu\"", count);
     fputs("];\n", picture->out);
-    picture->dotted |= start_only;
     picture->bundled |= count > 1;
 }
 

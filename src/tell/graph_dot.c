@@ -279,6 +279,8 @@ static void print_legend(const struct tutti_graph_picture *picture)
         fputs("y (u): output y depends directly on input u<BR ALIGN=\"LEFT\"/>", out);
     if (picture->dotted)
         fputs("dotted: handed over at the start only<BR ALIGN=\"LEFT\"/>", out);
+    if (picture->dashed)
+        fputs("dashed: a clock makes another tick<BR ALIGN=\"LEFT\"/>", out);
     if (picture->bundled)
         fputs("a number at an arrow: so many connections<BR ALIGN=\"LEFT\"/>", out);
     fputs(">;\n", out);

@@ -23,7 +23,7 @@ struct tutti_graph_picture {
     size_t port_count;
     const struct tutti_connection **sorted; /* by pairs of units */
     bool with_ports;
-    bool dotted, bundled, needs_shown; /* what the legend has to explain */
+    bool dotted, dashed, bundled, needs_shown; /* what the legend has to explain */
 };
 
 /* Lists ports, sorts connections by pairs of units and says which ports have an arrow of their own. False: out of memory;

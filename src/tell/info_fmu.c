@@ -103,6 +103,39 @@ static json_t *dimensions_json(const struct tutti_desc *desc, const struct tutti
     return list;
 }
 
+/* The attributes that a clock has in its description. */
+static json_t *clock_json(const struct tutti_clock *clock)
+{
+    json_t *json = json_object();
+    const struct {
+        const char *key;
+        uint64_t value;
+        bool given;
+    } whole[] = {
+        {"resolution", clock->resolution, clock->resolution > 0},
+        {"intervalCounter", clock->interval_counter, clock->interval_counter > 0},
+        {"shiftCounter", clock->shift_counter, clock->shift_counter > 0},
+        {"priority", clock->priority, clock->has_priority},
+    };
+    tutti_info_add_text(&json, "intervalVariability", tutti_interval_name(clock->interval_variability));
+    add_number(&json, "intervalDecimal", clock->interval > 0, clock->interval);
+    add_number(&json, "shiftDecimal", clock->shift > 0, clock->shift);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (whole[i].given)
+            tutti_json_set(&json, whole[i].key, unsigned_json(whole[i].value));
+    tutti_json_set(&json, "supportsFraction", json_boolean(clock->supports_fraction));
+    tutti_json_set(&json, "canBeDeactivated", json_boolean(clock->can_be_deactivated));
+    return json;
+}
+
+static json_t *clocks_json(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < var->clock_count; i++)
+        tutti_json_append(&list, text(desc->vars[var->more->clocks[i]].name));
+    return list;
+}
+
 static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_var *var)
 {
     json_t *json = json_object();
@@ -128,6 +161,10 @@ static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_v
         add_number(&json, "max", var->bounds->has_max, var->bounds->max);
         add_number(&json, "nominal", var->bounds->has_nominal, var->bounds->nominal);
     }
+    if (var->more && var->more->clock)
+        tutti_json_set(&json, "clock", clock_json(var->more->clock));
+    if (var->clock_count > 0)
+        tutti_json_set(&json, "clocks", clocks_json(desc, var));
     tutti_info_add_text(&json, "description", var->description);
     return json;
 }

@@ -3,12 +3,15 @@
 """Clocks of FMI 3.0 and Scheduled Execution: ticks against exact fractions, a controller against the exact sampled loop, random systems of
 clocks against an oracle, and what is refused."""
 import csv
+import json
 import math
 import random
+import re
 import unittest
+import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
 
-from command import kit_fmu, test_fmu
+from command import description, kit_fmu, test_fmu
 from fabrics import FabricTest
 from systems import component, connection, connector, ssd, system, words
 
@@ -300,6 +303,43 @@ class Schedule(FabricTest):
                 self.assertIn(words, outcome.err)
         outcome = self.ran(beat, "--schedule", self.write("triggered,1,"), "--start", "2", "--stop", "3")
         self.assertIn("before the start", outcome.err)
+
+
+class Told(FabricTest):
+    """What `tutti info` and `tutti graph` say of clocks."""
+
+    def test_info_for_people(self):
+        out = self.tutti("info", "--variables", CLOCKS).out
+        for line in (r"constant \{constant, interval 2/200, shift 1/200, priority 1\}", r"decimal \{constant, interval 0.1, shift 0.05, priority 2\}",
+                     r"computed \{fixed, interval computed by the FMU, priority 4\}", r"triggered \{triggered, priority 8\}",
+                     r"told_count \(at ticks of told\)"):
+            self.assertRegex(out, rf"(?m)(Clock|Int32) +{line}$")
+
+    def test_info_is_the_description(self):
+        """Every attribute of a clock, and the clocks of every variable."""
+        for fmu in (CLOCKS, test_fmu("Beat", "3"), kit_fmu("Sampler", "3")):
+            told = json.loads(self.tutti("info", "--json", fmu).out)["variables"]
+            described = list(ElementTree.fromstring(description(fmu)).find("ModelVariables"))
+            names = {variable.get("valueReference"): variable.get("name") for variable in described}
+            for one, variable in zip(told, described):
+                with self.subTest(fmu=fmu, variable=one["name"]):
+                    clocks = [names[word] for word in variable.get("clocks", "").split()]
+                    self.assertEqual(one.get("clocks", []), clocks)
+                    self.assertEqual("clock" in one, variable.tag == "Clock")
+                    for key, value in one.get("clock", {}).items():
+                        self.assertEqual(str(value).lower(), variable.get(key, "false"), key)
+                    for key in ("intervalVariability", "intervalDecimal", "shiftDecimal", "resolution", "intervalCounter", "shiftCounter",
+                                "priority"):
+                        self.assertTrue(variable.get(key, "0") == "0" or key in one["clock"], key)
+
+    def test_graph(self):
+        self.tutti("graph", f"crank={kit_fmu('Crank', '3')}", f"c={CLOCKS}", f"s={kit_fmu('Sampler', '3')}", "--connect",
+                   "crank.tooth=c.triggered", "--connect", "crank.angle=s.u", "-o", "clocks.dot")
+        with open(self.path("clocks.dot"), encoding="utf-8") as file:
+            out = file.read()
+        self.assertEqual(len(re.findall(r"(?m)^ +u0:o\d+:e -> u1:i\d+:w \[.*style=dashed", out)), 1, out)
+        self.assertEqual(out.count("style=dashed"), 1)
+        self.assertIn("dashed: a clock", out)
 
 
 class Refused(FabricTest):
