@@ -65,7 +65,7 @@ class Interfaces(ExchangeTest):
         self.refused("run", kit_fmu("Dahlquist", "1cs"), "--solver", "cvode", status=1,
                      says=["no Model Exchange, only Co-Simulation", "without a solver"])
         self.refused("run", kit_fmu("Dahlquist", "2"), "--interface", "fmi", status=2,
-                     says="--interface takes auto, cs or me, not 'fmi'")
+                     says="--interface takes auto, cs, me or se, not 'fmi'")
 
     def test_both_interfaces_agree(self):
         for model in ("Dahlquist", "VanDerPol", "BouncingBall", "Stair", "Heater"):
