@@ -72,7 +72,7 @@ class Settings(BadSystemTest):
     def test_words_of_the_system(self):
         for word, says in ((dict(solver="foo"), "--solver takes cvode"),
                            (dict(coupling="foo"), "takes auto, jacobi.*not 'foo'"),
-                           (dict(interface="foo"), "takes auto, cs or me, not 'foo'"),
+                           (dict(interface="foo"), "takes auto, cs, me or se, not 'foo'"),
                            (dict(jacobian="foo"), "not 'foo'"), (dict(step="0"), "greater than 0, not '0'"),
                            (dict(stepp="1"), "knows no 'stepp' for a system")):
             with self.subTest(word=word):
