@@ -33,6 +33,8 @@ class Twins(FabricTest):
                 other = self.ran(*run, fabric=fabric, log=True)
                 self.assertEqual((other.status, other.err), (plain.status, plain.err))
                 for name, content in plain.files.items():
+                    if plain.status and name not in other.files:  # a twin may fail before the first row is on its way
+                        continue
                     self.assertTrue(other.files[name] == content, f"{name}: {first_difference(content, other.files[name])}")
                 if plain.stats:
                     self.assertEqual(*({key: run.stats[key] for key in COUNTS} for run in (other, plain)))
