@@ -149,7 +149,7 @@ static void choose_time(const struct tutti_result *result, struct sent *sent, co
 {
     size_t timed = 0;
     for (size_t i = 0; i < sent->count; i++)
-        timed += isfinite(sent->messages[i].stamp);
+        timed += isfinite(sent->messages[i].stamp) != 0;
     if (timed > 0 && timed < sent->count)
         tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "%s: %zu values were sent without a time, and are left out",
                          result->path, sent->count - timed);
