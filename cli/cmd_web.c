@@ -18,8 +18,6 @@
 #include "page.h"
 #include "service.h"
 
-extern char **environ;
-
 /* What the plan borrows. */
 struct wishes {
     struct tutti_web_plan plan;

@@ -110,8 +110,8 @@ static void write_fractions(const struct kit_clock *clock)
     uint64_t times = shift_resolution / common_divisor(clock->resolution, shift_resolution);
     uint64_t resolution = clock->resolution * times;
     printf(" supportsFraction=\"true\" resolution=\"%llu\" intervalCounter=\"%llu\"", (unsigned long long)resolution,
-           (unsigned long long)(clock->counter * times));
-    whole("shiftCounter", (long long)(clock->shift_counter * (resolution / shift_resolution)));
+           (unsigned long long)clock->counter * times);
+    whole("shiftCounter", (long long)clock->shift_counter * (long long)(resolution / shift_resolution));
 }
 
 static void write_timing(const struct kit_var *var)

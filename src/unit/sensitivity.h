@@ -28,17 +28,17 @@ struct me_events;
 /* Made once per run, for one FMU; `texts` are lists of parameters, "m,k". Borrows the FMU. ARGUMENT, UNSUPPORTED, with what is wrong. */
 TUTTI_CHECKED enum tutti_err tutti_sensitivity_new(struct tutti_sensitivity **out, const struct tutti_fmu *fmu,
                                                    const char *const *texts, size_t count);
-void tutti_sensitivity_free(struct tutti_sensitivity *sensitivity);
+void tutti_sensitivity_free(struct tutti_sensitivity *own);
 /* The equations, and their columns in the result: "d(x)/d(p)" of states and of continuous outputs. */
-const struct tutti_extra *tutti_sensitivity_extra(const struct tutti_sensitivity *sensitivity);
+const struct tutti_extra *tutti_sensitivity_extra(const struct tutti_sensitivity *own);
 
 /* ---- for me.c: twins do what the FMU does. All of these are fine with NULL, and do nothing then. ---- */
 
 /* They are made, and freed. The unit borrows the sensitivity until then. */
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_start(struct tutti_sensitivity *sensitivity, struct me_model *model,
+TUTTI_CHECKED enum tutti_err tutti_sensitivity_start(struct tutti_sensitivity *own, struct me_model *model,
                                                      struct me_events *events,
                                                      const struct tutti_instance_options *options);
-void tutti_sensitivity_finish(struct tutti_sensitivity *sensitivity);
+void tutti_sensitivity_finish(struct tutti_sensitivity *own);
 TUTTI_CHECKED enum tutti_err tutti_sensitivity_configure(struct tutti_sensitivity *sensitivity,
                                                          const struct tutti_setting *settings, size_t count);
 TUTTI_CHECKED enum tutti_err tutti_sensitivity_set_up(struct tutti_sensitivity *sensitivity,

@@ -14,8 +14,6 @@
 #include "base/clock.h"
 #include "web/run_options.h"
 
-extern char **environ;
-
 enum { LARGEST_OUTPUT = 256 << 20, LONGEST_COMPLAINT = 4000 };
 static const double LONGEST = 120; /* seconds that a question may take */
 
