@@ -514,9 +514,9 @@ static enum tutti_err find_crossing(struct tutti_sensitivity *own, struct twin *
     TRY(look(own, twin, s, t, e, indicator, &z1));
     e += (wanted - z1) / slope;
     double more = 0, least = 2 * DBL_EPSILON * fmax(fabs(t), 1e-3 * span);
-    for (int tries = 0; tries<BEYOND_TRIES; tries++, more = more> 0
-                            ? 4 * more
-                            : least) { /* NOLINT(cert-flp30-c): a bounded walk, whose end need not be hit exactly */
+    for (int tries = 0; tries < BEYOND_TRIES; tries++) {
+        if (tries > 0)
+            more = more > 0 ? 4 * more : least;
         TRY(look(own, twin, s, t, e + more, indicator, &z1));
         if (own->events->positive[indicator] != (z1 > 0))
             break;
