@@ -23,6 +23,13 @@ extern const int most_ranks;          /* that the tests may start */
  * so that there is back-pressure. */
 void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports);
 
+#ifdef TEAMS
+/* In a rank: waits for the ranks of both teams, since a stop by one team is for the other as well, wherever that is. Called by all. */
+void wait_for_other_team(void);
+#else
+static inline void wait_for_other_team(void) {}
+#endif
+
 /* In a rank: not cmocka's asserts, which only its own thread may use. */
 #define expect(condition)                                                                                              \
     do {                                                                                                               \

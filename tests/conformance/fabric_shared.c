@@ -26,6 +26,15 @@ struct rank {
 
 const int most_ranks = MOST_RANKS;
 
+#ifdef TEAMS
+static pthread_barrier_t both_teams;
+
+void wait_for_other_team(void)
+{
+    pthread_barrier_wait(&both_teams);
+}
+#endif
+
 static void be_rank(const struct rank *self)
 {
     struct tutti_fabric *fabric = NULL;
@@ -36,6 +45,7 @@ static void be_rank(const struct rank *self)
 #ifdef TEAMS
     struct tutti_team *team = NULL;
     expect(tutti_team_join(&team, fabric) == TUTTI_OK);
+    wait_for_other_team();
     self->body(tutti_team_fabric(team));
     tutti_team_leave(team);
 #else
@@ -132,6 +142,9 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
     int all = TEAM_COUNT * ranks;
     assert_in_range(ranks, 1, MOST_RANKS);
     assert_ok(tutti_shared_new(&area, all, fabric_name));
+#ifdef TEAMS
+    assert_int_equal(pthread_barrier_init(&both_teams, NULL, (unsigned)all), 0);
+#endif
     for (int r = 0; r < all; r++) {
         self[r] = (struct rank){area, body, r};
         workers[r] = start(&self[r]);
@@ -152,5 +165,8 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
     }
     for (int r = 0; r < all; r++)
         join(workers[r]);
+#ifdef TEAMS
+    pthread_barrier_destroy(&both_teams);
+#endif
     tutti_shared_free(area);
 }

@@ -451,6 +451,7 @@ static void wait_in_exchange(struct tutti_fabric *fabric)
     make_net(&net, fabric, all);
     expect(fabric->kind->open(fabric, &net.channel) == TUTTI_OK);
     exchange(fabric, 0, all, values, 0);
+    wait_for_other_team();
     if (fabric->rank == fabric->ranks - 1) {
         pause_for(0.05);
         fabric->kind->stop(fabric, 0);
@@ -516,12 +517,14 @@ static void send_then_stop(struct tutti_fabric *fabric)
     make_net(&net, fabric, from_the_first);
     expect(fabric->kind->open(fabric, &net.channel) == TUTTI_OK);
     if (fabric->rank > 0) {
+        wait_for_other_team();
         pause_for(0.1);
         exchange(fabric, 0, from_the_first, values, 4);
         expect(fabric->kind->exchange(fabric, 0, (char *)values) == TUTTI_ERR_STOPPED);
         return;
     }
     exchange(fabric, 0, from_the_first, values, 4);
+    wait_for_other_team();
     fabric->kind->stop(fabric, 0);
 }
 

@@ -91,14 +91,29 @@ export async function closeBrowser() {
     browser = undefined;
 }
 
+/** The middle of a thing once it stands still: what a click has changed is drawn some frames later. */
+async function middleOf(page, target) {
+    const box = await page.locator(target).first().evaluate(async (element) => {
+        const frame = () => new Promise((done) => requestAnimationFrame(done));
+        const where = () => {
+            const { x, y, width, height } = element.getBoundingClientRect();
+            return { x, y, width, height };
+        };
+        for (let last = where(), still = 0; ; ) {
+            await frame();
+            const now = where();
+            still = JSON.stringify(now) === JSON.stringify(last) ? still + 1 : 0;
+            last = now;
+            if (still === 4)
+                return now;
+        }
+    });
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
 /** Drags with the mouse, in small steps, from the middle of one thing to that of another (or to a point). */
 export async function drag(page, from, to) {
-    const middle = async (target) => {
-        if (typeof target !== "string")
-            return target;
-        const box = await page.locator(target).first().boundingBox();
-        return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-    };
+    const middle = (target) => (typeof target === "string" ? middleOf(page, target) : target);
     const [a, b] = [await middle(from), await middle(to)];
     await page.mouse.move(a.x, a.y);
     await page.mouse.down();
