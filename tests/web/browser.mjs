@@ -126,6 +126,13 @@ export const port = (id) => `[data-port="${id}"] .dot`;
 export const connect = (page, from, to) => drag(page, port(from), port(to));
 export const wire = (from, to) => `.wire[data-from="${from}"][data-to="${to}"]`;
 
+/** Nothing is selected: the inspector shows the system. Again and again, since what was added is selected a little later. */
+export const deselect = (page) => until("the system's settings are shown", async () => {
+    await page.locator(".canvas").focus();
+    await page.keyboard.press("Escape");
+    return page.isVisible("#stop-time");
+});
+
 /** Puts an FMU of the palette into the drawing, by mouse, at a place of the window. */
 export async function place(page, file, x, y) {
     const canvas = await page.locator(".canvas").boundingBox();

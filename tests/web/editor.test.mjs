@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { api, closeBrowser, closePage, connect, drag, fmus, folder, notice, openPage, place, quarterCar, remove, tutti, until, web, wire } from "./browser.mjs";
+import { api, closeBrowser, closePage, connect, deselect, drag, fmus, folder, notice, openPage, place, quarterCar, remove, tutti, until, web, wire } from "./browser.mjs";
 
 after(closeBrowser);
 
@@ -96,7 +96,7 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     await page.waitForSelector('[data-unit="wheel2"]');
     await page.keyboard.press("Delete");
     await page.waitForSelector('[data-unit="wheel2"]', { state: "detached" });
-    await page.keyboard.press("Escape");
+    await deselect(page);
     await page.fill("#stop-time", "2");
     await page.keyboard.press("Tab");
     await page.selectOption("#system-coupling", "jacobi");
@@ -132,7 +132,7 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     await page.click('[data-unit="wheel"] .name');
     assert.equal(await page.inputValue('[data-parameter="m"]'), "45");
     assert.equal(await page.inputValue("#unit-rank"), "1");
-    await page.keyboard.press("Escape");
+    await deselect(page);
     assert.equal(await page.inputValue("#system-coupling"), "jacobi");
     assert.equal(await page.inputValue("#stop-time"), "2");
     await closePage(page);

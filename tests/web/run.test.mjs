@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { api, closeBrowser, closePage, examples, fmus, folder, notice, openPage, quarterCar, remove, tutti, until, web } from "./browser.mjs";
+import { api, closeBrowser, closePage, deselect, examples, fmus, folder, notice, openPage, quarterCar, remove, tutti, until, web } from "./browser.mjs";
 
 after(closeBrowser);
 
@@ -34,8 +34,7 @@ test("a run is watched while it grows, paused, stepped, set, stopped; the page c
         await page.keyboard.press("Enter");
         await page.waitForSelector(`[data-unit="${name}"]`);
     }
-    await page.keyboard.press("g");
-    await page.keyboard.press("Escape");
+    await deselect(page);
     await page.fill("#stop-time", "1000");
     await page.keyboard.press("Tab");
     await page.fill("#system-step", "0.01");
@@ -158,8 +157,7 @@ test("the server is killed: the page says so, keeps what it shows, and comes bac
     await page.focus('[data-file="VanDerPol_fmi2.fmu"]');
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-unit="VanDerPol"]');
-    await page.keyboard.press("g");
-    await page.keyboard.press("Escape");
+    await deselect(page);
     await page.fill("#stop-time", "600");
     await page.keyboard.press("Tab");
     await option(page, "realtime", "2");
