@@ -68,17 +68,17 @@ static size_t character(const char *text)
     return length ? length : 1;
 }
 
-bool tutti_str_glob(const char *pattern, const char *name)
+bool tutti_str_glob_n(const char *pattern, size_t length, const char *name)
 {
-    const char *star = NULL, *retry = NULL;
+    const char *end = pattern + length, *star = NULL, *retry = NULL;
     while (*name) {
-        if (*pattern == '*') {
+        if (pattern < end && *pattern == '*') {
             star = pattern++;
             retry = name;
-        } else if (*pattern == '?') {
+        } else if (pattern < end && *pattern == '?') {
             pattern++;
             name += character(name);
-        } else if (*pattern == *name) {
+        } else if (pattern < end && *pattern == *name) {
             pattern++;
             name++;
         } else if (star) {
@@ -88,9 +88,24 @@ bool tutti_str_glob(const char *pattern, const char *name)
             return false;
         }
     }
-    while (*pattern == '*')
+    while (pattern < end && *pattern == '*')
         pattern++;
-    return *pattern == '\0';
+    return pattern == end;
+}
+
+bool tutti_str_glob(const char *pattern, const char *name)
+{
+    return tutti_str_glob_n(pattern, strlen(pattern), name);
+}
+
+bool tutti_str_glob_any(const char *patterns, const char *name)
+{
+    for (size_t length; *patterns; patterns += length + (patterns[length] == ';')) {
+        length = strcspn(patterns, ";");
+        if (length > 0 && tutti_str_glob_n(patterns, length, name))
+            return true;
+    }
+    return false;
 }
 
 size_t tutti_str_utf8_length(const char *text)

@@ -23,6 +23,10 @@ void tutti_text_printf(struct tutti_text *text, const char *format, ...) TUTTI_P
 /* Does `name` match the glob `pattern` (* any run, ? one character; everything else, brackets included, is itself,
  * because array elements are named x[1])? */
 bool tutti_str_glob(const char *pattern, const char *name);
+/* The same for a pattern of `length` bytes that need not end there. */
+bool tutti_str_glob_n(const char *pattern, size_t length, const char *name);
+/* Does `name` match one of the patterns, which ';' separates? An empty one matches nothing. */
+bool tutti_str_glob_any(const char *patterns, const char *name);
 
 /* Replaces, in place, control characters by spaces and bytes that are not valid UTF-8 by '?'; cuts white space at the
  * end. For text that strangers wrote and people will read in a terminal. */

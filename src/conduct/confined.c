@@ -39,10 +39,7 @@ static const char *split(const char *text, size_t *length)
 
 static bool fits(const char *text, size_t length, const char *unit)
 {
-    char *pattern = length > 0 ? strndup(text, length) : NULL;
-    bool is_meant = length == 0 || (pattern && tutti_str_glob(pattern, unit));
-    free(pattern);
-    return is_meant;
+    return length == 0 || tutti_str_glob_n(text, length, unit);
 }
 
 static bool is_on(const struct tutti_job *job, uint32_t component, int rank)

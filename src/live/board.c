@@ -160,30 +160,15 @@ void tutti_board_put_end(struct tutti_board *board, const char *state, const cha
 
 /* ---- the server's side ---- */
 
-static bool fits(const char *patterns, const char *name, struct tutti_text *pattern)
-{
-    bool found = false;
-    while (!found && *patterns) {
-        size_t length = strcspn(patterns, ";");
-        pattern->length = 0;
-        tutti_text_append_n(pattern, patterns, length);
-        found = length > 0 && !pattern->failed && tutti_str_glob(pattern->text, name);
-        patterns += length + (patterns[length] == ';');
-    }
-    return found;
-}
-
 enum tutti_err tutti_board_pick(struct tutti_board *board, const char *patterns, size_t **picked, size_t *count)
 {
-    struct tutti_text pattern = {0};
     pthread_mutex_lock(&board->mutex);
     *count = 0;
     *picked = calloc(board->column_count + 1, sizeof **picked);
     for (size_t c = 0; c < board->column_count && *picked; c++)
-        if (!patterns || fits(patterns, board->columns[c].name, &pattern))
+        if (!patterns || tutti_str_glob_any(patterns, board->columns[c].name))
             (*picked)[(*count)++] = c;
     pthread_mutex_unlock(&board->mutex);
-    tutti_text_fini(&pattern);
     return *picked ? TUTTI_OK : tutti_fail_memory();
 }
 

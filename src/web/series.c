@@ -235,17 +235,7 @@ static enum tutti_err read_curves(struct tutti_web_series *series, struct file *
 
 bool tutti_web_series_fits(const char *patterns, const char *name)
 {
-    struct tutti_text pattern = {0};
-    bool found = !patterns;
-    while (patterns && !found && *patterns) {
-        size_t length = strcspn(patterns, ";");
-        pattern.length = 0;
-        tutti_text_append_n(&pattern, patterns, length);
-        found = length > 0 && !pattern.failed && tutti_str_glob(pattern.text, name);
-        patterns += length + (patterns[length] == ';');
-    }
-    tutti_text_fini(&pattern);
-    return found;
+    return !patterns || tutti_str_glob_any(patterns, name);
 }
 
 static size_t pick(const struct file *file, const char *patterns, size_t *picked)

@@ -31,6 +31,19 @@ static void test_text(void **state)
     assert_false(text.failed);
 }
 
+static void test_glob_in_text(void **state)
+{
+    (void)state;
+    assert_true(tutti_str_glob_n("a*=rest", 2, "abc"));
+    assert_false(tutti_str_glob_n("a*=rest", 1, "abc"));
+    assert_false(tutti_str_glob_n("abc", 2, "abc"));
+    assert_true(tutti_str_glob_n("a?***", 5, "ab"));
+    assert_true(tutti_str_glob_any("x;a*;y", "abc"));
+    assert_true(tutti_str_glob_any(";;abc", "abc"));
+    assert_false(tutti_str_glob_any("x;a;", "abc"));
+    assert_false(tutti_str_glob_any("", ""));
+}
+
 static void test_glob(void **state)
 {
     (void)state;
@@ -186,8 +199,9 @@ static void test_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),      cmocka_unit_test(test_glob), cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_printable), cmocka_unit_test(test_show), cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_text), cmocka_unit_test(test_glob),      cmocka_unit_test(test_glob_in_text),
+        cmocka_unit_test(test_utf8), cmocka_unit_test(test_printable), cmocka_unit_test(test_show),
+        cmocka_unit_test(test_copy),
     };
     return cmocka_run_group_tests_name("base/str", tests, NULL, NULL);
 }
