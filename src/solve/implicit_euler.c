@@ -34,6 +34,7 @@ struct euler {
 /* What came of solving the equation of a step. */
 struct attempt {
     bool converged;
+    int iterations; /* that moved the point */
     enum tutti_eval eval;
     size_t worst;
 };
@@ -112,6 +113,7 @@ static enum tutti_err solve(struct euler *euler, double end, double h, bool full
             euler->move[i] = euler->dx[i] - (euler->point[i] - euler->begin[i]) / h;
         tutti_lu_solve(euler->lu, euler->move, NULL);
         solver->counts.iterations++;
+        attempt->iterations++;
         double size = tutti_solver_norm(solver, euler->move, euler->begin, &attempt->worst);
         for (size_t i = 0; i < n; i++)
             euler->point[i] += euler->move[i];
@@ -139,7 +141,9 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     double h = end - solver->t;
     memcpy(euler->begin, euler->end, n * sizeof *x);
     TRY(solve(euler, end, h, false, &attempt));
-    if (!attempt.converged && attempt.eval != TUTTI_EVAL_FAILED) {
+    /* Without an iteration there is nothing to do differently: the same point would be tried again, and a value that an FMU gives there the
+     * second time only is no value to go on with. */
+    if (!attempt.converged && attempt.iterations > 0 && attempt.eval != TUTTI_EVAL_FAILED) {
         solver->counts.other_failures++;
         TRY(solve(euler, end, h, true, &attempt));
     }

@@ -84,20 +84,20 @@ static void test_close_limits(void **state)
     }
 }
 
-/* Long steps are no reason to leave the longest that was asked for. */
+/* Long steps are no reason to leave the longest that was asked for; where the size is fixed, it is the only one. */
 static void test_longest_step(void **state)
 {
     (void)state;
-    if (the_kind()->fixed)
-        skip(); /* it does not choose its steps */
     struct problem problem;
     smooth_init(&problem, 1e-3);
-    problem.options.h_max = 0.01;
+    if (!the_kind()->fixed)
+        problem.options.h_max = 0.01;
     problem_start(&problem);
     struct tutti_solver *solver = problem.solver;
     while (solver->t < 2) {
         step(&problem, 2);
         assert_true(solver->t - solver->before <= 0.01 * (1 + 1e-12));
+        assert_true(!the_kind()->fixed || solver->t - solver->before >= 0.01 * (1 - 1e-12));
     }
     problem_stop(&problem);
 }
@@ -399,8 +399,6 @@ static enum tutti_eval outflow_rhs(void *context, double t, const double *x, dou
 static void test_no_value_beside(void **state)
 {
     (void)state;
-    if (the_kind()->fixed)
-        skip(); /* it does not choose its steps */
     struct problem problem;
     problem_init(&problem, 1, 1e-2, outflow_rhs);
     problem.lowest = 0;
@@ -486,8 +484,6 @@ static enum tutti_eval pole_rhs(void *context, double t, const double *x, double
 static void test_pole(void **state)
 {
     (void)state;
-    if (the_kind()->fixed)
-        skip(); /* which does not look at the error */
     struct problem problem;
     problem_init(&problem, 1, 1e-6, pole_rhs);
     problem.x[0] = 1;
@@ -495,7 +491,9 @@ static void test_pole(void **state)
     assert_int_equal(run_until_it_fails(&problem, 2, 200000), TUTTI_ERR_SOLVER);
     assert_non_null(strstr(tutti_err_message(), conformance_join("solver ", KIND)));
     assert_non_null(strstr(tutti_err_message(), "tank.level"));
-    assert_near(problem.solver->t, 1, 1e-3);
+    /* A step of a fixed size h = 0.01 may jump over the pole, and then takes some more to overflow; the implicit one has no solution from
+     * x = 1 / (4 h) on. */
+    assert_near(problem.solver->t, 1, the_kind()->fixed ? 0.2 : 1e-3);
     problem_stop(&problem);
 }
 

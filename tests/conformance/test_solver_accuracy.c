@@ -292,18 +292,20 @@ static enum tutti_eval pol_rhs(void *context, double t, const double *x, double 
 static void test_stiff_oscillator(void **state)
 {
     (void)state;
-    if (!the_kind()->stiff || the_kind()->fixed)
-        skip();
+    if (!the_kind()->stiff)
+        skip(); /* millions of steps */
     static const struct {
         double stiffness, x[2], end[2];
     } cases[] = {
         {1e6, {2, 0}, {1.706167732170483, -0.8928097010247975}},
         {2e3, {2, -0.6}, {1.74249242754, -0.85551919375}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    /* Steps of a fixed size that resolve the jumps of the first case would be a hundred million. */
+    for (size_t i = the_kind()->fixed ? 1 : 0; i < sizeof cases / sizeof *cases; i++) {
         struct problem problem;
         stiffness = cases[i].stiffness;
         problem_init(&problem, 2, 1e-6, pol_rhs);
+        problem.options.h_fixed = 2e-5;
         memcpy(problem.x, cases[i].x, sizeof cases[i].x);
         problem_start(&problem);
         run_to(&problem, 2);
@@ -313,10 +315,11 @@ static void test_stiff_oscillator(void **state)
                stiffness, counts->steps, counts->error_failures, counts->other_failures, counts->rhs, counts->jacobians,
                counts->factorisations, counts->iterations, problem.x[0] - cases[i].end[0],
                problem.x[1] - cases[i].end[1]);
-        assert_near(problem.x[0], cases[i].end[0], 1e-3);
-        assert_near(problem.x[1], cases[i].end[1], 1e-3);
-        assert_true(counts->steps < 3000);
-        assert_true(counts->jacobians <= counts->steps); /* rodas: one per step */
+        assert_near(problem.x[0], cases[i].end[0], the_kind()->fixed ? 0.08 : 1e-3);
+        assert_near(problem.x[1], cases[i].end[1], the_kind()->fixed ? 0.08 : 1e-3);
+        assert_true(counts->steps < (the_kind()->fixed ? 100001 : 3000));
+        assert_true(counts->jacobians <=
+                    counts->steps + (the_kind()->fixed ? counts->iterations : 0)); /* rodas: one per step */
         problem_stop(&problem);
     }
 }

@@ -16,7 +16,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import ME_VERSIONS, CommandTest, Table, in_turn, kit_fmu, test_fmu  # noqa: E402
 
 VARIABLE = ("cvode", "adams", "switch", "dopri5", "dopri8", "dirk", "radau5", "rodas", "bdf", "ida")
-FIXED = ("rk4", "heun", "euler")
+FIXED = ("rk4", "heun", "euler", "implicit_euler")
 IMPLICIT = ("cvode", "dirk", "radau5", "rodas", "bdf")
 PREFIX = {"1me": "fmi", "2": "fmi2", "3": "fmi3"}
 DERIVATIVES = {"1me": "GetDerivatives", "2": "GetDerivatives", "3": "GetContinuousStateDerivatives"}
