@@ -27,7 +27,9 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
 /* In a rank: waits for the ranks of both teams, since a stop by one team is for the other as well, wherever that is. Called by all. */
 void wait_for_other_team(void);
 #else
-static inline void wait_for_other_team(void) {}
+static inline void wait_for_other_team(void)
+{
+}
 #endif
 
 /* In a rank: not cmocka's asserts, which only its own thread may use. */
