@@ -42,13 +42,19 @@ static const struct option check_options[] = {
     {"--quiet", NULL, NULL, "no progress line, no summary, and only the warnings that concern the result"}, \
     {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"}
 
+#define PROGRESS_OPTION \
+    {"--progress", NULL, "HOW", "how far it is", \
+     .words = WORDS({"auto", "a line that moves on a terminal; elsewhere as lines, if it takes a minute or longer"}, \
+                    {"lines", "a line for every tenth of it"}, {"none", NULL}), \
+     .otherwise = "auto"}
+
+/* What says how models are computed, and how they are coupled. */
+#define MODEL_OPTIONS \
+    HEADING("Model"), OPTIONS_OF(MODEL), HEADING("Times"), OPTIONS_OF(TIMES), HEADING("Accuracy and solvers"), OPTIONS_OF(ACCURACY)
+#define SYSTEM_OPTIONS MODEL_OPTIONS, HEADING("How coupled units are stepped"), OPTIONS_OF(COUPLING)
+
 static const struct option run_options[] = {
-    HEADING("Model"),
-    OPTIONS_OF(MODEL),
-    HEADING("Times"),
-    OPTIONS_OF(TIMES),
-    HEADING("Accuracy and solvers"),
-    OPTIONS_OF(ACCURACY),
+    MODEL_OPTIONS,
     {"--compare-solvers", NULL, NULL,
      "no result: run with each solver that chooses its steps, and print steps, right-hand sides, Jacobians, seconds and errors"},
     HEADING("How coupled units are stepped"),
@@ -64,34 +70,18 @@ static const struct option run_options[] = {
     OPTIONS_OF(RESULTS),
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},
     HEADING("Messages"),
-    {"--progress", NULL, "HOW", "how far the run is",
-     .words = WORDS({"auto", "a line that moves on a terminal; elsewhere as lines, if the run takes a minute or longer"},
-                    {"lines", "a line for every tenth of it"}, {"none", NULL}),
-     .otherwise = "auto"},
+    PROGRESS_OPTION,
     LOG_OPTION,
     MESSAGE_OPTIONS,
     {NULL},
 };
-
-#define PROGRESS_OPTION \
-    {"--progress", NULL, "HOW", "how far it is", \
-     .words = WORDS({"auto", "a line that moves on a terminal; elsewhere as lines, if it takes a minute or longer"}, \
-                    {"lines", "a line for every tenth of it"}, {"none", NULL}), \
-     .otherwise = "auto"}
 
 static const struct option sweep_options[] = {
     HEADING("Runs"),
     OPTIONS_OF(STUDY),
     {"--output", "-o", "TABLE.csv", "the table: a row per run, in their order; - for standard output (sweep.csv)", .files = "csv"},
     OPTIONS_OF(RESULTS),
-    HEADING("Model"),
-    OPTIONS_OF(MODEL),
-    HEADING("Times"),
-    OPTIONS_OF(TIMES),
-    HEADING("Accuracy and solvers"),
-    OPTIONS_OF(ACCURACY),
-    HEADING("How coupled units are stepped"),
-    OPTIONS_OF(COUPLING),
+    SYSTEM_OPTIONS,
     HEADING("Messages"),
     PROGRESS_OPTION,
     LOG_OPTION,
@@ -105,14 +95,7 @@ static const struct option estimate_options[] = {
     {"--output", "-o", "BEST.ssv", "the values that were found, as SSV (none)", .files = "ssv"},
     {"--picture", NULL, "FILE", "data and best run: OUT.svg, OUT.png or OUT.pdf (needs gnuplot)", .files = "svg png pdf"},
     {"--json", NULL, NULL, "print everything as JSON"},
-    HEADING("Model"),
-    OPTIONS_OF(MODEL),
-    HEADING("Times"),
-    OPTIONS_OF(TIMES),
-    HEADING("Accuracy and solvers"),
-    OPTIONS_OF(ACCURACY),
-    HEADING("How coupled units are stepped"),
-    OPTIONS_OF(COUPLING),
+    SYSTEM_OPTIONS,
     HEADING("Messages"),
     LOG_OPTION,
     MESSAGE_OPTIONS,
@@ -130,14 +113,7 @@ static const struct option graph_options[] = {
 };
 
 static const struct option new_options[] = {
-    HEADING("Model"),
-    OPTIONS_OF(MODEL),
-    HEADING("Times"),
-    OPTIONS_OF(TIMES),
-    HEADING("Accuracy and solvers"),
-    OPTIONS_OF(ACCURACY),
-    HEADING("How coupled units are stepped"),
-    OPTIONS_OF(COUPLING),
+    SYSTEM_OPTIONS,
     HEADING("Where units run"),
     OPTIONS_OF(WHERE),
     HEADING("The run as a federate (HLA)"),
@@ -152,12 +128,7 @@ static const struct option new_options[] = {
 static const struct option linearize_options[] = {
     HEADING("Result"),
     {"--output", "-o", "FILE", "OUT.json or OUT.mat; - for JSON on standard output (required)", .files = "json mat"},
-    HEADING("Model"),
-    OPTIONS_OF(MODEL),
-    HEADING("Times"),
-    OPTIONS_OF(TIMES),
-    HEADING("Accuracy and solvers"),
-    OPTIONS_OF(ACCURACY),
+    MODEL_OPTIONS,
     HEADING("Messages"),
     MESSAGE_OPTIONS,
     {NULL},
@@ -169,14 +140,7 @@ static const struct option analyze_options[] = {
     {"--ranks", NULL, "N", "show where the units would run on so many threads, processes or nodes, and what would cross"},
     OPTIONS_OF(WHERE),
     COSTS_OPTION,
-    HEADING("Model"),
-    OPTIONS_OF(MODEL),
-    HEADING("Times"),
-    OPTIONS_OF(TIMES),
-    HEADING("Accuracy and solvers"),
-    OPTIONS_OF(ACCURACY),
-    HEADING("How coupled units are stepped"),
-    OPTIONS_OF(COUPLING),
+    SYSTEM_OPTIONS,
     HEADING("Messages"),
     MESSAGE_OPTIONS,
     {NULL},
@@ -255,14 +219,7 @@ static const struct option pack_options[] = {
     {"--expose", NULL, "PATTERN",
      "variables of units that the FMU is to have, too, UNIT.VAR with * and ?: outputs, locals, parameters, inputs that nothing drives; "
      "repeatable"},
-    HEADING("Model"),
-    OPTIONS_OF(MODEL),
-    HEADING("Times"),
-    OPTIONS_OF(TIMES),
-    HEADING("Accuracy and solvers"),
-    OPTIONS_OF(ACCURACY),
-    HEADING("How coupled units are stepped"),
-    OPTIONS_OF(COUPLING),
+    SYSTEM_OPTIONS,
     HEADING("Messages"),
     {"--quiet", NULL, NULL, "errors only, no warnings"},
     {NULL},
