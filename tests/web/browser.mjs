@@ -74,10 +74,33 @@ export async function openPage(address, options = {}) {
         if (message.type() === "error" && !/Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(message.text()))
             page.faults.push(message.text());
     });
+    await page.addInitScript(keepNotices);
     await page.goto(address);
-    await page.waitForSelector(".topbar");
+    await settled(page);
     return page;
 }
+
+/** Runs in the page: what its notices said is kept, since they go away by themselves. */
+function keepNotices() {
+    window.noticesSeen = [];
+    new MutationObserver((changes) => {
+        for (const change of changes)
+            for (const node of change.addedNodes)
+                if (node.nodeType === Node.ELEMENT_NODE)
+                    for (const item of node.matches(".notices li") ? [node] : node.querySelectorAll(".notices li"))
+                        window.noticesSeen.push({ text: item.innerText, level: item.className });
+    }).observe(document, { childList: true, subtree: true });
+}
+
+/** Waits until the page has nothing under way any more: no request, no layout, no frame to draw. The function is called once a frame. */
+export const settled = (page) => page.waitForFunction(() => {
+    const rests = document.querySelector(".topbar") !== null && document.documentElement.dataset.busy === "false";
+    window.framesAtRest = rests ? (window.framesAtRest ?? 0) + 1 : 0;
+    if (window.framesAtRest < 3)
+        return false;
+    window.framesAtRest = 0;
+    return true;
+});
 
 export async function closePage(page) {
     assert.deepEqual(page.faults, [], "no errors in the page");
@@ -91,28 +114,15 @@ export async function closeBrowser() {
     browser = undefined;
 }
 
-/** The middle of a thing once it stands still: what a click has changed is drawn some frames later. */
+/** The middle of a thing. */
 async function middleOf(page, target) {
-    const box = await page.locator(target).first().evaluate(async (element) => {
-        const frame = () => new Promise((done) => requestAnimationFrame(done));
-        const where = () => {
-            const { x, y, width, height } = element.getBoundingClientRect();
-            return { x, y, width, height };
-        };
-        for (let last = where(), still = 0; ; ) {
-            await frame();
-            const now = where();
-            still = JSON.stringify(now) === JSON.stringify(last) ? still + 1 : 0;
-            last = now;
-            if (still === 4)
-                return now;
-        }
-    });
+    const box = await page.locator(target).first().boundingBox();
     return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
 /** Drags with the mouse, in small steps, from the middle of one thing to that of another (or to a point). */
 export async function drag(page, from, to) {
+    await settled(page);
     const middle = (target) => (typeof target === "string" ? middleOf(page, target) : target);
     const [a, b] = [await middle(from), await middle(to)];
     await page.mouse.move(a.x, a.y);
@@ -126,25 +136,39 @@ export const port = (id) => `[data-port="${id}"] .dot`;
 export const connect = (page, from, to) => drag(page, port(from), port(to));
 export const wire = (from, to) => `.wire[data-from="${from}"][data-to="${to}"]`;
 
-/** Nothing is selected: the inspector shows the system. Again and again, since what was added is selected a little later. */
-export const deselect = (page) => until("the system's settings are shown", async () => {
+/** Nothing is selected: the inspector shows the system. */
+export async function deselect(page) {
+    await settled(page);
     await page.locator(".canvas").focus();
     await page.keyboard.press("Escape");
-    return page.isVisible("#stop-time");
-});
+    await page.waitForSelector("#stop-time");
+}
 
 /** Puts an FMU of the palette into the drawing, by mouse, at a place of the window. */
 export async function place(page, file, x, y) {
+    await settled(page);
     const canvas = await page.locator(".canvas").boundingBox();
     await page.locator(`[data-file="${file}"]`).dragTo(page.locator(".canvas"), { targetPosition: { x: x - canvas.x, y: y - canvas.y } });
+    await settled(page);
 }
 
-/** Waits for a notice with these words, and takes it away. */
-export async function notice(page, words) {
-    const found = page.locator(".notices li", { hasText: words }).first();
-    await found.waitFor();
-    const text = await found.innerText();
-    await found.locator("button").click();
+/** Puts an FMU of the palette into the drawing, by keyboard. */
+export async function add(page, file, name) {
+    await settled(page);
+    await page.focus(`[data-file="${file}"]`);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(`[data-unit="${name}"]`);
+    await settled(page);
+}
+
+/** Waits for a notice with these words (or with an error), and takes all away that are shown. */
+export async function notice(page, words, level = "") {
+    const text = await page.waitForFunction(([some, kind]) => {
+        const index = window.noticesSeen.findIndex((each) => each.text.includes(some) && each.level.includes(kind));
+        return index >= 0 && window.noticesSeen.splice(index, 1)[0].text;
+    }, [words, level]).then((handle) => handle.jsonValue());
+    await page.evaluate(() => document.querySelectorAll(".notices button").forEach((button) => button.click()));
+    await settled(page);
     return text;
 }
 

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { api, closeBrowser, closePage, connect, deselect, drag, fmus, folder, notice, openPage, place, quarterCar, remove, tutti, until, web, wire } from "./browser.mjs";
+import { add, api, closeBrowser, closePage, connect, deselect, drag, fmus, folder, notice, openPage, place, quarterCar, remove, settled, tutti, until, web, wire } from "./browser.mjs";
 
 after(closeBrowser);
 
@@ -46,6 +46,7 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     await place(page, "Feedthrough_fmi3.fmu", 380, 600);
     await page.waitForSelector('[data-unit="Feedthrough"]');
     await page.click("#fit");
+    await settled(page);
     const integer = await page.locator('[data-unit="Feedthrough"] .port.input.integer').first().getAttribute("data-port");
     await connect(page, "QuarterChassis.x", integer);
     await notice(page, "that would round");
@@ -62,11 +63,8 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     await connect(other, "QuarterWheel.v", "QuarterChassis.x_wheel");
     await notice(other, "measure different things");
     assert.equal(await model(other), "2 units, 0 connections");
-    for (const name of ["Heater", "Heater2"]) {
-        await other.focus('[data-file="Heater_fmi2.fmu"]');
-        await other.keyboard.press("Enter");
-        await other.waitForSelector(`[data-unit="${name}"]`);
-    }
+    for (const name of ["Heater", "Heater2"])
+        await add(other, "Heater_fmi2.fmu", name);
     await other.click("#fit");
     await connect(other, "Heater.T_celsius", "Heater2.T_outside");
     await other.waitForSelector(`${wire("Heater.T_celsius", "Heater2.T_outside")} .conversion:not(:empty)`, { state: "attached" });
@@ -82,6 +80,7 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     await page.fill("#unit-rank", "1");
     await page.keyboard.press("Tab");
     await page.waitForSelector('[data-unit="QuarterWheel"] .rank1', { state: "attached" });
+    await settled(page);
 
     // move, rename, copy, remove, settings, layout: then everything back, and forth again
     await page.keyboard.press("Escape");
@@ -91,6 +90,7 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     await page.fill("#unit-name", "wheel");
     await page.keyboard.press("Tab");
     await page.waitForSelector(wire("wheel.x", "QuarterChassis.x_wheel"), { state: "attached" });
+    await settled(page);
     await page.click('[data-unit="wheel"] .name');
     await page.keyboard.press("Control+d");
     await page.waitForSelector('[data-unit="wheel2"]');
@@ -103,16 +103,19 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     await page.fill("#system-step", "0.001");
     await page.keyboard.press("Tab");
     await page.click("#layout");
-    await until("the layout is a step", async () => /layout/.test(await page.getAttribute("#undo", "title")));
+    await settled(page);
+    assert.match(await page.getAttribute("#undo", "title"), /layout/);
     let steps = 0;
     while (await page.isEnabled("#undo")) {
         await page.click("#undo");
         steps++;
     }
+    await settled(page);
     assert.equal(await page.locator("[data-unit]").count(), 0, "undo of everything leaves nothing");
     assert.ok(steps >= 15, `${steps} steps`);
     while (await page.isEnabled("#redo"))
         await page.click("#redo");
+    await settled(page);
     assert.equal(await model(page), "2 units, 4 connections");
     await page.waitForSelector(wire("wheel.x", "QuarterChassis.x_wheel"), { state: "attached" });
 
@@ -125,9 +128,9 @@ test("the quarter car, built by mouse, refused where it is wrong, undone, saved,
     const checked = spawnSync(tutti, ["check", join(path, "car.ssp")], { encoding: "utf8" });
     assert.equal(checked.status, 0, checked.stderr);
     await page.reload();
-    await page.waitForSelector(".files li");
+    await settled(page);
     await page.click('[data-file="car.ssp"]');
-    await page.waitForSelector('[data-unit="wheel"]');
+    await settled(page);
     assert.equal(await model(page), "2 units, 4 connections");
     await page.click('[data-unit="wheel"] .name');
     assert.equal(await page.inputValue('[data-parameter="m"]'), "45");
@@ -144,12 +147,10 @@ test("everything by keyboard: add, connect, move, rename, find", async () => {
     const path = folder(...quarterCar());
     const server = await web(path);
     const page = await openPage(server.address);
-    for (const name of ["QuarterChassis", "QuarterWheel"]) {
-        await page.focus(`[data-file="${name}_fmi2.fmu"]`);
-        await page.keyboard.press("Enter");
-        await page.waitForSelector(`[data-unit="${name}"]`);
-    }
+    for (const name of ["QuarterChassis", "QuarterWheel"])
+        await add(page, `${name}_fmi2.fmu`, name);
     await page.keyboard.press("g");
+    await page.waitForSelector(".canvas:focus");
     await page.keyboard.press("c");
     await page.waitForSelector("dialog[open]");
     await page.keyboard.type("QuarterWheel.x");
@@ -165,6 +166,7 @@ test("everything by keyboard: add, connect, move, rename, find", async () => {
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-unit="QuarterWheel"].selected');
     await page.keyboard.press("g");
+    await page.waitForSelector(".canvas:focus");
     const before = await page.locator('[data-unit="QuarterWheel"]').getAttribute("transform");
     await page.keyboard.press("Shift+ArrowDown");
     await until("moved by keys", async () => (await page.locator('[data-unit="QuarterWheel"]').getAttribute("transform")) !== before);
@@ -189,6 +191,7 @@ test("500 units: laid out, moved, zoomed; how long frames take is printed", asyn
     const { status } = await api(page, "PUT", "system?path=large.ssp", { name: "large", path: null, settings: {}, connectors: [], elements, connections });
     assert.equal(status, 200);
     await page.reload();
+    await settled(page);
     await page.click('[data-file="large.ssp"]');
     const began = Date.now();
     await page.waitForSelector('[data-unit="u0"]');
@@ -208,7 +211,7 @@ test("500 units: laid out, moved, zoomed; how long frames take is printed", asyn
         return times.sort((a, b) => a - b);
     });
     console.log(`500 units: a frame while zooming takes ${frames[20].toFixed(1)} ms (median), ${frames[38].toFixed(1)} ms (95 %)`);
-    await page.waitForSelector("dialog[open]", { state: "detached" });
+    await settled(page);
     await page.keyboard.press("Control+k");
     await page.waitForSelector("dialog[open]");
     await page.keyboard.type("u499");

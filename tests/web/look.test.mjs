@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { api, axeSource, closeBrowser, closePage, examples, folder, openPage, remove, until, web, fmus } from "./browser.mjs";
+import { add, api, axeSource, closeBrowser, closePage, examples, folder, openPage, remove, until, web, fmus } from "./browser.mjs";
 
 after(closeBrowser);
 
@@ -71,13 +71,12 @@ test("names are text, never markup", async () => {
     const server = await web(path);
     const page = await openPage(server.address);
     const hostile = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>';
-    await page.focus('[data-file="Heater_fmi2.fmu"]');
-    await page.keyboard.press("Enter");
-    await page.waitForSelector('[data-unit="Heater"]');
+    await add(page, "Heater_fmi2.fmu", "Heater");
     await page.fill("#unit-name", hostile.replaceAll(".", ""));
     await page.keyboard.press("Tab");
     await page.waitForSelector('.outline button:has-text("<img")');
     await page.keyboard.press("Control+k");
+    await page.waitForSelector("dialog[open]");
     await page.keyboard.type("<img");
     await page.waitForSelector('.hits li:has-text("<img")');
     assert.equal(await page.evaluate(() => window.hurt), undefined);

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { api, closeBrowser, closePage, deselect, examples, fmus, folder, notice, openPage, quarterCar, remove, tutti, until, web } from "./browser.mjs";
+import { add, api, closeBrowser, closePage, deselect, examples, fmus, folder, notice, openPage, quarterCar, remove, tutti, until, web } from "./browser.mjs";
 
 after(closeBrowser);
 
@@ -29,11 +29,8 @@ test("a run is watched while it grows, paused, stepped, set, stopped; the page c
     const path = folder(join(fmus, "Heater_fmi3.fmu"), ...quarterCar());
     const server = await web(path);
     const page = await openPage(server.address);
-    for (const [name, file] of [["Heater", "Heater_fmi3.fmu"], ["QuarterWheel", "QuarterWheel_fmi2.fmu"]]) {
-        await page.focus(`[data-file="${file}"]`);
-        await page.keyboard.press("Enter");
-        await page.waitForSelector(`[data-unit="${name}"]`);
-    }
+    await add(page, "Heater_fmi3.fmu", "Heater");
+    await add(page, "QuarterWheel_fmi2.fmu", "QuarterWheel");
     await deselect(page);
     await page.fill("#stop-time", "1000");
     await page.keyboard.press("Tab");
@@ -67,7 +64,7 @@ test("a run is watched while it grows, paused, stepped, set, stopped; the page c
     await page.fill("#set-name", "Heater.C");
     await page.fill("#set-value", "1");
     await page.click("#set-send");
-    await page.locator(".notices li.error").first().waitFor();
+    await notice(page, "Heater.C", "error");
 
     // another viewer, and this one again after a reload: both see the run and its past
     const second = await openPage(server.address);
@@ -154,9 +151,7 @@ test("the server is killed: the page says so, keeps what it shows, and comes bac
     let server = await web(path);
     const where = new URL(server.address);
     const page = await openPage(server.address);
-    await page.focus('[data-file="VanDerPol_fmi2.fmu"]');
-    await page.keyboard.press("Enter");
-    await page.waitForSelector('[data-unit="VanDerPol"]');
+    await add(page, "VanDerPol_fmi2.fmu", "VanDerPol");
     await deselect(page);
     await page.fill("#stop-time", "600");
     await page.keyboard.press("Tab");

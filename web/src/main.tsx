@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./page.css";
 import { keepPanels } from "./plot/panels";
 import { whenBack } from "./server/client";
+import { during } from "./state/busy";
 import { keepLooking, dirty, openPath } from "./state/editor";
 import { current, keepCurrent, readRuns, runs, show } from "./state/runs";
 import { over } from "./state/run";
@@ -51,7 +52,7 @@ window.addEventListener("beforeunload", (event) => dirty.value && event.preventD
 window.addEventListener("dragover", (event) => event.preventDefault());
 window.addEventListener("drop", (event) => event.preventDefault());
 render(<App />, document.getElementById("page") as HTMLElement);
-begin().catch((error) => {
+during(begin()).catch((error) => {
     complain(error);
     if (error instanceof TypeError)
         whenBack(() => void begin().catch(complain));

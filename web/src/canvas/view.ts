@@ -7,6 +7,7 @@ import { effect } from "@preact/signals";
 import { Box, bentPath, Port, Wire, wirePath } from "../model/geometry";
 import { hierarchical } from "../model/document";
 import { expanded, fitRequest, level, looked, revealRequest, scale, scene, selected, selectedWire, system } from "../state/editor";
+import { busy } from "../state/busy";
 import { current } from "../state/runs";
 import { drawBox, drawPort, Marks, NO_MARKS } from "./box";
 import { conversionsHere, marksHere, wiresInLoops } from "./marks";
@@ -49,6 +50,8 @@ export class CanvasView {
     private loops: ReadonlySet<string> = new Set();
     private conversions: ReadonlyMap<string, string> = new Map();
     private pending = false;
+    /** What the next frame does before it draws: it shows everything, or this unit. */
+    private aim: "all" | { readonly name: string } | null = null;
     private readonly stops: (() => void)[] = [];
     private readonly observer: ResizeObserver;
     x = 0;
@@ -74,11 +77,10 @@ export class CanvasView {
                 void selectedWire.value;
                 this.later();
             }),
-            effect(() => void (fitRequest.value, requestAnimationFrame(() => this.fit()))),
+            effect(() => void (fitRequest.value, this.aimAt("all"))),
             effect(() => {
-                const wish = revealRequest.value;
-                if (wish)
-                    requestAnimationFrame(() => this.centre(wish.name));
+                if (revealRequest.value)
+                    this.aimAt(revealRequest.value);
             }),
             effect(() => {
                 void current.value?.grown.value;
@@ -102,10 +104,29 @@ export class CanvasView {
         if (this.pending)
             return;
         this.pending = true;
+        const done = busy();
         requestAnimationFrame(() => {
             this.pending = false;
-            this.draw();
+            try {
+                this.take(this.aim);
+                this.draw();
+            } finally {
+                done();
+            }
         });
+    }
+
+    private aimAt(what: "all" | { readonly name: string }): void {
+        this.aim = what;
+        this.later();
+    }
+
+    private take(aim: "all" | { readonly name: string } | null): void {
+        this.aim = null;
+        if (aim === "all")
+            this.fit();
+        else if (aim)
+            this.centre(aim.name);
     }
 
     toScene(clientX: number, clientY: number): { x: number; y: number } {
@@ -131,7 +152,7 @@ export class CanvasView {
         this.later();
     }
 
-    fit(): void {
+    private fit(): void {
         const { width, height } = this.host.getBoundingClientRect();
         const { bounds } = scene.value;
         if (width === 0)
@@ -140,14 +161,13 @@ export class CanvasView {
         this.k = Math.min(width > 1800 ? 2 : 1.25, Math.max(LEAST_ZOOM, Math.min((width - 2 * margin) / Math.max(bounds.width, 1), (height - 2 * margin) / Math.max(bounds.height, 1))));
         this.x = width / 2 - (bounds.x + bounds.width / 2) * this.k;
         this.y = height / 2 - (bounds.y + bounds.height / 2) * this.k;
-        this.later();
     }
 
     actualSize(): void {
         this.zoom(1 / this.k);
     }
 
-    centre(name: string): void {
+    private centre(name: string): void {
         const box = scene.value.boxes.get(name);
         const { width, height } = this.host.getBoundingClientRect();
         if (!box)
@@ -156,7 +176,6 @@ export class CanvasView {
             this.k = 1;
         this.x = width / 2 - (box.x + box.width / 2) * this.k;
         this.y = height / 2 - (box.y + box.height / 2) * this.k;
-        this.later();
     }
 
     private offset(name: string): { dx: number; dy: number } {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Asks the layout worker, which is loaded when it is first needed.
+import { during } from "../state/busy";
 import type { Corner, Graph } from "./layered";
 
 let worker: Worker | null = null;
@@ -29,9 +30,9 @@ function ready(): Worker {
 }
 
 export function askLayout(graph: Graph): Promise<Corner[]> {
-    return new Promise((done, failed) => {
+    return during(new Promise((done, failed) => {
         const id = ++count;
         waiting.set(id, { done, failed });
         ready().postMessage({ id, graph });
-    });
+    }));
 }

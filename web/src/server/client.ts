@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Requests to the server. The token comes with the page's address, leaves it at once, and stays in this tab.
 import { signal } from "@preact/signals";
+import { during } from "../state/busy";
 
 const KEY = "tutti-token";
 
@@ -71,13 +72,12 @@ async function sentence(response: Response): Promise<string> {
     return text || `The server answered ${response.status}.`;
 }
 
-export async function getJson<T>(path: string, query: Query = {}, signalled?: AbortSignal): Promise<T> {
-    return (await request("GET", path, query, undefined, signalled)).json() as Promise<T>;
+export function getJson<T>(path: string, query: Query = {}, signalled?: AbortSignal): Promise<T> {
+    return during(request("GET", path, query, undefined, signalled).then((response) => response.json() as Promise<T>));
 }
 
 export async function sendJson<T>(method: string, path: string, query: Query, body: unknown): Promise<T> {
-    const response = await request(method, path, query, JSON.stringify(body));
-    const text = await response.text();
+    const text = await during(request(method, path, query, JSON.stringify(body)).then((response) => response.text()));
     return (text ? JSON.parse(text) : null) as T;
 }
 

@@ -10,6 +10,7 @@ import { orient, refusal } from "../model/rules";
 import { getFmu, getSystem, importSystem, look, saveSystem } from "../server/calls";
 import { ServerError } from "../server/client";
 import type { FmuInfo, Look } from "../server/types";
+import { busy } from "./busy";
 import { complain, notify } from "./view";
 
 export const history = signal<past.History>(past.begin(emptyDocument("system")));
@@ -302,17 +303,20 @@ export function rename(from: string, to: string): string | null {
 /** Asks the server what it thinks of the document, a moment after each change. */
 export function keepLooking(): void {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let over: () => void = () => {};
     let asked: Document | null = null;
     effect(() => {
         const document = present.value;
         clearTimeout(timer);
+        over();
         if (document.elements.length === 0) {
             looked.value = null;
             return;
         }
+        const done = (over = busy());
         timer = setTimeout(async () => {
             if (asked === document)
-                return;
+                return done();
             asked = document;
             try {
                 const opinion = await look(outgoing(document));
@@ -323,6 +327,8 @@ export function keepLooking(): void {
             } catch (error) {
                 if (error instanceof ServerError && present.value === document)
                     looked.value = { findings: [{ level: "error", element: "", text: error.message }], conversions: [], graph: null };
+            } finally {
+                done();
             }
         }, 250);
     });
