@@ -48,9 +48,10 @@ static enum tutti_err live(struct tutti_federate_client *federate)
     double on = 0, temperature = 15;
     enum tutti_err err = tutti_federate_publish(federate, "Room", "T");
     err = err ? err : tutti_federate_subscribe(federate, "Heater", "on");
-    err = err ? err : tutti_federate_register(federate, "Room", "office", &room);
     err = err ? err : tutti_federate_regulate(federate, step);
     err = err ? err : tutti_federate_constrain(federate);
+    /* Ready for all else: a peer may go on as soon as it hears of the object. */
+    err = err ? err : tutti_federate_register(federate, "Room", "office", &room);
     err = err ? err : meet(federate);
     for (double time = step; !err && time <= stop; time += step) {
         temperature += step * (2000 * on - (temperature - 10) * 100) / 200000; /* W, W/K, J/K */

@@ -42,9 +42,10 @@ static enum tutti_err live(struct tutti_federate_client *federate)
     struct tutti_federate_event event;
     enum tutti_err err = tutti_federate_publish(federate, "Heater", "on");
     err = err ? err : tutti_federate_subscribe(federate, "Room", "T");
-    err = err ? err : tutti_federate_register(federate, "Heater", NULL, &heater);
     err = err ? err : tutti_federate_regulate(federate, step);
     err = err ? err : tutti_federate_constrain(federate);
+    /* Ready for all else: a peer may go on as soon as it hears of the object. */
+    err = err ? err : tutti_federate_register(federate, "Heater", NULL, &heater);
     err = err ? err : meet(federate);
     while (!err && tutti_federate_time(federate) < stop) {
         err = tutti_federate_request(federate, TUTTI_FEDERATE_TAR, tutti_federate_time(federate) + step);

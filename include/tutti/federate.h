@@ -65,7 +65,8 @@ struct tutti_federate_value {
     size_t size;
 };
 
-/* A new object of a class that it publishes. `name` NULL: one is made. *object is a number of this federate's own. */
+/* A new object of a class that it publishes. `name` NULL: one is made. *object is a number of this federate's own. Regulate and constrain
+ * first: a peer that waits for the object may go on in time as soon as it is there. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_federate_register(struct tutti_federate_client *federate,
                                                                const char *object_class, const char *name,
                                                                uint32_t *object);
