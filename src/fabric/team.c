@@ -128,7 +128,14 @@ static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction r
     return TUTTI_OK;
 }
 
-/* ---- bytes between the teams ---- */
+/* ---- between the teams ---- */
+
+enum tutti_err tutti_team_meet(struct tutti_team *team)
+{
+    double unused = 0;
+    team->whole->step = team->fabric.step;
+    return team->whole->kind->reduce(team->whole, TUTTI_REDUCE_MAX, &unused, 1);
+}
 
 static enum own sending(const struct tutti_team *team)
 {

@@ -21,6 +21,8 @@ struct tutti_fabric *tutti_team_fabric(struct tutti_team *team);
 /* 0 or 1. */
 int tutti_team_number(const struct tutti_team *team);
 
+/* Waits for all ranks of both teams; all of them call it. */
+TUTTI_CHECKED enum tutti_err tutti_team_meet(struct tutti_team *team);
 /* Bytes to the rank of the same number in the other team. Does not wait for it, if it has received what was sent before. */
 TUTTI_CHECKED enum tutti_err tutti_team_send(struct tutti_team *team, struct tutti_bytes bytes);
 /* What that rank sends next; good until the next call. `for_good`: a rank that waits for nothing else, and has no step of its own: any

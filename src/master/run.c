@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "fabric/team.h"
 #include "master/checkpoints.h"
 #include "master/choose.h"
 #include "master/control/control.h"
@@ -16,6 +17,7 @@
 #include "master/pack.h"
 #include "master/control/twin.h"
 #include "options/options.h"
+#include "rank/agree.h"
 #include "report/final_states.h"
 #include "start/initialise.h"
 #include "start/open.h"
@@ -106,6 +108,14 @@ void tutti_execution_watch(struct tutti_execution *execution, bool wanted)
     tutti_loop_choose_path(&execution->loop);
 }
 
+/* Collective, after ranks have told what the result begins with: a rank that fails further on stops those that wait (F3), and what one of
+ * them has not told by then is missing in the result of all. */
+static enum tutti_err wait_for_others(struct tutti_execution *execution)
+{
+    bool unused = false;
+    return execution->team ? tutti_team_meet(execution->team) : tutti_agree_any(&execution->rank, &unused);
+}
+
 static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
 {
     struct tutti_rank *rank = &execution->rank;
@@ -118,6 +128,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
         TRY(tutti_twin_open(execution, execution->team));
     TRY(tutti_pack_attach(execution));
     TRY(open_observer(execution)); /* not before: what is refused must not cost an earlier result */
+    TRY(wait_for_others(execution));
     execution->observer.muted = rank->job->resume != NULL;
     if (!rank->ended)
         TRY(tutti_events_cross(master, &crossed));
@@ -130,6 +141,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
         TRY(tutti_unpack(execution, rank->job->resume));
     else if (!crossed)
         TRY(tutti_observer_row(master->observer, rank->t));
+    TRY(wait_for_others(execution));
     if (!rank->job->resume)
         TRY(tutti_start_apply_late(rank));
     execution->observer.muted = false;
