@@ -295,7 +295,7 @@ static void print_variables(const struct tutti_desc *desc)
     }
 }
 
-static void print_info(const struct tutti_fmu *fmu, bool variables)
+static void print_info(struct tutti_fmu *fmu, bool variables)
 {
     const struct tutti_desc *desc = fmu->desc;
     info_put(desc->model_name ? desc->model_name : fmu->path);
@@ -312,10 +312,12 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
     info_line("platforms", platforms.length ? platforms.text : "none");
     info_release(&platforms);
     info_line("cannot run", tutti_info_obstacle(fmu));
+    info_print_layers(fmu);
     info_print_experiment(&desc->experiment);
     print_counts(desc);
     print_capabilities(desc);
     print_exchange(desc);
+    info_print_terminals(fmu, variables);
     if (variables)
         print_variables(desc);
 }

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "description/desc.h"
+#include "fmi/fmu.h"
 
 /* The words of a system; its exit status. */
 int info_print_system(const char *path, bool variables);
@@ -18,5 +19,8 @@ void info_line(const char *word, const char *text);
 /* Frees a text that was printed; if memory was not enough for it, the command fails in the end. */
 void info_release(struct tutti_text *text);
 void info_print_experiment(const struct tutti_experiment *experiment);
+/* Its terminals, with what is in them if `members`; the layered standards that it follows. Nothing if there are none. */
+void info_print_terminals(struct tutti_fmu *fmu, bool members);
+void info_print_layers(struct tutti_fmu *fmu);
 
 #endif

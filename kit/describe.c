@@ -252,7 +252,7 @@ static const char *obstacle(const struct kit_model *model, const char *version)
 int main(int argc, char **argv)
 {
     const char *version = argc == 2 ? argv[1] : "";
-    int mistakes = check_model(&kit_model);
+    int mistakes = check_model(&kit_model) + check_terminals(&kit_model);
     if (mistakes > 0) {
         fprintf(stderr, "%s: %d mistake%s in the model's tables\n", kit_model.name ? kit_model.name : "(no name)",
                 mistakes, mistakes == 1 ? "" : "s");
@@ -269,8 +269,10 @@ int main(int argc, char **argv)
         describe2(&kit_model);
     } else if (strcmp(version, "3") == 0) {
         describe3(&kit_model);
+    } else if (strcmp(version, "terminals") == 0) {
+        describe_terminals(&kit_model);
     } else {
-        fprintf(stderr, "usage: %s 1cs|1me|2|3\n", argv[0]);
+        fprintf(stderr, "usage: %s 1cs|1me|2|3|terminals\n", argv[0]);
         return 2;
     }
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

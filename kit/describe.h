@@ -42,5 +42,8 @@ void write_experiment(const struct kit_model *model, bool with_step);
 void describe1(const struct kit_model *model, bool exchange);
 void describe2(const struct kit_model *model);
 void describe3(const struct kit_model *model);
+/* terminalsAndIcons.xml, and how many mistakes are in the table of terminals. */
+void describe_terminals(const struct kit_model *model);
+int check_terminals(const struct kit_model *model);
 
 #endif

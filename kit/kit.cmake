@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # kit.cmake - FMUs of C sources: include() this file, then
 #
-#   tutti_add_fmu(NAME source.c... [VERSIONS 1cs 1me 2 3] [RESOURCES file...] [DEFINES name...] [INCLUDES folder...]
-#                 [LIBRARIES target...] [OUTPUT_DIRECTORY folder] [FAULTS] [LACKS_OPTIONAL])
+#   tutti_add_fmu(NAME source.c... [VERSIONS 1cs 1me 2 3] [RESOURCES file...] [EXTRA folder...] [DEFINES name...] [INCLUDES folder...]
+#                 [LIBRARIES target...] [OUTPUT_DIRECTORY folder] [TERMINALS] [FAULTS] [LACKS_OPTIONAL])
 #
 # builds NAME_fmi1cs.fmu, NAME_fmi1me.fmu, NAME_fmi2.fmu and NAME_fmi3.fmu (those of VERSIONS; all if there is none) in
 # ${CMAKE_BINARY_DIR}/fmus. NAME is the .name of the model in the sources. RESOURCES are files or folders that go into
-# the FMU's resources folder. FAULTS compiles the fault layer in; LACKS_OPTIONAL leaves the optional functions out of
+# the FMU's resources folder, EXTRA folders that go into its extra folder. TERMINALS packs the model's terminals. FAULTS compiles the fault layer in; LACKS_OPTIONAL leaves the optional functions out of
 # the library. The target `fmus` stands for all FMUs. docs/kit.md explains how to write a model.
 
 include_guard(GLOBAL)
@@ -50,19 +50,19 @@ function(_tutti_kit_objects target definitions)
 endfunction()
 
 function(_tutti_kit_parts suffix faults lacks)
-    set(core clocks.c core.c evaluate.c exchange.c guid.c integrate.c layout.c state.c values.c)
+    set(core can.c clocks.c core.c evaluate.c exchange.c guid.c integrate.c layout.c state.c values.c)
     _tutti_kit_objects(kit_core "" ${core} model.c)
     if(faults)
         _tutti_kit_objects(kit_core_faults KIT_FAULTS ${core} model.c fault.c)
     endif()
     _tutti_kit_objects(kit_fmi2${suffix} "${faults};${lacks}" fmi2.c)
     _tutti_kit_objects(kit_fmi3${suffix} "${faults};${lacks}" fmi3.c fmi3_clocks.c fmi3_values.c)
-    _tutti_kit_objects(kit_describe "" describe.c describe_check.c describe1.c describe2.c describe3.c)
+    _tutti_kit_objects(kit_describe "" describe.c describe_check.c describe1.c describe2.c describe3.c describe_terminals.c)
 endfunction()
 
 function(tutti_add_fmu name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "FAULTS;LACKS_OPTIONAL" "OUTPUT_DIRECTORY"
-                          "VERSIONS;RESOURCES;DEFINES;INCLUDES;LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "FAULTS;LACKS_OPTIONAL;TERMINALS" "OUTPUT_DIRECTORY"
+                          "VERSIONS;RESOURCES;EXTRA;DEFINES;INCLUDES;LIBRARIES")
     set(sources ${arg_UNPARSED_ARGUMENTS})
     if(NOT arg_VERSIONS)
         set(arg_VERSIONS 1cs 1me 2 3)
@@ -125,28 +125,46 @@ function(tutti_add_fmu name)
         target_link_libraries(${id} PRIVATE m ${arg_LIBRARIES})
         set_target_properties(${id} PROPERTIES PREFIX "" SUFFIX .so OUTPUT_NAME ${name} LINKER_LANGUAGE C
                                                LIBRARY_OUTPUT_DIRECTORY ${stage}/binaries/${platform}$<0:>)
-        _tutti_kit_pack(${id} ${version} ${name} ${stage} ${arg_OUTPUT_DIRECTORY} "${arg_RESOURCES}")
+        _tutti_kit_pack(${id} ${version} ${name} ${stage} ${arg_OUTPUT_DIRECTORY} "${arg_RESOURCES}" "${arg_EXTRA}" ${arg_TERMINALS})
     endforeach()
 endfunction()
 
-# The archive: description, library, resources. Times are left out so that the same sources give the same file.
-function(_tutti_kit_pack id version name stage folder resources)
+# Copies files and folders into a folder of the FMU: commands go to `copy`, what they depend on to `depends`.
+function(_tutti_kit_copy target copy depends)
+    foreach(resource IN LISTS ARGN)
+        get_filename_component(path ${resource} ABSOLUTE)
+        if(IS_DIRECTORY ${path})
+            get_filename_component(last ${path} NAME)
+            file(GLOB_RECURSE files CONFIGURE_DEPENDS ${path}/*)
+            list(APPEND ${depends} ${files})
+            list(APPEND ${copy} COMMAND ${CMAKE_COMMAND} -E copy_directory ${path} ${target}/${last})
+        else()
+            list(APPEND ${depends} ${path})
+            list(APPEND ${copy} COMMAND ${CMAKE_COMMAND} -E copy ${path} ${target})
+        endif()
+    endforeach()
+    set(${copy} ${${copy}} PARENT_SCOPE)
+    set(${depends} ${${depends}} PARENT_SCOPE)
+endfunction()
+
+# The archive: description, library, resources, terminals. Times are left out so that the same sources give the same file.
+function(_tutti_kit_pack id version name stage folder resources extra terminals)
     set(fmu ${folder}/${id}.fmu)
     set(entries modelDescription.xml binaries)
     set(copy "")
     set(depends "")
     if(resources)
         list(APPEND entries resources)
-        foreach(resource IN LISTS resources)
-            get_filename_component(path ${resource} ABSOLUTE)
-            list(APPEND depends ${path})
-            if(IS_DIRECTORY ${path})
-                get_filename_component(last ${path} NAME)
-                list(APPEND copy COMMAND ${CMAKE_COMMAND} -E copy_directory ${path} ${stage}/resources/${last})
-            else()
-                list(APPEND copy COMMAND ${CMAKE_COMMAND} -E copy ${path} ${stage}/resources)
-            endif()
-        endforeach()
+        _tutti_kit_copy(${stage}/resources copy depends ${resources})
+    endif()
+    if(extra)
+        list(APPEND entries extra)
+        _tutti_kit_copy(${stage}/extra copy depends ${extra})
+    endif()
+    if(terminals)
+        list(APPEND entries terminalsAndIcons)
+        list(APPEND copy COMMAND ${CMAKE_COMMAND} -E make_directory ${stage}/terminalsAndIcons
+                         COMMAND ${name}_describe terminals > ${stage}/terminalsAndIcons/terminalsAndIcons.xml)
     endif()
     add_custom_command(
         OUTPUT ${fmu}

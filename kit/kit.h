@@ -236,6 +236,23 @@ struct kit_float_type {
     bool relative_quantity; /* a difference: conversions leave the offset out */
 };
 
+/* ---- Terminals: groups of variables that are connected at once (FMI 3.0) ---- */
+
+struct kit_member {
+    const char *variable; /* its name; NULL ends the list */
+    const char *name;     /* in the terminal; NULL: as the variable */
+    const char *kind;     /* NULL: "signal"; or "inflow", "outflow" */
+};
+
+/* FMUs have them that are built with TERMINALS (kit.cmake). */
+struct kit_terminal {
+    const char *name;
+    const char *rule; /* "plug", "bus", "sequence", "none", or a name of a layered standard */
+    const char *kind, *description;
+    const char *inside; /* the name of the terminal that it is in, which comes before it in the table; NULL: none */
+    const struct kit_member *members;
+};
+
 /* ---- The model ---- */
 
 /* What the FMU claims and does beyond the plain minimum. */
@@ -282,6 +299,8 @@ struct kit_model {
     size_t enumeration_count;
     const struct kit_float_type *types;
     size_t type_count;
+    const struct kit_terminal *terminals;
+    size_t terminal_count;
 
     struct {
         double start, stop, step, tolerance;
@@ -325,6 +344,7 @@ struct kit_model {
 #define KIT_VARIABLES(table) .variables = (table), .variable_count = KIT_COUNT(table)
 #define KIT_UNITS(table) .units = (table), .unit_count = KIT_COUNT(table)
 #define KIT_ENUMERATIONS(table) .enumerations = (table), .enumeration_count = KIT_COUNT(table)
+#define KIT_TERMINALS(table) .terminals = (table), .terminal_count = KIT_COUNT(table)
 #define KIT_TYPES(table) .types = (table), .type_count = KIT_COUNT(table)
 
 /* The one thing that a model's source defines. */

@@ -82,6 +82,14 @@ static unsigned newlines(const char *text, size_t n)
     return count;
 }
 
+const char *tutti_xml_attribute(const char **attributes, const char *name)
+{
+    for (; attributes[0]; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
+            return attributes[1];
+    return NULL;
+}
+
 unsigned tutti_xml_line(struct tutti_xml *xml)
 {
     XML_Index index = XML_GetCurrentByteIndex(xml->parser);

@@ -38,6 +38,9 @@ struct tutti_xml_handlers {
 TUTTI_CHECKED enum tutti_err tutti_xml_read(const char *file, struct tutti_reader *reader,
                                             const struct tutti_xml_handlers *handlers, void *context);
 
+/* Of the attributes of an element, the value of the one with this name; NULL: there is none. */
+const char *tutti_xml_attribute(const char **attributes, const char *name);
+
 /* Inside of a handler: the line where the tag begins. Lines are counted on demand, so ask only where it matters. */
 unsigned tutti_xml_line(struct tutti_xml *xml);
 /* Inside of a handler: whether character data is wanted from here on. It is not at the beginning. */

@@ -104,11 +104,93 @@ void tutti_fmu_free(struct tutti_fmu *fmu)
             tutti_instance_free_idle(fmu->libraries[kind]);
         tutti_library_free(fmu->libraries[kind]);
     }
+    tutti_terminals_free(fmu->terminals);
     tutti_desc_free(fmu->desc);
     tutti_archive_free(fmu->archive);
     free(fmu->description);
     free(fmu->path);
     free(fmu);
+}
+
+/* "PATH/ENTRY", for messages; NULL when memory is out. */
+static char *name_entry(const struct tutti_fmu *fmu, const char *entry)
+{
+    struct tutti_text name = {0};
+    tutti_text_printf(&name, "%s/%s", fmu->path, entry);
+    if (!name.failed)
+        return name.text;
+    tutti_text_fini(&name);
+    return NULL;
+}
+
+enum tutti_err tutti_fmu_terminals(struct tutti_fmu *fmu, struct tutti_findings *findings,
+                                   const struct tutti_terminals **out)
+{
+    enum tutti_err err = TUTTI_OK;
+    *out = NULL;
+    if (!fmu->terminals_read && tutti_archive_has(fmu->archive, TUTTI_TERMINALS_ENTRY)) {
+        struct tutti_reader reader;
+        char *name = name_entry(fmu, TUTTI_TERMINALS_ENTRY);
+        err = name ? tutti_archive_begin_entry(fmu->archive, TUTTI_TERMINALS_ENTRY, &reader) : tutti_fail_memory();
+        if (!err) {
+            err = tutti_terminals_read(&fmu->terminals, name, &reader, fmu->desc, findings);
+            tutti_archive_end_entry(fmu->archive);
+        }
+        free(name);
+    }
+    fmu->terminals_read = !err;
+    *out = fmu->terminals;
+    return err;
+}
+
+static enum tutti_err read_layer(struct tutti_fmu *fmu, const char *entry, struct tutti_layer *layer,
+                                 struct tutti_arena *arena, struct tutti_findings *findings)
+{
+    struct tutti_reader reader;
+    char *name = name_entry(fmu, entry);
+    enum tutti_err err = name ? tutti_archive_begin_entry(fmu->archive, entry, &reader) : tutti_fail_memory();
+    if (!err) {
+        err = tutti_layer_read(layer, name, &reader, arena, findings);
+        tutti_archive_end_entry(fmu->archive);
+    }
+    free(name);
+    return err;
+}
+
+enum tutti_err tutti_fmu_next_layer(struct tutti_fmu *fmu, size_t *at, struct tutti_layer *layer,
+                                    struct tutti_arena *arena, struct tutti_findings *findings, bool *found)
+{
+    *found = false;
+    while (!*found && *at < tutti_archive_count(fmu->archive)) {
+        const char *entry = tutti_archive_name(fmu->archive, (*at)++);
+        if (!tutti_layer_is_manifest(entry))
+            continue;
+        enum tutti_err err = read_layer(fmu, entry, layer, arena, findings);
+        if (err == TUTTI_ERR_MEMORY)
+            return err;
+        if (err)
+            tutti_findings_add(findings, TUTTI_FINDING_ERROR, NULL, 0, "%s", tutti_err_message());
+        *found = !err;
+    }
+    return TUTTI_OK;
+}
+
+/* Terminals and manifests, as far as anything is wrong with them. */
+static enum tutti_err check_extras(struct tutti_fmu *fmu, struct tutti_findings *findings)
+{
+    const struct tutti_terminals *terminals;
+    struct tutti_arena arena = {0};
+    struct tutti_layer layer;
+    bool found = true;
+    enum tutti_err err = tutti_fmu_terminals(fmu, findings, &terminals);
+    if (err && err != TUTTI_ERR_MEMORY) {
+        tutti_findings_add(findings, TUTTI_FINDING_ERROR, NULL, 0, "%s", tutti_err_message());
+        err = TUTTI_OK;
+    }
+    for (size_t at = 0; !err && found;)
+        err = tutti_fmu_next_layer(fmu, &at, &layer, &arena, findings, &found);
+    tutti_arena_fini(&arena);
+    return err;
 }
 
 enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu)
@@ -150,6 +232,7 @@ enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, bool loads, struct tutti_f
                                struct tutti_findings *findings)
 {
     TRY(tutti_desc_check(fmu->desc, fmu->description, flaws));
+    TRY(check_extras(fmu, flaws));
     struct tutti_log log = {TUTTI_LOG_WARNING, report_warning, findings};
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
         if (!fmu->desc->interfaces[kind].present ||

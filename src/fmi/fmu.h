@@ -7,6 +7,8 @@
 #include "archive/archive.h"
 #include "description/desc.h"
 #include "base/findings.h"
+#include "description/layers.h"
+#include "description/terminals.h"
 #include "fmi/library.h"
 
 struct tutti_fmu {
@@ -17,6 +19,8 @@ struct tutti_fmu {
     struct tutti_library
         *libraries[TUTTI_INTERFACE_COUNT]; /* NULL until tutti_fmu_load; 2.0 and 3.0 have one file for all */
     unsigned sharers;                      /* owners beside the first (tutti_fmu_share) */
+    struct tutti_terminals *terminals;     /* NULL until tutti_fmu_terminals, or there are none */
+    bool terminals_read;
 };
 
 /* Opens the archive or folder and reads its description. Findings as in tutti_desc_read. */
@@ -28,6 +32,16 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_open_as(struct tutti_fmu **out, const cha
 struct tutti_fmu *tutti_fmu_share(struct tutti_fmu *fmu);
 /* Unloads the library, removes the temporary folder, once the last owner calls it. All instances must be gone, or idle. */
 void tutti_fmu_free(struct tutti_fmu *fmu);
+
+/* Its terminals, read when they are first asked for; *out is NULL if it has no such file. Errors and findings as of tutti_terminals_read:
+ * an FMU runs without them all the same. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_terminals(struct tutti_fmu *fmu, struct tutti_findings *findings,
+                                                 const struct tutti_terminals **out);
+/* The manifests of layered standards in it, one after the other: *at is 0 at first, and *found false after the last one. Texts go to the
+ * arena. A manifest that cannot be read is a finding, and passed over. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_next_layer(struct tutti_fmu *fmu, size_t *at, struct tutti_layer *layer,
+                                                  struct tutti_arena *arena, struct tutti_findings *findings,
+                                                  bool *found);
 
 /* Unpacks the archive unless it is unpacked. */
 TUTTI_CHECKED enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu);

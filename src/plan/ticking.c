@@ -225,6 +225,8 @@ static bool may_trigger(const struct tutti_desc *desc, uint32_t input, uint32_t 
 {
     const struct tutti_var *var = &desc->vars[output];
     bool told = var->clock_count > 0;
+    if (is_input_clock(var)) /* by time; others only hear of it */
+        return false;
     for (uint32_t i = 0; i < var->clock_count; i++)
         if (var->more->clocks[i] == input)
             return true;

@@ -376,6 +376,8 @@ static enum tutti_err begin_tick(struct tutti_ticking_unit *unit, uint32_t c)
     state->due = false;
     if (clock->source)
         state->seen = *clock->source;
+    if (clock->signal)
+        ++*clock->signal; /* CK5 */
     if (!by_time)
         return TUTTI_OK;
     state->last = unit->now = state->next;
@@ -614,7 +616,8 @@ static void fill_clock(struct tutti_ticking_unit *unit, uint32_t variable)
     const struct tutti_var *var = &desc_of(unit)->vars[variable];
     const struct tutti_clock *told = var->more->clock;
     bool input = var->causality == TUTTI_INPUT;
-    uint32_t node = tutti_structure_find(structure, unit->member->component, variable, !input);
+    uint32_t node = tutti_structure_find(structure, unit->member->component, variable, false),
+             heard = tutti_structure_find(structure, unit->member->component, variable, true);
     struct tutti_ticking_clock *clock = &unit->clocks[unit->clock_count++];
     *clock = (struct tutti_ticking_clock){
         .variable = variable,
@@ -625,7 +628,7 @@ static void fill_clock(struct tutti_ticking_unit *unit, uint32_t variable)
         .fraction = told->supports_fraction,
         .described = told->interval > 0 || told->interval_counter > 0,
         .source = input ? source_of(unit->rank, node) : NULL,
-        .signal = input || node == TUTTI_NONE ? NULL : unit->rank->wires.slots[node].values,
+        .signal = heard == TUTTI_NONE ? NULL : unit->rank->wires.slots[heard].values,
     };
     unit->states[unit->clock_count - 1] =
         (struct tutti_tick_state){.time = INFINITY, .last_time = NAN, .interval = {0, 1}};

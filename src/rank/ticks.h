@@ -7,8 +7,8 @@
  *  CK3  At an instant, events come first, until all rest; then clocks that are due tick, in the order of plan/ticking.h, wave by wave, the
  *      same on every rank; then whatever follows from them, round by round.
  *  CK4  A clocked variable is set and read only while one of its clocks ticks; between ticks it holds (unit/clocked.h, signals).
- *  CK5  An output clock is a number among the signals that counts its ticks; an input clock ticks if its source has another number than it
- *      has seen. So a tick is neither lost nor seen twice, whatever is exchanged or brought back.
+ *  CK5  An output clock, or an input clock by time that is connected to others, is a number among the signals that counts its ticks; an
+ *      input clock ticks if its source has another number than it has seen. So a tick is neither lost nor seen twice, whatever is exchanged or brought back.
  *  CK6  All that counts for later is plain data, `states`: a snapshot copies it, a checkpoint remembers it. */
 #ifndef TUTTI_RANK_TICKS_H
 #define TUTTI_RANK_TICKS_H
@@ -38,7 +38,7 @@ struct tutti_ticking_clock {
     const struct tutti_scheduled
         *scheduled;        /* a line of --schedule, in place of the clock itself; NULL: it is the clock */
     const uint8_t *source; /* CK5: the output clock that makes it tick; NULL: none does */
-    uint8_t *signal;       /* of an output clock that others read; else NULL */
+    uint8_t *signal;       /* of a clock that others read; else NULL */
     bool ticks, ticked;    /* now; in the present event mode */
     bool heard, late;      /* an output clock: others hear it; it is said that they do at the end of a step only */
     uint64_t looked_at;    /* ... its ticks at the last point */

@@ -77,7 +77,7 @@ static bool check_kinds(struct flat *flat, const struct node *from, const struct
 {
     bool from_system = from->component == TUTTI_NONE, to_system = to->component == TUTTI_NONE;
     enum tutti_ssp_kind kind = from_system ? TUTTI_SSP_INPUT : (enum tutti_ssp_kind)from->kind;
-    if (tutti_edge_allowed(from_system, kind, to_system, to->kind))
+    if (tutti_edge_allowed(from_system, kind, to_system, to->kind) || tutti_flat_clock_leads(flat, from, to))
         return true;
     tutti_edge_error(flat, edge, "'%s' (%s) leads to '%s' (%s), which cannot take it",
                      tutti_flat_node_name(flat, (uint32_t)(from - tutti_flat_node(flat, 0))), tutti_ssp_kind_name(kind),

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "system/flat.h"
 #include "system/scaled.h"
+#include "system/terminal/join.h"
 
 /* ---- files ---- */
 
@@ -208,10 +209,7 @@ static enum tutti_err end_of(struct flat *flat, const char *name, const struct m
         end->node = item->nodes[match->connector];
     } else {
         const struct tutti_var *var = &tutti_flat_component(flat, item->component)->fmu->desc->vars[match->variable];
-        uint32_t connector = tutti_flat_connector(flat, match->item, var->name);
-        end->node = connector == TUTTI_NONE ? TUTTI_NONE : item->nodes[connector];
-        if (end->node == TUTTI_NONE)
-            end->node = tutti_flat_add_variable(flat, match->item, match->variable);
+        end->node = tutti_flat_variable_node(flat, match->item, match->variable);
         if (end->node == TUTTI_NONE)
             return tutti_fail_memory();
         if (var->causality == TUTTI_INDEPENDENT)
@@ -312,6 +310,8 @@ enum tutti_err tutti_command_line_connect(struct flat *flat)
         bool found = false;
         for (const char *equals = strchr(text, '='); equals && !found; equals = strchr(equals + 1, '='))
             TRY(connect_at(flat, text, equals, &found));
+        for (const char *equals = strchr(text, '='); equals && !found; equals = strchr(equals + 1, '='))
+            TRY(tutti_join_terminals(flat, text, equals, &found));
         if (!found)
             return fail_connect(flat, text);
     }

@@ -153,10 +153,18 @@ static bool check_inout(struct flat *flat, struct edge *edge)
     return !edge->reported;
 }
 
+/* ... with a clock by time, which leads to triggered ones. */
+static enum role role_of_clock(const struct flat *flat, const struct edge_end *end, const struct edge_end *other)
+{
+    return tutti_flat_clock_leads(flat, tutti_flat_node(flat, end->node), tutti_flat_node(flat, other->node))
+               ? SOURCE
+               : role_of(end);
+}
+
 enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
 {
     struct edge edge = *given;
-    enum role first = role_of(&edge.from), second = role_of(&edge.to);
+    enum role first = role_of_clock(flat, &edge.from, &edge.to), second = role_of_clock(flat, &edge.to, &edge.from);
     if (same_place(&edge.from, &edge.to)) {
         tutti_edge_error(flat, &edge, "'%s' is connected to itself; remove the connection or name another connector",
                          tutti_flat_end_name(flat, &edge.from));
@@ -180,7 +188,10 @@ enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
         edge.from = edge.to;
         edge.to = end;
     }
-    if (!edge.ambiguous && !tutti_edge_allowed(edge.from.inner, edge.from.kind, edge.to.inner, edge.to.kind)) {
+    bool clock =
+        tutti_flat_clock_leads(flat, tutti_flat_node(flat, edge.from.node), tutti_flat_node(flat, edge.to.node));
+    if (!edge.ambiguous && !clock &&
+        !tutti_edge_allowed(edge.from.inner, edge.from.kind, edge.to.inner, edge.to.kind)) {
         report_kinds(flat, &edge);
         return flat->err;
     }

@@ -108,6 +108,29 @@ uint32_t tutti_flat_add_variable(struct flat *flat, uint32_t item, uint32_t vari
     return (uint32_t)flat->nodes.count - 1;
 }
 
+uint32_t tutti_flat_variable_node(struct flat *flat, uint32_t item, uint32_t variable)
+{
+    const struct tutti_desc *desc = tutti_flat_component(flat, tutti_flat_item(flat, item)->component)->fmu->desc;
+    uint32_t connector = tutti_flat_connector(flat, item, desc->vars[variable].name);
+    uint32_t node = connector == TUTTI_NONE ? TUTTI_NONE : tutti_flat_item(flat, item)->nodes[connector];
+    return node == TUTTI_NONE ? tutti_flat_add_variable(flat, item, variable) : node;
+}
+
+/* An input clock of an FMU: when it ticks; else TUTTI_INTERVAL_UNKNOWN. */
+static enum tutti_interval interval_of(const struct flat *flat, const struct node *node)
+{
+    if (node->component == TUTTI_NONE)
+        return TUTTI_INTERVAL_UNKNOWN;
+    const struct tutti_var *var = &tutti_flat_component(flat, node->component)->fmu->desc->vars[node->variable];
+    return var->type == TUTTI_TYPE_CLOCK && var->causality == TUTTI_INPUT ? var->more->clock->interval_variability
+                                                                          : TUTTI_INTERVAL_UNKNOWN;
+}
+
+bool tutti_flat_clock_leads(const struct flat *flat, const struct node *from, const struct node *to)
+{
+    return interval_of(flat, from) < TUTTI_INTERVAL_TRIGGERED && interval_of(flat, to) == TUTTI_INTERVAL_TRIGGERED;
+}
+
 bool tutti_flat_has_element(const struct flat *flat, const struct node *node, const uint64_t *indices, size_t count)
 {
     if (count == 0)

@@ -231,6 +231,10 @@ const char *tutti_flat_end_name(struct flat *flat, const struct edge_end *end);
 
 /* A node for a variable of an FMU, for a connector of a system. TUTTI_NONE when memory is out. */
 uint32_t tutti_flat_add_variable(struct flat *flat, uint32_t item, uint32_t variable);
+/* The node of a variable of an FMU, by its connector if it has one, else a new one. TUTTI_NONE when memory is out. */
+uint32_t tutti_flat_variable_node(struct flat *flat, uint32_t item, uint32_t variable);
+/* A clock by time is an input, since the importer makes it tick; yet it makes triggered clocks tick, as an output would (fmi-ls-bus 4.4.1). */
+bool tutti_flat_clock_leads(const struct flat *flat, const struct node *from, const struct node *to);
 /* What an FMU says about a variable. */
 struct look tutti_flat_variable_look(const struct tutti_desc *desc, const struct tutti_var *var);
 /* The kind of connector that a variable is. */

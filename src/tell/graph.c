@@ -91,6 +91,20 @@ static void report(void *context, enum tutti_severity severity, const char *file
                      file ? file : "", place, file ? ": " : "", text);
 }
 
+/* A unit whose terminals cannot be read is drawn without them. */
+static enum tutti_err read_terminals(const struct tutti_system *system, struct tutti_findings *findings)
+{
+    const struct tutti_terminals *terminals;
+    for (uint32_t i = 0; i < system->fmu_count; i++) {
+        enum tutti_err err = tutti_fmu_terminals(system->fmus[i], findings, &terminals);
+        if (err == TUTTI_ERR_MEMORY)
+            return err;
+        if (err)
+            tutti_findings_add(findings, TUTTI_FINDING_WARNING, NULL, 0, "%s", tutti_err_message());
+    }
+    return TUTTI_OK;
+}
+
 static enum tutti_err read_phase(const char *word, enum tutti_phase *phase)
 {
     *phase = strcmp(word, "run") == 0 ? TUTTI_PHASE_RUN : TUTTI_PHASE_INITIAL;
@@ -119,6 +133,8 @@ enum tutti_err tutti_tell_graph(char **text, const struct tutti_run_options *opt
                           tutti_str_show(form).text);
     enum tutti_err err = tutti_system_load(&system, &source, &findings);
     graph.system = system;
+    if (!err)
+        err = read_terminals(system, &findings);
     if (!err)
         err = analyse(&graph);
     if (!err)

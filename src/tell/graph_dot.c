@@ -119,6 +119,25 @@ static void print_title(const struct tutti_graph_picture *picture, uint32_t comp
     fprintf(picture->out, ", FMI %d.0</FONT>", desc->fmi);
 }
 
+/* The names of its terminals, a row below the title. */
+static void print_terminals(const struct tutti_graph_picture *picture, uint32_t component)
+{
+    const struct tutti_terminals *terminals = picture->system->components[component].fmu->terminals;
+    uint32_t shown = 0;
+    if (!terminals || terminals->count == 0)
+        return;
+    fputs("    <TR><TD COLSPAN=\"2\" BGCOLOR=\"#f3f5f7\"><FONT POINT-SIZE=\"9\">", picture->out);
+    for (uint32_t i = 0; i < terminals->count && shown < MOST_LISTED; i++)
+        if (terminals->items[i].parent == TUTTI_NONE) {
+            fputs(shown++ ? ", " : "&#9671; ", picture->out);
+            print_text(picture->out, terminals->items[i].path, MOST_SHOWN);
+        }
+    uint32_t more = terminals->count - shown;
+    if (more > 0)
+        fprintf(picture->out, " and %u more", more);
+    fputs("</FONT></TD></TR>\n", picture->out);
+}
+
 /* The ports of one side of a unit. Of many that have no arrow of their own only the first ones are shown. */
 struct side {
     const struct tutti_graph_port **shown;
@@ -165,6 +184,7 @@ static bool print_unit(struct tutti_graph_picture *picture, uint32_t component, 
             component);
     print_title(picture, component);
     fputs("</TD></TR>\n", picture->out);
+    print_terminals(picture, component);
     size_t left_rows = left.count + (left.hidden > 0), right_rows = right.count + (right.hidden > 0);
     for (size_t row = 0; row < left_rows || row < right_rows; row++) {
         fputs("    <TR>", picture->out);

@@ -2,6 +2,7 @@
 #include <tutti/tutti.h>
 
 #include "tell/graph.h"
+#include "tell/info.h"
 #include "tell/json.h"
 
 /* One value after another, each on a line of its own: people look at it, too. */
@@ -55,6 +56,14 @@ static const struct tutti_desc *desc_of(const struct tutti_system *system, uint3
     return system->components[component].fmu->desc;
 }
 
+static json_t *terminals_of(const struct tutti_fmu *fmu)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; fmu->terminals && i < fmu->terminals->count; i++)
+        tutti_json_append(&list, tutti_info_terminal(fmu->desc, fmu->terminals, i));
+    return list;
+}
+
 static void put_units(struct writer *writer, const struct tutti_graph *graph)
 {
     open_list(writer, "units");
@@ -66,6 +75,7 @@ static void put_units(struct writer *writer, const struct tutti_graph *graph)
         tutti_json_set(&unit, "fmu", tutti_text_json(component->fmu->path ? component->fmu->path : ""));
         tutti_json_set(&unit, "model", tutti_text_json(desc->model_name ? desc->model_name : ""));
         tutti_json_set(&unit, "fmi", tutti_text_json(desc->fmi_version ? desc->fmi_version : ""));
+        tutti_json_set(&unit, "terminals", terminals_of(component->fmu));
         tutti_json_set(&unit, "assumed", json_boolean(tutti_structure_is_assumed(&graph->structure, c)));
         put_item(writer, unit);
     }

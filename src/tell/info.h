@@ -28,13 +28,17 @@ extern const struct tutti_info_capability tutti_info_capabilities[];
 extern const size_t tutti_info_capability_count;
 
 /* Write everything as JSON; false: memory was not enough, or the file is not whole. */
-bool tutti_info_write_fmu(FILE *out, const struct tutti_fmu *fmu);
+bool tutti_info_write_fmu(FILE *out, struct tutti_fmu *fmu);
 bool tutti_info_write_system(FILE *out, const struct tutti_named_system *file);
 
 /* Parts of objects. Text that is no UTF-8, and numbers that JSON does not know, become null. A NULL text adds nothing. */
 void tutti_info_add_text(json_t **object, const char *key, const char *value);
 json_t *tutti_info_value(enum tutti_type type, const void *values, size_t i);
 json_t *tutti_info_experiment(const struct tutti_experiment *experiment);
+/* A terminal; the icon of an FMU that has a file of terminals and icons; the layered standards that an FMU follows. */
+json_t *tutti_info_terminal(const struct tutti_desc *desc, const struct tutti_terminals *terminals, uint32_t index);
+json_t *tutti_info_icon(const struct tutti_fmu *fmu);
+json_t *tutti_info_layers(struct tutti_fmu *fmu);
 /* Writes a value, which it takes; false as above. */
 bool tutti_info_dump(FILE *out, json_t *json, size_t flags);
 

@@ -305,11 +305,28 @@ static json_t *head_json(const struct tutti_fmu *fmu)
         fputs("]", out);                                                                                               \
     } while (0)
 
-bool tutti_info_write_fmu(FILE *out, const struct tutti_fmu *fmu)
+/* An FMU whose file of terminals cannot be read is told without them; `tutti check` says why. */
+static json_t *extras_json(struct tutti_fmu *fmu, const struct tutti_terminals **terminals)
+{
+    json_t *json = json_object();
+    enum tutti_err err = tutti_fmu_terminals(fmu, NULL, terminals);
+    tutti_json_set(&json, "layeredStandards", tutti_info_layers(fmu));
+    if (err == TUTTI_ERR_MEMORY)
+        tutti_json_set(&json, "icon", NULL);
+    else if (*terminals)
+        tutti_json_set(&json, "icon", tutti_info_icon(fmu));
+    return json;
+}
+
+bool tutti_info_write_fmu(FILE *out, struct tutti_fmu *fmu)
 {
     const struct tutti_desc *desc = fmu->desc;
+    const struct tutti_terminals *terminals;
     fputc('{', out);
     bool done = tutti_info_dump(out, head_json(fmu), JSON_INDENT(2) | JSON_EMBED);
+    fputc(',', out);
+    done = tutti_info_dump(out, extras_json(fmu, &terminals), JSON_INDENT(2) | JSON_EMBED) && done;
+    WRITE_LIST("terminals", terminals ? terminals->count : 0, tutti_info_terminal(desc, terminals, i));
     WRITE_LIST("variables", desc->var_count, variable_json(desc, &desc->vars[i]));
     WRITE_LIST("aliases", desc->alias_count, alias_json(desc, &desc->aliases[i]));
     WRITE_LIST("outputs", desc->outputs.count, unknown_json(desc, &desc->outputs.items[i]));
