@@ -57,7 +57,8 @@ static int linearize(const struct run_options *run, write_function *write, const
     if (!err && !write(&linearization, run->options->files[0], path))
         status = EXIT_FAILED;
     if (status == EXIT_DONE && !run->quiet)
-        linear_print(&linearization, stats.unit_count > 0 ? stats.units[0].name : run->options->files[0]);
+        linear_print(&linearization, stats.unit_count == 1 ? stats.units[0].name : run->options->files[0],
+                     stats.unit_count);
     tutti_linearization_fini(&linearization);
     tutti_run_stats_fini(&stats);
     return status;

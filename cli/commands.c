@@ -128,7 +128,7 @@ static const struct option new_options[] = {
 static const struct option linearize_options[] = {
     HEADING("Result"),
     {"--output", "-o", "FILE", "OUT.json or OUT.mat; - for JSON on standard output (required)", .files = "json mat"},
-    MODEL_OPTIONS,
+    SYSTEM_OPTIONS,
     HEADING("Messages"),
     MESSAGE_OPTIONS,
     {NULL},
@@ -390,15 +390,18 @@ const struct command commands[] = {
      .examples = PAIRS({"tutti graph car.ssp -o car.svg", "a picture"},
                        {"tutti graph car.ssp --phase run -o -", "the graph of the running system, as text"}),
      .files = MODEL_FILES},
-    {"linearize", "FMU", "linear system of an FMU at a point of time",
-     "Simulates a Model Exchange FMU up to a time, the start if no --at is given, and linearises it there: writes the "
+    {"linearize", "FILE...", "linear system of FMUs at a point of time",
+     "Simulates an FMU or a system up to a time, the start if no --at is given, and linearises it there: writes the "
      "matrices A, B, C, D of x' = A x + B u, y = C x + D u with names, the values at that point and the eigenvalues of "
-     "A, and says whether it is stable.",
-     1, 1, linearize_options, command_linearize, .takes = TUTTI_IN_LINEARIZE,
+     "A, and says whether it is stable. FILE... as for run. FMUs are taken by Model Exchange if they have it; of one that has Co-Simulation "
+     "only, D is found.",
+     1, SIZE_MAX, linearize_options, command_linearize, .takes = TUTTI_IN_LINEARIZE,
      .examples = PAIRS({"tutti linearize room.fmu --at 100 -o room.mat",
                         "about the state at t = 100, for Matlab, Octave or SciPy"},
-                       {"tutti linearize room.fmu -o -", "about the start, as text"}),
-     .files = "fmu"},
+                       {"tutti linearize room.fmu -o -", "about the start, as text"},
+                       {"tutti linearize car.ssp --interface me -o car.mat",
+                        "a system: its units and connections as one"}),
+     .files = MODEL_FILES},
     {"new", "OUT.ssp FILE...", "write a system as SSP",
      "Writes what 'tutti run FILE...' with the same options would simulate: FMUs, connections, values, start and stop, and "
      "Tutti's own settings. FMUs become a new system with all of them inside; OUT.ssd is written beside FMUs, which stay "

@@ -14,8 +14,8 @@ struct linear_speed {
 };
 struct linear_speed linear_speed_of(const struct tutti_linearization *linearization);
 
-/* A few aligned lines on stderr. `unit` is the instance's name. */
-void linear_print(const struct tutti_linearization *linearization, const char *unit);
+/* A few aligned lines on stderr. `name` is that of the instance, or of the file of a system of `units`. */
+void linear_print(const struct tutti_linearization *linearization, const char *name, size_t units);
 
 /* False after a message. `path` may be "-" for JSON: standard output. */
 bool linear_write_json(const struct tutti_linearization *linearization, const char *fmu, const char *path);

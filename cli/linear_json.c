@@ -140,6 +140,7 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
     put(writer, "time", number(linearization->time));
     put(writer, "exact", json_boolean(linearization->exact));
     put(writer, "structure_known", json_boolean(linearization->structure_known));
+    put(writer, "hidden", texts(linearization->hidden_names, linearization->hidden_count));
     put(writer, "state_names", texts(linearization->state_names, linearization->state_count));
     put(writer, "input_names", texts(linearization->input_names, linearization->input_count));
     put(writer, "output_names", texts(linearization->output_names, linearization->output_count));

@@ -190,6 +190,7 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
     put_numbers(writer, "dx0", linearization->derivatives, linearization->state_count);
     put_numbers(writer, "u0", linearization->inputs, linearization->input_count);
     put_numbers(writer, "y0", linearization->outputs, linearization->output_count);
+    put_names(writer, "hidden", linearization->hidden_names, linearization->hidden_count);
     put_names(writer, "state_names", linearization->state_names, linearization->state_count);
     put_names(writer, "input_names", linearization->input_names, linearization->input_count);
     put_names(writer, "output_names", linearization->output_names, linearization->output_count);

@@ -30,17 +30,20 @@ static void print_entries(const char *letter, const struct tutti_matrix *matrix,
             matrix->row_count * matrix->column_count, behind);
 }
 
-static void print_matrices(const struct tutti_linearization *linearization)
+static void print_matrices(const struct tutti_linearization *linearization, size_t units)
 {
     fprintf(stderr, "%-10s by %s\n", "matrices",
-            linearization->exact ? "the FMU's directional derivatives"
+            linearization->exact ? units > 1 ? "the FMUs' directional derivatives" : "the FMU's directional derivatives"
+            : units > 1          ? "differences, of FMUs that have no directional ones"
                                  : "differences: the FMU has no directional ones");
     fprintf(stderr, "%-10s ", "entries");
     print_entries("A", &linearization->a, ", ");
     print_entries("B", &linearization->b, ", ");
     print_entries("C", &linearization->c, ", ");
     print_entries("D", &linearization->d,
-                  linearization->structure_known ? "\n" : "; the FMU does not say where zeros are\n");
+                  linearization->structure_known ? "\n"
+                  : units > 1                    ? "; not all FMUs say where zeros are\n"
+                                                 : "; the FMU does not say where zeros are\n");
 }
 
 /* Away from a point of rest the matrices still hold, but the deviation grows and shrinks about a moving point. */
@@ -167,14 +170,25 @@ static void print_modes(const struct tutti_linearization *linearization)
         fprintf(stderr, "%-10s and in %zu more modes, more damped\n", "", count - MOST_LISTED);
 }
 
-void linear_print(const struct tutti_linearization *linearization, const char *unit)
+static void print_hidden(const struct tutti_linearization *linearization)
 {
-    fprintf(stderr, "%-10s %s (FMI %s) at t = %.9g\n", "point", unit, linearization->fmi, linearization->time);
+    for (size_t i = 0; i < linearization->hidden_count; i++)
+        fprintf(stderr, "%-10s '%s' is for Co-Simulation: D only, its states count as constant\n", "hidden",
+                tutti_str_show(linearization->hidden_names[i]).text);
+}
+
+void linear_print(const struct tutti_linearization *linearization, const char *name, size_t units)
+{
+    fprintf(stderr, "%-10s %s (", "point", name);
+    if (units > 1)
+        fprintf(stderr, "%zu FMUs, ", units);
+    fprintf(stderr, "FMI %s) at t = %.9g\n", linearization->fmi, linearization->time);
     size_t states = linearization->state_count, inputs = linearization->input_count,
            outputs = linearization->output_count;
     fprintf(stderr, "%-10s %zu state%s, %zu input%s, %zu output%s\n", "size", states, states == 1 ? "" : "s", inputs,
             inputs == 1 ? "" : "s", outputs, outputs == 1 ? "" : "s");
-    print_matrices(linearization);
+    print_hidden(linearization);
+    print_matrices(linearization, units);
     print_rest(linearization);
     print_stability(linearization);
     print_speed(linearization);

@@ -127,7 +127,7 @@ class Linearization(Structure):
                 ("inputs", POINTER(c_double)), ("outputs", POINTER(c_double)), ("a", Matrix), ("b", Matrix), ("c", Matrix),
                 ("d", Matrix), ("exact", c_bool), ("structure_known", c_bool), ("eigenvalue_count", c_size_t),
                 ("eigenvalues_re", POINTER(c_double)), ("eigenvalues_im", POINTER(c_double)), ("margin", c_double),
-                ("stability", c_int)]
+                ("stability", c_int), ("hidden_count", c_size_t), ("hidden_names", POINTER(c_char_p))]
 
 
 class Estimated(Structure):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Model Exchange FMU as a linear system."""
+"""An FMU, or a system of FMUs, as a linear system."""
 from __future__ import annotations
 
 import ctypes
@@ -30,6 +30,7 @@ class LinearSystem:
             1j * vector(found.eigenvalues_im, found.eigenvalue_count)
         self.stability = c.text(c.lib.tutti_stability_name(found.stability))
         self.exact = bool(found.exact)
+        self.hidden = [c.text(found.hidden_names[i]) for i in range(found.hidden_count)]
 
     @property
     def A(self) -> Floats:  # pylint: disable=invalid-name
@@ -60,7 +61,8 @@ class LinearSystem:
 
 
 def linearize(files: Files, **options: Any) -> LinearSystem:
-    """A Model Exchange FMU about a point of its run: at=T (the start, right after the initialisation)."""
+    """An FMU or a system about a point of its run: at=T (the start, right after the initialisation). Of units for Co-Simulation (`hidden`)
+    D is found only."""
     with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
         units = Units(files, folder)
         given, found = Options(units.files, options), c.Linearization()

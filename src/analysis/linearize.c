@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tutti/linearize.h>
 
+#include "analysis/cs_linear.h"
+#include "analysis/whole.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "base/vector.h"
+#include "master/coupling/consistent.h"
 #include "master/run.h"
 #include "solve/eigen.h"
-#include "unit/linear.h"
+#include "start/links.h"
 
 struct visitor {
     const struct tutti_log *log;
@@ -108,29 +113,31 @@ void tutti_linearization_fini(struct tutti_linearization *linearization)
     free(linearization->outputs);
     free(linearization->eigenvalues_re);
     free(linearization->eigenvalues_im);
+    free_names(linearization->hidden_names, linearization->hidden_count);
     *linearization = (struct tutti_linearization){0};
 }
 
-static enum tutti_err check_finite(const struct tutti_unit *unit, double t, const struct tutti_matrix *matrix,
-                                   const char *letter, const char *prime, char **row_names, char **column_names)
+/* `who`: "unit (file)", or the file of a system. */
+static enum tutti_err check_finite(const char *who, double t, const struct tutti_matrix *matrix, const char *letter,
+                                   const char *prime, char **row_names, char **column_names)
 {
     for (size_t c = 0; c < matrix->column_count; c++)
         for (int k = matrix->starts[c]; k < matrix->starts[c + 1]; k++)
             if (!isfinite(matrix->values[k]))
                 return tutti_fail(TUTTI_ERR_FMU,
-                                  "%s (%s): it cannot be linearised at t = %s: in %s, the derivative of '%s'%s by '%s' "
+                                  "%s: it cannot be linearised at t = %s: in %s, the derivative of '%s'%s by '%s' "
                                   "is %s",
-                                  unit->name, unit->fmu->path, TIME(t), letter, row_names[matrix->rows[k]], prime,
-                                  column_names[c], NUMBER(matrix->values[k]));
+                                  who, TIME(t), letter, row_names[matrix->rows[k]], prime, column_names[c],
+                                  NUMBER(matrix->values[k]));
     return TUTTI_OK;
 }
 
-static enum tutti_err check_all_finite(const struct tutti_unit *unit, const struct tutti_linearization *out)
+static enum tutti_err check_all_finite(const char *who, const struct tutti_linearization *out)
 {
-    TRY(check_finite(unit, out->time, &out->a, "A", "'", out->state_names, out->state_names));
-    TRY(check_finite(unit, out->time, &out->b, "B", "'", out->state_names, out->input_names));
-    TRY(check_finite(unit, out->time, &out->c, "C", "", out->output_names, out->state_names));
-    return check_finite(unit, out->time, &out->d, "D", "", out->output_names, out->input_names);
+    TRY(check_finite(who, out->time, &out->a, "A", "'", out->state_names, out->state_names));
+    TRY(check_finite(who, out->time, &out->b, "B", "'", out->state_names, out->input_names));
+    TRY(check_finite(who, out->time, &out->c, "C", "", out->output_names, out->state_names));
+    return check_finite(who, out->time, &out->d, "D", "", out->output_names, out->input_names);
 }
 
 /* Computed eigenvalues are those of A + E. Golub, Van Loan, Matrix Computations (4th ed.), section 7.5.6: the QR
@@ -143,7 +150,7 @@ static double margin_of(const struct tutti_linearization *out, double norm)
     return norm * (out->exact ? relative : fmax(relative, 10 * pow(DBL_EPSILON, 2.0 / 3)));
 }
 
-static enum tutti_err look_at_eigenvalues(struct visitor *visitor, const struct tutti_unit *unit)
+static enum tutti_err look_at_eigenvalues(struct visitor *visitor)
 {
     struct tutti_linearization *out = visitor->out;
     size_t n = out->state_count;
@@ -159,7 +166,7 @@ static enum tutti_err look_at_eigenvalues(struct visitor *visitor, const struct 
         free(im);
         if (err == TUTTI_ERR_MEMORY)
             return err;
-        tutti_log_printf(visitor->log, TUTTI_LOG_WARNING, unit->name, "there will be no eigenvalues: %s",
+        tutti_log_printf(visitor->log, TUTTI_LOG_WARNING, NULL, "there will be no eigenvalues: %s",
                          tutti_err_message());
         return TUTTI_OK;
     }
@@ -172,33 +179,207 @@ static enum tutti_err look_at_eigenvalues(struct visitor *visitor, const struct 
     return TUTTI_OK;
 }
 
-static enum tutti_err visit(void *context, struct tutti_unit *unit, double t)
+/* ---- units ---- */
+
+/* All units of the rank, linearised, and what connects them. */
+struct collection {
+    struct tutti_rank *rank;
+    struct tutti_whole_part *parts;
+    struct tutti_cs_linear *own;        /* per unit; of those for Co-Simulation */
+    size_t *first_input, *first_output; /* per unit, and one more: counted through all */
+    struct tutti_whole_link *links;
+    size_t link_count, link_room;
+    bool memory; /* there was enough */
+};
+
+static double short_step(const struct tutti_rank *rank)
 {
-    static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
-    struct visitor *visitor = context;
+    return fmax(1e-8 * rank->times.step, 1e-10 * fmax(fabs(rank->t), rank->span)); /* states do not move in it */
+}
+
+static enum tutti_err hide(struct visitor *visitor, const struct tutti_unit *unit)
+{
+    struct tutti_linearization *out = visitor->out;
+    out->hidden_names[out->hidden_count] = tutti_str_copy(unit->name);
+    if (!out->hidden_names[out->hidden_count++])
+        return tutti_fail_memory();
+    tutti_log_printf(visitor->log, TUTTI_LOG_WARNING, unit->name,
+                     "it is for Co-Simulation: its states cannot be seen, and count as constant; only D is found");
+    return TUTTI_OK;
+}
+
+static enum tutti_err linearize_unit(struct visitor *visitor, struct collection *c, uint32_t m)
+{
+    struct tutti_unit *unit = c->rank->units[m];
     struct tutti_linear *linear = NULL;
     unsigned all = TUTTI_WANT_A | TUTTI_WANT_B | TUTTI_WANT_C | TUTTI_WANT_D | TUTTI_WANT_VALUES;
-    TRY(unit->kind->linearize(unit, all, &linear));
+    struct tutti_cs_moment moment = {c->rank->t, short_step(c->rank), c->rank->times.stop};
+    if (unit->kind->linearize) {
+        TRY(unit->kind->linearize(unit, all, &linear));
+    } else if (unit->kind->interface == TUTTI_CS) {
+        TRY(tutti_cs_linearize(&c->own[m], unit, &moment));
+        TRY(hide(visitor, unit));
+        linear = &c->own[m].linear;
+    } else
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): an FMU for Scheduled Execution cannot be linearised",
+                          unit->name, unit->fmu->path);
+    c->parts[m] = (struct tutti_whole_part){unit->name, linear};
+    c->first_input[m + 1] = c->first_input[m] + linear->input_count;
+    c->first_output[m + 1] = c->first_output[m] + linear->output_count;
+    return TUTTI_OK;
+}
+
+/* The place of a node's first value among the inputs, or outputs, of its unit: continuous Reals in the order of the description. */
+static size_t place_in_unit(const struct collection *c, uint32_t node)
+{
+    const struct tutti_structure_node *n = &c->rank->job->structure.nodes[node];
+    const struct tutti_unit *unit = c->rank->units[n->component];
+    size_t place = 0;
+    for (uint32_t v = 0; v < n->variable; v++) {
+        const struct tutti_var *var = &unit->fmu->desc->vars[v];
+        size_t extent = 0;
+        if (!tutti_signal_is_real(var) || var->causality != (n->output ? TUTTI_OUTPUT : TUTTI_INPUT))
+            continue;
+        if (tutti_unit_extent(unit, v, &extent) == TUTTI_OK) /* it was asked before, and is none too large */
+            place += extent;
+    }
+    return place;
+}
+
+static void note_link(void *context, const struct tutti_signal_link *link)
+{
+    struct collection *c = context;
+    const struct tutti_structure_node *nodes = c->rank->job->structure.nodes;
+    size_t output = c->first_output[nodes[link->from].component] + place_in_unit(c, link->from) + link->from_element;
+    size_t input = c->first_input[nodes[link->to].component] + place_in_unit(c, link->to) + link->to_element;
+    c->memory = c->memory &&
+                tutti_vector_reserve(&c->links, &c->link_room, c->link_count + link->count, sizeof *c->links);
+    for (size_t e = 0; e < link->count && c->memory; e++)
+        c->links[c->link_count++] = (struct tutti_whole_link){output + e, input + e, link->factor};
+}
+
+/* ---- a point that fits together ---- */
+
+static enum tutti_err solve_consistent(struct tutti_rank *rank, struct tutti_consistent *consistent)
+{
+    struct tutti_outcome outcome = tutti_outcome_begin();
+    const double *signals = (const double *)(const void *)rank->wires.signals;
+    double *sizes = calloc(rank->wires.real_count + 1, sizeof *sizes);
+    bool solved = true, possible = true;
+    if (!sizes)
+        return tutti_fail_memory();
+    for (uint32_t r = 0; r < rank->wires.real_count; r++)
+        sizes[r] = fmax(fabs(signals[rank->wires.reals[r].place]), rank->wires.reals[r].nominal);
+    enum tutti_err err = tutti_consistent_is_possible(consistent, &possible);
+    if (!err && possible)
+        err = tutti_consistent_solve(consistent, rank->t, sizes, &outcome, &solved);
+    free(sizes);
+    TRY(err);
+    return solved ? TUTTI_OK : tutti_consistent_explain(consistent);
+}
+
+/* In a step units see inputs that others had before it: now all get what belongs to this point (Andersson 2016 eq. 6.17, 6.18). Units that cannot
+ * be read after their inputs are set keep theirs. */
+static enum tutti_err make_consistent(struct visitor *visitor, struct tutti_rank *rank)
+{
+    struct tutti_structure running = {0};
+    struct tutti_consistent *consistent = NULL;
+    TRY(tutti_structure_init(&running, rank->job->system, TUTTI_PHASE_RUN));
+    struct tutti_failure failure;
+    enum tutti_err err = tutti_consistent_open(&consistent, rank, &running);
+    if (err == TUTTI_ERR_UNSUPPORTED) {
+        tutti_log_printf(
+            visitor->log, TUTTI_LOG_WARNING, NULL,
+            "units in an algebraic loop are for Co-Simulation, and cannot be read after their inputs are set: they are "
+            "linearised with the inputs of their last steps");
+        err = TUTTI_OK;
+    } else if (!err)
+        err = solve_consistent(rank, consistent);
+    tutti_failure_keep(&failure, err);
+    tutti_consistent_close(consistent);
+    tutti_structure_fini(&running);
+    return tutti_failure_return(&failure);
+}
+
+/* ---- all of it ---- */
+
+static enum tutti_err collect(struct visitor *visitor, struct collection *c)
+{
+    uint32_t count = c->rank->member_count;
+    c->parts = calloc(count, sizeof *c->parts);
+    c->own = calloc(count, sizeof *c->own);
+    c->first_input = calloc((size_t)count + 1, sizeof *c->first_input);
+    c->first_output = calloc((size_t)count + 1, sizeof *c->first_output);
+    visitor->out->hidden_names = calloc((size_t)count + 1, sizeof *visitor->out->hidden_names);
+    if (!c->parts || !c->own || !c->first_input || !c->first_output || !visitor->out->hidden_names)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < count; m++)
+        TRY(linearize_unit(visitor, c, m));
+    tutti_links_each(c->rank, note_link, c);
+    return c->memory ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* The version of all units, if it is one. */
+static const char *version_of(const struct tutti_rank *rank)
+{
+    static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
+    for (uint32_t m = 1; m < rank->member_count; m++)
+        if (rank->units[m]->fmu->desc->fmi != rank->units[0]->fmu->desc->fmi)
+            return "several";
+    return versions[rank->units[0]->fmu->desc->fmi];
+}
+
+static enum tutti_err make(struct visitor *visitor, struct collection *c)
+{
+    const struct tutti_unit *unit = c->rank->units[0];
+    struct tutti_linearization *out = visitor->out;
+    char who[512];
+    TRY(collect(visitor, c));
+    if (c->rank->job->system->single) {
+        snprintf(who, sizeof who, "%s (%s)", unit->name, unit->fmu->path);
+        TRY(copy(out, c->parts[0].linear));
+    } else {
+        snprintf(who, sizeof who, "%s", c->rank->job->system->path);
+        TRY(tutti_whole_make(out, c->parts, c->rank->member_count, c->links, c->link_count));
+    }
+    TRY(check_all_finite(who, out));
+    return look_at_eigenvalues(visitor);
+}
+
+static enum tutti_err visit(void *context, struct tutti_rank *rank)
+{
+    struct visitor *visitor = context;
+    struct collection c = {.rank = rank, .memory = true};
     visitor->came = true;
-    visitor->out->time = t;
-    visitor->out->fmi = versions[unit->fmu->desc->fmi];
-    TRY(copy(visitor->out, linear));
-    TRY(check_all_finite(unit, visitor->out));
-    return look_at_eigenvalues(visitor, unit);
+    visitor->out->time = rank->t;
+    visitor->out->fmi = version_of(rank);
+    if (rank->job->system->fed_count > 0)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s: a system with lines (--tlm) or constraints (--constrain) cannot be linearised",
+                          rank->job->system->path);
+    TRY(tutti_links_check(rank));
+    if (!rank->job->system->single)
+        TRY(make_consistent(visitor, rank));
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, make(visitor, &c));
+    for (uint32_t m = 0; m < rank->member_count && c.own; m++)
+        tutti_cs_linear_fini(&c.own[m]);
+    free(c.parts);
+    free(c.own);
+    free(c.first_input);
+    free(c.first_output);
+    free(c.links);
+    return tutti_failure_return(&failure);
 }
 
 static enum tutti_err run_to_point(const struct tutti_run_options *options, struct tutti_run_stats *stats,
                                    struct tutti_linearization *out)
 {
     struct tutti_run_options run = *options;
-    if (run.interface && strcmp(run.interface, "cs") == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "linearising needs Model Exchange, not --interface cs");
-    if (!run.interface || strcmp(run.interface, "auto") == 0)
-        run.interface = "me";
+    run.prefers_exchange = true;
     run.output = NULL;
     struct visitor visitor = {.log = run.log, .out = out};
     struct tutti_visit plan = {
-        .purpose = "linearising",
         .has_at = options->has_at,
         .at = options->at,
         .visit = visit,

@@ -38,7 +38,7 @@ enum tutti_err tutti_interface_find(const struct tutti_run_options *options, con
     TRY(tutti_interface_choose(options, &choice));
     bool has = fmu->desc->interfaces[TUTTI_ME].present;
     bool prefers = ((options->solver || options->sensitivity_count > 0) && (single || has)) ||
-                   (joins_units(options) && has && !single);
+                   (joins_units(options) && has && !single) || (options->prefers_exchange && has);
     return tutti_unit_kind_for(fmu, choice, prefers, kind);
 }
 

@@ -65,19 +65,6 @@ static enum tutti_err load(struct tutti_job *job, const struct tutti_job *earlie
                             job->system->path);
 }
 
-static enum tutti_err check_visit_takes(const struct tutti_job *job)
-{
-    if (!job->visit)
-        return TUTTI_OK;
-    const struct tutti_component *component = &job->system->components[0];
-    if (job->system->component_count > 1)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s takes one FMU, not a system", job->visit->purpose);
-    if (!component->fmu->desc->interfaces[TUTTI_ME].present)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: %s needs Model Exchange, which this FMU does not have",
-                          component->fmu->path, job->visit->purpose);
-    return TUTTI_OK;
-}
-
 static enum tutti_err place_visit(struct tutti_job *job)
 {
     if (!job->visit)
@@ -167,10 +154,8 @@ static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earl
     TRY(load(job, earlier));
     TRY(tutti_annotation_of_system(&job->options, job->system));
     TRY(tutti_options_check(&job->options)); /* what only both of them say may not go together */
-    TRY(check_visit_takes(job));
     if (job->system->single)
-        TRY(tutti_unit_kind_for(job->system->fmus[0], choice,
-                                job->options.solver != NULL || job->options.sensitivity_count > 0, &kind));
+        TRY(tutti_interface_find(&job->options, job->system->fmus[0], true, &kind));
     TRY(tutti_times_resolve(&job->times, &job->options, job->system, kind ? kind->interface : TUTTI_CS,
                             earlier ? NULL : job->options.log));
     TRY(place_visit(job));

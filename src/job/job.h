@@ -14,13 +14,14 @@
 #include "system/trajectory.h"
 #include "unit/unit.h"
 
-/* A look at a Model Exchange unit in the middle of a run: called once, at time `at`, after events there; the run then ends. Not
- * called if the FMU ended it before, or there. */
+struct tutti_rank;
+
+/* A look at all units in the middle of a run: called once, at time `at`, after events there; the run then ends. Not called if an FMU ended
+ * it before, or there. Units are of Model Exchange, where the options leave that open and the FMU has it. */
 struct tutti_visit {
-    const char *purpose; /* "linearising": what needs Model Exchange, for a message */
     bool has_at;
     double at; /* default: the start time */
-    enum tutti_err (*visit)(void *context, struct tutti_unit *unit, double t);
+    enum tutti_err (*visit)(void *context, struct tutti_rank *rank);
     void *context;
 };
 

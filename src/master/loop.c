@@ -342,8 +342,8 @@ static bool goes_on(const struct tutti_loop *loop)
 
 static enum tutti_err visit(const struct tutti_loop *loop)
 {
-    const struct tutti_rank *rank = loop->master->rank;
-    return rank->job->visit->visit(rank->job->visit->context, rank->members[0].unit, rank->t);
+    struct tutti_rank *rank = loop->master->rank;
+    return rank->job->visit->visit(rank->job->visit->context, rank);
 }
 
 /* A step that is good as it comes. */

@@ -34,8 +34,7 @@
 #define OPTION(kind_, name_, field, ...)                                                                               \
     {.name = name_, .kind = TUTTI_OPTION_##kind_, PLACES_##kind_(field), __VA_ARGS__},
 #define COUPLED                                                                                                        \
-    .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_COUPLING,                                     \
-    .commands = TUTTI_IN_RUN | TUTTI_IN_NEW | TUTTI_IN_ANALYZE | TUTTI_IN_STUDY
+    .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_COUPLING, .commands = TUTTI_IN_SIMULATING
 #define FEDERATED .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_FEDERATION
 
 const struct tutti_option tutti_options[] = {

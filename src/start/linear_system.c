@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "rank/agree.h"
+#include "start/links.h"
 #include "unit/linear.h"
 
 struct collector {
@@ -19,24 +20,13 @@ struct collector {
 
 /* ---- what is connected ---- */
 
-static bool is_real(const struct tutti_var *var)
-{
-    return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
-}
-
-static const struct tutti_var *var_of(const struct tutti_structure *structure, uint32_t node)
-{
-    const struct tutti_structure_node *n = &structure->nodes[node];
-    return &structure->system->components[n->component].fmu->desc->vars[n->variable];
-}
-
 /* Values of connected continuous inputs, or outputs, of a component. */
 static size_t count_values(const struct collector *c, uint32_t component, bool outputs)
 {
     const struct tutti_structure *structure = &c->rank->job->structure;
     size_t count = 0;
     for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++)
-        if (structure->nodes[n].output == outputs && is_real(var_of(structure, n)))
+        if (structure->nodes[n].output == outputs && tutti_signal_is_real(tutti_signal_var(structure, n)))
             count += c->rank->wires.slots[n].count;
     return count;
 }
@@ -48,47 +38,30 @@ static size_t place_of(const struct collector *c, uint32_t node)
     uint32_t component = structure->nodes[node].component;
     bool output = structure->nodes[node].output;
     size_t place = output ? c->first_output[component] : c->first_input[component];
-    if (!is_real(var_of(structure, node)))
+    if (!tutti_signal_is_real(tutti_signal_var(structure, node)))
         return SIZE_MAX;
     for (uint32_t n = structure->component_first[component]; n < node; n++)
-        if (structure->nodes[n].output == output && is_real(var_of(structure, n)))
+        if (structure->nodes[n].output == output && tutti_signal_is_real(tutti_signal_var(structure, n)))
             place += c->rank->wires.slots[n].count;
     return place;
 }
 
-/* What a wire brings to an input. */
-static void add_link(const struct collector *c, const struct tutti_wire *wire, const struct tutti_slot *slot,
-                     size_t input)
+static void add_link(void *context, const struct tutti_signal_link *link)
 {
-    const struct tutti_end *from = &wire->connection->from;
-    uint32_t source = tutti_structure_find(&c->rank->job->structure, from->component, from->variable, true);
-    size_t output = source == TUTTI_NONE ? SIZE_MAX : place_of(c, source);
-    if (output == SIZE_MAX || wire->connection->at_start_only)
-        return;
-    size_t begin = wire->from / sizeof(double);
-    size_t first =
-        (size_t)((const double *)c->rank->wires.slots[source].values - (const double *)(void *)c->rank->wires.signals);
-    size_t to = (size_t)((const double *)wire->to - (const double *)slot->values);
-    double factor = wire->conversion->linear ? wire->conversion->factor : 1;
-    for (uint32_t e = 0; e < wire->count; e++)
-        c->links[(output + begin - first + e) * c->model->system.inputs + input + to + e] += factor;
+    struct collector *c = context;
+    size_t output = place_of(c, link->from) + link->from_element, input = place_of(c, link->to) + link->to_element;
+    for (size_t e = 0; e < link->count; e++)
+        c->links[(output + e) * c->model->system.inputs + input + e] += link->factor;
 }
 
 static enum tutti_err link_up(struct collector *c)
 {
-    const struct tutti_wires *wires = &c->rank->wires;
     c->links =
         tutti_arena_array(&c->model->arena, c->model->system.inputs * c->model->system.outputs, sizeof *c->links);
     if (!c->links)
         return tutti_fail_memory();
     c->model->system.links = c->links;
-    for (uint32_t n = 0; n < c->rank->job->structure.node_count; n++) {
-        const struct tutti_slot *slot = &wires->slots[n];
-        size_t input = c->rank->job->structure.nodes[n].output ? SIZE_MAX : place_of(c, n);
-        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count && input != SIZE_MAX; w++)
-            if (wires->wires[w].conversion->from == TUTTI_TYPE_FLOAT64)
-                add_link(c, &wires->wires[w], slot, input);
-    }
+    tutti_links_each(c->rank, add_link, c);
     return TUTTI_OK;
 }
 
@@ -175,7 +148,7 @@ static enum tutti_err map_axis(struct collector *c, const struct tutti_unit *uni
         return tutti_fail_memory();
     for (uint32_t v = 0; v < desc->var_count; v++) {
         size_t extent;
-        if (!is_real(&desc->vars[v]) || desc->vars[v].causality != (outputs ? TUTTI_OUTPUT : TUTTI_INPUT))
+        if (!tutti_signal_is_real(&desc->vars[v]) || desc->vars[v].causality != (outputs ? TUTTI_OUTPUT : TUTTI_INPUT))
             continue;
         TRY(tutti_unit_extent(unit, v, &extent));
         uint32_t node = tutti_structure_find(&c->rank->job->structure, component, v, outputs);
@@ -352,21 +325,6 @@ static enum tutti_err count_all(struct collector *c)
     return TUTTI_OK;
 }
 
-/* Outputs of the model structure only have a row in C and D. */
-static enum tutti_err check_outputs(const struct collector *c)
-{
-    const struct tutti_structure *structure = &c->rank->job->structure;
-    for (uint32_t n = 0; n < structure->node_count; n++) {
-        const struct tutti_var *var = var_of(structure, n);
-        bool fits = var->causality == (structure->nodes[n].output ? TUTTI_OUTPUT : TUTTI_INPUT);
-        if (is_real(var) && !fits && c->rank->wires.slots[n].wire_count + structure->nodes[n].output > 0)
-            return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s.%s' is connected, and is no %s",
-                              c->rank->units[structure->nodes[n].component]->name, var->name,
-                              structure->nodes[n].output ? "output" : "input");
-    }
-    return TUTTI_OK;
-}
-
 static bool is_asked(const struct collector *c, uint32_t component)
 {
     return tutti_rank_owns(c->rank, component);
@@ -455,7 +413,7 @@ static enum tutti_err share(struct collector *c)
 static enum tutti_err collect(struct collector *c)
 {
     TRY(count_all(c));
-    TRY(check_outputs(c));
+    TRY(tutti_links_check(c->rank)); /* outputs of the model structure only have a row in C and D */
     TRY(link_up(c));
     TRY(constrain(c));
     describe(c);

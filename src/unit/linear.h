@@ -16,7 +16,11 @@ enum { TUTTI_WANT_VALUES = 16 };
 
 enum { TUTTI_LINEAR_A, TUTTI_LINEAR_B, TUTTI_LINEAR_C, TUTTI_LINEAR_D, TUTTI_LINEAR_COUNT };
 
-/* Owned by the unit. */
+/* How far a column is moved to each side for a difference, in sizes of its variable: the third root of the rounding, where truncation and
+ * cancellation are alike (Nocedal, Wright, Numerical Optimization, section 8.1). */
+#define TUTTI_LINEAR_REACH 6.055454452393343e-6
+
+/* Owned by the unit, or by who asked (analysis/cs_linear.h). */
 struct tutti_linear {
     size_t state_count, input_count, output_count;
     char **state_names, **input_names, **output_names;
@@ -26,5 +30,8 @@ struct tutti_linear {
     bool exact;                                      /* by directional derivatives; else by differences */
     bool by_model; /* the model structure says where zeros are; else anything may depend on anything */
 };
+
+/* For those that own one: what lies in it. */
+void tutti_linear_release(struct tutti_linear *linear);
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/me_axis.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/number.h"
+#include "base/str.h"
 #include "base/vector.h"
 
 enum tutti_err tutti_me_axis_init(struct me_axis *axis, size_t count)
@@ -71,6 +75,55 @@ void tutti_me_axis_name(const struct me_axis *axis, const struct tutti_unit *uni
                            d + 1u == var->dimension_count ? "]" : "");
         at %= below;
     }
+}
+
+enum tutti_err tutti_me_axis_names(const struct me_axis *axis, const struct tutti_unit *unit, size_t count,
+                                   const char *word, char ***out)
+{
+    size_t room = 0;
+    for (size_t k = 0; k < axis->count; k++)
+        if (axis->indices[k] != TUTTI_NONE) {
+            const struct tutti_var *var = &unit->fmu->desc->vars[axis->indices[k]];
+            size_t length = strlen(var->name) + (size_t)var->dimension_count * TUTTI_NUMBER_MAX;
+            room = length > room ? length : room;
+        }
+    room += strlen(word) + TUTTI_NUMBER_MAX;
+    *out = calloc(count + 1, sizeof **out);
+    char *text = malloc(room);
+    bool enough = *out && text;
+    for (size_t i = 0; i < count && enough; i++) {
+        tutti_me_axis_name(axis, unit, i, word, text, room);
+        (*out)[i] = tutti_str_copy(text);
+        enough = (*out)[i] != NULL;
+    }
+    free(text);
+    return enough ? TUTTI_OK : tutti_fail_memory();
+}
+
+void tutti_me_axis_free_names(char **names, size_t count)
+{
+    for (size_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+void tutti_me_axis_negate(const struct me_axis *axis, const struct tutti_unit *unit, double *values)
+{
+    for (size_t k = 0; k < axis->count; k++)
+        if (unit->fmu->desc->vars[axis->indices[k]].negated)
+            values[k] = -values[k];
+}
+
+double *tutti_me_axis_nominals(const struct me_axis *axis, const struct tutti_unit *unit)
+{
+    double *nominals = calloc(axis->size + 1, sizeof *nominals);
+    for (size_t k = 0; nominals && k < axis->count; k++) {
+        const struct tutti_bounds *bounds = unit->fmu->desc->vars[axis->indices[k]].bounds;
+        double nominal = bounds && bounds->has_nominal ? fabs(bounds->nominal) : 1;
+        for (size_t i = axis->starts[k]; i < axis->starts[k + 1]; i++)
+            nominals[i] = nominal > 0 && isfinite(nominal) ? nominal : 1;
+    }
+    return nominals;
 }
 
 struct places {
@@ -153,5 +206,23 @@ enum tutti_err tutti_me_axis_pattern(const struct tutti_unit *unit, const struct
         err = tutti_pattern_init(pattern, (int32_t)rows->size, (int32_t)columns->size, places.items, places.count);
     free(places.items);
     free(place_of);
+    return err;
+}
+
+enum tutti_err tutti_me_axis_outputs_pattern(const struct tutti_unit *unit, const struct me_axis *rows,
+                                             const struct me_axis *columns, struct tutti_pattern *pattern, bool *known)
+{
+    const struct tutti_unknowns *outputs = &unit->fmu->desc->outputs;
+    const struct tutti_unknown **unknowns = calloc(rows->count + 1, sizeof *unknowns);
+    if (!unknowns)
+        return tutti_fail_memory();
+    for (size_t row = 0; row < rows->count; row++)
+        for (uint32_t i = 0; i < outputs->count; i++)
+            if (outputs->items[i].variable == rows->indices[row]) {
+                unknowns[row] = &outputs->items[i];
+                *known = *known || outputs->items[i].has_dependencies;
+            }
+    enum tutti_err err = tutti_me_axis_pattern(unit, rows, unknowns, columns, pattern);
+    free(unknowns);
     return err;
 }

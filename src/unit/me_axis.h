@@ -27,10 +27,23 @@ TUTTI_CHECKED enum tutti_err tutti_me_axis_collect(struct me_axis *axis, const s
 void tutti_me_axis_name(const struct me_axis *axis, const struct tutti_unit *unit, size_t i, const char *word,
                         char *out, size_t size);
 
+/* The names of all `count` scalars, each in memory of its own; tutti_me_axis_free_names releases them, also after a failure. */
+TUTTI_CHECKED enum tutti_err tutti_me_axis_names(const struct me_axis *axis, const struct tutti_unit *unit,
+                                                 size_t count, const char *word, char ***out);
+void tutti_me_axis_free_names(char **names, size_t count);
+/* FMI 1.0's negated aliases (scalars): from what the reference holds to the variable, and back. */
+void tutti_me_axis_negate(const struct me_axis *axis, const struct tutti_unit *unit, double *values);
+/* Per scalar: its size where it counts; 1 unless the FMU says otherwise. The caller's (free); NULL: no memory. */
+double *tutti_me_axis_nominals(const struct me_axis *axis, const struct tutti_unit *unit);
+
 /* Where the matrix d(rows)/d(columns) may be other than zero: row variable k is the unknown `unknowns[k]`, NULL if the model
  * structure does not have it. */
 TUTTI_CHECKED enum tutti_err tutti_me_axis_pattern(const struct tutti_unit *unit, const struct me_axis *rows,
                                                    const struct tutti_unknown *const *unknowns,
                                                    const struct me_axis *columns, struct tutti_pattern *pattern);
+/* The same of the outputs `rows`. *known becomes true if the model structure tells the dependencies of one. */
+TUTTI_CHECKED enum tutti_err tutti_me_axis_outputs_pattern(const struct tutti_unit *unit, const struct me_axis *rows,
+                                                           const struct me_axis *columns, struct tutti_pattern *pattern,
+                                                           bool *known);
 
 #endif

@@ -11,29 +11,6 @@
 #include "base/number.h"
 #include "base/str.h"
 
-static enum tutti_err name_axis(struct me_model *model, const struct me_axis *axis, size_t count, const char *word,
-                                char ***out)
-{
-    size_t room = 0;
-    for (size_t k = 0; k < axis->count; k++)
-        if (axis->indices[k] != TUTTI_NONE) {
-            const struct tutti_var *var = &model->unit->fmu->desc->vars[axis->indices[k]];
-            size_t length = strlen(var->name) + (size_t)var->dimension_count * TUTTI_NUMBER_MAX;
-            room = length > room ? length : room;
-        }
-    room += strlen(word) + TUTTI_NUMBER_MAX;
-    *out = calloc(count + 1, sizeof **out);
-    char *text = malloc(room);
-    bool enough = *out && text;
-    for (size_t i = 0; i < count && enough; i++) {
-        tutti_me_axis_name(axis, model->unit, i, word, text, room);
-        (*out)[i] = tutti_str_copy(text);
-        enough = (*out)[i] != NULL;
-    }
-    free(text);
-    return enough ? TUTTI_OK : tutti_fail_memory();
-}
-
 /* The rows of `top`, then those of `bottom`. */
 static enum tutti_err stack(const struct tutti_pattern *top, const struct tutti_pattern *bottom,
                             struct tutti_pattern *out)
@@ -53,25 +30,6 @@ static enum tutti_err stack(const struct tutti_pattern *top, const struct tutti_
     return err;
 }
 
-static enum tutti_err outputs_pattern(struct me_linear *own, const struct me_axis *columns,
-                                      struct tutti_pattern *pattern)
-{
-    struct me_model *model = own->model;
-    const struct tutti_unknowns *outputs = &model->unit->fmu->desc->outputs;
-    const struct tutti_unknown **unknowns = calloc(own->outputs.count + 1, sizeof *unknowns);
-    if (!unknowns)
-        return tutti_fail_memory();
-    for (size_t row = 0; row < own->outputs.count; row++)
-        for (uint32_t i = 0; i < outputs->count; i++)
-            if (outputs->items[i].variable == own->outputs.indices[row]) {
-                unknowns[row] = &outputs->items[i];
-                own->linear.by_model = own->linear.by_model || outputs->items[i].has_dependencies;
-            }
-    enum tutti_err err = tutti_me_axis_pattern(model->unit, &own->outputs, unknowns, columns, pattern);
-    free(unknowns);
-    return err;
-}
-
 static enum tutti_err set_up_half(struct me_linear *own, struct me_linear_half *half, int upper, int lower)
 {
     struct me_model *model = own->model;
@@ -85,7 +43,8 @@ static enum tutti_err set_up_half(struct me_linear *own, struct me_linear_half *
     /* FMI 1.0 tells the inputs that an output depends on, not the states: all outputs by all of these. */
     bool told = half->columns->size == columns && (model->unit->fmu->desc->fmi > 1 || half == &own->by_inputs);
     if (told)
-        TRY(outputs_pattern(own, half->columns, &patterns[lower]));
+        TRY(tutti_me_axis_outputs_pattern(model->unit, &own->outputs, half->columns, &patterns[lower],
+                                          &own->linear.by_model));
     else
         TRY(tutti_pattern_full(&patterns[lower], (int32_t)own->outputs.size, (int32_t)columns));
     TRY(stack(&patterns[upper], &patterns[lower], &both));
@@ -100,21 +59,6 @@ static enum tutti_err set_up_half(struct me_linear *own, struct me_linear_half *
             return tutti_fail_memory();
     }
     return half->seed ? TUTTI_OK : tutti_fail_memory();
-}
-
-static enum tutti_err take_nominals(struct me_linear *own)
-{
-    struct me_model *model = own->model;
-    own->by_inputs.nominals = own->input_nominals = calloc(own->inputs.size + 1, sizeof(double));
-    if (!own->input_nominals)
-        return tutti_fail_memory();
-    for (size_t k = 0; k < own->inputs.count; k++) {
-        const struct tutti_bounds *bounds = model->unit->fmu->desc->vars[own->inputs.indices[k]].bounds;
-        double nominal = bounds && bounds->has_nominal ? fabs(bounds->nominal) : 1;
-        for (size_t i = own->inputs.starts[k]; i < own->inputs.starts[k + 1]; i++)
-            own->input_nominals[i] = nominal > 0 && isfinite(nominal) ? nominal : 1;
-    }
-    return TUTTI_OK;
 }
 
 static enum tutti_err allocate(struct me_linear *own)
@@ -142,13 +86,15 @@ static enum tutti_err set_up(struct me_linear *own)
     linear->state_count = model->states;
     linear->input_count = own->inputs.size;
     linear->output_count = own->outputs.size;
-    TRY(name_axis(model, &model->variables, linear->state_count, "state", &linear->state_names));
-    TRY(name_axis(model, &own->inputs, linear->input_count, "input", &linear->input_names));
-    TRY(name_axis(model, &own->outputs, linear->output_count, "output", &linear->output_names));
+    TRY(tutti_me_axis_names(&model->variables, model->unit, linear->state_count, "state", &linear->state_names));
+    TRY(tutti_me_axis_names(&own->inputs, model->unit, linear->input_count, "input", &linear->input_names));
+    TRY(tutti_me_axis_names(&own->outputs, model->unit, linear->output_count, "output", &linear->output_names));
     own->by_states.columns = &model->variables;
     own->by_states.nominals = model->nominals;
     own->by_inputs.columns = &own->inputs;
-    TRY(take_nominals(own));
+    own->by_inputs.nominals = own->input_nominals = tutti_me_axis_nominals(&own->inputs, model->unit);
+    if (!own->input_nominals)
+        return tutti_fail_memory();
     TRY(set_up_half(own, &own->by_states, TUTTI_LINEAR_A, TUTTI_LINEAR_C));
     TRY(set_up_half(own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D));
     TRY(allocate(own));
@@ -159,20 +105,12 @@ static enum tutti_err set_up(struct me_linear *own)
     return TUTTI_OK;
 }
 
-/* FMI 1.0's negated aliases (scalars): from what the reference holds to the variable, and back. */
-static void negate(const struct me_model *model, const struct me_axis *axis, double *values)
-{
-    for (size_t k = 0; k < axis->count; k++)
-        if (model->unit->fmu->desc->vars[axis->indices[k]].negated)
-            values[k] = -values[k];
-}
-
 static enum tutti_err get_axis(struct me_model *model, const struct me_axis *axis, double *values)
 {
     if (axis->count == 0)
         return TUTTI_OK;
     TRY(tutti_instance_get(model->instance, TUTTI_TYPE_FLOAT64, axis->references, axis->count, values, axis->size));
-    negate(model, axis, values);
+    tutti_me_axis_negate(axis, model->unit, values);
     return TUTTI_OK;
 }
 
@@ -205,17 +143,17 @@ static enum tutti_err move(struct me_linear *own, bool states, double *values)
         TRY(tutti_me_model_place(model, model->here_time, values, &discarded));
         return discarded ? discards(model) : TUTTI_OK;
     }
-    negate(model, &own->inputs, values);
+    tutti_me_axis_negate(&own->inputs, model->unit, values);
     enum tutti_err err = tutti_instance_set(model->instance, TUTTI_TYPE_FLOAT64, own->inputs.references,
                                             own->inputs.count, values, own->inputs.size);
-    negate(model, &own->inputs, values);
+    tutti_me_axis_negate(&own->inputs, model->unit, values);
     return err;
 }
 
 /* How far column c moves each way: the third root of the rounding, where truncation and cancellation are alike. */
 static double reach(const struct me_linear *own, const struct me_linear_half *half, size_t c)
 {
-    return 6.055454452393343e-6 * fmax(fabs(own->base[c]), half->nominals[c]);
+    return TUTTI_LINEAR_REACH * fmax(fabs(own->base[c]), half->nominals[c]);
 }
 
 /* A difference both ways about the point: seldom asked for and wanted well. The seed holds 1 in the columns of a
@@ -342,23 +280,24 @@ enum tutti_err tutti_me_linearize(struct me_linear *own, unsigned want, struct t
     return TUTTI_OK;
 }
 
-static void free_names(char **names, size_t count)
+void tutti_linear_release(struct tutti_linear *linear)
 {
-    for (size_t i = 0; names && i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-void tutti_me_linear_fini(struct me_linear *own)
-{
-    struct tutti_linear *linear = &own->linear;
-    free_names(linear->state_names, linear->state_count);
-    free_names(linear->input_names, linear->input_count);
-    free_names(linear->output_names, linear->output_count);
+    tutti_me_axis_free_names(linear->state_names, linear->state_count);
+    tutti_me_axis_free_names(linear->input_names, linear->input_count);
+    tutti_me_axis_free_names(linear->output_names, linear->output_count);
     for (int m = 0; m < TUTTI_LINEAR_COUNT; m++) {
         tutti_pattern_fini(&linear->patterns[m]);
         free(linear->values[m]);
     }
+    free(linear->states);
+    free(linear->derivatives);
+    free(linear->inputs);
+    free(linear->outputs);
+}
+
+void tutti_me_linear_fini(struct me_linear *own)
+{
+    tutti_linear_release(&own->linear);
     struct me_linear_half *halves[] = {&own->by_states, &own->by_inputs};
     for (int h = 0; h < 2; h++) {
         tutti_colouring_fini(&halves[h]->all);
@@ -373,10 +312,6 @@ void tutti_me_linear_fini(struct me_linear *own)
     free(own->base);
     free(own->moved);
     free(own->input_nominals);
-    free(linear->states);
-    free(linear->derivatives);
-    free(linear->inputs);
-    free(linear->outputs);
 }
 
 /* ---- <tutti/extra.h> ---- */

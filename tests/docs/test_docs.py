@@ -35,7 +35,7 @@ sys.path.append(str(SOURCE / "tools"))
 from options import MANUAL  # noqa: E402
 
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
-LIKE_RUN = {"analyze", "sweep", "estimate", "pack", "wrap"}  # commands that take options of a run, which are explained there
+LIKE_RUN = {"linearize", "analyze", "sweep", "estimate", "pack", "wrap"}  # commands that take options of a run, which are explained there
 MORE = ("tutorial.md", "troubleshooting.md", "masters.md", "algorithms.md", "model-exchange.md")  # pages, beside those, with options
 PATIENCE = 300  # seconds, for a block; a safety net, not a measurement
 

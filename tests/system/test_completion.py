@@ -29,8 +29,8 @@ CASES = (
     ("tutti run --input ", {"inputs.csv", "systems/"}),
     ("tutti run -o ", {"inputs.csv", "result.mat", "systems/"}),
     ("tutti run --set ", set()),
-    ("tutti linearize b", {"ball.fmu"}),
-    ("tutti linearize my", set()),
+    ("tutti compile b", {"ball.fmu"}),
+    ("tutti compile my", set()),
     ("tutti node --cache ", {"systems/"}),
     ("tutti node --wor", set()),
     ("tutti completion ", {"bash", "zsh", "fish"}),
@@ -117,7 +117,7 @@ class Fish(Bash):
 
 class Zsh(Bash):
     shell = "zsh"
-    other = ("tutti linearize my",)  # where no file has the right ending, zsh offers all
+    other = ("tutti compile my",)  # where no file has the right ending, zsh offers all
 
     def complete(self, lines):
         """Types the lines into a shell on a terminal, each with Tab behind it."""

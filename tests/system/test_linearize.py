@@ -7,9 +7,11 @@ import os
 import pathlib
 import re
 import unittest
+import zipfile
 
 import numpy as np
 import scipy.io
+import scipy.linalg
 import scipy.sparse
 from scipy.integrate import solve_ivp
 
@@ -33,6 +35,11 @@ def pendulum_matrices(x1, u1, u2, u3):
     """A and B of Pendulum.c: x2' = (u3 - g) sin x1 + (u1 + u2) cos x1."""
     slope = (u3 - G) * math.cos(x1) - (u1 + u2) * math.sin(x1)
     return [[0, 1], [slope, 0]], [[0, 0, 0], [math.cos(x1), math.cos(x1), math.sin(x1)]]
+
+
+def subsystem_fmu(model, version):
+    """x' = -x + b u, y = c x + d u; SubsystemPlain has no directional derivatives."""
+    return str(EXAMPLES / "linear_coupling" / f"{model}_fmi{version}.fmu")
 
 
 class System:
@@ -259,6 +266,136 @@ class Shapes(LinearizeTest):
         self.assertEqual([getattr(system, letter).shape for letter in "ABCD"], 4 * [(0, 0)])
 
 
+class CoSimulation(LinearizeTest):
+    """What is left of an FMU that hides its states: D."""
+
+    def hidden(self, fmu, *options):
+        return System(self.tutti("linearize", fmu, "-o", "-", "--quiet", "--interface", "cs", *options).out)
+
+    @staticmethod
+    def without_dependence(fmu):
+        """Changes of a description that says of all unknowns that they depend on nothing."""
+        with zipfile.ZipFile(fmu) as archive:
+            unknowns = re.findall(r"<Unknown [^>]*>", archive.read("modelDescription.xml").decode())
+        return [(tag, re.sub(r' dependencies(Kind)?="[^"]*"', "", tag).replace("<Unknown ", '<Unknown dependencies="" ')) for tag in dict.fromkeys(unknowns)]
+
+    def test_d(self):
+        for model, exact in (("Subsystem", True), ("SubsystemPlain", False)):
+            for version in ("2", "3"):
+                for at in ("0", "0.5"):
+                    system = self.hidden(subsystem_fmu(model, version), "--set", "d=-0.75", "--set", "c=3", "--at", at)
+                    self.assertEqual((system["exact"], system["state_names"], system.A.shape), (exact, [], (0, 0)))
+                    self.assertEqual(len(system["hidden"]), 1)
+                    self.assert_matrix(system.D, [[-0.75]], EXACT if exact else 1e-7)
+
+    def test_same_as_model_exchange(self):
+        for fmu in (kit_fmu("Tracker", "2"), kit_fmu("Feedthrough", "3"), mass_fmu("2"), mass_fmu("3")):
+            self.assert_matrix(self.hidden(fmu).D, self.linearize(fmu, "--interface", "me").D, 1e-7)
+
+    def test_nothing_follows_at_once(self):
+        """The model structure says so: no step has to be tried, and so none has to be taken back."""
+        fmu = self.altered(subsystem_fmu("SubsystemPlain", "2"), ('canGetAndSetFMUstate="true"', 'canGetAndSetFMUstate="false"'),
+                           *self.without_dependence(subsystem_fmu("SubsystemPlain", "2")))
+        system = self.hidden(fmu, "--rollback", "fmu")
+        self.assertTrue(system["exact"])
+        self.assert_matrix(system.D, [[0]], 0)
+
+    def test_the_only_interface(self):
+        outcome = self.tutti("linearize", kit_fmu("Dahlquist", "1cs"), "-o", self.path("out.json"))
+        self.assertRegex(outcome.err, "is for Co-Simulation: its states cannot be seen")
+        self.assertRegex(outcome.err, "hidden .*D only")
+
+
+class Systems(LinearizeTest):
+    """Andersson 2016 eq. 6.5: A + B L (I - D L)^-1 C, against the same computed from the units' own matrices."""
+
+    def whole(self, parts, connections, *options):
+        """parts: name -> FMU; connections: (from, to, factor)."""
+        files = [f"{name}={fmu}" for name, fmu in parts.items()]
+        joined = [word for source, to, factor in connections for word in ("--connect", f"{source}*{factor}={to}" if factor != 1 else f"{source}={to}")]
+        outcome = self.tutti("linearize", *files, *joined, "-o", "-", "--quiet", "--interface", "me", *options)
+        return System(outcome.out)
+
+    def expected(self, units, connections):
+        """units: name -> (A, B, C, D, states, inputs, outputs) -> the four matrices."""
+        blocks = [[np.atleast_2d(np.array(unit[k], dtype=float)) for unit in units.values()] for k in range(4)]
+        A, B, C, D = (scipy.linalg.block_diag(*block) for block in blocks)
+        inputs = [f"{name}.{variable}" for name, unit in units.items() for variable in unit[5]]
+        outputs = [f"{name}.{variable}" for name, unit in units.items() for variable in unit[6]]
+        L = np.zeros((len(inputs), len(outputs)))
+        for source, to, factor in connections:
+            L[inputs.index(to), outputs.index(source)] += factor
+        E = np.eye(len(inputs))[:, [i for i, row in enumerate(L) if not row.any()]]
+        loop = np.linalg.inv(np.eye(len(outputs)) - D @ L)
+        return A + B @ L @ loop @ C, (B + B @ L @ loop @ D) @ E, loop @ C, loop @ D @ E
+
+    def compare(self, system, expected, tolerance):
+        for letter, matrix in zip("ABCD", expected):
+            self.assert_matrix(getattr(system, letter), matrix, tolerance)
+
+    def test_two_with_feedthrough(self):
+        """Andersson's example 6.1.1 with d1, d2; at the start and later, in all versions, with every coupling."""
+        connections = [("a.y", "b.u", 1), ("b.y", "a.u", 1)]
+        units = {"a": ([[-1]], [[1]], [[1]], [[0.5]], ["x"], ["u"], ["y"]), "b": ([[-1]], [[3]], [[-5]], [[0.25]], ["x"], ["u"], ["y"])}
+        values = [word for text in ("a.b=1", "a.c=1", "a.d=0.5", "b.b=3", "b.c=-5", "b.d=0.25") for word in ("--set", text)]
+        wanted = self.expected(units, connections)
+        for model, tolerance in (("Subsystem", 4 * EXACT), ("SubsystemPlain", DIFFERENCES)):
+            for options in ((), ("--at", "0.5", "--coupling", "jacobi"), ("--at", "0.5", "--coupling", "strong")):
+                system = self.whole({"a": subsystem_fmu(model, "2"), "b": subsystem_fmu(model, "3")}, connections, *values, *options)
+                self.compare(system, wanted, tolerance)
+                self.assertEqual(system.names, (["a.x", "b.x"], [], ["a.y", "b.y"]))
+                y1, y2 = system["y0"]  # as they belong to the states there
+                self.assertAlmostEqual(y1, system["x0"][0] + 0.5 * y2, 9)
+                self.assertAlmostEqual(y2, -5 * system["x0"][1] + 0.25 * y1, 9)
+        self.assertLess(np.abs(system.eigenvalues - sorted(np.linalg.eigvals(wanted[0]), key=lambda e: (-e.real, -e.imag))).max(), 1e-7)
+
+    def test_factors_and_free_inputs(self):
+        """A ring of three with factors and offsets; one input stays free."""
+        connections = [("a.y", "b.u", 2), ("b.y", "c.u", -0.5)]
+        parts = {name: subsystem_fmu("Subsystem", version) for name, version in (("a", "2"), ("b", "3"), ("c", "2"))}
+        values, units = [], {}
+        for name, (b, c, d) in {"a": (1, 2, 0.3), "b": (-1, 0.5, 4), "c": (2, -3, 0)}.items():
+            values += [word for text in (f"{name}.b={b}", f"{name}.c={c}", f"{name}.d={d}") for word in ("--set", text)]
+            units[name] = ([[-1]], [[b]], [[c]], [[d]], ["x"], ["u"], ["y"])
+        system = self.whole(parts, connections, *values)
+        self.compare(system, self.expected(units, connections), 4 * EXACT)
+        self.assertEqual(system["input_names"], ["a.u"])
+
+    def test_arrays(self):
+        """Elements of arrays: only some are connected."""
+        fmu = kit_fmu("StateSpace", "3")
+        own = ([[-1, 1, 0], [0, -2, 1], [0, 0, -3]], [[1, 0], [0, 1], [1, 1]], [[1, 0, 0], [0, 1, 1]], [[0, 0], [0.5, 0]],
+               ["x[1]", "x[2]", "x[3]"], ["u[1]", "u[2]"], ["y[1]", "y[2]"])
+        connections = [("a.y[1]", "b.u[2]", 1), ("b.y[2]", "a.u[1]", 1)]
+        system = self.whole({"a": fmu, "b": fmu}, connections)
+        self.compare(system, self.expected({"a": own, "b": own}, connections), 4 * EXACT)
+        self.assertEqual(system["input_names"], ["a.u[2]", "b.u[1]"])
+
+    def test_large_and_sparse(self):
+        """A chain of 60: the matrix is written sparse, and is that of the formula."""
+        count, unit = 60, ([[-1]], [[1]], [[1]], [[0.5]], ["x"], ["u"], ["y"])
+        names = [f"n{i}" for i in range(count)]
+        connections = [(f"{a}.y", f"{b}.u", 1) for a, b in zip(names, names[1:])]
+        values = [word for name in names for word in ("--set", f"{name}.d=0.5")]
+        system = self.whole({name: subsystem_fmu("Subsystem", "2") for name in names}, connections, *values)
+        self.compare(system, self.expected({name: unit for name in names}, connections), 8 * EXACT)
+        self.assertEqual(len(system["A"]["values"]), count * (count + 1) // 2)
+
+    def test_hidden_states_in_a_system(self):
+        """D of a unit for Co-Simulation counts in the loop; its states do not."""
+        fmu = subsystem_fmu("Subsystem", "2")
+        with zipfile.ZipFile(fmu) as archive:
+            exchange = re.search(r"<ModelExchange.*?(/>|</ModelExchange>)", archive.read("modelDescription.xml").decode(), re.S)[0]
+        plain = self.altered(fmu, (exchange, ""))
+        connections = [("a.y", "b.u", 1), ("b.y", "a.u", 1)]
+        values = [word for text in ("a.d=0.5", "b.b=3", "b.c=-5", "b.d=0.25") for word in ("--set", text)]
+        files = [f"a={plain}", f"b={subsystem_fmu('Subsystem', '2')}"]
+        system = System(self.tutti("linearize", *files, *(w for s, t, _ in connections for w in ("--connect", f"{s}={t}")), *values, "-o", "-", "--quiet").out)
+        self.assertEqual((system["hidden"], system["state_names"]), (["a"], ["b.x"]))
+        # b alone, with y1 = 0.5 u1: u2 = 0.5 y2, y2 = -5 x2 + 0.25 u2
+        self.assert_matrix(system.A, [[-1 + 3 * 0.5 * -5 / (1 - 0.125)]], 4 * EXACT)
+
+
 class Stability(LinearizeTest):
     def test_eigenvalues(self):
         rng = np.random.default_rng(42)
@@ -415,9 +552,23 @@ class Refusals(LinearizeTest):
     def refuse(self, fmu, *options, status, says, env=None):
         return self.refused("linearize", fmu, "-o", "out.json", *options, status=status, says=says, env=env)
 
-    def test_interface(self):
-        self.refuse(kit_fmu("Dahlquist", "1cs"), status=1,
-                    says="Dahlquist_fmi1cs.fmu: linearising needs Model Exchange, which this FMU does not have")
+    def test_no_way_to_d(self):
+        """Without directional derivatives, and without short steps; or no room for one."""
+        fmu = self.altered(subsystem_fmu("SubsystemPlain", "2"), ('canHandleVariableCommunicationStepSize="true" ', ""))
+        self.refuse(fmu, "--interface", "cs", status=1, says=["no directional derivatives that can be used", "cannot make a step that is short"])
+        self.refuse(subsystem_fmu("SubsystemPlain", "2"), "--interface", "cs", "--at", "1", "--stop", "1", status=2,
+                    says=["is linearised by a short step from t = 1", "a later --stop leaves room"])
+
+    def test_singular_loop(self):
+        """y1 = x1 + u1, y2 = x2 + u2, each the input of the other: I - D L has no inverse."""
+        fmu = subsystem_fmu("Subsystem", "2")
+        self.refused("linearize", f"a={fmu}", f"b={fmu}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--set", "a.d=1", "--set", "b.d=1",
+                     "-o", "out.json", status=1, says="a.*b")
+        self.assertFalse(os.path.exists(self.path("out.json")))
+
+    def test_joints(self):
+        fmu = str(EXAMPLES / "chain" / "Link_fmi2.fmu")
+        self.refused("linearize", f"a={fmu}", "--constrain", "x", "-o", "out.json", status=2, says="--constrain")
 
     def test_time(self):
         for at in ("-1", "2.5", "nan", "inf"):

@@ -101,10 +101,9 @@ static void where_a_program_halts(void **state)
     fake_close(world);
 }
 
-static enum tutti_err note_visit(void *context, struct tutti_unit *unit, double t)
+static enum tutti_err note_visit(void *context, struct tutti_rank *rank)
 {
-    (void)unit;
-    *(double *)context = t;
+    *(double *)context = rank->t;
     return TUTTI_OK;
 }
 
@@ -113,7 +112,7 @@ static void where_a_visit_is_due(void **state)
 {
     (void)state;
     double visited = -1;
-    const struct tutti_visit visit = {.purpose = "test", .visit = note_visit, .context = &visited};
+    const struct tutti_visit visit = {.visit = note_visit, .context = &visited};
     struct fake_world *world = new_pair();
     fake_open(world);
     world->job.visit = &visit;

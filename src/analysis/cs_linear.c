@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/cs_linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+/* While D is looked for. */
+struct search {
+    struct tutti_cs_linear *own;
+    struct tutti_unit *unit;
+    const struct tutti_cs_moment *moment;
+    struct tutti_colouring colouring;
+    struct tutti_unit_saved *saved;
+    double *seed, *moved, *product, *behind, *nominals;
+};
+
+static enum tutti_err get(struct tutti_unit *unit, const struct me_axis *axis, double *values)
+{
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, axis->count, axis->size, axis->references, values, NULL};
+    if (axis->count > 0)
+        TRY(unit->kind->get(unit, &block));
+    tutti_me_axis_negate(axis, unit, values);
+    return TUTTI_OK;
+}
+
+static enum tutti_err set_up(struct search *s)
+{
+    struct tutti_cs_linear *own = s->own;
+    struct tutti_linear *linear = &own->linear;
+    TRY(tutti_me_axis_collect(&own->inputs, s->unit, TUTTI_INPUT));
+    TRY(tutti_me_axis_collect(&own->outputs, s->unit, TUTTI_OUTPUT));
+    size_t inputs = linear->input_count = own->inputs.size, outputs = linear->output_count = own->outputs.size;
+    TRY(tutti_me_axis_names(&own->inputs, s->unit, 0, "state", &linear->state_names));
+    TRY(tutti_me_axis_names(&own->inputs, s->unit, inputs, "input", &linear->input_names));
+    TRY(tutti_me_axis_names(&own->outputs, s->unit, outputs, "output", &linear->output_names));
+    TRY(tutti_pattern_full(&linear->patterns[TUTTI_LINEAR_A], 0, 0));
+    TRY(tutti_pattern_full(&linear->patterns[TUTTI_LINEAR_B], 0, (int32_t)inputs));
+    TRY(tutti_pattern_full(&linear->patterns[TUTTI_LINEAR_C], (int32_t)outputs, 0));
+    TRY(tutti_me_axis_outputs_pattern(s->unit, &own->outputs, &own->inputs, &linear->patterns[TUTTI_LINEAR_D],
+                                      &linear->by_model));
+    TRY(tutti_colouring_init(&s->colouring, &linear->patterns[TUTTI_LINEAR_D], (int32_t)inputs, true));
+    double **blocks[] = {&s->seed,        &s->moved,       &s->product,
+                         &s->behind,      &linear->states, &linear->derivatives,
+                         &linear->inputs, &linear->outputs};
+    bool enough = true;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        *blocks[i] = calloc(inputs + outputs + 1, sizeof **blocks[i]);
+        enough = enough && *blocks[i];
+    }
+    for (int which = 0; which < TUTTI_LINEAR_COUNT; which++) {
+        linear->values[which] = calloc(tutti_pattern_entries(&linear->patterns[which]) + 1, sizeof(double));
+        enough = enough && linear->values[which];
+    }
+    s->nominals = tutti_me_axis_nominals(&own->inputs, s->unit);
+    return enough && s->nominals ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* Outputs after a short step with the inputs `moved`; the FMU is back where it was then. */
+static enum tutti_err try_inputs(struct search *s, double *values)
+{
+    struct tutti_unit *unit = s->unit;
+    const struct me_axis *axis = &s->own->inputs;
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, axis->count, axis->size, axis->references, s->moved, NULL};
+    struct tutti_step step = {0};
+    double t = s->moment->t, end = t + s->moment->step;
+    tutti_me_axis_negate(axis, unit, s->moved);
+    TRY(unit->kind->set(unit, &block));
+    TRY(unit->kind->step(unit, t, s->moment->step, &step));
+    if (step.discarded || step.early || step.terminate || step.event)
+        return tutti_fail(
+            TUTTI_ERR_FMU,
+            "%s (%s): it cannot be linearised at t = %s: it does not make the step to t = %s that shows how outputs "
+            "follow inputs",
+            unit->name, unit->fmu->path, TIME(t), NUMBER(end));
+    TRY(get(unit, &s->own->outputs, values));
+    return unit->kind->restore(unit, s->saved);
+}
+
+static enum tutti_err by_differences(struct search *s)
+{
+    const struct tutti_linear *linear = &s->own->linear;
+    size_t columns = linear->input_count;
+    for (int side = -1; side <= 1; side += 2) {
+        for (size_t c = 0; c < columns; c++)
+            s->moved[c] = linear->inputs[c] + side * s->seed[c];
+        TRY(try_inputs(s, side < 0 ? s->behind : s->product));
+    }
+    for (size_t r = 0; r < linear->output_count; r++)
+        s->product[r] = (s->product[r] - s->behind[r]) / 2;
+    return TUTTI_OK;
+}
+
+static enum tutti_err by_directional(struct search *s)
+{
+    const struct tutti_cs_linear *own = s->own;
+    return s->unit->kind->get_directional(s->unit, own->outputs.references, own->outputs.count, own->inputs.references,
+                                          own->inputs.count, s->seed, s->product);
+}
+
+/* The columns of one colour: seed[c] is how far column c moves. */
+static enum tutti_err find_columns(struct search *s, int32_t first, int32_t end)
+{
+    const struct tutti_linear *linear = &s->own->linear;
+    const struct tutti_pattern *pattern = &linear->patterns[TUTTI_LINEAR_D];
+    memset(s->seed, 0, linear->input_count * sizeof *s->seed);
+    for (int32_t k = first; k < end; k++) {
+        int32_t c = s->colouring.columns[k];
+        s->seed[c] = linear->exact ? 1 : TUTTI_LINEAR_REACH * fmax(fabs(linear->inputs[c]), s->nominals[c]);
+    }
+    TRY(linear->exact ? by_directional(s) : by_differences(s));
+    for (int32_t k = first; k < end; k++) {
+        int32_t c = s->colouring.columns[k];
+        for (int32_t e = pattern->starts[c]; e < pattern->starts[c + 1]; e++)
+            linear->values[TUTTI_LINEAR_D][e] = s->product[pattern->rows[e]] / s->seed[c];
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err find_all(struct search *s)
+{
+    for (int32_t colour = 0; colour < s->colouring.colour_count; colour++)
+        TRY(find_columns(s, s->colouring.starts[colour], s->colouring.starts[colour + 1]));
+    return TUTTI_OK;
+}
+
+/* May a short step be tried? */
+static enum tutti_err prepare_differences(struct search *s)
+{
+    struct tutti_unit *unit = s->unit;
+    s->own->linear.exact = false;
+    if (unit->uniform)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "%s (%s): how its outputs follow its inputs cannot be found: it has no directional derivatives that can be "
+            "used, and cannot make a step that is short",
+            unit->name, unit->fmu->path);
+    if (s->moment->t + s->moment->step > s->moment->latest)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "%s (%s): without directional derivatives it is linearised by a short step from t = %s, and "
+                          "that is the end of "
+                          "the run; a later --stop leaves room",
+                          unit->name, unit->fmu->path, TIME(s->moment->t));
+    enum tutti_err err = unit->kind->save(unit, &s->saved);
+    return err ? tutti_fail_context(err, "how outputs follow inputs is found by short steps that are taken back")
+               : TUTTI_OK;
+}
+
+static enum tutti_err find_d(struct search *s)
+{
+    struct tutti_cs_linear *own = s->own;
+    struct tutti_linear *linear = &own->linear;
+    TRY(set_up(s));
+    TRY(get(s->unit, &own->inputs, linear->inputs));
+    TRY(get(s->unit, &own->outputs, linear->outputs));
+    linear->exact = true;
+    if (tutti_pattern_entries(&linear->patterns[TUTTI_LINEAR_D]) == 0)
+        return TUTTI_OK;
+    bool scalars = own->inputs.size == own->inputs.count && own->outputs.size == own->outputs.count;
+    if (scalars && (s->unit->can & TUTTI_CAN_DIRECTIONAL)) {
+        enum tutti_err err = find_all(s);
+        if (err != TUTTI_ERR_UNSUPPORTED)
+            return err;
+    }
+    TRY(prepare_differences(s));
+    return find_all(s);
+}
+
+enum tutti_err tutti_cs_linearize(struct tutti_cs_linear *own, struct tutti_unit *unit,
+                                  const struct tutti_cs_moment *moment)
+{
+    struct search s = {.own = own, .unit = unit, .moment = moment};
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, find_d(&s));
+    if (s.saved)
+        unit->kind->discard(unit, s.saved);
+    tutti_colouring_fini(&s.colouring);
+    double *blocks[] = {s.seed, s.moved, s.product, s.behind, s.nominals};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        free(blocks[i]);
+    return tutti_failure_return(&failure);
+}
+
+void tutti_cs_linear_fini(struct tutti_cs_linear *own)
+{
+    tutti_linear_release(&own->linear);
+    tutti_me_axis_fini(&own->inputs);
+    tutti_me_axis_fini(&own->outputs);
+}
