@@ -11,7 +11,9 @@
  * size or of `span`, the length of the whole run: t0 + n h has such errors even where it is near 0. */
 static inline bool tutti_time_same(double a, double b, double span)
 {
-    double scale = fmax(fmax(fabs(a), fabs(b)), fabs(span)), distance = fabs(a - b);
+    double distance = fabs(a - b), scale = fabs(span);
+    scale = fabs(a) > scale ? fabs(a) : scale; /* fmax would be a call */
+    scale = fabs(b) > scale ? fabs(b) : scale;
     return a == b || (distance <= 8 * 2.220446049250313e-16 * scale && distance < INFINITY);
 }
 

@@ -27,7 +27,7 @@ double tutti_fraction_value(struct tutti_fraction fraction)
     return (double)((quad)fraction.counter / (quad)fraction.resolution);
 }
 
-double tutti_instant_time(const struct tutti_instant *instant)
+double tutti_instant_round(const struct tutti_instant *instant)
 {
     return (double)((quad)instant->base + (quad)instant->after.counter / (quad)instant->after.resolution);
 }
@@ -87,7 +87,7 @@ static bool add(struct tutti_fraction *to, struct tutti_fraction by)
     return true;
 }
 
-void tutti_instant_move(struct tutti_instant *instant, struct tutti_fraction by)
+void tutti_instant_move_far(struct tutti_instant *instant, struct tutti_fraction by)
 {
     if (add(&instant->after, by))
         return;

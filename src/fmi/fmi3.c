@@ -145,8 +145,9 @@ static bool split_bytes(struct tutti_instance *in, size_t n, size_t **sizes, fmi
     return *sizes != NULL;
 }
 
-static enum tutti_status set_binary(struct tutti_instance *in, const uint32_t *references, size_t count,
-                                    const struct tutti_bytes *values, size_t n)
+/* Not inlined, nor that of get: set and get of all other types are jumps then. */
+static __attribute__((noinline)) enum tutti_status set_binary(struct tutti_instance *in, const uint32_t *references,
+                                                              size_t count, const struct tutti_bytes *values, size_t n)
 {
     size_t *sizes;
     fmi3Binary *data;
@@ -159,8 +160,8 @@ static enum tutti_status set_binary(struct tutti_instance *in, const uint32_t *r
     return CALL_FMU(in, fmi3SetBinary, references, count, sizes, data, n);
 }
 
-static enum tutti_status get_binary(struct tutti_instance *in, const uint32_t *references, size_t count,
-                                    struct tutti_bytes *values, size_t n)
+static __attribute__((noinline)) enum tutti_status get_binary(struct tutti_instance *in, const uint32_t *references,
+                                                              size_t count, struct tutti_bytes *values, size_t n)
 {
     size_t *sizes;
     fmi3Binary *data;

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "fmi/call.h"
 #include "fmi/instance.h"
+#include "fmi/partition.h"
 
 struct clock {
     uint32_t reference;
@@ -49,6 +50,20 @@ static struct clock *find(const struct tutti_instance_clocks *clocks, uint32_t r
 {
     const struct clock key = {.reference = reference};
     return clocks ? bsearch(&key, clocks->clocks, clocks->clock_count, sizeof key, compare_clocks) : NULL;
+}
+
+static const struct clocked *find_clocked(const struct tutti_instance_clocks *clocks, uint32_t reference)
+{
+    const struct clocked key = {.reference = reference};
+    return bsearch(&key, clocks->clocked, clocks->clocked_count, sizeof key, compare_clocked);
+}
+
+static bool is_of(const struct tutti_instance_clocks *clocks, const struct clocked *clocked, uint32_t place)
+{
+    for (uint32_t i = 0; i < clocked->count; i++)
+        if (clocks->of[clocked->first + i] == place)
+            return true;
+    return false;
 }
 
 static void fill(struct tutti_instance_clocks *clocks, const struct tutti_desc *desc)
@@ -133,7 +148,8 @@ void tutti_instance_clocks_pass(struct tutti_instance *in)
 
 /* ---- what FMI forbids ---- */
 
-static enum tutti_err forbidden(const struct tutti_instance *in, const char *variable, const char *what)
+static __attribute__((cold, noinline)) enum tutti_err forbidden(const struct tutti_instance *in, const char *variable,
+                                                                const char *what)
 {
     tutti_fail(TUTTI_ERR_STATE,
                "%s: FMI 3.0 does not allow to %s ('%s', t = %s); this is a fault in the program that drives the FMU",
@@ -162,9 +178,7 @@ enum tutti_err tutti_instance_clocks_check(const struct tutti_instance *in, enum
     if (open || (in->library->kind == TUTTI_SE && set))
         return TUTTI_OK;
     for (size_t i = 0; i < count; i++) {
-        const struct clocked key = {.reference = references[i]};
-        const struct clocked *clocked =
-            bsearch(&key, clocks->clocked, clocks->clocked_count, sizeof key, compare_clocked);
+        const struct clocked *clocked = find_clocked(clocks, references[i]);
         if (clocked && !ticks(in, clocked))
             return forbidden(in, clocked->name,
                              set ? "set a variable whose clocks do not tick"
@@ -300,44 +314,91 @@ enum tutti_err tutti_instance_set_interval(struct tutti_instance *in, uint32_t r
 
 /* ---- Scheduled Execution ---- */
 
-static enum tutti_err check_partition(const struct tutti_instance *in, uint32_t reference, double t)
+enum tutti_err tutti_partition_init(struct tutti_partition *partition, struct tutti_instance *in, uint32_t reference,
+                                    const struct tutti_reading *readings, size_t count)
 {
     const struct clock *clock = find(in->clocks, reference);
     if (!clock)
         return no_clock(in, reference);
     if (clock->var->causality != TUTTI_INPUT)
         return forbidden(in, clock->var->name, "activate the partition of a clock that is no input clock");
-    if ((clock->has_activation && !(t > clock->activation)) || t < in->time)
-        return forbidden(in, clock->var->name, "activate a partition twice at one time, or before one");
+    uint32_t place = (uint32_t)(clock - in->clocks->clocks);
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; i < readings[r].count; i++) {
+            const struct clocked *clocked = find_clocked(in->clocks, readings[r].references[i]);
+            if (clocked && !is_of(in->clocks, clocked, place))
+                return forbidden(in, clocked->name, "read a variable whose clocks do not tick");
+        }
+    *partition = (struct tutti_partition){in, reference, place, readings, count};
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_instance_activate(struct tutti_instance *in, uint32_t reference, double t)
+/* What a partition left: errors of callbacks first, which a status must not hide. */
+static enum tutti_err conclude_activation(struct tutti_instance *in, enum tutti_status status)
 {
-    TRY(tutti_call_begin(in, TUTTI_CALL_ACTIVATE));
-    TRY(check_partition(in, reference, t));
-    struct tutti_instance_clocks *clocks = in->clocks;
-    struct clock *clock = find(clocks, reference);
-    in->time = t;
-    in->callback_error = TUTTI_OK;
-    clocks->locks = 0;
-    struct tutti_frame frame = tutti_call_enter(in);
-    enum tutti_status status = in->binding->activate(in, reference, t);
-    tutti_call_leave(frame);
     if (in->callback_error != TUTTI_OK) {
         in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
         return in->callback_error;
     }
     TRY(tutti_call_conclude(in, TUTTI_CALL_ACTIVATE,
                             status == TUTTI_STATUS_DISCARD ? TUTTI_STATUS_ERROR : status)); /* as FMI has it here */
-    if (clocks->locks != 0)
-        return tutti_call_fail(in, TUTTI_ERR_FMU,
-                               clocks->locks > 0 ? "left the preemption locked"
+    if (__builtin_expect(in->clocks->locks == 0, 1))
+        return TUTTI_OK;
+    return tutti_call_fail(in, TUTTI_ERR_FMU,
+                           in->clocks->locks > 0 ? "left the preemption locked"
                                                  : "unlocked a preemption that was not locked");
+}
+
+/* I1 for the calls of readings is what it was for the activation: both are made in clock activation mode alone. */
+static enum tutti_err read_all(const struct tutti_partition *partition, struct tutti_modes_watch *watch)
+{
+    struct tutti_instance *in = partition->instance;
+    for (size_t r = 0; r < partition->reading_count; r++) {
+        const struct tutti_reading *reading = &partition->readings[r];
+        in->call = TUTTI_CALL_GET;
+        in->call_type = reading->type;
+        enum tutti_status status = in->binding->get(in, reading->type, reading->references, reading->count,
+                                                    reading->values, reading->value_count);
+        tutti_modes_check_call(in, watch);
+        TRY(tutti_call_conclude(in, TUTTI_CALL_GET, status));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_partition_compute(const struct tutti_partition *partition, struct tutti_modes_watch *watch,
+                                       double t)
+{
+    struct tutti_instance *in = partition->instance;
+    struct tutti_instance_clocks *clocks = in->clocks;
+    struct clock *clock = &clocks->clocks[partition->place];
+    TRY(tutti_call_begin(in, TUTTI_CALL_ACTIVATE));
+    if (__builtin_expect((clock->has_activation && !(t > clock->activation)) || t < in->time, 0))
+        return forbidden(in, clock->var->name, "activate a partition twice at one time, or before one");
+    in->time = t;
+    in->callback_error = TUTTI_OK;
+    clocks->locks = 0;
+    tutti_call_current = in;
+    enum tutti_status status = in->binding->activate(in, partition->reference, t);
+    tutti_modes_check_call(in, watch);
+    TRY(conclude_activation(in, status));
     clock->has_activation = true;
     clock->activation = t;
-    clocks->computed = (uint32_t)(clock - clocks->clocks) + 1;
+    clocks->computed = partition->place + 1;
+    TRY(read_all(partition, watch));
+    tutti_modes_check_group(in, watch);
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_activate(struct tutti_instance *in, uint32_t reference, double t)
+{
+    struct tutti_partition partition;
+    struct tutti_modes_watch watch = {0};
+    TRY(tutti_call_begin(in, TUTTI_CALL_ACTIVATE));
+    TRY(tutti_partition_init(&partition, in, reference, NULL, 0));
+    struct tutti_frame frame = tutti_modes_enter(&watch);
+    enum tutti_err err = tutti_partition_compute(&partition, &watch, t);
+    tutti_modes_leave(&watch, frame);
+    return err;
 }
 
 void tutti_instance_clock_update(struct tutti_instance *in)

@@ -117,7 +117,7 @@ static struct tutti_call_triple *stop(struct tutti_triples_pass *pass, struct tu
 {
     pass->at = at;
     pass->status = status;
-    tutti_call_check_modes(triple->instance, &pass->modes);
+    tutti_call_check_modes(triple->instance, &pass->watch.modes);
     return triple;
 }
 
@@ -134,49 +134,10 @@ static inline __attribute__((always_inline)) bool is_unusual(const volatile stru
     return step->early || step->terminate;
 }
 
-/* After every call, as tutti_call_leave, while a close look is taken. */
-static inline __attribute__((always_inline)) void check_modes(struct tutti_instance *in,
-                                                              const struct tutti_triples_pass *pass)
-{
-    if (unlikely(pass->looks_closely))
-        tutti_call_check_modes(in, &pass->modes);
-}
-
-/* After the last call of a triple, before code of others computes anything. Which of its calls has changed modes will show next
- * time. */
-static inline __attribute__((always_inline)) void check_all_calls(struct tutti_instance *in,
-                                                                  struct tutti_triples_pass *pass)
-{
-    if (unlikely(pass->looks_closely)) {
-        tutti_call_check_modes(in, &pass->modes);
-    } else if (unlikely(tutti_floating_probe() != pass->probe)) {
-        tutti_floating_set(&pass->modes);
-        pass->is_suspicious = pass->looks_closely = true;
-    }
-}
-
-/* So many passes begin with a close look: an FMU that changes modes mostly does so from the first call on. */
-enum { FIRST_PASSES = 8 };
-
 static struct tutti_frame enter(struct tutti_triples_pass *pass)
 {
-    struct tutti_frame frame = tutti_call_enter(NULL);
     pass->at = TUTTI_TRIPLE_NOWHERE;
-    pass->modes = frame.modes;
-    pass->probe = tutti_floating_probe();
-    pass->looks_closely = pass->is_suspicious || pass->passes < FIRST_PASSES;
-    if (pass->passes < FIRST_PASSES)
-        pass->passes++;
-    return frame;
-}
-
-/* Modes that change no results (traps) show here, when it is not known any more who changed them; the next pass will tell. */
-static void leave(struct tutti_triples_pass *pass, struct tutti_frame frame)
-{
-    struct tutti_floating now = tutti_floating_now();
-    pass->is_suspicious = pass->is_suspicious || !tutti_floating_same(&now, &pass->modes);
-    tutti_call_current = NULL;
-    tutti_call_leave(frame);
+    return tutti_modes_enter(&pass->watch);
 }
 
 /* As far as triples are of this version. */
@@ -199,14 +160,14 @@ static inline __attribute__((always_inline)) struct tutti_call_triple *pass_vers
         if (triple->inputs.count > 0) {
             in->call = TUTTI_CALL_SET;
             status = set(triple, in->component, pass);
-            check_modes(in, pass);
+            tutti_modes_check_call(in, &pass->watch);
             if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
                 return stop(pass, triple, TUTTI_TRIPLE_SET, status);
         }
         in->call = TUTTI_CALL_DO_STEP;
         in->time = pass->t;
         status = step(triple, in->component, pass);
-        check_modes(in, pass);
+        tutti_modes_check_call(in, &pass->watch);
         if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0) ||
             (fmi == 3 && unlikely(is_unusual(&pass->step))))
             return stop(pass, triple, TUTTI_TRIPLE_STEP, status);
@@ -219,7 +180,7 @@ static inline __attribute__((always_inline)) struct tutti_call_triple *pass_vers
             if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
                 return stop(pass, triple, TUTTI_TRIPLE_GET, status);
         }
-        check_all_calls(in, pass);
+        tutti_modes_check_group(in, &pass->watch);
     }
     return triple;
 }
@@ -247,7 +208,7 @@ uint32_t tutti_triples_step(struct tutti_call_triple *triples, uint32_t first, u
     struct tutti_call_triple *at = triples + first;
     if (first < end)
         at = pass->one_by_one ? pass_all(at, triples + end, pass, true) : pass_all(at, triples + end, pass, false);
-    leave(pass, frame);
+    tutti_modes_leave(&pass->watch, frame);
     return (uint32_t)(at - triples);
 }
 
@@ -292,7 +253,7 @@ uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, st
     struct tutti_frame frame = enter(pass);
     many->made = 0;
     uint32_t at = pass->one_by_one ? run(triples, count, pass, many, true) : run(triples, count, pass, many, false);
-    leave(pass, frame);
+    tutti_modes_leave(&pass->watch, frame);
     return at;
 }
 

@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/floating.h"
 #include "base/time.h"
 #include "fmi/arguments.h"
 #include "fmi/binding.h"
+#include "fmi/modes.h"
 
 /* Float64 variables of one call: none if count is 0. Borrowed. */
 struct tutti_triple_values {
@@ -63,13 +63,8 @@ struct tutti_triples_pass {
     /* Answers. */
     enum tutti_triple_stop at;
     enum tutti_status status;
-    struct tutti_step step; /* after TUTTI_TRIPLE_STEP; zeroed before the first pass */
-    /* The pass's own; zeroed before the first one. What it finds in its thread and calls must leave there (call.h). */
-    struct tutti_floating modes;
-    unsigned probe;     /* base/floating.h */
-    bool is_suspicious; /* an FMU has left other modes */
-    bool looks_closely; /* ... or may do so: they are looked at after every call; else after those of a triple */
-    uint8_t passes;     /* the first ones */
+    struct tutti_step step;         /* after TUTTI_TRIPLE_STEP; zeroed before the first pass */
+    struct tutti_modes_watch watch; /* the pass's own; zeroed before the first one */
 };
 
 /* The part of a triple that belongs to the instance. False, with triple->fmi 0, for an instance that is not that simple.

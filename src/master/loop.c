@@ -55,7 +55,10 @@ void tutti_loop_choose_path(struct tutti_loop *loop)
     bool records = master->observer->records && !master->observer->asleep;
     loop->fast_path = !rank->watches && !records && !rank->job->visit && !rank->job->is_fed &&
                       !master->chosen.by_attempts;
-    loop->runs_lane = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
+    bool alone = !rank->reports && !rank->job->options.has_realtime;
+    loop->runs_ticks = rank->ticks && rank->ticks->runs && alone && rank->fabric->ranks == 1 && !records &&
+                       !rank->job->visit && !rank->job->is_fed && !master->chosen.by_attempts && !master->correction;
+    loop->runs_lane = loop->fast_path && alone && master->lane.runs;
 }
 
 struct tutti_between *tutti_loop_add_between(struct tutti_loop *loop, const struct tutti_between *between)
@@ -396,6 +399,47 @@ static bool run_lane(struct tutti_loop *loop)
     return made > 0 && !master->lane.stopped;
 }
 
+/* Up to where partitions may tick one after the other, with nothing else to do; *most: how often. */
+static double bound_ticks(const struct tutti_loop *loop, unsigned long *most)
+{
+    const struct tutti_rank *rank = loop->master->rank;
+    double until = loop->communication.next;
+    if (rank->times.output_step > 0)
+        until = fmin(until, loop->output.next);
+    *most = loop->watch.countdown - 1;
+    if (loop->growth.now.count > 0 && *most > loop->growth.now.pause)
+        *most = loop->growth.now.pause;
+    for (size_t i = 0; i < loop->between_count; i++) {
+        const struct tutti_between *between = &loop->betweens[i];
+        unsigned long left = between->look_at > rank->stats->steps ? between->look_at - rank->stats->steps : 0;
+        *most = between->bound ? 0 : left < *most ? left : *most;
+        until = fmin(until, between->due);
+    }
+    return until;
+}
+
+/* Ticks of partitions, each of which is a step and an event; *any: there were some. */
+static enum tutti_err run_ticks(struct tutti_loop *loop, bool *any)
+{
+    struct tutti_master *master = loop->master;
+    struct tutti_rank *rank = master->rank;
+    unsigned long most, made = 0;
+    double until = bound_ticks(loop, &most);
+    *any = false;
+    if (most <= 1 || loop->standstills || rank->kept_from < INFINITY)
+        return TUTTI_OK;
+    most -= loop->growth.now.count > 0; /* the last one of a pause ends it */
+    enum tutti_err err = tutti_ticks_run(rank, until, most, rank->job->options.interrupt, &made);
+    *any = made > 0;
+    rank->stats->steps += made;
+    rank->stats->events_located += made;
+    master->memory.steps += made;
+    loop->watch.countdown -= made;
+    if (loop->growth.now.count > 0)
+        loop->growth.now.pause -= (uint32_t)made;
+    return err;
+}
+
 static inline enum tutti_err look_between(struct tutti_loop *loop)
 {
     const struct tutti_rank *rank = loop->master->rank;
@@ -420,6 +464,13 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
         if (loop->runs_lane && !loop->steered && run_lane(loop)) {
+            TRY(look_between(loop));
+            continue;
+        }
+        bool ticked = false;
+        if (loop->runs_ticks && !loop->steered)
+            TRY(run_ticks(loop, &ticked));
+        if (ticked) {
             TRY(look_between(loop));
             continue;
         }

@@ -38,8 +38,9 @@ enum { TUTTI_BETWEENS = 1 + TUTTI_COMPANIONS }; /* checkpoints, and companions *
 struct tutti_loop {
     struct tutti_master *master;
     struct tutti_grid communication, output;
-    bool fast_path; /* nothing to do between steps: no unit to watch, nothing recorded */
-    bool runs_lane; /* ... so that the lane makes many at once */
+    bool fast_path;  /* nothing to do between steps: no unit to watch, nothing recorded */
+    bool runs_lane;  /* ... so that the lane makes many at once */
+    bool runs_ticks; /* nothing but partitions that tick, unseen: many at once, too (rank/ticks.h) */
     bool
         steered; /* a program has it in hand (<tutti/simulation.h>), step by step, unless it wants to come to the end ... */
     double halt_at; /* ... which wants a step to end there; INFINITY: nowhere */

@@ -236,7 +236,7 @@ enum tutti_err tutti_ticks_look(struct tutti_rank *rank, bool *any)
 
 /* ---- a tick ---- */
 
-/* Of the variable's clocks, does one tick? In Scheduled Execution what has no clock belongs to all. */
+/* Of the variable's clocks, does one tick? */
 static bool ticks_for(const struct tutti_ticking_unit *unit, uint32_t variable)
 {
     const struct tutti_var *var = &desc_of(unit)->vars[variable];
@@ -265,7 +265,7 @@ static enum tutti_err read_outputs(struct tutti_ticking_unit *unit)
 {
     struct tutti_unit *of = unit->member->unit;
     for (uint32_t i = 0; i < unit->output_count; i++) {
-        const struct tutti_ticking_output *output = &unit->outputs[i];
+        const struct tutti_partition_variable *output = &unit->outputs[i];
         if (!ticks_for(unit, output->variable))
             continue;
         TRY(tutti_clocked_read(of, output->place));
@@ -354,7 +354,7 @@ static enum tutti_err clock_update(void *context)
     return TUTTI_OK;
 }
 
-static enum tutti_err too_short(const struct tutti_ticking_unit *unit, uint32_t c)
+static __attribute__((cold, noinline)) enum tutti_err too_short(const struct tutti_ticking_unit *unit, uint32_t c)
 {
     const struct tutti_tick_state *state = &unit->states[c];
     tutti_fail(TUTTI_ERR_FMU,
@@ -365,7 +365,7 @@ static enum tutti_err too_short(const struct tutti_ticking_unit *unit, uint32_t 
 }
 
 /* The clock ticks now: when does it tick next, as far as that is known? */
-static enum tutti_err begin_tick(struct tutti_ticking_unit *unit, uint32_t c)
+static inline __attribute__((always_inline)) enum tutti_err begin_tick(struct tutti_ticking_unit *unit, uint32_t c)
 {
     struct tutti_ticking_clock *clock = &unit->clocks[c];
     struct tutti_tick_state *state = &unit->states[c];
@@ -385,7 +385,10 @@ static enum tutti_err begin_tick(struct tutti_ticking_unit *unit, uint32_t c)
         state->time = INFINITY;
         return TUTTI_OK;
     }
-    set_next(unit, c, &state->last, state->interval);
+    tutti_instant_move(&state->next, state->interval);
+    state->time = tutti_instant_time(&state->next);
+    if (__builtin_expect(state->time - t > unit->rank->ticks->apart, 1))
+        return TUTTI_OK;
     return tutti_time_reached(t, state->time, unit->rank->span) ? too_short(unit, c) : TUTTI_OK;
 }
 
@@ -464,6 +467,15 @@ static enum tutti_err begin_partition(struct tutti_ticking_unit *unit, uint32_t 
     return TUTTI_OK;
 }
 
+/* The partition of a clock that ticks now. */
+static enum tutti_err compute(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    const struct tutti_ticking_clock *clock = &unit->clocks[c];
+    TRY(tutti_rank_partition_tick(clock->partition, unit->rank, unit->member, &unit->rank->ticks->watch));
+    bool computes = clock->kind == TUTTI_INTERVAL_TUNABLE && !clock->described;
+    return clock->kind == TUTTI_INTERVAL_CHANGING || computes ? ask_interval(unit, c) : TUTTI_OK;
+}
+
 /* One partition of Scheduled Execution, if its clock is due. */
 static enum tutti_err tick_partition(struct tutti_ticking_unit *unit, uint32_t variable)
 {
@@ -474,13 +486,10 @@ static enum tutti_err tick_partition(struct tutti_ticking_unit *unit, uint32_t v
     if (c == TUTTI_NONE)
         return TUTTI_OK;
     tutti_rank_tell_unit(unit->rank, member->component);
-    TRY(set_inputs(unit));
-    TRY(member->unit->kind->activate(member->unit, unit->clocks[c].reference, member->now.t));
-    TRY(read_outputs(unit));
-    TRY(tutti_wires_get(member->wires, member->unit));
-    bool computes = unit->clocks[c].kind == TUTTI_INTERVAL_TUNABLE && !unit->clocks[c].described;
-    if (unit->clocks[c].kind == TUTTI_INTERVAL_CHANGING || computes)
-        TRY(ask_interval(unit, c));
+    struct tutti_frame frame = tutti_modes_enter(&unit->rank->ticks->watch);
+    enum tutti_err err = compute(unit, c);
+    tutti_modes_leave(&unit->rank->ticks->watch, frame);
+    TRY(err);
     for (c = 0; c < unit->clock_count; c++)
         unit->clocks[c].ticks = unit->clocks[c].ticked = false;
     return TUTTI_OK;
@@ -506,6 +515,78 @@ enum tutti_err tutti_ticks_pass(struct tutti_rank *rank)
         TRY(tutti_channels_exchange(&rank->channels));
     }
     return TUTTI_OK;
+}
+
+/* ---- partitions one after the other ---- */
+
+/* The clock that ticks next; NULL: another one may tick then, too, or none does before `until`. */
+static struct tutti_tick_state *find_next(const struct tutti_ticks *ticks, double until)
+{
+    struct tutti_tick_state *first = NULL;
+    double t = until - ticks->apart, other = INFINITY;
+    for (size_t s = 0; s < ticks->state_count; s++) {
+        double time = ticks->states[s].time;
+        if (time < t) {
+            other = t;
+            t = time;
+            first = &ticks->states[s];
+        } else if (time < other)
+            other = time;
+    }
+    return other - t > ticks->apart ? first : NULL;
+}
+
+/* All units have made so many steps; that of one in Scheduled Execution is a move of its time. */
+static enum tutti_err bring_along(struct tutti_rank *rank, double from, unsigned long steps)
+{
+    for (uint32_t m = 0; m < rank->member_count && steps > 0; m++) {
+        struct tutti_member *member = &rank->members[m];
+        struct tutti_step step;
+        member->unit->counts.do_steps += steps - 1;
+        TRY(member->unit->kind->step(member->unit, from, rank->t - from, &step));
+        member->now.t = rank->t;
+        member->now.stepped = true;
+    }
+    return TUTTI_OK;
+}
+
+static inline enum tutti_err tick_alone(struct tutti_ticking_unit *unit, uint32_t c)
+{
+    tutti_rank_tell_unit(unit->rank, unit->member->component);
+    unit->member->now.t = unit->rank->t;
+    TRY(begin_tick(unit, c));
+    TRY(compute(unit, c));
+    unit->clocks[c].ticks = unit->clocks[c].ticked = false;
+    return TUTTI_OK;
+}
+
+static enum tutti_err run(struct tutti_rank *rank, double until, unsigned long most,
+                          const volatile sig_atomic_t *interrupt, unsigned long *made)
+{
+    const struct tutti_ticks *ticks = rank->ticks;
+    while (*made < most && !(interrupt && *interrupt)) {
+        struct tutti_tick_state *state = find_next(ticks, until);
+        if (!state || state->time <= rank->t)
+            break;
+        struct tutti_ticking_unit *unit = ticks->of[state - ticks->states];
+        rank->t = rank->target = state->time;
+        ++*made;
+        enum tutti_err err = tick_alone(unit, (uint32_t)(state - unit->states));
+        if (__builtin_expect(err != TUTTI_OK, 0))
+            return tutti_fail_about(err, unit->member->unit->name, NULL, rank->t);
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_ticks_run(struct tutti_rank *rank, double until, unsigned long most,
+                               const volatile sig_atomic_t *interrupt, unsigned long *made)
+{
+    double from = rank->t;
+    *made = 0;
+    struct tutti_frame frame = tutti_modes_enter(&rank->ticks->watch);
+    enum tutti_err err = run(rank, until, most, interrupt, made);
+    tutti_modes_leave(&rank->ticks->watch, frame);
+    return err == TUTTI_OK ? bring_along(rank, from, *made) : err;
 }
 
 enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank)
@@ -650,14 +731,31 @@ static enum tutti_err list_variables(struct tutti_ticking_unit *unit)
         const struct tutti_var *var = &desc->vars[structure->nodes[n].variable];
         bool at_ticks = var->clock_count > 0 || is_scheduled(unit);
         if (!structure->nodes[n].output && var->causality == TUTTI_INPUT && var->type != TUTTI_TYPE_CLOCK && at_ticks)
-            unit->inputs[unit->input_count++] = (struct tutti_ticking_input){n, structure->nodes[n].variable};
+            unit->inputs[unit->input_count++] = (struct tutti_partition_variable){structure->nodes[n].variable, n, 0};
     }
     for (uint32_t v = 0; v < desc->var_count; v++) {
         const struct tutti_var *var = &desc->vars[v];
         if (tutti_var_is_clocked(var) && var->causality != TUTTI_INPUT && var->causality != TUTTI_PARAMETER)
             unit->outputs[unit->output_count++] =
-                (struct tutti_ticking_output){tutti_clocked_find(unit->member->unit->clocked, var->reference),
-                                              tutti_structure_find(structure, component, v, true), v};
+                (struct tutti_partition_variable){v, tutti_structure_find(structure, component, v, true),
+                                                  tutti_clocked_find(unit->member->unit->clocked, var->reference)};
+    }
+    return TUTTI_OK;
+}
+
+/* What ticks of its partitions do; anew for an instance that is. */
+static enum tutti_err prepare_partitions(struct tutti_ticking_unit *unit)
+{
+    for (uint32_t c = 0; c < unit->clock_count; c++) {
+        struct tutti_ticking_clock *clock = &unit->clocks[c];
+        if (!clock->input)
+            continue;
+        if (!clock->partition)
+            clock->partition = tutti_arena_alloc(&unit->rank->arena, sizeof *clock->partition);
+        if (!clock->partition)
+            return tutti_fail_memory();
+        TRY(tutti_rank_partition_init(clock->partition, unit->rank, unit->member, clock->variable, unit->inputs,
+                                      unit->input_count, unit->outputs, unit->output_count));
     }
     return TUTTI_OK;
 }
@@ -666,9 +764,10 @@ static enum tutti_err list_variables(struct tutti_ticking_unit *unit)
 static enum tutti_err look_after(struct tutti_ticking_unit *unit)
 {
     TRY(tutti_clocked_open(unit->member->unit));
-    if (tutti_rank_owns(unit->rank, unit->member->component))
-        unit->member->unit->ticking = (struct tutti_unit_ticking){unit, before_update, after_update, clock_update};
-    return TUTTI_OK;
+    if (!tutti_rank_owns(unit->rank, unit->member->component))
+        return TUTTI_OK;
+    unit->member->unit->ticking = (struct tutti_unit_ticking){unit, before_update, after_update, clock_update};
+    return is_scheduled(unit) ? prepare_partitions(unit) : TUTTI_OK;
 }
 
 enum tutti_err tutti_ticks_renew(struct tutti_rank *rank, struct tutti_member *member)
@@ -731,8 +830,9 @@ static enum tutti_err open_unit(struct tutti_ticking_unit *unit, struct tutti_ti
         if (rank->job->schedule.lines[i].component == unit->member->component)
             fill_scheduled(unit, &rank->job->schedule.lines[i]);
     TRY(check_sources(unit));
-    TRY(look_after(unit));
-    return list_variables(unit);
+    TRY(tutti_clocked_open(unit->member->unit));
+    TRY(list_variables(unit));
+    return look_after(unit);
 }
 
 static enum tutti_err open_units(struct tutti_rank *rank)
@@ -742,9 +842,30 @@ static enum tutti_err open_units(struct tutti_rank *rank)
         struct tutti_ticking_unit *unit = &rank->ticks->units[m];
         *unit = (struct tutti_ticking_unit){.rank = rank, .member = &rank->members[m]};
         TRY(open_unit(unit, rank->ticks->states + at));
+        for (uint32_t c = 0; c < unit->clock_count; c++)
+            rank->ticks->of[at + c] = unit;
         at += unit->clock_count;
     }
     return TUTTI_OK;
+}
+
+/* Do ticks of partitions concern nothing but these, so that none has to wait for a look at all units? */
+static bool may_run(const struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_ticking_unit *unit = &rank->ticks->units[m];
+        const struct tutti_unit_wires *wires = unit->member->wires;
+        if (!is_scheduled(unit) || unit->member->driven || unit->member->has_grid || wires->moving_blocks > 0 ||
+            wires->held_blocks > 0 || !tutti_rank_owns(rank, m))
+            return false;
+        for (uint32_t c = 0; c < unit->clock_count; c++)
+            if (unit->clocks[c].source || unit->clocks[c].heard)
+                return false;
+    }
+    for (uint32_t i = 0; i < rank->wires.real_count; i++)
+        if (rank->wires.reals[i].smooth)
+            return false; /* a look at it at every point */
+    return true;
 }
 
 enum tutti_err tutti_ticks_open(struct tutti_rank *rank)
@@ -762,9 +883,14 @@ enum tutti_err tutti_ticks_open(struct tutti_rank *rank)
     }
     ticks->units = tutti_arena_array(&rank->arena, rank->member_count, sizeof *ticks->units);
     ticks->states = tutti_arena_array(&rank->arena, ticks->state_count, sizeof *ticks->states);
-    if (!ticks->units || !ticks->states)
+    ticks->of = tutti_arena_array(&rank->arena, ticks->state_count, sizeof(struct tutti_ticking_unit *));
+    if (!ticks->units || !ticks->states || !ticks->of)
         return tutti_fail_memory();
     TRY(tutti_ticking_init(&ticks->order, system, scheduled, &rank->arena));
     rank->ticks = ticks;
-    return open_units(rank);
+    TRY(open_units(rank));
+    double largest = fmax(fmax(fabs(rank->times.start), fabs(rank->times.stop)), fabs(rank->span));
+    ticks->apart = 16 * 2.220446049250313e-16 * largest; /* twice that */
+    ticks->runs = may_run(rank);
+    return TUTTI_OK;
 }

@@ -16,6 +16,7 @@
 #include "base/remembered.h"
 #include "clocks/instant.h"
 #include "plan/ticking.h"
+#include "rank/partition.h"
 #include "rank/rank.h"
 
 /* What is remembered of a clock. Plain data. */
@@ -42,15 +43,7 @@ struct tutti_ticking_clock {
     bool ticks, ticked;    /* now; in the present event mode */
     bool heard, late;      /* an output clock: others hear it; it is said that they do at the end of a step only */
     uint64_t looked_at;    /* ... its ticks at the last point */
-};
-
-/* A clocked input that is connected, or any connected input of Scheduled Execution; a clocked variable that is read. */
-struct tutti_ticking_input {
-    uint32_t node, variable;
-};
-struct tutti_ticking_output {
-    size_t place; /* in unit->clocked */
-    uint32_t node, variable;
+    struct tutti_rank_partition *partition; /* of an input clock in Scheduled Execution, on its own rank; else NULL */
 };
 
 /* Clocks of a unit; clock_count 0: it has none. */
@@ -60,8 +53,8 @@ struct tutti_ticking_unit {
     struct tutti_ticking_clock *clocks;
     struct tutti_tick_state *states;
     uint32_t clock_count;
-    struct tutti_ticking_input *inputs;
-    struct tutti_ticking_output *outputs;
+    /* Clocked inputs that are connected, or any connected inputs of Scheduled Execution; clocked variables that are read. */
+    struct tutti_partition_variable *inputs, *outputs;
     uint32_t input_count, output_count;
     struct tutti_instant now; /* of the present event, exact if a clock of its own made it */
     uint32_t *references;     /* room for a call */
@@ -73,6 +66,11 @@ struct tutti_ticks {
     struct tutti_ticking_unit *units; /* per component */
     struct tutti_tick_state *states;  /* of all units, in their order */
     size_t state_count;
+    struct tutti_ticking_unit **of; /* per state: its unit */
+    double
+        apart; /* times of the run that differ by more do not mean one point; a bound for what base/time.h allows for rounding */
+    struct tutti_modes_watch watch;
+    bool runs; /* partitions alone, none of which makes another tick: tutti_ticks_run */
 };
 
 /* Makes rank->ticks if any unit has clocks; with units configured and wires laid out. */
@@ -87,6 +85,10 @@ double tutti_ticks_next(const struct tutti_rank *rank, const struct tutti_member
 TUTTI_CHECKED enum tutti_err tutti_ticks_look(struct tutti_rank *rank, bool *any);
 /* Collective: all that are due tick, once, with what follows from them later in the order. A unit that ends the run is rank->ended. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_pass(struct tutti_rank *rank);
+/* Where ticks->runs, on one rank: up to `most` ticks, one after the other, each of one partition alone before the time `until`, to which
+ * nothing else happens. The rank and its members are where the last one was. None begins where *interrupt is not 0. *made: how many. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_run(struct tutti_rank *rank, double until, unsigned long most,
+                                             const volatile sig_atomic_t *interrupt, unsigned long *made);
 /* Collective: the error for ticks without end at one instant. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank);
 TUTTI_CHECKED enum tutti_err tutti_ticks_remember(struct tutti_rank *rank, struct tutti_remembered *remembered);

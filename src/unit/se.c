@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "unit/unit.h"
 
@@ -12,7 +13,8 @@ struct se {
     struct tutti_unit_options options;
     double t;
     unsigned long activations;
-    bool saves; /* the FMU saves its state */
+    bool saves;                         /* the FMU saves its state */
+    unsigned long measured, measure_at; /* of the activations the last, and the next, whose time is taken */
 };
 
 /* Between two partitions the FMU does not change: without a saved state it comes back as long as none was activated since. */
@@ -141,16 +143,39 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
 
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
+    struct se *se = (struct se *)unit;
     unit->counts.do_steps++;
-    ((struct se *)unit)->t = t + h;
+    se->t = t + h;
     *out = (struct tutti_step){.reached = t + h};
     return TUTTI_OK;
 }
 
-static enum tutti_err activate(struct tutti_unit *unit, uint32_t reference, double t)
+/* A partition that stands for those since the last one that was measured. */
+static __attribute__((noinline)) enum tutti_err compute_measured(struct se *se, const struct tutti_partition *partition,
+                                                                 struct tutti_modes_watch *watch, double t)
 {
-    ((struct se *)unit)->activations++;
-    return tutti_instance_activate(unit->instance, reference, t);
+    static const double seconds_per_measurement = 20e-6; /* as for do-steps (common.c) */
+    struct tutti_unit_counts *counts = &se->unit.counts;
+    double before = tutti_clock_now();
+    TRY(tutti_partition_compute(partition, watch, t));
+    double seconds = tutti_clock_now() - before;
+    counts->seconds += fmax(seconds, 0) * (double)(se->activations - se->measured);
+    counts->timed = counts->do_steps;
+    se->measured = se->activations;
+    double gap = se->options.timing ? 1 : fmin(seconds_per_measurement / fmax(seconds, 1e-9), 1000);
+    se->measure_at = se->activations + (gap > 1 ? (unsigned long)gap : 1);
+    counts->time_next = counts->do_steps + (se->measure_at - se->activations);
+    return TUTTI_OK;
+}
+
+static enum tutti_err activate(struct tutti_unit *unit, const struct tutti_partition *partition,
+                               struct tutti_modes_watch *watch, double t)
+{
+    struct se *se = (struct se *)unit;
+    unit->counts.gets += partition->reading_count;
+    if (__builtin_expect(++se->activations >= se->measure_at, 0))
+        return compute_measured(se, partition, watch, t);
+    return tutti_partition_compute(partition, watch, t);
 }
 
 /* There is no event mode (unit->has_events). */
@@ -191,7 +216,7 @@ static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_s
                           unit->name, TIME(saved->t));
     bool changed = saved->foreign || se->activations != saved->activations;
     se->t = saved->t;
-    se->activations = saved->activations;
+    se->activations = se->measured = se->measure_at = saved->activations;
     return changed ? tutti_instance_restore(unit->instance, &saved->fmu) : TUTTI_OK;
 }
 

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "fmi/fmu.h"
 #include "fmi/instance.h"
+#include "fmi/partition.h"
 #include "fmi/triple.h"
 #include "options/words.h"
 #include "solve/solver.h"
@@ -233,12 +234,13 @@ struct tutti_unit_kind {
      * the kind are. Counts are the caller's. */
     bool (*make_triple)(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
                         struct tutti_call_triple *triple);
+    /* Scheduled Execution: computes a partition of the unit's instance and reads what it is to read (fmi/partition.h), where the unit is. NULL:
+     * the kind has event mode, in which clocks tick (rank/ticks.h). */
+    enum tutti_err (*activate)(struct tutti_unit *unit, const struct tutti_partition *partition,
+                               struct tutti_modes_watch *watch, double t);
     /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
      * unit in it), then set inputs if need be, then settle: iterate until the discrete states rest, and back to
      * stepping unless the FMU wants to end. */
-    /* Scheduled Execution: computes the partition of an input clock, where the unit is. NULL: the kind has event mode, in which clocks tick
-     * (rank/ticks.h). */
-    enum tutti_err (*activate)(struct tutti_unit *unit, uint32_t reference, double t);
     enum tutti_err (*enter_event)(struct tutti_unit *unit);
     enum tutti_err (*settle)(struct tutti_unit *unit, struct tutti_unit_event *event);
     /* A point between steps to go back to: into *saved, which is made if it is NULL and reused else. UNSUPPORTED, naming

@@ -80,13 +80,26 @@ static void test_base(void **state)
     assert_true(tutti_instant_time(&instant) > 0.999e-9);
 }
 
+/* The short way and the long one round to the same double: quotients of all sizes, with those that lie close to the middle of two. */
+static void test_rounding(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (int n = 0; n < 2000000; n++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        uint64_t counter = random >> (11 + n % 40);
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        uint64_t resolution = (random >> (11 + n % 37)) + 1;
+        struct tutti_instant instant = {0, {n % 3 ? counter : (UINT64_C(1) << 53) - 1 - counter % 1000, resolution}};
+        assert_same_double(tutti_instant_time(&instant), tutti_instant_round(&instant));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fractions),
-        cmocka_unit_test(test_periodic),
-        cmocka_unit_test(test_changing),
-        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_fractions), cmocka_unit_test(test_periodic), cmocka_unit_test(test_changing),
+        cmocka_unit_test(test_base),      cmocka_unit_test(test_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

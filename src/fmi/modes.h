@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* modes.h - the floating-point modes that calls into FMUs must leave as they are (call.h), where calls follow each other so closely that
+ * reading the modes twice around each of them would cost more than the calls.
+ *
+ * A watch spans a pass of many calls. In the first passes, and after an FMU has left other modes, it looks after every call; else a
+ * computation tells after a group of calls of one instance whether modes that change results are as before. */
+#ifndef TUTTI_FMI_MODES_H
+#define TUTTI_FMI_MODES_H
+
+#include "fmi/call.h"
+
+/* Zeroed before the first pass. */
+struct tutti_modes_watch {
+    struct tutti_floating modes;
+    unsigned probe;     /* base/floating.h */
+    bool is_suspicious; /* an FMU has left other modes */
+    bool looks_closely; /* ... or may do so: they are looked at after every call; else after those of a group */
+    uint8_t passes;     /* the first ones */
+};
+
+/* So many passes begin with a close look: an FMU that changes modes mostly does so from the first call on. */
+enum { TUTTI_FIRST_PASSES = 8 };
+
+static inline struct tutti_frame tutti_modes_enter(struct tutti_modes_watch *watch)
+{
+    struct tutti_frame frame = tutti_call_enter(NULL);
+    watch->modes = frame.modes;
+    watch->probe = tutti_floating_probe();
+    watch->looks_closely = watch->is_suspicious || watch->passes < TUTTI_FIRST_PASSES;
+    if (watch->passes < TUTTI_FIRST_PASSES)
+        watch->passes++;
+    return frame;
+}
+
+/* Modes that change no results (traps) show here, when it is not known any more who changed them; the next pass will tell. */
+static inline void tutti_modes_leave(struct tutti_modes_watch *watch, struct tutti_frame frame)
+{
+    struct tutti_floating now = tutti_floating_now();
+    watch->is_suspicious = watch->is_suspicious || !tutti_floating_same(&now, &watch->modes);
+    tutti_call_current = NULL;
+    tutti_call_leave(frame);
+}
+
+/* The close look. Not inlined: it would make a frame of every caller. */
+static __attribute__((noinline, unused)) void tutti_modes_look(struct tutti_instance *in,
+                                                               const struct tutti_modes_watch *watch)
+{
+    tutti_call_check_modes(in, &watch->modes);
+}
+
+/* After every call, as tutti_call_leave, while a close look is taken. */
+static inline __attribute__((always_inline)) void tutti_modes_check_call(struct tutti_instance *in,
+                                                                         const struct tutti_modes_watch *watch)
+{
+    if (__builtin_expect(watch->looks_closely, 0))
+        tutti_modes_look(in, watch);
+}
+
+/* After the last call of a group, before code of others computes anything. Which of its calls has changed modes will show next
+ * time. */
+static inline __attribute__((always_inline)) void tutti_modes_check_group(struct tutti_instance *in,
+                                                                          struct tutti_modes_watch *watch)
+{
+    if (__builtin_expect(watch->looks_closely, 0)) {
+        tutti_modes_look(in, watch);
+    } else if (__builtin_expect(tutti_floating_probe() != watch->probe, 0)) {
+        tutti_floating_set(&watch->modes);
+        watch->is_suspicious = watch->looks_closely = true;
+    }
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* partition.h - a model partition of Scheduled Execution (FMI 3.0) that is computed again and again: activated, then read. What does not
+ * change from tick to tick is looked up once. */
+#ifndef TUTTI_FMI_PARTITION_H
+#define TUTTI_FMI_PARTITION_H
+
+#include "description/type.h"
+#include "fmi/modes.h"
+
+/* Variables of one type that lie in memory as FMI has them (no Strings and Binaries), of the partition's clock. Borrowed. */
+struct tutti_reading {
+    enum tutti_type type;
+    const uint32_t *references;
+    size_t count;
+    void *values;
+    size_t value_count;
+};
+
+struct tutti_partition {
+    struct tutti_instance *instance;
+    uint32_t reference, place; /* of its clock: value reference; among those of the instance */
+    const struct tutti_reading *readings;
+    size_t reading_count;
+};
+
+/* STATE for a reference that is no input clock, a reading that FMI forbids after this partition, or a type that it does not have. Borrows
+ * all. */
+TUTTI_CHECKED enum tutti_err tutti_partition_init(struct tutti_partition *partition, struct tutti_instance *instance,
+                                                  uint32_t reference, const struct tutti_reading *readings,
+                                                  size_t count);
+/* Activates it at t, then reads. Between tutti_modes_enter and _leave of `watch`. */
+TUTTI_CHECKED enum tutti_err tutti_partition_compute(const struct tutti_partition *partition,
+                                                     struct tutti_modes_watch *watch, double t);
+
+#endif
