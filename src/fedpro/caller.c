@@ -50,11 +50,10 @@ static void hang_up(struct tutti_fedpro_caller *caller)
     tutti_fedpro_link_cut(&caller->link);
 }
 
-static void wait_for(const struct tutti_fedpro_caller *caller, bool writes, double seconds)
+static void wait_for(const struct tutti_fedpro_caller *caller, bool writes, int milliseconds)
 {
     struct pollfd watched = {.fd = caller->socket, .events = (short)(POLLIN | (writes ? POLLOUT : 0))};
-    double most = seconds < 0 || seconds > 1000 ? 1000 : seconds;
-    (void)poll(&watched, 1, (int)ceil(most * 1000));
+    (void)poll(&watched, 1, milliseconds);
 }
 
 static enum tutti_err dial(struct tutti_fedpro_caller *caller)
@@ -65,7 +64,8 @@ static enum tutti_err dial(struct tutti_fedpro_caller *caller)
         connect(caller->socket, (struct sockaddr *)&caller->address.storage, caller->address.size) != 0)
         return tutti_fail(TUTTI_ERR_LOST, "no RTI answers at %s: %s", caller->address.text, strerror(errno));
     setsockopt(caller->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    fcntl(caller->socket, F_SETFL, fcntl(caller->socket, F_GETFL) | O_NONBLOCK);
+    if (caller->options.tls)
+        fcntl(caller->socket, F_SETFL, fcntl(caller->socket, F_GETFL) | O_NONBLOCK);
     caller->transport = caller->options.tls
                             ? tutti_fedpro_tls_new(caller->options.tls, caller->socket, caller->address.host)
                             : tutti_fedpro_tcp_new(caller->socket);
@@ -78,7 +78,7 @@ static enum tutti_err write_all(struct tutti_fedpro_caller *caller, const uint8_
         size_t count = 0;
         enum tutti_fedpro_io io = caller->transport->kind->write(caller->transport, bytes, size, &count);
         if (io == TUTTI_FEDPRO_IO_WAIT)
-            wait_for(caller, true, 1);
+            wait_for(caller, true, 1000);
         else if (io != TUTTI_FEDPRO_IO_DONE)
             return broken(caller, io);
         bytes += count;
@@ -87,14 +87,16 @@ static enum tutti_err write_all(struct tutti_fedpro_caller *caller, const uint8_
     return TUTTI_OK;
 }
 
-/* Bytes that are there already, into the intake; *some says whether there were any. LOST at the end. */
-static enum tutti_err read_some(struct tutti_fedpro_caller *caller, bool *some)
+/* Bytes, into the intake: those that are there already, or come in so many milliseconds. *some says whether there were any. LOST at the end. */
+static enum tutti_err read_some(struct tutti_fedpro_caller *caller, int milliseconds, bool *some)
 {
+    const struct tutti_fedpro_transport_kind *kind = caller->transport->kind;
     uint8_t *into = NULL;
     size_t room = 0, count = 0;
     *some = false;
     TRY(tutti_fedpro_intake_offer(&caller->intake, &into, &room));
-    enum tutti_fedpro_io io = caller->transport->kind->read(caller->transport, into, room, &count);
+    enum tutti_fedpro_io io = milliseconds > 0 ? kind->await(caller->transport, into, room, &count, milliseconds)
+                                               : kind->read(caller->transport, into, room, &count);
     if (io == TUTTI_FEDPRO_IO_ENDED || io == TUTTI_FEDPRO_IO_FAILED)
         return broken(caller, io);
     *some = io == TUTTI_FEDPRO_IO_DONE;
@@ -110,12 +112,12 @@ static enum tutti_err read_status(struct tutti_fedpro_caller *caller, enum tutti
     bool whole = false, some = false;
     double until = tutti_clock_now() + caller->options.patience + 5;
     while (!whole) {
-        TRY(read_some(caller, &some));
+        TRY(read_some(caller, 0, &some));
         TRY(tutti_fedpro_intake_next(&caller->intake, &message, &whole));
         if (!whole && tutti_clock_now() > until)
             return lost(caller, "it does not answer");
         if (!whole && !some)
-            wait_for(caller, false, 1);
+            wait_for(caller, false, 1000);
     }
     if (message.header.type != type)
         return tutti_fail(TUTTI_ERR_FORMAT, "what answers at %s is no RTI of the Federate Protocol",
@@ -268,19 +270,23 @@ static enum tutti_err settle(struct tutti_fedpro_caller *caller, enum tutti_err 
     return err;
 }
 
-/* One turn: writes what waits, sleeps until something comes, for at most so many seconds, and takes it in. */
+/* One turn: writes what waits, sleeps until something comes, for at most so many seconds or one, and takes it in. The thread of heartbeats
+ * touches neither the intake nor what is read meanwhile. */
 static enum tutti_err turn(struct tutti_fedpro_caller *caller, double seconds)
 {
     bool some = false;
+    int milliseconds = seconds < 1 ? (int)ceil(seconds * 1000) : 1000; /* mostly the same number: the socket keeps it */
     pthread_mutex_lock(&caller->mutex);
     enum tutti_err err = caller->transport ? flush(caller) : lost(caller, "it ended the connection");
-    bool writes = tutti_fedpro_link_waiting(&caller->link) > 0;
     if (err)
         return settle(caller, err);
+    bool writes = tutti_fedpro_link_waiting(&caller->link) > 0, awaits = !writes && caller->transport->kind->await;
     pthread_mutex_unlock(&caller->mutex);
-    wait_for(caller, writes, seconds);
+    if (!awaits)
+        wait_for(caller, writes, milliseconds);
+    err = awaits ? read_some(caller, milliseconds, &some) : TUTTI_OK;
     pthread_mutex_lock(&caller->mutex);
-    return settle(caller, read_some(caller, &some));
+    return settle(caller, awaits ? err : read_some(caller, 0, &some));
 }
 
 /* The thread that lives while the program computes. */
@@ -336,10 +342,10 @@ static void terminate(struct tutti_fedpro_caller *caller)
     double until = tutti_clock_now() + MOMENT;
     if (!caller->transport || tutti_fedpro_link_push(&caller->link, TUTTI_FEDPRO_TERMINATE, NULL, NULL, 0, NULL))
         return;
-    while (!caller->terminated && tutti_clock_now() < until && !flush(caller) && !read_some(caller, &some) &&
+    while (!caller->terminated && tutti_clock_now() < until && !flush(caller) && !read_some(caller, 0, &some) &&
            !take_in(caller))
         if (!some)
-            wait_for(caller, tutti_fedpro_link_waiting(&caller->link) > 0, 0.1);
+            wait_for(caller, tutti_fedpro_link_waiting(&caller->link) > 0, 100);
 }
 
 void tutti_fedpro_caller_free(struct tutti_fedpro_caller *caller)

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "fedpro/transport/transport.h"
 
 struct tcp {
     struct tutti_fedpro_transport base;
     int socket;
+    int patience; /* milliseconds, as the socket knows them; 0: no end */
 };
 
 static enum tutti_fedpro_io outcome(ssize_t got, size_t *count)
@@ -26,13 +28,23 @@ static enum tutti_fedpro_io outcome(ssize_t got, size_t *count)
 
 static enum tutti_fedpro_io tcp_read(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count)
 {
-    return outcome(recv(((struct tcp *)self)->socket, bytes, size, 0), count);
+    return outcome(recv(((struct tcp *)self)->socket, bytes, size, MSG_DONTWAIT), count);
+}
+
+static enum tutti_fedpro_io tcp_await(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count,
+                                      int milliseconds)
+{
+    struct tcp *tcp = (struct tcp *)self;
+    struct timeval time = {milliseconds / 1000, milliseconds % 1000 * 1000L};
+    if (tcp->patience != milliseconds && setsockopt(tcp->socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) == 0)
+        tcp->patience = milliseconds;
+    return outcome(recv(tcp->socket, bytes, size, 0), count);
 }
 
 static enum tutti_fedpro_io tcp_write(struct tutti_fedpro_transport *self, const void *bytes, size_t size,
                                       size_t *count)
 {
-    return outcome(send(((struct tcp *)self)->socket, bytes, size, MSG_NOSIGNAL), count);
+    return outcome(send(((struct tcp *)self)->socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT), count);
 }
 
 static void tcp_free(struct tutti_fedpro_transport *self)
@@ -42,6 +54,7 @@ static void tcp_free(struct tutti_fedpro_transport *self)
 
 static const struct tutti_fedpro_transport_kind tcp_kind = {.name = "tcp",
                                                             .read = tcp_read,
+                                                            .await = tcp_await,
                                                             .write = tcp_write,
                                                             .free = tcp_free};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* transport.h - how the bytes of a connection travel over a socket that does not block: plain, or in something else. */
+/* transport.h - how the bytes of a connection travel over a socket, without waiting for it: plain, or in something else. All but the plain one
+ * need a socket that does not block. */
 #ifndef TUTTI_FEDPRO_TRANSPORT_TRANSPORT_H
 #define TUTTI_FEDPRO_TRANSPORT_TRANSPORT_H
 
@@ -22,7 +23,11 @@ struct tutti_fedpro_transport_kind {
     const char *name; /* "tcp" */
     /* At most `size` bytes, how many in *count. */
     enum tutti_fedpro_io (*read)(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count);
-    /* The same; of no bytes: what it has of its own to write. */
+    /* The same, and waits for at most so many milliseconds (1 or more) until there are some: one call of the system instead of two, for a
+     * socket that blocks. Another thread may write meanwhile. NULL: it cannot. */
+    enum tutti_fedpro_io (*await)(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count,
+                                  int milliseconds);
+    /* As `read`; of no bytes: what it has of its own to write. */
     enum tutti_fedpro_io (*write)(struct tutti_fedpro_transport *self, const void *bytes, size_t size, size_t *count);
     /* Bytes of its own wait to be written, whether or not there is anything of the connection's. NULL: never. */
     bool (*wants_write)(struct tutti_fedpro_transport *self);
