@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "master/choose.h"
+#include "master/choose/asked.h"
+#include "master/choose/choose.h"
 #include "master/control/control.h"
 #include "master/coupling/coupling.h"
 #include "master/open.h"

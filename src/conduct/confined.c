@@ -13,7 +13,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "fmi/forked/forked.h"
-#include "master/choose.h"
+#include "master/choose/asked.h"
 
 enum tutti_err tutti_confined_read(const struct tutti_run_options *options, enum tutti_confine *how)
 {

@@ -28,7 +28,7 @@ struct tutti_twin;
 /* Their reasons are in this order. */
 enum tutti_choice_number { TUTTI_CHOICE_COUPLING, TUTTI_CHOICE_CONTROL, TUTTI_CHOICE_EXTRAPOLATE, TUTTI_CHOICE_EVENTS };
 
-/* What choose.c decides before the first step; nothing changes it afterwards. */
+/* What choose/choose.c decides before the first step; nothing changes it afterwards. */
 struct tutti_chosen {
     bool
         general; /* the choices apply: units are coupled, or steps of the only one, which a table drives, are controlled */
@@ -47,7 +47,7 @@ struct tutti_chosen {
     bool goes_back;         /* steps may be taken back: every macro step begins with a snapshot */
     bool together;    /* at an event all units stand where it is: a step ends there for all, and is not taken back */
     bool by_attempts; /* macro steps are made by macro.c; else by the coupling alone */
-    char reasons[4][160];             /* per choice, where `auto` made it; "": an option did */
+    char reasons[4][160]; /* per choice, where `auto` made it, or what an option asks for is told; "": an option did */
     const struct tutti_member *blame; /* steps are fixed because of this unit; NULL: of none ... */
     const char *blame_for;            /* ... which does this */
 };

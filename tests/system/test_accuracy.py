@@ -228,6 +228,7 @@ class Driven(unittest.TestCase):
             self.assertLess(self.error(columns, ("y", "q")), 5e-3)
         _, stats, _ = self.run_it(*words, "--control", "quantum", "--quantum", "0.01")
         self.assertGreater(stats["steps"], 500)
+        self.assertRegex(stats["reasons"]["control"], "^as asked for: steps end where the first output has moved by a quantum$")
         _, stats, _ = self.run_it(*words, "--step", "0.1")
         self.assertEqual((stats["control"], stats["steps"]), ("fixed", 100))
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "fabric/shared.h"
-#include "master/choose.h"
+#include "master/choose/choose.h"
 #include "master/control/control.h"
 #include "master/coupling/coupling.h"
 #include "master/open.h"

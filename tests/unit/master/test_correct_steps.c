@@ -2,7 +2,7 @@
 /* Linear correction and smoothing from step to step: what is done once, steps that are taken back, events, refusals. */
 #include "mixers.h"
 
-#include "master/choose.h"
+#include "master/choose/choose.h"
 #include "master/control/attempt.h"
 #include "master/couple.h"
 #include "master/coupling/correct.h"

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/choose/choose.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "master/choose/asked.h"
+#include "master/choose/together.h"
+#include "master/control/control.h"
+#include "master/control/quanta.h"
+#include "master/coupling/correct.h"
+#include "master/coupling/coupling.h"
+
+__attribute__((format(printf, 3, 4))) static void because(struct tutti_master *master, enum tutti_choice_number choice,
+                                                          const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(master->chosen.reasons[choice], sizeof master->chosen.reasons[choice], format, arguments);
+    va_end(arguments);
+    tutti_spelling_apply(master->chosen.reasons[choice]);
+}
+
+/* "rho(DL) = 0.5", for a reason. */
+static const char *name_rho(const struct tutti_facts *facts, char *text, size_t size)
+{
+    bool has_rho = facts->stability.known && isfinite(facts->stability.rho);
+    snprintf(text, size, has_rho ? "algebraic loop, rho(DL) = %.3g" : "algebraic loop, rho(DL) unknown",
+             facts->stability.rho);
+    return text;
+}
+
+/* A coupling that is known to be unstable is taken only if an option names it. */
+static enum tutti_err refuse_unstable(const struct tutti_facts *facts, double radius)
+{
+    const struct tutti_member *blame = facts->own_step ? facts->own_step
+                                       : facts->opaque ? facts->opaque
+                                                       : facts->no_rollback;
+    return tutti_fail(
+        TUTTI_ERR_UNSUPPORTED,
+        "the units of an algebraic loop cannot be coupled in a stable way: an error grows %.3g times in "
+        "every step, however short it is (rho(DL) = %.3g). --correct or --coupling relax would do, but "
+        "'%s' (%s) %s; use --interface me, or an FMU %s. --coupling seidel or jacobi runs it all the same",
+        radius, facts->stability.rho, tutti_member_name(blame), blame->unit->fmu->path,
+        facts->own_step ? "has steps of its own" : "cannot go back to the beginning of a step",
+        facts->own_step ? "without a step of its own" : "with canGetAndSetFMUState, or --rollback fork");
+}
+
+/* A step that is made once, from one point to the next, in a loop. */
+static enum tutti_err choose_explicit(struct tutti_master *master, const struct tutti_facts *facts,
+                                      const struct tutti_coupling *coupling, const char *why,
+                                      const struct tutti_member *blame)
+{
+    struct tutti_rank *rank = master->rank;
+    char rho[64];
+    double radius = coupling->waves ? facts->stability.seidel[0] : facts->stability.jacobi[0];
+    bool known = facts->stability.known && !isnan(radius);
+    if (known && !tutti_radius_is_stable(radius))
+        return refuse_unstable(facts, radius);
+    master->chosen.coupling = coupling;
+    because(master, TUTTI_CHOICE_COUPLING, "'%s' %s; outputs depend on each other (%s)", tutti_member_name(blame), why,
+            name_rho(facts, rho, sizeof rho));
+    if (!known && facts->stability.loops > 0)
+        tutti_log_printf(
+            rank->log, TUTTI_LOG_WARNING, NULL,
+            "there is an algebraic loop, and it is not known whether --coupling %s is stable: '%s' %s; look "
+            "at the result, or use --interface me%s",
+            coupling->name, tutti_member_name(blame), why, facts->own_step ? "" : " or --rollback fork");
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose_for_loop(struct tutti_master *master, const struct tutti_facts *facts)
+{
+    char rho[64];
+    if (facts->own_step)
+        return choose_explicit(master, facts, &tutti_coupling_jacobi, "has steps of its own", facts->own_step);
+    if (!facts->opaque && facts->stability.known) {
+        master->chosen.coupling = &tutti_coupling_jacobi;
+        master->chosen.corrects = true;
+        because(master, TUTTI_CHOICE_COUPLING, "with --correct: outputs depend on each other (%s)",
+                name_rho(facts, rho, sizeof rho));
+    } else if (!facts->no_rollback) {
+        master->chosen.coupling = &tutti_coupling_relax;
+        because(master, TUTTI_CHOICE_COUPLING, "outputs depend on each other (%s); steps can be repeated",
+                name_rho(facts, rho, sizeof rho));
+    } else
+        return choose_explicit(master, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->no_rollback);
+    return TUTTI_OK;
+}
+
+static bool judges_iteration(const struct tutti_run_options *options)
+{
+    const struct tutti_control *control = NULL;
+    return !tutti_asked_auto(options->control) && tutti_control_find(options->control, &control) == TUTTI_OK &&
+           control->for_iteration;
+}
+
+static enum tutti_err choose_coupling(struct tutti_master *master, const struct tutti_facts *facts)
+{
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    int how;
+    TRY(tutti_option_choose("correct", options->correct_how, &how));
+    master->chosen.corrects = options->correct;
+    master->chosen.solves = options->correct && how == TUTTI_CORRECT_SOLVE;
+    master->chosen.smooths = options->smooth;
+    if (!tutti_asked_auto(options->coupling))
+        return tutti_coupling_find(options->coupling, &master->chosen.coupling);
+    master->chosen.coupling = &tutti_coupling_jacobi;
+    if (!facts->coupled)
+        because(master, TUTTI_CHOICE_COUPLING, "there is one unit");
+    else if (rank->job->system->constraint_count > 0) {
+        master->chosen.coupling = &tutti_coupling_kinematic;
+        because(master, TUTTI_CHOICE_COUPLING, "--constrain needs it");
+    } else if (options->correct || options->smooth)
+        because(master, TUTTI_CHOICE_COUPLING, "--correct and --smooth need it");
+    else if (judges_iteration(options)) {
+        master->chosen.coupling = &tutti_coupling_relax;
+        because(master, TUTTI_CHOICE_COUPLING, "--control %s needs steps that are repeated", options->control);
+    } else if (tutti_facts_should_join(master, facts)) {
+        master->chosen.coupling = &tutti_coupling_strong;
+        because(master, TUTTI_CHOICE_COUPLING,
+                "a tolerance is given, and all units %s Model Exchange: in one solver there is no error of the "
+                "coupling",
+                rank->joins ? "offer" : "are of");
+    } else if (master->unstable.coupling && !facts->no_rollback) {
+        master->chosen.coupling = &tutti_coupling_newton;
+        because(master, TUTTI_CHOICE_COUPLING, "with %s errors would grow %.4g times in each step of %s",
+                master->unstable.coupling->name, master->unstable.factor, NUMBER(rank->times.step));
+    } else if (facts->stability.loops > 0)
+        return choose_for_loop(master, facts);
+    else if (facts->own_step)
+        because(master, TUTTI_CHOICE_COUPLING, "'%s' has steps of its own", tutti_member_name(facts->own_step));
+    else {
+        master->chosen.coupling = &tutti_coupling_seidel;
+        because(master, TUTTI_CHOICE_COUPLING,
+                facts->stability.empty > 0 ? "there is an algebraic loop, but its gain is 0 (rho(DL) = 0)"
+                                           : "no outputs depend on each other in a circle (no algebraic loop)");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose_control(struct tutti_master *master, const struct tutti_facts *facts)
+{
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    if (!tutti_asked_auto(options->control)) {
+        TRY(tutti_control_find(options->control, &master->chosen.control));
+        if (master->chosen.control->takes_quantum) /* which judges no errors, as others that vary steps do */
+            because(master, TUTTI_CHOICE_CONTROL,
+                    "as asked for: steps end where the first output has moved by a quantum");
+        return TUTTI_OK;
+    }
+    master->chosen.control = &tutti_control_fixed;
+    if (!master->chosen.general)
+        because(master, TUTTI_CHOICE_CONTROL, "there is one unit");
+    else if (master->chosen.coupling->federates && tutti_quanta_are_given(options)) {
+        master->chosen.control = &tutti_control_quantum;
+        because(master, TUTTI_CHOICE_CONTROL, "--quantum is given: units step where their outputs have moved by it");
+    } else if (master->chosen.coupling->federates)
+        because(master, TUTTI_CHOICE_CONTROL, "units without a master make steps of their own, which are not judged");
+    else if (tutti_facts_join_all(master, facts))
+        because(master, TUTTI_CHOICE_CONTROL, "all units are in one solver, which controls the error");
+    else if (options->has_step)
+        because(master, TUTTI_CHOICE_CONTROL, "--step is given");
+    else if (!tutti_asked_to_vary(rank->job) && rank->job->system->foreign)
+        because(master, TUTTI_CHOICE_CONTROL, "the file gives a step for %s, and no tolerance is given",
+                rank->job->system->foreign);
+    else if (!tutti_asked_to_vary(rank->job))
+        because(master, TUTTI_CHOICE_CONTROL, "FMUs propose a step, and no tolerance is given");
+    else if (facts->stairs)
+        because(master, TUTTI_CHOICE_CONTROL, "'%s' has a fixed internal step", tutti_member_name(facts->stairs));
+    else if (facts->own_step)
+        because(master, TUTTI_CHOICE_CONTROL, "'%s' has steps of its own", tutti_member_name(facts->own_step));
+    else if (facts->no_rollback)
+        because(master, TUTTI_CHOICE_CONTROL, "'%s' cannot repeat a step", tutti_member_name(facts->no_rollback));
+    else if (!facts->has_signals)
+        because(master, TUTTI_CHOICE_CONTROL, "no continuous signal to estimate an error by");
+    else {
+        master->chosen.control = &tutti_control_embedded;
+        because(master, TUTTI_CHOICE_CONTROL, "%s, and %s",
+                tutti_asked_tolerance(options) ? "a tolerance is given" : "no step is given",
+                facts->coupled ? "all units can repeat a step"
+                               : "the FMU, which holds its inputs in a step, can repeat it");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose_extrapolation(struct tutti_master *master, const struct tutti_facts *facts,
+                                           unsigned *order)
+{
+    struct tutti_rank *rank = master->rank;
+    if (!tutti_asked_auto(rank->job->options.extrapolate))
+        return tutti_extrapolation_find(rank->job->options.extrapolate, order);
+    *order = 0;
+    if (!facts->coupled)
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "there is one unit");
+    else if (master->chosen.coupling->federates)
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "inputs are held from message to message");
+    else if (master->chosen.smooths) {
+        *order = 1;
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "--smooth needs it");
+    } else if (master->chosen.coupling->iterates) {
+        *order = 1;
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "a good first guess for the iteration of each step");
+    } else if (tutti_facts_join_all(master, facts))
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "all units are in one solver");
+    else if (facts->stability.loops > 0 && !master->chosen.corrects)
+        because(master, TUTTI_CHOICE_EXTRAPOLATE,
+                "inputs are held: extrapolation could make the algebraic loop unstable");
+    else if (!master->chosen.control->varies)
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "steps are fixed, and inputs are held in each");
+    else {
+        *order = master->chosen.per_time ? 2 : 1;
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "%s: %s",
+                master->chosen.control->takes_quantum ? "steps end where outputs have moved by a quantum"
+                                                      : "errors are controlled",
+                facts->takes_slopes
+                    ? "inputs move along polynomials in a step"
+                    : "no unit accepts slopes of inputs, which get their values of the middle of a step");
+    }
+    return TUTTI_OK;
+}
+
+/* Cubics need derivatives of outputs, and units that follow them. */
+static void look_at_cubics(struct tutti_master *master)
+{
+    const struct tutti_rank *rank = master->rank;
+    struct tutti_chosen *chosen = &master->chosen;
+    const struct tutti_wires *wires = &rank->wires;
+    chosen->on_lines = chosen->holding = NULL;
+    for (uint32_t i = 0; i < wires->real_count && chosen->order == TUTTI_CUBIC && !chosen->on_lines; i++)
+        if (wires->reals[i].smooth && !tutti_extrapolation_gives(rank, i))
+            chosen->on_lines = &rank->members[wires->reals[i].component];
+    for (uint32_t m = 0; m < rank->member_count && chosen->order == TUTTI_CUBIC && !chosen->holding; m++)
+        if (rank->members[m].wires->gather_count > 0 && !tutti_facts_follow(rank->units[m]))
+            chosen->holding = &rank->members[m];
+}
+
+static enum tutti_err choose_detection(struct tutti_master *master, const struct tutti_facts *facts)
+{
+    struct tutti_rank *rank = master->rank;
+    if (!tutti_asked_auto(rank->job->options.events))
+        return tutti_detection_find(rank->job->options.events, &master->chosen.detection);
+    master->chosen.detection = &tutti_detection_none;
+    if (!master->chosen.general)
+        because(master, TUTTI_CHOICE_EVENTS, "there is one unit, which crosses its own");
+    else if (tutti_master_federates(rank->job))
+        because(master, TUTTI_CHOICE_EVENTS, "units without a master cross their own");
+    else if (facts->has_events && tutti_facts_will_join_all(master, facts)) {
+        master->chosen.detection = &tutti_detection_early;
+        because(master, TUTTI_CHOICE_EVENTS,
+                "there are units with events, and all are in one solver, which locates them");
+    } else if (facts->own_step)
+        because(master, TUTTI_CHOICE_EVENTS, "'%s' has steps of its own", tutti_member_name(facts->own_step));
+    else if (facts->no_rollback && (facts->has_outputs || facts->has_events))
+        because(master, TUTTI_CHOICE_EVENTS, "'%s' cannot repeat a step up to an event",
+                tutti_member_name(facts->no_rollback));
+    else if (facts->has_outputs) {
+        master->chosen.detection = &tutti_detection_output;
+        because(master, TUTTI_CHOICE_EVENTS, "there are discrete outputs, and all units can repeat a step");
+    } else if (facts->has_events) {
+        master->chosen.detection = &tutti_detection_early;
+        because(master, TUTTI_CHOICE_EVENTS, "there are units with events, and all can repeat a step");
+    } else
+        because(master, TUTTI_CHOICE_EVENTS, "no unit has discrete outputs or events");
+    return TUTTI_OK;
+}
+
+/* The unit because of which steps are fixed, and why; NULL: there is none. */
+static void note_blame(struct tutti_master *master, const struct tutti_facts *facts)
+{
+    master->chosen.blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->no_rollback;
+    master->chosen.blame_for = facts->stairs     ? "has a fixed internal step"
+                               : facts->own_step ? "has steps of its own"
+                                                 : "cannot go back to the beginning of a step";
+}
+
+bool tutti_master_relies_on_going_back(const struct tutti_master *master)
+{
+    const struct tutti_rank *rank = master->rank;
+    if (master->chosen.goes_back)
+        return true;
+    for (uint32_t m = 0; m < rank->member_count && master->chosen.corrects; m++)
+        if (rank->units[m]->kind->interface == TUTTI_CS && !(rank->units[m]->can & TUTTI_CAN_DIRECTIONAL))
+            return true;
+    return false;
+}
+
+enum tutti_err tutti_master_choose(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    struct tutti_facts facts;
+    TRY(tutti_facts_find(master, &facts));
+    master->chosen.general = facts.coupled || facts.controlled;
+    master->chosen.goes_back = master->chosen.by_attempts = master->chosen.together = false;
+    master->chosen.table_order = facts.table_order;
+    TRY(choose_detection(master, &facts));
+    if (!facts.no_rollback && !master->chosen.detection->early) /* then units cross events in the middle of a step */
+        facts.no_rollback = facts.fragile;
+    TRY(choose_coupling(master, &facts));
+    const char *reevaluate = rank->job->options.reevaluate;
+    master->chosen.last_only = master->chosen.coupling == &tutti_coupling_newton && reevaluate &&
+                               strcmp(reevaluate, "last") == 0;
+    TRY(choose_control(master, &facts));
+    master->chosen.varies = master->chosen.control->varies && !master->chosen.coupling->federates;
+    const char *per = rank->job->options.error_per;
+    master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&
+                              !(per && strcmp(per, "step") == 0);
+    TRY(choose_extrapolation(master, &facts, &master->chosen.order));
+    look_at_cubics(master);
+    if (!facts.coupled)
+        TRY(tutti_together_check_alone(master));
+    master->chosen.blame = NULL;
+    if (facts.coupled || facts.table_order > 0)
+        note_blame(master, &facts);
+    if (!master->chosen.general)
+        return TUTTI_OK;
+    master->chosen.together = tutti_facts_join_all(master, &facts) && !master->chosen.control->rejects &&
+                              !master->chosen.detection->outputs;
+    TRY(tutti_together_check(master, &facts, master->chosen.order));
+    master->chosen.goes_back = tutti_together_goes_back(master) || master->chosen.control->rejects ||
+                               (master->chosen.detection->early && !master->chosen.together);
+    master->chosen.by_attempts = master->chosen.goes_back || master->chosen.together || master->chosen.varies ||
+                                 master->chosen.order > 0 || rank->job->options.step_log ||
+                                 rank->job->system->fed_count > 0;
+    return TUTTI_OK;
+}

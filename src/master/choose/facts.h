@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* facts.h - what the choices of a master depend on: which of its units can do what, and what is known of their loops. */
+#ifndef TUTTI_MASTER_CHOOSE_FACTS_H
+#define TUTTI_MASTER_CHOOSE_FACTS_H
+
+#include "master/master.h"
+#include "start/stability.h"
+
+struct tutti_facts {
+    bool coupled;         /* there are connections, or several units */
+    bool controlled;      /* not so, but a control is to choose the steps of the one that a table drives */
+    unsigned table_order; /* tutti_master.table_order */
+    const struct tutti_member *no_rollback; /* cannot go back; NULL: all can */
+    const struct tutti_member *fragile;     /* cannot go back over an event; NULL: all can */
+    const struct tutti_member *own_step;    /* has steps of its own, or cannot vary them; NULL: none */
+    const struct tutti_member *stairs;      /* has a fixed internal step: outputs stand still in between; NULL: none */
+    const struct tutti_member *first_me;    /* of Model Exchange; NULL: none */
+    const struct tutti_member *other;       /* not of Model Exchange; NULL: none */
+    const struct tutti_member *own_step_me; /* of Model Exchange, with steps of its own; NULL: none */
+    const struct tutti_member *opaque;      /* in a loop, and D cannot be had; NULL: none */
+    bool takes_slopes, has_events, has_outputs, has_signals;
+    struct tutti_radii stability; /* of the loops that are some */
+};
+
+/* Collective, with all units computed and none out of its initialisation. What is found of loops is kept in the master for the next time. */
+TUTTI_CHECKED enum tutti_err tutti_facts_find(struct tutti_master *master, struct tutti_facts *facts);
+
+/* Model Exchange goes back by its states; Co-Simulation needs an FMU that saves its own. */
+bool tutti_facts_go_back(const struct tutti_unit *unit);
+/* Does it follow inputs that move inside of a step? */
+bool tutti_facts_follow(const struct tutti_unit *unit);
+
+/* Is every unit one of those that the chosen coupling has in its solver? */
+bool tutti_facts_join_all(const struct tutti_master *master, const struct tutti_facts *facts);
+/* Of `auto`: a tolerance is asked for, and nothing that one solver would not do. */
+bool tutti_facts_should_join(const struct tutti_master *master, const struct tutti_facts *facts);
+/* Will the coupling have all units there are in its solver, named by an option or not? */
+bool tutti_facts_will_join_all(const struct tutti_master *master, const struct tutti_facts *facts);
+
+/* For messages. */
+static inline const char *tutti_member_name(const struct tutti_member *member)
+{
+    return member->unit->name;
+}
+
+#endif

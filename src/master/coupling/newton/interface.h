@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* interface.h - the equations of a macro step that interface Newton solves (newton.c), cycle by cycle: their unknowns, the sweep that
+ * evaluates them (sweep.c), and their Jacobian (jacobian.c). */
+#ifndef TUTTI_MASTER_COUPLING_NEWTON_INTERFACE_H
+#define TUTTI_MASTER_COUPLING_NEWTON_INTERFACE_H
+
+#include "master/couple.h"
+#include "master/coupling/cycles.h"
+#include "master/coupling/step_jacobian.h"
+#include "options/words.h"
+#include "solve/newton.h"
+
+enum tutti_newton_kind {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_NEWTON_##name,
+    TUTTI_NEWTONS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
+
+struct tutti_interface_newton;
+
+/* A cycle, and its solution in the step at hand. */
+struct tutti_ring {
+    struct tutti_interface_newton *interface;
+    const struct tutti_cycle *cycle;
+    uint32_t n;       /* unknowns: values, those of the cycle, then derivatives of those that have them */
+    uint32_t *rates;  /* per value: the unknown that is its derivative; TUTTI_NONE: it has none */
+    uint32_t *values; /* per unknown: the value, itself or the one whose derivative it is */
+    uint32_t column_first, column_count; /* of the Jacobian */
+    struct tutti_fixed_point problem;
+    struct tutti_pattern pattern; /* of dY/dx, if it is sparse */
+    struct tutti_newton *solver;
+    double *x, *image, *residuals, *scale;
+    double *guess, *guessed;     /* of the first sweep of a solution, and what that gave */
+    double *first;               /* what the first sweep of the step gave */
+    double *matrix;              /* broyden: dY/dx, column by column ... */
+    double *seen_x, *seen_image; /* ... updated last there */
+    double *at;                  /* where the Jacobian is made */
+    double *jacobian_h;          /* the step that the Jacobian was made for; 0: there is none */
+    double residual;             /* scaled, in the iteration before */
+    bool made;                   /* in that one its Jacobian was made */
+    unsigned asked;              /* iterations of this solution */
+    unsigned sweeps;             /* of this step */
+    bool away;                   /* units are not at the start of the step */
+    bool begins;                 /* no sweep of this solution has been made */
+};
+
+/* N5 */
+struct tutti_newton_room {
+    double *values, *start; /* now, and at the start of the macro step */
+    size_t count;
+};
+
+struct tutti_interface_newton {
+    struct tutti_master *master;
+    enum tutti_newton_kind kind;
+    struct tutti_cycles cycles;
+    struct tutti_ring *rings;
+    struct tutti_step_jacobian jacobian; /* columns of all cycles */
+    struct tutti_step_meaning meaning;
+    uint32_t *unknowns;                       /* per column: of its cycle */
+    uint32_t *row_unknowns;                   /* per row: likewise */
+    double *tried;                            /* per real: derivatives at the end of a step that is tried */
+    size_t *places;                           /* per entry: in the matrix of its cycle */
+    double *base;                             /* of the Jacobian */
+    double *jacobian_h;                       /* per cycle */
+    bool last;                                /* sweeps repeat the last own step of solvers ... */
+    double *guessed_slopes[TUTTI_MOST_ORDER]; /* ... and these are the slopes of gathered inputs in the first one */
+    struct tutti_newton_room *rooms;          /* all that Jacobians consist of */
+    size_t room_count;
+    unsigned long start_step;           /* the number of the macro step whose start they know */
+    double *begin;                      /* per real: at the start of the step */
+    unsigned long *before;              /* per member: do-steps before its last step */
+    struct tutti_snapshot own;          /* where the step begins, if that is not the start of a macro step */
+    const struct tutti_snapshot *start; /* ... or there */
+    double target;
+    struct tutti_outcome *outcome;
+    unsigned long own_events;
+    bool interrupted; /* the outcome says why */
+};
+
+static inline uint32_t tutti_newton_unit_at(const struct tutti_interface_newton *self, const struct tutti_stage *stage,
+                                            uint32_t i)
+{
+    return self->cycles.stages.components[stage->first + i];
+}
+
+/* ---- sweep.c ---- */
+
+/* The do-steps that a unit made since its last step was begun are auxiliary ones. */
+void tutti_newton_attribute(struct tutti_interface_newton *self, const struct tutti_member *member);
+/* A signal of the cycle moves from the start to the guess. */
+void tutti_ring_lay_slope(const struct tutti_ring *ring, uint32_t value, const double *x);
+/* What a unit gets in its step. Discrete inputs are staged before the first sweep, and after a solution. */
+TUTTI_CHECKED enum tutti_err tutti_newton_stage_unit(struct tutti_interface_newton *self, struct tutti_member *member,
+                                                     bool discrete);
+/* Collective: the units of a stage make their step, and tell their outputs. */
+TUTTI_CHECKED enum tutti_err tutti_newton_step_stage(struct tutti_interface_newton *self,
+                                                     const struct tutti_stage *stage, bool discrete,
+                                                     struct tutti_outcome *outcome);
+/* Collective: derivatives of their outputs at the end, where the coupling needs them. */
+TUTTI_CHECKED enum tutti_err tutti_newton_ask_units(struct tutti_interface_newton *self,
+                                                    const struct tutti_stage *stage);
+/* The step times the derivative of a value at its end; where the unit gives no number, that of the line stands for it. */
+double tutti_ring_move_by(const struct tutti_ring *ring, uint32_t value, double end, const double *rates);
+/* For struct tutti_fixed_point, of a ring. A guess that a unit refuses is outside, unless it is the first one: then the step is too long.
+ * An event ends the solution. */
+TUTTI_CHECKED enum tutti_err tutti_ring_sweep(void *context, const double *x, double *image, bool *outside);
+
+/* ---- jacobian.c ---- */
+
+/* Values that go back with a step that is taken back (N5). */
+TUTTI_CHECKED enum tutti_err tutti_newton_add_room(struct tutti_interface_newton *self, double *values, size_t count);
+/* Columns and rows of all cycles in one Jacobian. */
+TUTTI_CHECKED enum tutti_err tutti_newton_open_jacobian(struct tutti_interface_newton *self);
+TUTTI_CHECKED enum tutti_err tutti_ring_open_pattern(struct tutti_ring *ring);
+/* At the start of a step (N5). */
+void tutti_newton_begin_with_jacobian(struct tutti_interface_newton *self);
+/* For struct tutti_fixed_point, of a ring. */
+TUTTI_CHECKED enum tutti_err tutti_ring_make_jacobian(void *context, const double *x, double *matrix);
+
+#endif
