@@ -14,7 +14,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
-    topic="events", source="our own; the layered standard fmi-ls-bus",
+    topic="events", source="our own, by the layered standard fmi-ls-bus",
     shows="virtual control units: CAN frames between units by clocks, with arbitration on the bus",
     caption="The speed of the motor, and the torque that comes by CAN. At 40 kbit/s the torque waits "
             "for the diagnosis, which came first, and arrives 6.5 ms after the sample.",
@@ -129,7 +129,7 @@ def try_rate(example, rate):
     times, torques = changes(run, "drive.torque")
     told = [(t, v) for (t, v), (_, before) in zip(expected.torques, [(0, 0.0), *expected.torques]) if v != before]
     example.compare(f"{rate // 1000} kbit/s: times of {len(told)} new torques, against fractions", times, [float(t) for t, _ in told],
-                    within=1e-14)
+                    within=1e-14, published="fractions, by hand")
     example.compare("... torques", torques, np.array([v for _, v in told]), within=1e-9)
     last = {time: index for index, time in enumerate(run.time)}
     speeds = np.array([run["motor.speed"][last[float(Fraction(k, 100))]] for k in range(101)])
