@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packed/instance.h"
+#include "packed/outside.h"
 #include "ssp/uri.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -15,47 +15,28 @@ FMI2_FUNCTIONS(X)
 #undef X
 
 struct own {
-    struct tutti_packed *packed;
+    struct tutti_outside outside;
     const fmi2CallbackFunctions *functions;
-    char *name;
-    bool logging;
     fmi2Real last_time; /* where the last step ended */
     bool terminated;
 };
 
-/* ---- messages ---- */
-
-static void say(const struct own *own, fmi2Status status, const char *category, const char *text)
+static void tell(const struct tutti_outside *outside, enum tutti_outside_status status, const char *category,
+                 const char *text)
 {
-    if (own->functions && own->functions->logger && (own->logging || status > fmi2Warning))
-        own->functions->logger(own->functions->componentEnvironment, own->name, status, category, "%s", text);
-}
-
-static void write_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
-{
-    const struct own *own = context;
-    fmi2Status status = level == TUTTI_LOG_ERROR ? fmi2Error : level == TUTTI_LOG_WARNING ? fmi2Warning : fmi2OK;
-    struct tutti_text whole = {0};
-    tutti_text_printf(&whole, "%s%s%s", origin ? origin : "", origin ? ": " : "", text);
-    say(own, status,
-        status == fmi2OK        ? "logAll"
-        : status == fmi2Warning ? "logStatusWarning"
-                                : "logStatusError",
-        whole.failed ? text : whole.text);
-    tutti_text_fini(&whole);
+    const fmi2CallbackFunctions *functions = ((const struct own *)outside)->functions;
+    if (functions && functions->logger)
+        functions->logger(functions->componentEnvironment, outside->name, (fmi2Status)status, category, "%s", text);
 }
 
 static fmi2Status conclude(const struct own *own, enum tutti_err err)
 {
-    if (!err)
-        return fmi2OK;
-    say(own, fmi2Error, "logStatusError", tutti_err_message());
-    return fmi2Error;
+    return (fmi2Status)tutti_outside_conclude(&own->outside, err);
 }
 
 static fmi2Status refuse(const struct own *own, const char *function)
 {
-    return conclude(own, tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: a packed system does not offer it", function));
+    return (fmi2Status)tutti_outside_refuse(&own->outside, function);
 }
 
 /* ---- life ---- */
@@ -72,21 +53,18 @@ const char *fmi2GetVersion(void)
 
 static void release(struct own *own)
 {
-    tutti_packed_free(own->packed);
-    free(own->name);
+    tutti_outside_close(&own->outside);
     free(own);
 }
 
-static enum tutti_err make(struct own *own, fmi2Type type, const char *guid, const char *location)
+static enum tutti_err make(struct own *own, const char *name, fmi2Type type, const char *guid, const char *location)
 {
-    const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = write_log, .context = own};
-    struct tutti_uri uri;
+    struct tutti_uri uri = {0};
     if (type != fmi2CoSimulation)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU is for Co-Simulation only", own->name);
-    if (!location)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the importer names no folder of resources", own->name);
-    TRY(tutti_uri_read(&uri, location));
-    enum tutti_err err = tutti_packed_make(&own->packed, own->name, guid, uri.path, &log);
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU is for Co-Simulation only", name ? name : "");
+    if (location)
+        TRY(tutti_uri_read(&uri, location));
+    enum tutti_err err = tutti_outside_open(&own->outside, name, guid, location ? uri.path : NULL);
     tutti_uri_fini(&uri);
     return err;
 }
@@ -99,9 +77,9 @@ fmi2Component fmi2Instantiate(fmi2String instance_name, fmi2Type type, fmi2Strin
     if (!own)
         return NULL;
     own->functions = functions;
-    own->logging = logging_on != fmi2False;
-    own->name = tutti_str_copy(instance_name ? instance_name : "");
-    enum tutti_err err = own->name ? make(own, type, guid, resource_location) : tutti_fail_memory();
+    own->outside.tell = tell;
+    own->outside.logging = logging_on != fmi2False;
+    enum tutti_err err = make(own, instance_name, type, guid, resource_location);
     if (!err)
         return own;
     (void)conclude(own, err);
@@ -118,7 +96,7 @@ void fmi2FreeInstance(fmi2Component c)
 fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean logging_on, size_t n, const fmi2String categories[])
 {
     (void)n, (void)categories;
-    ((struct own *)c)->logging = logging_on != fmi2False;
+    ((struct own *)c)->outside.logging = logging_on != fmi2False;
     return fmi2OK;
 }
 
@@ -126,7 +104,7 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, f
                                fmi2Boolean stop_defined, fmi2Real stop)
 {
     struct own *own = c;
-    struct tutti_packed *packed = own->packed;
+    struct tutti_packed *packed = own->outside.packed;
     enum tutti_err err = tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_MADE), "fmi2SetupExperiment");
     packed->has_start = true;
     packed->start = own->last_time = start;
@@ -140,26 +118,26 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, f
 fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_initialise(own->packed));
+    return conclude(own, tutti_packed_initialise(own->outside.packed));
 }
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_begin(own->packed));
+    return conclude(own, tutti_packed_begin(own->outside.packed));
 }
 
 fmi2Status fmi2Terminate(fmi2Component c)
 {
     struct own *own = c;
-    own->packed->stage = TUTTI_PACKED_ENDED;
+    own->outside.packed->stage = TUTTI_PACKED_ENDED;
     return fmi2OK;
 }
 
 fmi2Status fmi2Reset(fmi2Component c)
 {
     struct own *own = c;
-    tutti_packed_reset(own->packed);
+    tutti_packed_reset(own->outside.packed);
     own->terminated = false;
     return fmi2OK;
 }
@@ -171,7 +149,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_se
     (void)no_set_state_before;
     struct own *own = c;
     struct tutti_packed_step step;
-    enum tutti_err err = tutti_packed_step(own->packed, t, h, &step);
+    enum tutti_err err = tutti_packed_step(own->outside.packed, t, h, &step);
     if (err)
         return conclude(own, err);
     own->last_time = step.t;
@@ -227,7 +205,7 @@ fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n,
     struct own *own = c;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_FLOAT64, &values[i]);
+        err = tutti_packed_get(own->outside.packed, vr[i], TUTTI_TYPE_FLOAT64, &values[i]);
     return conclude(own, err);
 }
 
@@ -236,7 +214,7 @@ fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t
     struct own *own = c;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_INT32, &values[i]);
+        err = tutti_packed_get(own->outside.packed, vr[i], TUTTI_TYPE_INT32, &values[i]);
     return conclude(own, err);
 }
 
@@ -246,7 +224,7 @@ fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++) {
         bool value = false;
-        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_BOOLEAN, &value);
+        err = tutti_packed_get(own->outside.packed, vr[i], TUTTI_TYPE_BOOLEAN, &value);
         values[i] = value ? fmi2True : fmi2False;
     }
     return conclude(own, err);
@@ -257,7 +235,7 @@ fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
     struct own *own = c;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_get(own->packed, vr[i], TUTTI_TYPE_STRING, &values[i]);
+        err = tutti_packed_get(own->outside.packed, vr[i], TUTTI_TYPE_STRING, &values[i]);
     return conclude(own, err);
 }
 
@@ -266,7 +244,7 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n,
     struct own *own = c;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_FLOAT64, &values[i]);
+        err = tutti_packed_set(own->outside.packed, vr[i], TUTTI_TYPE_FLOAT64, &values[i]);
     return conclude(own, err);
 }
 
@@ -275,7 +253,7 @@ fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t
     struct own *own = c;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_INT32, &values[i]);
+        err = tutti_packed_set(own->outside.packed, vr[i], TUTTI_TYPE_INT32, &values[i]);
     return conclude(own, err);
 }
 
@@ -284,7 +262,7 @@ fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t
     struct own *own = c;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_BOOLEAN, &(bool){values[i] != fmi2False});
+        err = tutti_packed_set(own->outside.packed, vr[i], TUTTI_TYPE_BOOLEAN, &(bool){values[i] != fmi2False});
     return conclude(own, err);
 }
 
@@ -293,8 +271,8 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
     struct own *own = c;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < n && !err; i++)
-        err = values[i] ? tutti_packed_set(own->packed, vr[i], TUTTI_TYPE_STRING, &values[i])
-                        : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a text is NULL", own->name);
+        err = values[i] ? tutti_packed_set(own->outside.packed, vr[i], TUTTI_TYPE_STRING, &values[i])
+                        : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a text is NULL", own->outside.name);
     return conclude(own, err);
 }
 
@@ -303,22 +281,22 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_save(own->packed, state));
+    return conclude(own, tutti_packed_save(own->outside.packed, state));
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
 {
     struct own *own = c;
-    enum tutti_err err = tutti_packed_restore(own->packed, state);
+    enum tutti_err err = tutti_packed_restore(own->outside.packed, state);
     if (!err)
-        own->last_time = tutti_simulation_time(own->packed->simulation);
+        own->last_time = tutti_simulation_time(own->outside.packed->simulation);
     return conclude(own, err);
 }
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
 {
     struct own *own = c;
-    tutti_packed_drop(own->packed, *state);
+    tutti_packed_drop(own->outside.packed, *state);
     *state = NULL;
     return fmi2OK;
 }
@@ -326,20 +304,20 @@ fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
 fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_serialised_size(own->packed, state, size));
+    return conclude(own, tutti_packed_serialised_size(own->outside.packed, state, size));
 }
 
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_serialise(own->packed, state, bytes, size));
+    return conclude(own, tutti_packed_serialise(own->outside.packed, state, bytes, size));
 }
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state)
 {
     struct own *own = c;
     struct tutti_bytes all = {.data = (const void *)bytes, .size = size};
-    return conclude(own, tutti_packed_deserialise(own->packed, all, state));
+    return conclude(own, tutti_packed_deserialise(own->outside.packed, all, state));
 }
 
 /* ---- what there is none of ---- */

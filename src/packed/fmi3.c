@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packed/instance.h"
+#include "packed/outside.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define X(name, type, parameters, group) EXPORT type name parameters;
@@ -14,47 +14,29 @@ FMI3_FUNCTIONS(X)
 #undef X
 
 struct own {
-    struct tutti_packed *packed;
+    struct tutti_outside outside;
     fmi3InstanceEnvironment environment;
     fmi3LogMessageCallback log;
-    char *name;
-    bool logging, event_mode_used;
+    bool event_mode_used;
     bool in_event_mode;
 };
 
-/* ---- messages ---- */
-
-static void say(const struct own *own, fmi3Status status, const char *category, const char *text)
+static void tell(const struct tutti_outside *outside, enum tutti_outside_status status, const char *category,
+                 const char *text)
 {
-    if (own->log && (own->logging || status > fmi3Warning))
-        own->log(own->environment, status, category, text);
-}
-
-static void write_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
-{
-    const struct own *own = context;
-    fmi3Status status = level == TUTTI_LOG_ERROR ? fmi3Error : level == TUTTI_LOG_WARNING ? fmi3Warning : fmi3OK;
-    struct tutti_text whole = {0};
-    tutti_text_printf(&whole, "%s%s%s", origin ? origin : "", origin ? ": " : "", text);
-    say(own, status,
-        status == fmi3OK        ? "logAll"
-        : status == fmi3Warning ? "logStatusWarning"
-                                : "logStatusError",
-        whole.failed ? text : whole.text);
-    tutti_text_fini(&whole);
+    const struct own *own = (const struct own *)outside;
+    if (own->log)
+        own->log(own->environment, (fmi3Status)status, category, text);
 }
 
 static fmi3Status conclude(const struct own *own, enum tutti_err err)
 {
-    if (!err)
-        return fmi3OK;
-    say(own, fmi3Error, "logStatusError", tutti_err_message());
-    return fmi3Error;
+    return (fmi3Status)tutti_outside_conclude(&own->outside, err);
 }
 
 static fmi3Status refuse(const struct own *own, const char *function)
 {
-    return conclude(own, tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: a packed system does not offer it", function));
+    return (fmi3Status)tutti_outside_refuse(&own->outside, function);
 }
 
 /* ---- life ---- */
@@ -66,8 +48,7 @@ const char *fmi3GetVersion(void)
 
 static void release(struct own *own)
 {
-    tutti_packed_free(own->packed);
-    free(own->name);
+    tutti_outside_close(&own->outside);
     free(own);
 }
 
@@ -84,21 +65,45 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
         return NULL;
     own->environment = environment;
     own->log = log;
-    own->logging = logging_on;
     own->event_mode_used = event_mode_used;
-    own->name = tutti_str_copy(instance_name ? instance_name : "");
-    const struct tutti_log sink = {.level = TUTTI_LOG_WARNING, .write = write_log, .context = own};
-    enum tutti_err err =
-        !own->name       ? tutti_fail_memory()
-        : !resource_path ? tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the importer names no folder of resources", own->name)
-                         : tutti_packed_make(&own->packed, own->name, token, resource_path, &sink);
+    own->outside.tell = tell;
+    own->outside.logging = logging_on;
+    enum tutti_err err = tutti_outside_open(&own->outside, instance_name, token, resource_path);
     if (!err) {
-        own->packed->ends_at_events = event_mode_used && early_return_allowed;
+        own->outside.packed->ends_at_events = event_mode_used && early_return_allowed;
         return own;
     }
     (void)conclude(own, err);
     release(own);
     return NULL;
+}
+
+/* Importers look for all functions of FMI 3.0, whatever the description says. */
+static fmi3Instance refuse_kind(const char *kind, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log)
+{
+    const struct own none = {.outside = {.name = "", .tell = tell}, .environment = environment, .log = log};
+    (void)refuse(&none, kind);
+    return NULL;
+}
+
+fmi3Instance fmi3InstantiateModelExchange(fmi3String instance_name, fmi3String token, fmi3String resource_path,
+                                          fmi3Boolean visible, fmi3Boolean logging_on,
+                                          fmi3InstanceEnvironment environment, fmi3LogMessageCallback log)
+{
+    (void)instance_name, (void)token, (void)resource_path, (void)visible, (void)logging_on;
+    return refuse_kind("fmi3InstantiateModelExchange", environment, log);
+}
+
+fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instance_name, fmi3String token, fmi3String resource_path,
+                                               fmi3Boolean visible, fmi3Boolean logging_on,
+                                               fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
+                                               fmi3ClockUpdateCallback clock_update,
+                                               fmi3LockPreemptionCallback lock_preemption,
+                                               fmi3UnlockPreemptionCallback unlock_preemption)
+{
+    (void)instance_name, (void)token, (void)resource_path, (void)visible, (void)logging_on;
+    (void)clock_update, (void)lock_preemption, (void)unlock_preemption;
+    return refuse_kind("fmi3InstantiateScheduledExecution", environment, log);
 }
 
 void fmi3FreeInstance(fmi3Instance c)
@@ -110,7 +115,7 @@ void fmi3FreeInstance(fmi3Instance c)
 fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean logging_on, size_t n, const fmi3String categories[])
 {
     (void)n, (void)categories;
-    ((struct own *)c)->logging = logging_on;
+    ((struct own *)c)->outside.logging = logging_on;
     return fmi3OK;
 }
 
@@ -118,7 +123,7 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_def
                                        fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop)
 {
     struct own *own = c;
-    struct tutti_packed *packed = own->packed;
+    struct tutti_packed *packed = own->outside.packed;
     packed->has_start = true;
     packed->start = start;
     packed->has_stop = stop_defined;
@@ -132,20 +137,20 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
 {
     struct own *own = c;
     own->in_event_mode = own->event_mode_used;
-    return conclude(own, tutti_packed_begin(own->packed));
+    return conclude(own, tutti_packed_begin(own->outside.packed));
 }
 
 fmi3Status fmi3Terminate(fmi3Instance c)
 {
     struct own *own = c;
-    own->packed->stage = TUTTI_PACKED_ENDED;
+    own->outside.packed->stage = TUTTI_PACKED_ENDED;
     return fmi3OK;
 }
 
 fmi3Status fmi3Reset(fmi3Instance c)
 {
     struct own *own = c;
-    tutti_packed_reset(own->packed);
+    tutti_packed_reset(own->outside.packed);
     own->in_event_mode = false;
     return fmi3OK;
 }
@@ -168,12 +173,12 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *again, fmi3Bool
     struct own *own = c;
     if (!own->in_event_mode)
         return refuse(own, "fmi3UpdateDiscreteStates outside of event mode");
-    enum tutti_err err = tutti_packed_cross(own->packed);
+    enum tutti_err err = tutti_packed_cross(own->outside.packed);
     if (err)
         return conclude(own, err);
-    double next = tutti_packed_next_event(own->packed);
+    double next = tutti_packed_next_event(own->outside.packed);
     *again = *nominals_changed = *states_changed = false;
-    *terminate = own->packed->simulation->execution.rank.ended;
+    *terminate = own->outside.packed->simulation->execution.rank.ended;
     *next_event_defined = isfinite(next);
     *next_event = isfinite(next) ? next : 0;
     return fmi3OK;
@@ -199,7 +204,7 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean 
     struct tutti_packed_step step = {0};
     if (own->in_event_mode)
         return refuse(own, "fmi3DoStep in event mode");
-    enum tutti_err err = tutti_packed_step(own->packed, t, h, &step);
+    enum tutti_err err = tutti_packed_step(own->outside.packed, t, h, &step);
     *event_needed = !err && step.event;
     *terminate = !err && step.ended;
     *early_return = !err && step.event;
@@ -224,8 +229,9 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean 
 /* All variables of a packed system are scalars. */
 static enum tutti_err check_count(const struct own *own, size_t n, size_t n_values)
 {
-    return n == n_values ? TUTTI_OK
-                         : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %zu variables, but %zu values", own->name, n, n_values);
+    return n == n_values
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %zu variables, but %zu values", own->outside.name, n, n_values);
 }
 
 static fmi3Status get_all(struct own *own, const fmi3ValueReference *vr, size_t n, enum tutti_type type, void *values,
@@ -233,7 +239,7 @@ static fmi3Status get_all(struct own *own, const fmi3ValueReference *vr, size_t 
 {
     enum tutti_err err = check_count(own, n, n_values);
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_get(own->packed, vr[i], type, (char *)values + i * size);
+        err = tutti_packed_get(own->outside.packed, vr[i], type, (char *)values + i * size);
     return conclude(own, err);
 }
 
@@ -242,7 +248,7 @@ static fmi3Status set_all(struct own *own, const fmi3ValueReference *vr, size_t 
 {
     enum tutti_err err = check_count(own, n, n_values);
     for (size_t i = 0; i < n && !err; i++)
-        err = tutti_packed_set(own->packed, vr[i], type, (const char *)values + i * size);
+        err = tutti_packed_set(own->outside.packed, vr[i], type, (const char *)values + i * size);
     return conclude(own, err);
 }
 
@@ -264,19 +270,19 @@ VALUES(String, STRING)
 fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_save(own->packed, state));
+    return conclude(own, tutti_packed_save(own->outside.packed, state));
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_restore(own->packed, state));
+    return conclude(own, tutti_packed_restore(own->outside.packed, state));
 }
 
 fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state)
 {
     struct own *own = c;
-    tutti_packed_drop(own->packed, *state);
+    tutti_packed_drop(own->outside.packed, *state);
     *state = NULL;
     return fmi3OK;
 }
@@ -284,20 +290,20 @@ fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state)
 fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t *size)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_serialised_size(own->packed, state, size));
+    return conclude(own, tutti_packed_serialised_size(own->outside.packed, state, size));
 }
 
 fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
 {
     struct own *own = c;
-    return conclude(own, tutti_packed_serialise(own->packed, state, bytes, size));
+    return conclude(own, tutti_packed_serialise(own->outside.packed, state, bytes, size));
 }
 
 fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState *state)
 {
     struct own *own = c;
     struct tutti_bytes all = {.data = (const void *)bytes, .size = size};
-    return conclude(own, tutti_packed_deserialise(own->packed, all, state));
+    return conclude(own, tutti_packed_deserialise(own->outside.packed, all, state));
 }
 
 /* ---- what there is none of ---- */
@@ -322,3 +328,37 @@ REFUSED(fmi3GetNominalsOfContinuousStates, (fmi3Instance c, fmi3Float64 nominals
 REFUSED(fmi3GetNumberOfEventIndicators, (fmi3Instance c, size_t *ni))
 REFUSED(fmi3GetNumberOfContinuousStates, (fmi3Instance c, size_t *nx))
 REFUSED(fmi3ActivateModelPartition, (fmi3Instance c, fmi3ValueReference clock, fmi3Float64 t))
+REFUSED(fmi3GetBinary,
+        (fmi3Instance c, const fmi3ValueReference vr[], size_t n, size_t sizes[], fmi3Binary values[], size_t n_values))
+REFUSED(fmi3SetBinary, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, const size_t sizes[],
+                        const fmi3Binary values[], size_t n_values))
+REFUSED(fmi3GetClock, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3Clock values[]))
+REFUSED(fmi3SetClock, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Clock values[]))
+REFUSED(fmi3GetNumberOfVariableDependencies, (fmi3Instance c, fmi3ValueReference vr, size_t *n_dependencies))
+REFUSED(fmi3GetVariableDependencies,
+        (fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[], fmi3ValueReference independents[],
+         size_t independent_elements[], fmi3DependencyKind kinds[], size_t n_dependencies))
+REFUSED(fmi3GetDirectionalDerivative,
+        (fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns, const fmi3ValueReference knowns[],
+         size_t n_knowns, const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity))
+REFUSED(fmi3GetAdjointDerivative,
+        (fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns, const fmi3ValueReference knowns[],
+         size_t n_knowns, const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity))
+REFUSED(fmi3GetIntervalDecimal, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3Float64 intervals[],
+                                 fmi3IntervalQualifier qualifiers[]))
+REFUSED(fmi3GetIntervalFraction, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3UInt64 counters[],
+                                  fmi3UInt64 resolutions[], fmi3IntervalQualifier qualifiers[]))
+REFUSED(fmi3GetShiftDecimal, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3Float64 shifts[]))
+REFUSED(fmi3GetShiftFraction,
+        (fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3UInt64 counters[], fmi3UInt64 resolutions[]))
+REFUSED(fmi3SetIntervalDecimal,
+        (fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Float64 intervals[]))
+REFUSED(fmi3SetIntervalFraction, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3UInt64 counters[],
+                                  const fmi3UInt64 resolutions[]))
+REFUSED(fmi3SetShiftDecimal, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Float64 shifts[]))
+REFUSED(fmi3SetShiftFraction, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3UInt64 counters[],
+                               const fmi3UInt64 resolutions[]))
+REFUSED(fmi3CompletedIntegratorStep,
+        (fmi3Instance c, fmi3Boolean no_set_state_before, fmi3Boolean *enter_event_mode, fmi3Boolean *terminate))
+REFUSED(fmi3GetOutputDerivatives, (fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Int32 orders[],
+                                   fmi3Float64 values[], size_t n_values))

@@ -194,21 +194,35 @@ static enum tutti_err advance_to_event(struct tutti_packed *packed, double t, bo
     return err;
 }
 
+/* The system's own name for a point: importers that compute t + h come to a communication point of its master up to rounding only, and
+ * steps of other sizes would give other bits than the system itself. */
+static double own_point(const struct tutti_packed *packed, double t)
+{
+    const struct tutti_execution *execution = &packed->simulation->execution;
+    const struct tutti_grid *grid = &execution->loop.communication;
+    double n = round((t - grid->start) / grid->step);
+    if (!(n >= 0 && n <= (double)grid->last))
+        return t;
+    double point = tutti_grid_point(grid, (int64_t)n);
+    return tutti_time_same(t, point, execution->rank.span) ? point : t;
+}
+
 enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h, struct tutti_packed_step *step)
 {
     struct tutti_rank *rank = &packed->simulation->execution.rank;
     *step = (struct tutti_packed_step){0};
     TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "a step"));
     TRY(check_step(packed, t, h));
-    move_stop(packed, t + h);
+    double end = own_point(packed, t + h);
+    move_stop(packed, end);
     tutti_packed_forget(packed);
-    enum tutti_err err = packed->ends_at_events ? advance_to_event(packed, t + h, &step->event)
-                                                : tutti_simulation_advance(packed->simulation, t + h);
+    enum tutti_err err = packed->ends_at_events ? advance_to_event(packed, end, &step->event)
+                                                : tutti_simulation_advance(packed->simulation, end);
     if (err)
         packed->stage = TUTTI_PACKED_ENDED;
-    step->t = rank->t;
+    step->t = rank->t == end ? t + h : rank->t;
     step->ended = rank->ended;
-    step->event = step->event && !tutti_time_reached(rank->t, t + h, rank->span);
+    step->event = step->event && !tutti_time_reached(rank->t, end, rank->span);
     return err;
 }
 

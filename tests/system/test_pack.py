@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Systems as one FMU (`tutti pack`), Model Exchange FMUs as FMUs for Co-Simulation (`tutti wrap`): they give the rows of what was packed, by FMI 2.0 and
 3.0, alone and in other systems, go back, are saved and go on elsewhere; what cannot be packed is told."""
+import json
 import pathlib
+import re
+import subprocess
+import sys
 import unittest
 import xml.etree.ElementTree as ET
+import zipfile
 
-from command import ME_VERSIONS, CommandTest, description, kit_fmu
+from command import FMUS, ME_VERSIONS, ROOT, SANITIZED, CommandTest, description, kit_fmu
 from systems import connect
 
 PAIR = (f"a={kit_fmu('ChainMass', '2')}", f"b={kit_fmu('ChainMass', '3')}", *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"))
@@ -73,6 +78,68 @@ class Systems(PackTest):
         alone = self.rows(*PAIR, *MOVED, *TIMES)
         self.assertEqual([row.split(",")[0:4] for row in rows[1:]], [row.split(",")[0:4] for row in alone[1:]])
         self.assertTrue(rows[0].startswith("time,p.a.x,"))
+
+
+    def test_examples(self):
+        for name, version in (("quarter_car", "2"), ("four_rooms", "3")):
+            ssp = FMUS.parent / "examples" / name / f"{name}.ssp"
+            plain = self.rows(ssp)
+            self.assertGreater(len(plain), 1000)
+            self.assertEqual(self.rows(self.packed(ssp, "--fmi", version)), plain)
+
+
+# An importer as people write them: functions by name, and steps from n * h that end at n * h + h, with its rounding.
+IMPORTER = """
+import ctypes, json, sys
+folder, library, token, references, h, steps = json.loads(sys.argv[1])
+fmu = ctypes.CDLL(library)
+LOGGER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
+class Callbacks(ctypes.Structure):
+    _fields_ = [("logger", LOGGER), ("allocate", ctypes.c_void_p), ("free", ctypes.c_void_p), ("done", ctypes.c_void_p), ("context", ctypes.c_void_p)]
+callbacks = Callbacks(LOGGER(lambda context, name, status, category, text: sys.stderr.write(f"{text}\\n")))
+double, handle = ctypes.c_double, ctypes.c_void_p
+fmu.fmi2Instantiate.restype = handle
+c = handle(fmu.fmi2Instantiate(b"one", 1, token.encode(), f"file://{folder}/resources".encode(), ctypes.byref(callbacks), 0, 0))
+assert c.value and not fmu.fmi2SetupExperiment(c, 0, double(0), double(0), 0, double(0))
+assert not fmu.fmi2EnterInitializationMode(c) and not fmu.fmi2ExitInitializationMode(c)
+which, values = (ctypes.c_uint * len(references))(*references), (double * len(references))()
+for n in range(steps + 1):
+    assert not fmu.fmi2GetReal(c, which, len(references), values)
+    print(json.dumps(list(values)))
+    assert n == steps or not fmu.fmi2DoStep(c, double(n * h), double(h), 1)
+assert not fmu.fmi2Terminate(c)
+fmu.fmi2FreeInstance(c)
+"""
+
+
+class Importers(PackTest):
+    def unpacked(self, *arguments):
+        fmu, folder = self.packed(*arguments), pathlib.Path(self.path("unpacked"))
+        with zipfile.ZipFile(fmu) as archive:
+            archive.extractall(folder)
+        return fmu, folder, next(folder.glob("binaries/*/packed.so"))
+
+    def test_all_functions(self):
+        """Importers look for all of them before they look at the description. The library is the same for both versions."""
+        library = self.unpacked(*PAIR)[2].read_bytes()
+        for version in "23":
+            names = re.findall(rf"X\((fmi{version}\w+),", (ROOT / "src" / "fmi" / f"api{version}.h").read_text(encoding="ascii"))
+            self.assertGreater(len(names), 30)
+            self.assertEqual([name for name in names if name.encode() + b"\0" not in library], [])
+
+    @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
+    def test_points_of_others(self):
+        """Rounding of an importer's times does not change the bits."""
+        h, steps = 0.01, 200
+        arguments = (*PAIR, *MOVED, "--step", str(h), "--stop", str(h * steps))
+        fmu, folder, library = self.unpacked(*arguments)
+        self.assertNotEqual([n * h + h for n in range(steps)], [(n + 1) * h for n in range(steps)])
+        root = ET.fromstring(description(fmu))
+        references = {variable.get("name"): int(variable.get("valueReference")) for variable in root.find("ModelVariables")}
+        header, *rows = self.rows(*arguments)
+        what = [str(folder), str(library), root.get("guid"), [references[name] for name in header.split(",")[1:]], h, steps]
+        seen = subprocess.run([sys.executable, "-c", IMPORTER, json.dumps(what)], check=True, capture_output=True, text=True).stdout
+        self.assertEqual([json.loads(line) for line in seen.splitlines()], [[float(value) for value in row.split(",")[1:]] for row in rows])
 
 
 class Variables(PackTest):
