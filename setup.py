@@ -13,7 +13,7 @@ from wheel.bdist_wheel import bdist_wheel
 ROOT = pathlib.Path(__file__).resolve().parent
 # What goes into the package, and where a build has it. Modules are there if their libraries were found.
 LIBRARY = "src/libtutti.so.0"
-MODULES = ("tutti_program.so", "tutti_keeper", "tutti_hdf5.so")
+MODULES = ("tutti_program.so", "tutti_keeper", "tutti_hdf5.so", "tutti_http.so", "tutti_mpi.so")
 
 
 def build():
