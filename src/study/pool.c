@@ -272,7 +272,7 @@ static enum tutti_err feed_all(struct pool *pool, bool *busy)
             }
             if (worker->pid && !worker->leaves)
                 feed(pool, worker, ahead);
-            *busy = *busy || worker->count > 0;
+            *busy = *busy || worker->count > 0 || (worker->pid && worker->leaves); /* another takes its place */
         }
     return TUTTI_OK;
 }
