@@ -6,7 +6,7 @@ import pathlib
 import re
 import unittest
 
-from command import kit_fmu
+from command import THREAD_SANITIZED, kit_fmu
 from fabrics import RESULT, FabricTest, first_difference, has_mpi, mpi, processes, threads
 from ranks import Fabric
 from test_fabrics import example
@@ -136,6 +136,8 @@ class Twins(FabricTest):
                  r"--twin brings a second instance of '[ab]' .*canSerializeFMUstate.*the result is the same"),
                 ((example("quarter_car"), "--interface", "me", "--solver", "cvode", "--control", "richardson"), 1,
                  "--twin brings .* solver .*--solver .*bdf")):
+            if THREAD_SANITIZED and "fork" in arguments:  # its thread is one too many for a fork
+                continue
             with self.subTest(says=says):
                 self.refused("run", *arguments, "--twin", "-o", keeps, status=status, says=says)
                 self.assertEqual(pathlib.Path(keeps).read_text("utf-8"), "kept\n")
