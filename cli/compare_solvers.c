@@ -73,9 +73,15 @@ static enum tutti_err run_reference(struct run_options *run, struct tutti_record
     return err;
 }
 
+/* Column 0 is the time; those that are recorded follow. */
+static double value_at(const struct tutti_recording *recording, size_t row, size_t column)
+{
+    return tutti_recording_values(recording)[row * (tutti_recording_column_count(recording) + 1) + column];
+}
+
 static double time_of(const struct tutti_recording *recording, size_t row)
 {
-    return tutti_recording_values(recording)[row * tutti_recording_column_count(recording)];
+    return value_at(recording, row, 0);
 }
 
 /* Of rows with one time the last: after the event. */
@@ -89,9 +95,8 @@ static size_t last_of(const struct tutti_recording *recording, size_t row)
 static double range_of(const struct tutti_recording *recording, size_t column)
 {
     double least = INFINITY, most = -INFINITY;
-    size_t columns = tutti_recording_column_count(recording);
     for (size_t row = 0; row < tutti_recording_rows(recording); row++) {
-        double value = tutti_recording_values(recording)[row * columns + column];
+        double value = value_at(recording, row, column);
         least = fmin(least, value);
         most = fmax(most, value);
     }
@@ -105,16 +110,14 @@ static double error_of(const struct tutti_recording *recording, const struct tut
     double worst = NAN;
     if (!reference || tutti_recording_column_count(reference) != columns)
         return NAN;
-    for (size_t column = 1; column < columns; column++) {
+    for (size_t column = 1; column <= columns; column++) {
         double range = range_of(reference, column);
         size_t row = 0, other = 0;
         while (row < tutti_recording_rows(recording) && other < tutti_recording_rows(reference)) {
             row = last_of(recording, row);
             other = last_of(reference, other);
             double t = time_of(recording, row), s = time_of(reference, other);
-            double e = fabs(tutti_recording_values(recording)[row * columns + column] -
-                            tutti_recording_values(reference)[other * columns + column]) /
-                       range;
+            double e = fabs(value_at(recording, row, column) - value_at(reference, other, column)) / range;
             if (t == s && isfinite(e))
                 worst = fmax(isnan(worst) ? 0 : worst, e);
             row += t <= s;

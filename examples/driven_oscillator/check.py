@@ -11,7 +11,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
-    topic="solvers", source="Andersson, example 9.1.4",
+    topic="solvers", case=30, source="Andersson, example 9.1.4",
     shows="an input as an expression, which the solver sees at all times",
     caption="The oscillator of Andersson's eq. 9.1 (mu = 20) under 100 sin(30 t): x2 and the input.",
     commands=r"""

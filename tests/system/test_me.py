@@ -138,6 +138,20 @@ class Options(ExchangeTest):
         for value, says in (("x7=1", "x7"), ("x0=0", "greater than 0"), ("x0=no", "UNIT.STATE=A"), ("mu=1", "no continuous state")):
             self.refused("run", fmu, "--solver", "cvode", "--atol", value, status=2, says=["--atol", says])
 
+    def assert_errors_told(self, rows):
+        """They are those of results that are compared here, of one recorded variable as of all."""
+        exact = self.simulate(kit_fmu("VanDerPol", "2"), "--solver", "radau5", "--rtol", "1e-10")
+        for record in ((), ("--record", "x0")):
+            lines = self.tutti("run", kit_fmu("VanDerPol", "2"), "--compare-solvers", "--rtol", "1e-6", *record).out.splitlines()
+            told = {line.split()[0]: float(line.split()[-1]) for line in lines[1:]}
+            for solver in ("cvode", "dopri5", "bdf"):
+                own = self.simulate(kit_fmu("VanDerPol", "2"), "--solver", solver, "--rtol", "1e-6")
+                names = [name for name in own.header[1:] if not record or name == "x0"]
+                error = max(abs(a - b) / (max(exact[name]) - min(exact[name])) for name in names for a, b in zip(own[name], exact[name]))
+                self.assertAlmostEqual(told[solver] / error, 1, delta=0.06)
+                if not record:
+                    self.assertEqual(told[solver], float(rows[solver][-1]))
+
     def test_all_solvers_side_by_side(self):
         lines = self.tutti("run", kit_fmu("VanDerPol", "2"), "--compare-solvers", "--rtol", "1e-6").out.splitlines()
         self.assertEqual(lines[0].split(), ["solver", "steps", "f-evals", "J-evals", "elapsed", "error"])
@@ -147,6 +161,7 @@ class Options(ExchangeTest):
             self.assertGreater(int(calls), int(steps), solver)
             self.assertEqual(jacobians == "-", solver in ("adams", "switch", "dopri5", "dopri8"), solver)
             self.assertLess(float(error), 1e-3, solver)
+        self.assert_errors_told(rows)
         for more in (("--solver", "cvode"), ("-o", "r.csv"), ("--stats", "s.json")):
             self.refused("run", kit_fmu("VanDerPol", "2"), "--compare-solvers", *more, status=2, says="--compare-solvers makes one")
         self.refused("run", kit_fmu("Dahlquist", "1cs"), "--compare-solvers", status=1, says="no Model Exchange")
