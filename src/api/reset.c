@@ -63,6 +63,7 @@ static struct tutti_job make_quiet(const struct tutti_job *job)
     quiet.options.watcher = NULL;
     quiet.options.log = NULL;
     quiet.options.progress = NULL;
+    quiet.options.load = NULL;
     quiet.options.finished = NULL;
     quiet.options.has_realtime = false;
     return quiet;

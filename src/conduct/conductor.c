@@ -12,6 +12,7 @@
 #include "conduct/rows.h"
 #include "rank/stats.h"
 #include "record/file.h"
+#include "report/load.h"
 #include "report/observer.h"
 #include "report/tally.h"
 #include "report/rank_reporter.h"
@@ -222,6 +223,18 @@ static enum tutti_err take_progress(struct tutti_conductor *conductor, int r, st
     return TUTTI_OK;
 }
 
+static enum tutti_err take_load(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    const struct tutti_run_options *options = conductor->options;
+    struct tutti_load load;
+    TRY(tutti_fail_context(tutti_load_unpack(in, &load), "rank %d", r));
+    bool whole = is_read(in);
+    if (whole && options->load)
+        options->load(options->load_context, r, &load);
+    free(load.units);
+    return whole ? TUTTI_OK : malformed("the load", r);
+}
+
 /* The first line is the header, which a file that goes on has. */
 static enum tutti_err open_step_log(struct tutti_conductor *conductor, bool *anew)
 {
@@ -384,6 +397,7 @@ static enum tutti_err take_frame(struct tutti_conductor *conductor, int r, enum 
     case TUTTI_REPORT_ROW: return take_row(conductor, r, in);
     case TUTTI_REPORT_LOG: return take_log(conductor, r, in);
     case TUTTI_REPORT_PROGRESS: return take_progress(conductor, r, in);
+    case TUTTI_REPORT_LOAD: return take_load(conductor, r, in);
     case TUTTI_REPORT_STEP: return take_step(conductor, r, in);
     case TUTTI_REPORT_CHECKPOINT: return take_checkpoint(conductor, r, in);
     case TUTTI_REPORT_STATE: return take_state(conductor, r, in);

@@ -67,6 +67,20 @@ static void see_progress(void *context, const struct tutti_progress *progress)
         live->progress_before(live->progress_context_before, progress);
 }
 
+/* Of a job that is not there any more, or of ranks that tell of units that it has not, no unit has a name. */
+static void see_load(void *context, int rank, const struct tutti_load *load)
+{
+    const struct tutti_live *live = context;
+    const struct tutti_system *system = live->job ? live->job->system : NULL;
+    const char **names = calloc(load->unit_count + 1, sizeof *names);
+    for (size_t i = 0; names && system && i < load->unit_count; i++)
+        if (load->units[i].component < system->component_count)
+            names[i] = system->components[load->units[i].component].name;
+    if (names)
+        tutti_board_put_load(live->board, rank, load, names);
+    free(names);
+}
+
 static void see_message(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
     const struct tutti_live *live = context;
@@ -205,6 +219,8 @@ enum tutti_err tutti_live_attach(struct tutti_live *live, struct tutti_job *job)
     options->log = &live->log;
     options->progress = see_progress;
     options->progress_context = live;
+    options->load = see_load;
+    options->load_context = live;
     options->orders = &live->orders;
     pthread_mutex_lock(&live->mutex);
     live->job = job;

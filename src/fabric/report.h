@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report.h - what a rank tells the conductor: a stream of frames, each a kind, a size and a parcel (base/parcel.h).
  *
- * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS, STEP, CHECKPOINT and STATE; TALLY at most once; END,
+ * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS, LOAD, STEP, CHECKPOINT and STATE; TALLY at most once; END,
  * after which nothing comes. A rank that is lost ends anywhere, also in the middle of a frame.
  *
  *  COLUMNS   text system; u32 count; each: u32 component (TUTTI_NONE: a port of the system), u32 place (all ranks' columns are
@@ -11,6 +11,7 @@
  *            Binary a block. From rank 0, who always tells the time, and from those who have columns
  *  LOG       u8 level, text origin, text text
  *  PROGRESS  double start, double stop, double t, double step, u64 steps, double elapsed, u8 whether it pauses
+ *  LOAD      its steps, and what its units take (report/load.h)
  *  STEP      text: a line of the step log (rank 0 only)
  *  CHECKPOINT  its part of one (checkpoint/collector.h)
  *  STATE     u32 component, block: the state that its FMU has at the end (job/states.h)
@@ -31,6 +32,7 @@ enum tutti_report_kind {
     TUTTI_REPORT_ROW,
     TUTTI_REPORT_LOG,
     TUTTI_REPORT_PROGRESS,
+    TUTTI_REPORT_LOAD,
     TUTTI_REPORT_STEP,
     TUTTI_REPORT_CHECKPOINT,
     TUTTI_REPORT_STATE,

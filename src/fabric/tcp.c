@@ -672,7 +672,8 @@ static bool can_wait(const void *frame, size_t size)
     bool whole;
     if (tutti_report_find(frame, size, &kind, &length, &whole) != TUTTI_OK || !whole)
         return false;
-    return kind == TUTTI_REPORT_ROW || kind == TUTTI_REPORT_STEP || kind == TUTTI_REPORT_PROGRESS;
+    return kind == TUTTI_REPORT_ROW || kind == TUTTI_REPORT_STEP || kind == TUTTI_REPORT_PROGRESS ||
+           kind == TUTTI_REPORT_LOAD;
 }
 
 /* Waits for leave to send the batch, and sends it. A stop does not end this wait: what was computed until then belongs to the

@@ -11,8 +11,12 @@
 #include "live/news.h"
 
 enum {
-    MOST_MESSAGES = 200,   /* that a newcomer is told */
-    MOST_WAITING = 1 << 20 /* bytes of events for those who watch, before they are taken */
+    MOST_MESSAGES = 200,    /* that a newcomer is told */
+    MOST_WAITING = 1 << 20, /* bytes of events for those who watch, before they are taken */
+    PAST_VALUES = 1 << 18,  /* of the past: bars times columns, about */
+    MOST_PAST = 1024,
+    LEAST_PAST = 64,
+    STEP_BARS = 1024 /* of the past of macro steps */
 };
 
 struct column {
@@ -20,8 +24,11 @@ struct column {
 };
 
 struct tutti_board {
-    pthread_mutex_t mutex;   /* guards all but the feed, which has its own */
-    struct tutti_feed *feed; /* NULL: columns are not known yet */
+    pthread_mutex_t mutex;        /* guards all but the feed, which has its own */
+    struct tutti_feed *feed;      /* NULL: columns are not known yet */
+    struct tutti_feed *past;      /* of its rows; the server's thread has it, which needs no mutex */
+    struct tutti_feed *steps;     /* macro steps so far: size and error */
+    struct tutti_steps_made made; /* totals of these, and the last events */
     struct tutti_arena arena;
     const char *file;
     struct column *columns;
@@ -49,7 +56,7 @@ enum tutti_err tutti_board_new(struct tutti_board **out, const char *file, doubl
     board->file = keep(board, file);
     board->progress = (struct tutti_progress){.start = start, .stop = stop, .time = start};
     board->state = "starting";
-    if (!board->file) {
+    if (!board->file || tutti_feed_new(&board->steps, 2, STEP_BARS) != TUTTI_OK) {
         tutti_board_free(board);
         return tutti_fail_memory();
     }
@@ -66,6 +73,8 @@ void tutti_board_free(struct tutti_board *board)
     free(board->last_word);
     tutti_text_fini(&board->events);
     tutti_feed_free(board->feed);
+    tutti_feed_free(board->past);
+    tutti_feed_free(board->steps);
     tutti_arena_fini(&board->arena);
     pthread_mutex_destroy(&board->mutex);
     free(board);
@@ -76,9 +85,12 @@ void tutti_board_free(struct tutti_board *board)
 enum tutti_err tutti_board_put_columns(struct tutti_board *board, const struct tutti_recorded *shown, size_t count)
 {
     struct tutti_feed *feed = NULL;
+    size_t past = PAST_VALUES / (count + 1) / 2 * 2;
+    past = past > MOST_PAST ? MOST_PAST : past < LEAST_PAST ? LEAST_PAST : past;
     if (board->feed) /* a run that was recovered tells them again */
         return TUTTI_OK;
-    TRY(tutti_feed_new(&feed, count));
+    TRY(tutti_feed_new(&board->past, count, past));
+    TRY(tutti_feed_new(&feed, count, TUTTI_FEED_BARS));
     pthread_mutex_lock(&board->mutex);
     board->columns = tutti_arena_array(&board->arena, count, sizeof *board->columns);
     for (size_t i = 0; i < count && board->columns; i++)
@@ -124,6 +136,41 @@ void tutti_board_put_progress(struct tutti_board *board, const struct tutti_prog
         add_state(board, &board->events);
     if (has_room(board))
         tutti_news_add_progress(&board->events, progress);
+    pthread_mutex_unlock(&board->mutex);
+}
+
+/* The last of them are kept for newcomers. */
+static void keep_events(struct tutti_steps_made *kept, const struct tutti_steps_made *made)
+{
+    uint64_t most = TUTTI_LOAD_EVENTS, more = made->event_count;
+    uint64_t stay = kept->event_count + more > most ? most - more : kept->event_count;
+    memmove(kept->events, kept->events + (kept->event_count - stay), stay * sizeof *kept->events);
+    memcpy(kept->events + stay, made->events, more * sizeof *kept->events);
+    kept->event_count = stay + more;
+    kept->rejected = made->rejected;
+    kept->located = made->located;
+}
+
+static void put_steps(struct tutti_board *board, const struct tutti_steps_made *made)
+{
+    double least[] = {made->least, made->error}, greatest[] = {made->greatest, made->error};
+    struct tutti_bar bar = {made->from, made->to, made->count, least, greatest, greatest};
+    if (made->count == 0)
+        return;
+    tutti_feed_put_bar(board->steps, &bar);
+    keep_events(&board->made, made);
+    if (has_room(board))
+        tutti_news_add_steps(&board->events, &(struct tutti_feed_block){.rows = made->count, .count = 1, .bars = &bar},
+                             made);
+}
+
+void tutti_board_put_load(struct tutti_board *board, int rank, const struct tutti_load *load, const char *const *names)
+{
+    pthread_mutex_lock(&board->mutex);
+    if (rank == 0)
+        put_steps(board, &load->steps);
+    if (has_room(board))
+        tutti_news_add_load(&board->events, rank, load, names);
     pthread_mutex_unlock(&board->mutex);
 }
 
@@ -231,6 +278,26 @@ void tutti_board_welcome(struct tutti_board *board, const size_t *picked, size_t
         tutti_text_append(out, board->messages[i % MOST_MESSAGES]);
     tutti_news_add_progress(out, &board->progress);
     pthread_mutex_unlock(&board->mutex);
+}
+
+void tutti_board_tell_steps(struct tutti_board *board, struct tutti_text *out)
+{
+    pthread_mutex_lock(&board->mutex);
+    const struct tutti_feed_block *steps = tutti_feed_look(board->steps);
+    if (steps)
+        tutti_news_add_steps(out, steps, &board->made);
+    pthread_mutex_unlock(&board->mutex);
+}
+
+const struct tutti_feed_block *tutti_board_past(const struct tutti_board *board)
+{
+    return board->past ? tutti_feed_look(board->past) : NULL;
+}
+
+void tutti_board_remember(struct tutti_board *board, const struct tutti_feed_block *block)
+{
+    for (size_t b = 0; b < block->count; b++)
+        tutti_feed_put_bar(board->past, &block->bars[b]);
 }
 
 static void put_gauge(struct tutti_text *out, const char *name, const char *help, double value)

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "live/feed.h"
+#include "report/load.h"
 
 struct tutti_board;
 
@@ -23,6 +24,8 @@ TUTTI_CHECKED enum tutti_err tutti_board_put_columns(struct tutti_board *board, 
 /* After that. */
 void tutti_board_put_row(struct tutti_board *board, double t, const double *values);
 void tutti_board_put_progress(struct tutti_board *board, const struct tutti_progress *progress);
+/* How a rank goes: names as tutti_news_add_load takes them. Its steps count if it is the first. */
+void tutti_board_put_load(struct tutti_board *board, int rank, const struct tutti_load *load, const char *const *names);
 void tutti_board_put_message(struct tutti_board *board, enum tutti_log_level level, const char *origin,
                              const char *text);
 /* "done", "interrupted", "failed", with a message or NULL, at this time of the run. Nothing follows. */
@@ -35,6 +38,12 @@ TUTTI_CHECKED enum tutti_err tutti_board_pick(struct tutti_board *board, const c
                                               size_t *count);
 /* An event that tells a newcomer, who sees the columns `picked`, everything but rows: the run, its progress, the last messages. */
 void tutti_board_welcome(struct tutti_board *board, const size_t *picked, size_t count, struct tutti_text *out);
+/* The macro steps so far, as far as they were told, as an event; nothing where none was. */
+void tutti_board_tell_steps(struct tutti_board *board, struct tutti_text *out);
+/* Rows that were taken so far, all of them; NULL: none. Good until the next tutti_board_remember. */
+const struct tutti_feed_block *tutti_board_past(const struct tutti_board *board);
+/* What tutti_board_take has given belongs to the past. */
+void tutti_board_remember(struct tutti_board *board, const struct tutti_feed_block *block);
 /* The run as JSON, without the event around it. */
 void tutti_board_describe(struct tutti_board *board, const size_t *picked, size_t count, struct tutti_text *out);
 /* In the format of Prometheus. */

@@ -24,6 +24,7 @@ static const double TICK = 1.0 / 30, QUIET = 5, FAREWELL = 1;
 struct guest {
     struct tutti_broadcast *broadcast;
     char *patterns;              /* of columns; NULL: all */
+    bool past_rows, past_steps;  /* it wants what was before */
     struct tutti_viewer *viewer; /* NULL: it is not known yet what there is to see */
     struct guest *previous, *next;
 };
@@ -72,7 +73,12 @@ static void welcome(struct guest *guest)
     if (!tutti_board_pick(board, guest->patterns, &picked, &count) &&
         !tutti_viewer_new(&guest->viewer, picked, count)) {
         tutti_board_welcome(board, picked, count, &text);
+        if (guest->past_steps)
+            tutti_board_tell_steps(board, &text);
         tutti_viewer_tell(guest->viewer, text.text, text.length);
+        const struct tutti_feed_block *past = guest->past_rows ? tutti_board_past(board) : NULL;
+        if (past)
+            tutti_viewer_show_past(guest->viewer, past);
     }
     free(picked);
     tutti_text_fini(&text);
@@ -81,7 +87,7 @@ static void welcome(struct guest *guest)
 static bool admit_guest(struct tutti_broadcast *broadcast, const struct tutti_http_request *request,
                         struct tutti_http_answer *answer)
 {
-    const char *patterns = request->argument(request, "columns");
+    const char *patterns = request->argument(request, "columns"), *past = request->argument(request, "past");
     struct guest *guest = calloc(1, sizeof *guest);
     char *copy = patterns ? tutti_str_copy(patterns) : NULL;
     if (!guest || (patterns && !copy)) {
@@ -89,7 +95,11 @@ static bool admit_guest(struct tutti_broadcast *broadcast, const struct tutti_ht
         free(copy);
         return false;
     }
-    *guest = (struct guest){.broadcast = broadcast, .patterns = copy, .next = broadcast->guests};
+    *guest = (struct guest){.broadcast = broadcast,
+                            .patterns = copy,
+                            .past_rows = past && strstr(past, "rows"),
+                            .past_steps = past && strstr(past, "steps"),
+                            .next = broadcast->guests};
     if (guest->next)
         guest->next->previous = guest;
     broadcast->guests = guest;
@@ -154,6 +164,8 @@ static void tick(struct tutti_broadcast *broadcast)
         if (guest->viewer && last.length > 0)
             tutti_viewer_end(guest->viewer, last.text, last.length);
     }
+    if (block)
+        tutti_board_remember(board, block);
     tutti_text_fini(&last);
     tell_run(broadcast);
     broadcast->last_tick = now;

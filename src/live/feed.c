@@ -10,26 +10,29 @@ struct tutti_feed {
     pthread_mutex_t mutex;
     struct tutti_feed_block blocks[2];
     struct tutti_feed_block *filled, *taken;
-    size_t columns;
-    unsigned long in_bar, per_bar; /* how many were put into the last bar of `filled`; how many fit into each */
-    double *values;                /* of all bars */
+    size_t columns, most;     /* bars of a block */
+    uint64_t in_bar, per_bar; /* rows: of the last bar of `filled`; that fit into each */
+    struct tutti_bar *bars;   /* of both */
+    double *values;           /* of all bars */
 };
 
-enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns)
+enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars)
 {
     struct tutti_feed *feed = calloc(1, sizeof *feed);
-    double *values = calloc(columns + 1, (size_t)2 * 3 * TUTTI_FEED_BARS * sizeof *values);
-    if (!feed || !values) {
+    double *values = calloc(columns + 1, 2 * 3 * bars * sizeof *values);
+    struct tutti_bar *all = calloc(2 * bars, sizeof *all);
+    if (!feed || !values || !all) {
         free(feed);
         free(values);
+        free(all);
         return tutti_fail_memory();
     }
-    *feed = (struct tutti_feed){.columns = columns, .values = values, .per_bar = 1};
+    *feed = (struct tutti_feed){.columns = columns, .most = bars, .bars = all, .values = values, .per_bar = 1};
     pthread_mutex_init(&feed->mutex, NULL);
-    for (int i = 0; i < 2; i++)
-        for (size_t b = 0; b < TUTTI_FEED_BARS; b++, values += 3 * columns)
-            feed->blocks[i].bars[b] =
-                (struct tutti_bar){.least = values, .greatest = values + columns, .final = values + 2 * columns};
+    for (size_t b = 0; b < 2 * bars; b++, values += 3 * columns)
+        all[b] = (struct tutti_bar){.least = values, .greatest = values + columns, .final = values + 2 * columns};
+    feed->blocks[0].bars = all;
+    feed->blocks[1].bars = all + bars;
     feed->filled = &feed->blocks[0];
     feed->taken = &feed->blocks[1];
     *out = feed;
@@ -47,6 +50,7 @@ void tutti_feed_free(struct tutti_feed *feed)
         return;
     pthread_mutex_destroy(&feed->mutex);
     free(feed->values);
+    free(feed->bars);
     free(feed);
 }
 
@@ -76,12 +80,12 @@ static void join(struct tutti_bar *bar, const struct tutti_bar *next, size_t col
 static void halve(struct tutti_feed *feed)
 {
     struct tutti_bar *bars = feed->filled->bars;
-    for (size_t b = 0; b < TUTTI_FEED_BARS / 2; b++) {
+    for (size_t b = 0; b < feed->most / 2; b++) {
         if (b > 0)
             copy(&bars[b], &bars[2 * b], feed->columns);
         join(&bars[b], &bars[2 * b + 1], feed->columns);
     }
-    feed->filled->count = TUTTI_FEED_BARS / 2;
+    feed->filled->count = feed->most / 2;
     feed->per_bar *= 2;
 }
 
@@ -89,14 +93,14 @@ void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
 {
     pthread_mutex_lock(&feed->mutex);
     struct tutti_feed_block *block = feed->filled;
-    if (block->count == 0 || feed->in_bar == feed->per_bar) {
-        if (block->count == TUTTI_FEED_BARS)
+    if (block->count == 0 || feed->in_bar + bar->rows > feed->per_bar) {
+        if (block->count == feed->most)
             halve(feed);
         copy(&block->bars[block->count++], bar, feed->columns);
-        feed->in_bar = 1;
+        feed->in_bar = bar->rows;
     } else {
         join(&block->bars[block->count - 1], bar, feed->columns);
-        feed->in_bar++;
+        feed->in_bar += bar->rows;
     }
     block->rows += bar->rows;
     pthread_mutex_unlock(&feed->mutex);
@@ -123,4 +127,9 @@ const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed)
     }
     pthread_mutex_unlock(&feed->mutex);
     return any ? block : NULL;
+}
+
+const struct tutti_feed_block *tutti_feed_look(const struct tutti_feed *feed)
+{
+    return feed->filled->rows > 0 ? feed->filled : NULL;
 }

@@ -5,7 +5,7 @@
  * for several that follow one another, of which it has the least, the greatest and the last value of every column. A block that is full
  * before it is taken goes on with bars of twice as many: what a row costs, and the memory for all of them, do not grow with the speed of a
  * run, nor with how slowly those who watch take it in; and no peak is lost. Bars can be put in as well, so that feeds follow one another: from
- * the run to its server, from there to each who watches.
+ * the run to its server, from there to each who watches. A feed of which nothing is taken is the past of a run, as a whole.
  *
  * Invariants:
  *  1. All that was put in since the last block is in the next one, in its order.
@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 
-enum { TUTTI_FEED_BARS = 256 }; /* at most, of a block; a power of 2 */
+enum { TUTTI_FEED_BARS = 256 }; /* of a block, at most, where nothing else is said */
 
 /* Values of all columns. */
 struct tutti_bar {
@@ -32,13 +32,13 @@ struct tutti_feed_block {
     uint64_t first_row; /* the number of its first row, from 0 on */
     uint64_t rows;
     size_t count;
-    struct tutti_bar bars[TUTTI_FEED_BARS];
+    struct tutti_bar *bars;
 };
 
 struct tutti_feed;
 
-/* MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns);
+/* With blocks of at most `bars`, an even number. MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars);
 /* The next row that is put in has this number; nothing waits to be taken. */
 void tutti_feed_begin_at(struct tutti_feed *feed, uint64_t row);
 void tutti_feed_free(struct tutti_feed *feed); /* NULL is fine */
@@ -48,5 +48,7 @@ void tutti_feed_put(struct tutti_feed *feed, double t, const double *values);
 void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar);
 /* All that came since the last block; NULL if there is none. Good until the next call. Another thread, one at a time. */
 const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed);
+/* The same, which stays. Good until something is put in. */
+const struct tutti_feed_block *tutti_feed_look(const struct tutti_feed *feed);
 
 #endif

@@ -84,9 +84,9 @@ static bool is_thinned(const struct tutti_feed_block *block)
     return block->rows > block->count;
 }
 
-static void put_counts(struct tutti_text *out, const struct tutti_feed_block *block)
+static void put_counts(struct tutti_text *out, const char *name, const struct tutti_feed_block *block)
 {
-    tutti_text_append(out, ",\"rows\":[");
+    tutti_text_printf(out, ",\"%s\":[", name);
     for (size_t b = 0; b < block->count; b++)
         tutti_text_printf(out, b ? ",%llu" : "%llu", (unsigned long long)block->bars[b].rows);
     tutti_text_append(out, "]");
@@ -100,7 +100,7 @@ void tutti_news_add_rows(struct tutti_text *out, const struct tutti_feed_block *
         put_times(out, "from", block, false);
         tutti_text_append(out, ",");
         put_times(out, "to", block, true);
-        put_counts(out, block);
+        put_counts(out, "rows", block);
         put_values(out, "least", block, columns, LEAST);
         put_values(out, "greatest", block, columns, GREATEST);
         put_values(out, "values", block, columns, FINAL);
@@ -130,6 +130,58 @@ void tutti_news_add_progress(struct tutti_text *out, const struct tutti_progress
         tutti_news_put_number(out, members[i].value);
     }
     tutti_text_append(out, "}\n\n");
+}
+
+static void put_column(struct tutti_text *out, const char *name, const struct tutti_feed_block *block, size_t column,
+                       enum which which)
+{
+    tutti_text_printf(out, ",\"%s\":[", name);
+    for (size_t b = 0; b < block->count; b++) {
+        tutti_text_append(out, b ? "," : "");
+        tutti_news_put_number(out, value_of(&block->bars[b], which, column));
+    }
+    tutti_text_append(out, "]");
+}
+
+void tutti_news_add_steps(struct tutti_text *out, const struct tutti_feed_block *block,
+                          const struct tutti_steps_made *made)
+{
+    tutti_text_append(out, "event: steps\ndata: {");
+    put_times(out, "from", block, false);
+    tutti_text_append(out, ",");
+    put_times(out, "to", block, true);
+    put_counts(out, "count", block);
+    put_column(out, "least", block, 0, LEAST);
+    put_column(out, "greatest", block, 0, GREATEST);
+    put_column(out, "error", block, 1, GREATEST);
+    tutti_text_printf(out, ",\"rejected\":%llu,\"located\":%llu,\"events\":[", (unsigned long long)made->rejected,
+                      (unsigned long long)made->located);
+    for (uint64_t i = 0; i < made->event_count; i++) {
+        tutti_text_append(out, i ? "," : "");
+        tutti_news_put_number(out, made->events[i]);
+    }
+    tutti_text_append(out, "]}\n\n");
+}
+
+void tutti_news_add_load(struct tutti_text *out, int rank, const struct tutti_load *load, const char *const *names)
+{
+    const char *separator = "";
+    tutti_text_printf(out, "event: load\ndata: {\"rank\":%d,\"time\":", rank);
+    tutti_news_put_number(out, load->steps.to);
+    tutti_text_append(out, ",\"elapsed\":");
+    tutti_news_put_number(out, load->elapsed);
+    tutti_text_append(out, ",\"units\":[");
+    for (size_t i = 0; i < load->unit_count; i++) {
+        if (!names[i])
+            continue;
+        tutti_text_printf(out, "%s{\"name\":", separator);
+        tutti_news_put_text(out, names[i]);
+        tutti_text_append(out, ",\"seconds\":");
+        tutti_news_put_number(out, load->units[i].seconds);
+        tutti_text_printf(out, ",\"do_steps\":%llu}", (unsigned long long)load->units[i].do_steps);
+        separator = ",";
+    }
+    tutti_text_append(out, "]}\n\n");
 }
 
 void tutti_news_add_texts(struct tutti_text *out, const char *kind, const char *const *members)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "fabric/orders.h"
+#include "live/gauge.h"
 #include "master/events.h"
 #include "rank/agree.h"
 #include "report/rank_reporter.h"
@@ -22,6 +23,7 @@ struct pilot {
     struct tutti_execution *execution;
     struct tutti_rank *rank;
     struct tutti_between *between;
+    struct tutti_gauge *gauge;
     double looked_at, told_at; /* on the clock */
     bool pauses, ends;
     bool sets;    /* values are to be taken before the next step */
@@ -93,6 +95,7 @@ static enum tutti_err set(struct pilot *pilot, uint32_t component, uint32_t vari
 /* Rows that are recorded anyway go on. */
 static void watch(const struct pilot *pilot, bool wanted)
 {
+    tutti_gauge_watch(pilot->gauge, wanted);
     if (strcmp(pilot->rank->job->options.live, TUTTI_LIVE_WANTED_ROWS) == 0)
         tutti_execution_watch(pilot->execution, wanted);
 }
@@ -163,6 +166,7 @@ static enum tutti_err pause_run(struct pilot *pilot)
             TRY(tell(pilot, true));
         TRY(look_together(pilot, &view));
         TRY(obey_all(pilot, &view));
+        TRY(tutti_gauge_tell(pilot->gauge));
     }
     pilot->execution->loop.watch.loop_start += tutti_clock_now() - begin;
     return pilot->pauses ? TUTTI_OK : tell(pilot, false);
@@ -179,6 +183,7 @@ static enum tutti_err look(void *context)
         pilot->steps--;
     TRY(look_together(pilot, &view));
     TRY(obey_all(pilot, &view));
+    TRY(tutti_gauge_tell(pilot->gauge));
     if (pilot->pauses && pilot->steps == 0 && !pilot->ends)
         TRY(pause_run(pilot));
     if (pilot->ends)
@@ -201,12 +206,15 @@ static enum tutti_err open_pilot(const void *context, struct tutti_execution *ex
     *pilot = (struct pilot){.execution = execution, .rank = &execution->rank, .looked_at = tutti_clock_now()};
     pilot->between = tutti_loop_add_between(
         &execution->loop, &(struct tutti_between){.interval = 1, .due = INFINITY, .look = look, .context = pilot});
-    return TUTTI_OK;
+    return tutti_gauge_new(&pilot->gauge, execution);
 }
 
 static void close_pilot(void *self)
 {
-    free(self);
+    struct pilot *pilot = self;
+    if (pilot)
+        tutti_gauge_free(pilot->gauge);
+    free(pilot);
 }
 
 void tutti_pilot_go_along(struct tutti_job *job)

@@ -28,7 +28,8 @@ enum tutti_err tutti_viewer_new(struct tutti_viewer **out, const size_t *picked,
     viewer->count = count;
     viewer->picked = calloc(count + 1, sizeof *picked);
     viewer->values = calloc(count + 1, 3 * sizeof *viewer->values);
-    enum tutti_err err = viewer->picked && viewer->values ? tutti_feed_new(&viewer->feed, count) : tutti_fail_memory();
+    enum tutti_err err = viewer->picked && viewer->values ? tutti_feed_new(&viewer->feed, count, TUTTI_FEED_BARS)
+                                                          : tutti_fail_memory();
     if (err) {
         tutti_viewer_free(viewer);
         return err;
@@ -57,12 +58,9 @@ static void pick(const struct tutti_viewer *viewer, const double *from, double *
         to[i] = from[viewer->picked[i]];
 }
 
-void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_block *block)
+static void put(const struct tutti_viewer *viewer, const struct tutti_feed_block *block, struct tutti_feed *to)
 {
     double *least = viewer->values, *greatest = least + viewer->count, *final = greatest + viewer->count;
-    if (!viewer->sees)
-        tutti_feed_begin_at(viewer->feed, block->first_row);
-    viewer->sees = true;
     for (size_t b = 0; b < block->count; b++) {
         struct tutti_bar bar = block->bars[b];
         pick(viewer, bar.least, least);
@@ -71,8 +69,28 @@ void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_bloc
         bar.least = least;
         bar.greatest = greatest;
         bar.final = final;
-        tutti_feed_put_bar(viewer->feed, &bar);
+        tutti_feed_put_bar(to, &bar);
     }
+}
+
+void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_block *block)
+{
+    if (!viewer->sees)
+        tutti_feed_begin_at(viewer->feed, block->first_row);
+    viewer->sees = true;
+    put(viewer, block, viewer->feed);
+}
+
+void tutti_viewer_show_past(struct tutti_viewer *viewer, const struct tutti_feed_block *block)
+{
+    struct tutti_feed *picked = NULL;
+    if (tutti_feed_new(&picked, viewer->count, block->count + block->count % 2) != TUTTI_OK) {
+        viewer->lost = true;
+        return;
+    }
+    put(viewer, block, picked);
+    tutti_news_add_rows(&viewer->out, tutti_feed_look(picked), viewer->count);
+    tutti_feed_free(picked);
 }
 
 /* What was read makes room. */

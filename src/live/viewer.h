@@ -17,6 +17,8 @@ void tutti_viewer_free(struct tutti_viewer *viewer); /* NULL is fine */
 
 /* Rows of the run. */
 void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_block *block);
+/* The rows before, as a whole; before the first of those. Where there is no memory for it, reading ends. */
+void tutti_viewer_show_past(struct tutti_viewer *viewer, const struct tutti_feed_block *block);
 /* Other events, as text (news.h). One who does not take them in is left behind: tutti_viewer_read then is at its end. */
 void tutti_viewer_tell(struct tutti_viewer *viewer, const char *text, size_t length);
 /* This is the last event, after all rows. */

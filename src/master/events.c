@@ -8,6 +8,7 @@
 #include "rank/pending_set.h"
 #include "rank/settle.h"
 #include "rank/ticks.h"
+#include "report/load.h"
 #include "report/observer.h"
 
 enum { MOST_ROUNDS = 1000 };
@@ -130,6 +131,7 @@ static enum tutti_err cross_shown(struct tutti_master *master)
     const struct tutti_memory *memory = &master->memory;
     bool follows = memory->located_in > 0 && memory->located_in == memory->steps; /* from an event that is counted */
     rank->stats->events_located += !follows;
+    tutti_steps_made_add_event(master->made, rank->t);
     TRY(tutti_correction_restart(master->correction));
     return tutti_observer_row(master->observer, rank->t);
 }

@@ -11,6 +11,7 @@
 #include "master/coupling/correct.h"
 #include "master/events.h"
 #include "master/noise.h"
+#include "report/load.h"
 #include "report/step_log.h"
 
 enum {
@@ -79,6 +80,7 @@ static enum tutti_err accept(struct tutti_master *master, const struct tutti_att
     for (uint32_t m = 0; m < rank->own_count; m++)
         rank->own[m]->unit->counts.attributed = rank->own[m]->unit->counts.do_steps;
     TRY(tutti_couple_send(master));
+    tutti_steps_made_add(master->made, attempt->target - attempt->from, attempt->estimated ? attempt->error : NAN);
     rank->t = attempt->target;
     if (attempt->outcome.why == TUTTI_ENDED)
         rank->ended = &rank->members[attempt->outcome.who];

@@ -23,6 +23,7 @@ struct tutti_observer;
 struct tutti_radii;
 struct tutti_rank_reporter;
 struct tutti_step_log;
+struct tutti_steps_made;
 struct tutti_twin;
 
 /* Their reasons are in this order. */
@@ -133,6 +134,7 @@ struct tutti_master {
     struct tutti_snapshot start;         /* of the macro step */
     struct tutti_twin *twin;             /* makes steps in one piece; NULL: this rank does */
     struct tutti_step_log *log;          /* NULL: none */
+    struct tutti_steps_made *made;       /* for those who watch; NULL: nobody does */
     unsigned long not_converged, forced; /* counted */
 };
 

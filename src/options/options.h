@@ -20,6 +20,7 @@ struct tutti_file_alias {
 /* Zeroed, with `files` set, is a valid set: everything else has its default. What an option does not say, the annotation org.tutti
  * of an SSP may. */
 struct tutti_orders;
+struct tutti_load;
 
 struct tutti_run_options {
 #define FIELDS_FLAG(field) bool field;
@@ -51,6 +52,9 @@ struct tutti_run_options {
     const struct tutti_log *log;
     void (*progress)(void *context, const struct tutti_progress *progress);
     void *progress_context;
+    /* How rank `rank` goes (report/load.h); for those who watch the run. */
+    void (*load)(void *context, int rank, const struct tutti_load *load);
+    void *load_context;
     void (*finished)(void *context, enum tutti_err err, const struct tutti_run_stats *stats);
     void *finished_context;
     void (*used)(void *context, const struct tutti_used_file *file);

@@ -132,6 +132,14 @@ enum tutti_err tutti_rank_reporter_tell_progress(struct tutti_rank_reporter *rep
     return tutti_report_send(reporter->fabric, TUTTI_REPORT_PROGRESS, parcel);
 }
 
+enum tutti_err tutti_rank_reporter_tell_load(struct tutti_rank_reporter *reporter, const struct tutti_load *load)
+{
+    TRY(tell_waiting(reporter));
+    tutti_report_begin(&reporter->parcel);
+    tutti_load_pack(&reporter->parcel, load);
+    return tutti_report_send(reporter->fabric, TUTTI_REPORT_LOAD, &reporter->parcel);
+}
+
 enum tutti_err tutti_rank_reporter_tell_tally(struct tutti_rank_reporter *reporter, const struct tutti_run_stats *stats)
 {
     TRY(tell_waiting(reporter));

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "fabric/fabric.h"
 #include "options/options.h"
+#include "report/load.h"
 
 /* In the level of a message that is written whatever level the log wants (tutti_log_insist). */
 enum { TUTTI_REPORT_INSISTS = 0x80 };
@@ -25,6 +26,8 @@ const struct tutti_log *tutti_rank_reporter_log(struct tutti_rank_reporter *repo
 
 TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_progress(struct tutti_rank_reporter *reporter,
                                                                const struct tutti_progress *progress);
+TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_load(struct tutti_rank_reporter *reporter,
+                                                           const struct tutti_load *load);
 TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_tally(struct tutti_rank_reporter *reporter,
                                                             const struct tutti_run_stats *stats);
 /* The last words: what the rank came to, with this thread's message if it failed, in which component (TUTTI_NONE: in none) and at

@@ -328,14 +328,28 @@ static enum tutti_err tell_end(const struct tutti_web_run *run, struct tutti_htt
     return TUTTI_OK;
 }
 
-static enum tutti_err relay(struct tutti_web_site *site, const struct tutti_web_run *run, const char *columns,
-                            struct tutti_http_answer *answer)
+/* What those who watch have asked for goes on to the run. */
+static void put_target(struct tutti_text *target, const struct tutti_web_request *request)
+{
+    static const char *const names[] = {"columns", "past"};
+    char separator = '?';
+    tutti_text_append(target, "/events");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = request->http->argument(request->http, names[i]);
+        if (!value)
+            continue;
+        tutti_text_printf(target, "%c%s=", separator, names[i]);
+        tutti_web_upstream_escape(target, value);
+        separator = '&';
+    }
+}
+
+static enum tutti_err relay(struct tutti_web_site *site, const struct tutti_web_run *run,
+                            const struct tutti_web_request *request, struct tutti_http_answer *answer)
 {
     struct tutti_text target = {0};
     int fd;
-    tutti_text_append(&target, columns ? "/events?columns=" : "/events");
-    if (columns)
-        tutti_web_upstream_escape(&target, columns);
+    put_target(&target, request);
     enum tutti_err err = target.failed
                              ? tutti_fail_memory()
                              : tutti_web_upstream_open(run->address, run->token, "GET", target.text, "", 0, &fd);
@@ -354,7 +368,7 @@ enum tutti_err tutti_web_watch_run(struct tutti_web_site *site, const struct tut
     if (!err && run.going && !run.address[0])
         err = fail_over(&run);
     else if (!err && run.going)
-        err = relay(site, &run, request->http->argument(request->http, "columns"), answer);
+        err = relay(site, &run, request, answer);
     else if (!err)
         err = tell_end(&run, answer);
     tutti_web_run_fini(&run);

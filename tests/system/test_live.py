@@ -50,9 +50,9 @@ class Live:
         self.test.assertEqual(status, 400)
         self.test.assertRegex(json.loads(text)["error"], says)
 
-    def watch(self, columns=None):
+    def watch(self, columns=None, past=""):
         self.connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
-        self.connection.request("GET", "/events" + (f"?columns={columns}" if columns else ""), headers={"Authorization": f"Bearer {self.token}"})
+        self.connection.request("GET", f"/events?past={past}" + (f"&columns={columns}" if columns else ""), headers={"Authorization": f"Bearer {self.token}"})
         self.events = self.connection.getresponse()
         self.test.addCleanup(self.connection.close)
 
@@ -91,6 +91,7 @@ class Steered(FabricTest):
         live.watch("b.float64_out;a.float64_in")
         self.assertEqual([column["name"] for column in live.await_event("run")["columns"]], ["b.float64_out"])
         live.await_event("rows")
+        self.look_at_loads(live)
         live.order(pause=True)
         live.await_event("state", lambda data: data["state"] == "paused")
         self.assertTrue(wait_until(lambda: live.state() == "paused"))
@@ -112,6 +113,22 @@ class Steered(FabricTest):
         rows = self.result()["b.float64_out"]
         self.assertEqual((rows[0], rows[-1], sorted(set(rows))), (0, 2.5, [0, 2.5]))
         self.assertGreaterEqual(len(rows), before + 4)
+
+    def look_at_loads(self, live):
+        """While somebody watches, every rank tells what its units take, and the first one which steps were made."""
+        units, ranks, steps = {}, set(), None
+        while not steps or len(units) < 2:
+            kind, data = live.event()
+            if kind == "load":
+                ranks.add(data["rank"])
+                units.update({unit["name"]: unit for unit in data["units"]})
+            steps = data if kind == "steps" else steps
+        self.assertEqual(sorted(units), ["a", "b"])
+        self.assertEqual(ranks, set(range(max(ranks) + 1)))
+        self.assertTrue(all(unit["seconds"] > 0 and unit["do_steps"] > 0 for unit in units.values()))
+        self.assertAlmostEqual(steps["least"][0], 0.001, places=9)
+        self.assertAlmostEqual(steps["to"][0] - steps["from"][0], 0.001 * steps["count"][0], places=6)
+        self.assertEqual((steps["error"], steps["rejected"], steps["events"]), ([None], 0, []))
 
     def test_local(self):
         self.steer(LOCAL)
@@ -154,6 +171,28 @@ class Watched(CommandTest):
         numbers = rows["first"] + len(rows["time"])
         after = live.await_event("rows")
         self.assertEqual(after["first"], numbers)
+        self.stop(live)
+
+    def test_past(self):
+        """One who comes later is told all from the start, thinned, and each row once; steps with their errors and events."""
+        live = self.live(*PAIR, "--stop", "1e6", "--control", "richardson", "--step", "0.01", "--h-max", "0.02", "--realtime", "1", "-o", "result.csv")
+        live.watch()
+        first = live.await_event("steps")
+        self.assertTrue(wait_until(lambda: live.steps() > 60))
+        live.connection.close()
+        live.watch(past="rows;steps")
+        past = live.await_event("steps")
+        self.assertEqual(past["from"][0], first["from"][0])
+        kind, rows = live.event()
+        while kind not in ("rows", "bars"):
+            kind, rows = live.event()
+        times, count = (rows["from"], sum(rows["rows"])) if kind == "bars" else (rows["time"], len(rows["time"]))
+        self.assertEqual((rows["first"], times[0]), (0, 0))
+        kind, more = live.event()
+        while kind not in ("rows", "bars"):
+            kind, more = live.event()
+        self.assertEqual(more["first"], count)
+        live.await_event("steps", lambda data: data["error"][0] is not None and data["error"][0] <= 1)
         self.stop(live)
 
     def test_two_and_one_that_leaves(self):

@@ -32,6 +32,20 @@ test("rows that came since are put behind the past, each once", () => {
     assert.equal(tail.length, 2);
 });
 
+test("a past that nobody else keeps is thinned evenly, and keeps its peaks", () => {
+    const tail = new Tail();
+    for (let time = 0; time < 4000; time++) {
+        tail.push(time, ["x", "y"], (column) => (column === 1 ? null : time === 5 ? 9000 : time === 3006 ? -9000 : time));
+        if (tail.length > 100)
+            tail.thin();
+    }
+    assert.ok(tail.length >= 50 && tail.length <= 101, `${tail.length}`);
+    const values = tail.list("x") as number[];
+    assert.deepEqual([Math.max(...values), Math.min(...values), tail.list("y").length], [9000, -9000, tail.length]);
+    const gaps = tail.times.slice(2).map((time, index) => time - (tail.times[index] as number));
+    assert.ok(Math.max(...gaps) <= 4 * (4000 / 50) && tail.times.every((time, index) => index === 0 || time > (tail.times[index - 1] as number)), gaps.join(" "));
+});
+
 test("values between points, differences of two runs", () => {
     assert.equal(valueAt([0, 1, 2], [0, 10, 20], 1.5), 15);
     assert.equal(valueAt([0, 1], [0, 10], 5), null);

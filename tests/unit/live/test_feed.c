@@ -41,7 +41,7 @@ static void test_thins(void **state)
     static const unsigned portions[] = {1, 255, 256, 257, 511, 513, 3, 100000, 1, 65536, 65537};
     struct tutti_feed *feed = NULL;
     uint64_t row = 0, next = 0;
-    assert_int_equal(tutti_feed_new(&feed, 2), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_BARS), TUTTI_OK);
     assert_null(tutti_feed_take(feed));
     for (size_t i = 0; i < sizeof portions / sizeof *portions; i++) {
         for (unsigned k = 0; k < portions[i]; k++)
@@ -60,7 +60,7 @@ static void test_no_numbers(void **state)
 {
     (void)state;
     struct tutti_feed *feed = NULL;
-    assert_int_equal(tutti_feed_new(&feed, 2), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_BARS), TUTTI_OK);
     for (int i = 0; i < 2 * TUTTI_FEED_BARS; i++) /* two rows a bar: the first one is NaN */
         tutti_feed_put(feed, i, (double[]){i % 2 ? (double)i : NAN, NAN});
     const struct tutti_feed_block *block = tutti_feed_take(feed);
@@ -76,7 +76,7 @@ static void test_no_columns(void **state)
 {
     (void)state;
     struct tutti_feed *feed = NULL;
-    assert_int_equal(tutti_feed_new(&feed, 0), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&feed, 0, TUTTI_FEED_BARS), TUTTI_OK);
     for (int i = 0; i < 1000; i++)
         tutti_feed_put(feed, i, (double[]){0});
     assert_int_equal(tutti_feed_take(feed)->rows, 1000);
@@ -101,7 +101,7 @@ static void test_threads(void **state)
     struct tutti_feed *feed = NULL;
     pthread_t thread;
     uint64_t next = 0;
-    assert_int_equal(tutti_feed_new(&feed, 2), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_BARS), TUTTI_OK);
     assert_int_equal(pthread_create(&thread, NULL, put_many, feed), 0);
     while (next < MANY) {
         const struct tutti_feed_block *block = tutti_feed_take(feed);
@@ -119,8 +119,8 @@ static void test_one_after_the_other(void **state)
     (void)state;
     struct tutti_feed *fast = NULL, *slow = NULL;
     uint64_t row = 0;
-    assert_int_equal(tutti_feed_new(&fast, 2), TUTTI_OK);
-    assert_int_equal(tutti_feed_new(&slow, 2), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&fast, 2, TUTTI_FEED_BARS), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&slow, 2, TUTTI_FEED_BARS), TUTTI_OK);
     for (unsigned round = 0; round < 40; round++) {
         for (unsigned k = 0; k < 100 * (round % 7 + 1); k++)
             put(fast, row++);

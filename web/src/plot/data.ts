@@ -47,6 +47,9 @@ export function tableOf(series: Series): Table {
 export class Tail {
     readonly times: number[] = [];
     private readonly lists = new Map<string, Numbers>();
+    /** Rows that become two points: at most, so far. 0: each row is a point. */
+    private perPair = 0;
+    private inPair = 0;
 
     list(name: string): Numbers {
         let list = this.lists.get(name);
@@ -58,6 +61,18 @@ export class Tail {
     }
 
     push(time: number, names: readonly string[], value: (column: number) => number | null): void {
+        if (this.inPair < this.perPair) {
+            this.join(names, value);
+            return;
+        }
+        this.append(time, names, value);
+        if (this.perPair > 0) {
+            this.append(time, names, value);
+            this.inPair = 1;
+        }
+    }
+
+    private append(time: number, names: readonly string[], value: (column: number) => number | null): void {
         for (let column = 0; column < names.length; column++)
             this.list(names[column] as string).push(value(column));
         this.times.push(later(this.times, time));
@@ -67,12 +82,53 @@ export class Tail {
         return this.times.length;
     }
 
+    /** Forgets everything. */
+    clear(): void {
+        this.dropUntil(Infinity);
+        this.perPair = this.inPair = 0;
+    }
+
     /** Forgets rows up to this time. */
     dropUntil(time: number): void {
         const first = firstAfter(this.times, time);
         this.times.splice(0, first);
         for (const list of this.lists.values())
             list.splice(0, first);
+    }
+
+    /**
+     * Half as many points: of four the least and the greatest of each column stay. Rows that follow are joined alike, so that all of the past is
+     * equally fine. For a run whose past no server keeps.
+     */
+    thin(): void {
+        const until = this.times.length - (this.times.length % 4);
+        const keep = <T>(list: T[], pair: (at: number) => [T, T]): void => {
+            for (let at = 0; at < until; at += 4)
+                [list[at / 2], list[at / 2 + 1]] = pair(at);
+            list.splice(until / 2, until / 2);
+        };
+        for (const list of this.lists.values())
+            keep(list, (at) => {
+                const four = list.slice(at, at + 4).filter((value): value is number => typeof value === "number");
+                return four.length === 0 ? [null, null] : [Math.min(...four), Math.max(...four)];
+            });
+        keep(this.times, (at) => [this.times[at] as number, this.times[at + 2] as number]);
+        this.perPair = this.perPair === 0 ? 4 : 2 * this.perPair;
+        this.inPair = this.perPair;
+    }
+
+    /** A row goes into the last pair of points. */
+    private join(names: readonly string[], value: (column: number) => number | null): void {
+        const [low, high] = [this.times.length - 2, this.times.length - 1];
+        names.forEach((name, column) => {
+            const list = this.list(name);
+            const given = value(column);
+            if (given !== null) {
+                list[low] = Math.min(list[low] ?? Infinity, given);
+                list[high] = Math.max(list[high] ?? -Infinity, given);
+            }
+        });
+        this.inPair++;
     }
 
     has(name: string): boolean {

@@ -31,7 +31,7 @@ export class Feed {
         const [first] = run.tail.times;
         const end = base.times[base.times.length - 1] ?? run.info.value.start ?? 0;
         const step = (run.tail.times[1] ?? first ?? 0) - (first ?? 0);
-        if (first === undefined || first <= end + 2 * step || filling || this.detail || over(run.state.value))
+        if (first === undefined || first <= end + 2 * step || filling || this.detail || run.isAttached || over(run.state.value))
             return;
         this.filling = true;
         setTimeout(() => {
@@ -55,6 +55,10 @@ export class Feed {
     private async read(range: readonly [number, number] | null, points: number): Promise<void> {
         this.asking?.abort();
         this.asking = new AbortController();
+        if (this.run.isAttached) { // all that there is came with the stream
+            this.changed();
+            return;
+        }
         const known = new Set(this.run.columns.value.map((column) => column.name));
         const columns = this.columns.filter((name) => known.has(name));
         if (columns.length === 0)

@@ -19,9 +19,43 @@ export interface Progress {
     readonly steps: number;
     readonly elapsed: number;
     readonly paused: boolean;
-    readonly units?: readonly UnitStatistics[];
-    readonly error?: number | null;
 }
+
+/** Macro steps, in pieces. */
+interface StepPieces {
+    readonly from: readonly number[];
+    readonly to: readonly number[];
+    readonly count: readonly number[];
+    readonly least: readonly (number | null)[];
+    readonly greatest: readonly (number | null)[];
+    readonly error: readonly (number | null)[];
+    readonly rejected: number;
+    readonly located: number;
+    readonly events: readonly number[];
+}
+
+/** Steps as they were told while the run goes on. */
+export interface LiveSteps {
+    readonly times: readonly number[];
+    readonly least: readonly (number | null)[];
+    readonly greatest: readonly (number | null)[];
+    readonly errors: readonly (number | null)[];
+    readonly events: readonly number[];
+    readonly rejected: number;
+    readonly located: number;
+}
+
+/** What the units of a rank have taken, and how much of the last moment that was. */
+export interface Load {
+    readonly rank: number;
+    readonly elapsed: number;
+    readonly units: readonly UnitStatistics[];
+    readonly share: number | null;
+}
+
+const MOST_PIECES = 2000;
+const MOST_EVENTS = 200;
+const NO_STEPS: LiveSteps = { times: [], least: [], greatest: [], errors: [], events: [], rejected: 0, located: 0 };
 
 interface Rows {
     readonly first?: number;
@@ -50,6 +84,9 @@ export class LiveRun {
     readonly progress = signal<Progress | null>(null);
     readonly messages: Signal<readonly Message[]>;
     readonly steps = signal<Steps | null>(null);
+    readonly liveSteps = signal<LiveSteps>(NO_STEPS);
+    /** By rank. */
+    readonly loads = signal<ReadonlyMap<number, Load>>(new Map());
     /** Counts what changes the curves. */
     readonly grown = signal(0);
     /** Counts the times that the past is to be asked for again. */
@@ -57,7 +94,6 @@ export class LiveRun {
     /** Last values, by column. */
     readonly latest = new Map<string, number | null>();
     readonly tail = new Tail();
-    readonly paceOfSteps: { time: number; step: number }[] = [];
 
     private order: readonly Column[] = [];
     private patience = 100;
@@ -87,7 +123,21 @@ export class LiveRun {
             void this.refresh();
             return;
         }
-        this.stop = follow(`runs/${encodeURIComponent(this.id)}/events`, {}, (event) => this.take(event), () => this.stale.value++, () => void this.ended());
+        const past = this.isAttached ? "rows;steps" : "steps";
+        this.stop = follow(`runs/${encodeURIComponent(this.id)}/events`, { past }, (event) => this.take(event), () => this.opened(), () => void this.ended());
+    }
+
+    /** A run of the command line: there is no file of it, its past comes with the stream. */
+    get isAttached(): boolean {
+        return this.id === "attached";
+    }
+
+    /** A stream begins, with the past in front. */
+    private opened(): void {
+        if (this.isAttached)
+            this.tail.clear();
+        this.liveSteps.value = NO_STEPS;
+        this.stale.value++;
     }
 
     /** The stream is over: so is the run, or it has not begun yet, or its last words have not been written down yet. */
@@ -140,6 +190,8 @@ export class LiveRun {
         case "rows": return this.addRows(data as Rows);
         case "bars": return this.addBars(data as Bars);
         case "progress": return this.advance(data as Progress);
+        case "steps": return this.addSteps(data as StepPieces);
+        case "load": return this.addLoad(data as Omit<Load, "share">);
         case "state": this.state.value = (data as { state: RunState }).state; return;
         case "message": this.messages.value = [...this.messages.value, data as Message].slice(-MOST_MESSAGES); return;
         case "end": this.state.value = (data as { state: RunState }).state; return;
@@ -175,7 +227,9 @@ export class LiveRun {
     private keepLatest(names: readonly string[], value: (column: number) => number | null): void {
         names.forEach((name, column) => this.latest.set(name, value(column)));
         this.grown.value++;
-        if (this.tail.length > MOST_ROWS) {
+        if (this.tail.length > MOST_ROWS && this.isAttached) {
+            this.tail.thin();
+        } else if (this.tail.length > MOST_ROWS) {
             this.tail.dropUntil(this.tail.times[this.tail.length - MOST_ROWS / 2] as number);
             this.stale.value++;
         }
@@ -186,10 +240,23 @@ export class LiveRun {
         const paused = progress.paused ? "paused" : "running";
         if (this.state.value !== paused && !over(this.state.value))
             this.state.value = paused;
-        const last = this.paceOfSteps[this.paceOfSteps.length - 1];
-        if (!last || progress.time > last.time)
-            this.paceOfSteps.push({ time: progress.time, step: progress.step });
-        if (this.paceOfSteps.length > 4000)
-            this.paceOfSteps.splice(0, 2000);
+    }
+
+    private addSteps(pieces: StepPieces): void {
+        const known = this.liveSteps.value;
+        const add = <T>(list: readonly T[], more: readonly T[]): readonly T[] => [...list, ...more].slice(-MOST_PIECES);
+        this.liveSteps.value = {
+            times: add(known.times, pieces.from), least: add(known.least, pieces.least), greatest: add(known.greatest, pieces.greatest), errors: add(known.errors, pieces.error),
+            events: [...known.events, ...pieces.events].slice(-MOST_EVENTS), rejected: pieces.rejected, located: pieces.located,
+        };
+    }
+
+    private addLoad(load: Omit<Load, "share">): void {
+        const before = this.loads.value.get(load.rank);
+        const sum = (units: readonly UnitStatistics[]) => units.reduce((total, unit) => total + unit.seconds, 0);
+        const passed = before ? load.elapsed - before.elapsed : 0;
+        const share = before && passed > 0 ? Math.min(1, Math.max(0, (sum(load.units) - sum(before.units)) / passed)) : null;
+        const units = load.units.map((unit) => ({ ...unit, rank: load.rank }));
+        this.loads.value = new Map(this.loads.value).set(load.rank, { ...load, units, share });
     }
 }

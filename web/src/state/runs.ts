@@ -130,11 +130,11 @@ export async function forget(id: string): Promise<void> {
     }
 }
 
-/** The list is read again when the run that is shown ends. */
+/** The list is read again when the run that is shown has ended, as the server sees it: its stream ends a little earlier. */
 export function keepCurrent(): void {
     let before: string | null = null;
     effect(() => {
-        const state = current.value?.state.value ?? null;
+        const state = current.value?.info.value.state ?? null;
         if (state && before !== state && over(state))
             void readRuns();
         before = state;

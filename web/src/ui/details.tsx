@@ -44,10 +44,11 @@ function RunFacts({ run }: { run: LiveRun }) {
     if (statistics?.control)
         facts.push(["control", statistics.control]);
     facts.push(["steps", number(statistics?.steps ?? progress?.steps ?? null, 8)]);
-    if (statistics?.rejected)
-        facts.push(["rejected", number(statistics.rejected, 8)]);
-    if (statistics?.events_located)
-        facts.push(["events located", number(statistics.events_located, 8)]);
+    const { rejected, located } = run.liveSteps.value;
+    if (statistics?.rejected || rejected > 0)
+        facts.push(["rejected", number(statistics?.rejected ?? rejected, 8)]);
+    if (statistics?.events_located || located > 0)
+        facts.push(["events", number(statistics?.events_located ?? located, 8)]);
     facts.push(["time taken", seconds(statistics?.loop_seconds ?? progress?.elapsed ?? run.info.value.seconds)]);
     if (statistics?.ranks && statistics.ranks > 1)
         facts.push(["ranks", `${statistics.ranks} (${statistics.fabric ?? ""})`]);
@@ -132,30 +133,29 @@ function SetPane({ run }: { run: LiveRun }) {
 }
 
 function StepsPane({ run }: { run: LiveRun }) {
-    const steps = run.steps.value;
-    const live = run.progress.value;
+    const steps = over(run.state.value) ? run.steps.value : null;
+    const live = run.liveSteps.value;
     useEffect(() => {
-        void run.readSteps();
-        const timer = setInterval(() => !over(run.state.value) && void run.readSteps(), 2000);
-        return () => clearInterval(timer);
+        if (over(run.state.value))
+            void run.readSteps();
     }, [run]);
-    const times = steps ? [...steps.times] : run.paceOfSteps.map((entry) => entry.time);
-    const sizes = steps ? [...steps.steps] : run.paceOfSteps.map((entry) => entry.step);
-    const errors = steps?.errors.some((error) => error !== null && error > 0) ? [...steps.errors] : null;
+    const times = [...(steps?.times ?? live.times)];
+    const sizes = steps ? [[...steps.steps]] : [[...live.greatest], [...live.least]];
+    const known = steps?.errors ?? live.errors;
+    const events = steps?.events ?? live.events;
     const reasons = run.info.value.statistics?.reasons;
-    void live;
     return (
-        <div class="steps-pane">
-            <h3>Step size [s]</h3>
-            <SmallPlot times={times} values={sizes} colour="--curve-0" />
-            {errors && <><h3>Error, as part of what is allowed</h3><SmallPlot times={times} values={errors} colour="--curve-1" /></>}
-            {steps?.events && steps.events.length > 0 && <><h3>Events <span class="count">{steps.events.length}</span></h3><p class="events soft">{steps.events.slice(-30).map((time) => number(time, 6)).join("  ")}</p></>}
+        <div class="steps-pane" data-pieces={times.length}>
+            <h3>Step size [s]{!steps && times.length > 0 && <span class="soft"> greatest and least</span>}</h3>
+            <SmallPlot label="Size of steps over time" times={times} values={sizes} colours={["--curve-0", "--curve-2"]} />
+            {known.some((error) => error !== null && error > 0) && <><h3>Error, as part of what is allowed</h3><SmallPlot label="Error over time" times={times} values={[[...known]]} colours={["--curve-1"]} /></>}
+            {events.length > 0 && <><h3>Events <span class="count">{steps ? events.length : live.located}</span></h3><p class="events soft">{events.slice(-30).map((time) => number(time, 6)).join("  ")}</p></>}
             {reasons && <><h3>Why</h3><dl class="reasons">{Object.entries(reasons).map(([name, why]) => <><dt>{name}</dt><dd>{why}</dd></>)}</dl></>}
         </div>
     );
 }
 
-function SmallPlot({ times, values, colour }: { times: number[]; values: (number | null)[]; colour: string }) {
+function SmallPlot({ label, times, values, colours }: { label: string; times: number[]; values: (number | null)[][]; colours: readonly string[] }) {
     const host = useRef<HTMLDivElement>(null);
     const figure = useRef<Figure | null>(null);
     useEffect(() => {
@@ -163,28 +163,34 @@ function SmallPlot({ times, values, colour }: { times: number[]; values: (number
         return () => figure.current?.destroy();
     }, []);
     useEffect(() => {
-        const positive = values.map((value) => (value !== null && value > 0 ? value : null));
-        if (times.length > 1 && positive.some((value) => value !== null))
-            figure.current?.show({ curves: [{ label: "", colour: css(colour), dashed: false, held: true }], log: true, phase: false, xLabel: "", yLabel: "" }, [times, positive] as uPlot.AlignedData, painted.value);
+        const positive = values.map((list) => list.map((value) => (value !== null && value > 0 ? value : null)));
+        const curves = positive.map((_list, index) => ({ label: "", colour: css(colours[index] ?? "--curve-0"), dashed: false, held: true }));
+        if (times.length > 1 && positive.some((list) => list.some((value) => value !== null)))
+            figure.current?.show({ curves, log: true, phase: false, xLabel: "", yLabel: "" }, [times, ...positive] as uPlot.AlignedData, painted.value);
     });
-    return <div class="small-plot" ref={host} role="img" aria-label="Steps over time" />;
+    return <div class="small-plot" ref={host} role="img" aria-label={label} />;
 }
 
 function UnitsPane({ run }: { run: LiveRun }) {
-    const units: readonly UnitStatistics[] = run.info.value.statistics?.units ?? run.progress.value?.units ?? [];
+    const loads = [...run.loads.value.values()].sort((a, b) => a.rank - b.rank);
+    const units: readonly UnitStatistics[] = run.info.value.statistics?.units ?? loads.flatMap((load) => load.units);
     const most = Math.max(1e-12, ...units.map((unit) => unit.seconds));
     const ranks = new Map<number, number>();
     for (const unit of units)
         ranks.set(unit.rank ?? 0, (ranks.get(unit.rank ?? 0) ?? 0) + unit.seconds);
     const heaviest = Math.max(1e-12, ...ranks.values());
     if (units.length === 0)
-        return <p class="soft">The time that each unit takes is known when the run is over.</p>;
+        return <p class="soft">{over(run.state.value) ? "It is not known how long the units took." : "The run has not told yet how long its units take."}</p>;
+    const now = (rank: number) => {
+        const share = over(run.state.value) ? null : run.loads.value.get(rank)?.share ?? null;
+        return share === null ? "" : `, ${Math.round(100 * share)} % now`;
+    };
     return (
         <div class="units-pane">
-            {ranks.size > 1 && <><h3>Load per rank</h3>
-                <ul class="bars">{[...ranks].sort(([a], [b]) => a - b).map(([rank, load]) => <Bar key={rank} name={`rank ${rank}`} share={load / heaviest} text={seconds(load)} colour={`rank${rank % 8}`} />)}</ul></>}
+            {(ranks.size > 1 || loads.length > 0) && <><h3>Load per rank</h3>
+                <ul class="bars" id="rank-loads">{[...ranks].sort(([a], [b]) => a - b).map(([rank, load]) => <Bar key={rank} name={`rank ${rank}`} share={load / heaviest} text={`${seconds(load)}${now(rank)}`} colour={`rank${rank % 8}`} />)}</ul></>}
             <h3>Time per unit</h3>
-            <ul class="bars">{[...units].sort((a, b) => b.seconds - a.seconds).slice(0, 100).map((unit) =>
+            <ul class="bars" id="unit-loads">{[...units].sort((a, b) => b.seconds - a.seconds).slice(0, 100).map((unit) =>
                 <Bar key={unit.name} name={unit.name} share={unit.seconds / most} text={seconds(unit.seconds)} colour={ranks.size > 1 ? `rank${(unit.rank ?? 0) % 8}` : "plain"}
                     title={[unit.fmi ? `FMI ${unit.fmi}` : "", unit.interface ?? "", unit.do_steps !== undefined ? `${unit.do_steps} steps` : "", unit.rollbacks ? `${unit.rollbacks} rollbacks` : ""].filter(Boolean).join(", ")} />)}</ul>
         </div>

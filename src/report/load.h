@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* load.h - how a run goes, for those who watch it: the macro steps that were made, and what its units take. Each rank tells its own, some times
+ * a second, and only while somebody watches. */
+#ifndef TUTTI_REPORT_LOAD_H
+#define TUTTI_REPORT_LOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/parcel.h"
+
+enum { TUTTI_LOAD_EVENTS = 32 }; /* points of time that are told at once */
+
+/* Macro steps since the last time that they were told. */
+struct tutti_steps_made {
+    double from, to; /* simulated time */
+    uint64_t count;
+    double least, greatest; /* sizes; of steps that are not tried out their mean */
+    double error;           /* the greatest estimate, as a part of what is allowed; NaN: there is none */
+    uint64_t event_count;   /* of `events`, the first ones since then */
+    double events[TUTTI_LOAD_EVENTS];
+    uint64_t rejected, located; /* steps and events of the whole run */
+};
+
+struct tutti_unit_load {
+    uint32_t component;
+    double seconds; /* in do-steps, so far */
+    uint64_t do_steps;
+};
+
+struct tutti_load {
+    double elapsed; /* on the clock, since the first step */
+    struct tutti_steps_made steps;
+    struct tutti_unit_load *units; /* of the rank */
+    size_t unit_count;
+};
+
+/* Nothing was made yet. */
+void tutti_steps_made_begin(struct tutti_steps_made *made, double t);
+/* NULL is fine: nobody watches. */
+void tutti_steps_made_add(struct tutti_steps_made *made, double size, double error);
+void tutti_steps_made_add_event(struct tutti_steps_made *made, double t);
+
+void tutti_load_pack(struct tutti_parcel *parcel, const struct tutti_load *load);
+/* load->units is by malloc. FORMAT, MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_load_unpack(struct tutti_unparcel *in, struct tutti_load *load);
+
+#endif
