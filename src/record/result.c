@@ -103,9 +103,17 @@ static bool looks_held(const struct tutti_result *result, const double *values)
 
 enum tutti_err tutti_result_read(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
 {
+    return tutti_result_read_more(result, which, count, 0, values);
+}
+
+enum tutti_err tutti_result_read_more(struct tutti_result *result, const size_t *which, size_t count, size_t known,
+                                      double *const *values)
+{
+    const struct tutti_result_format *format = result->format;
     if (count == 0 || result->rows == 0)
         return TUTTI_OK;
-    TRY(result->format->read(result, which, count, values));
+    TRY(known > 0 && format->read_from ? format->read_from(result, which, count, known, values)
+                                       : format->read(result, which, count, values));
     for (size_t i = 0; i < count; i++) {
         struct tutti_result_variable *variable = &result->variables[which[i]];
         variable->held = variable->held || looks_held(result, values[i]);

@@ -35,8 +35,16 @@ struct tutti_result_format {
     enum tutti_err (*open)(struct tutti_result *result, const struct tutti_log *log);
     /* values[i][row] = variables[which[i]], for all rows, of which there are some; NaN where there is no number. `which` ascends. */
     enum tutti_err (*read)(struct tutti_result *result, const size_t *which, size_t count, double *const *values);
+    /* The same for rows from `first` on; NULL: it can only read all. */
+    enum tutti_err (*read_from)(struct tutti_result *result, const size_t *which, size_t count, size_t first,
+                                double *const *values);
     void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
+
+/* As tutti_result_read, of a result that has grown: the values of the first `known` rows are there, and are read again only where the format
+ * asks for it. */
+TUTTI_CHECKED enum tutti_err tutti_result_read_more(struct tutti_result *result, const size_t *which, size_t count,
+                                                    size_t known, double *const *values);
 
 extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5, tutti_result_jsonl,
     tutti_result_sent;

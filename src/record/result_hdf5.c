@@ -100,7 +100,7 @@ static void close_hdf5(struct tutti_result *result)
 
 /* What is read at once: some rows of neighbours that lie in the same chunks. */
 struct piece {
-    size_t rows;
+    size_t begin, rows; /* the first row of all; rows of a piece */
     const size_t *which;
     size_t count, first, columns;
     double *values;
@@ -120,7 +120,7 @@ static struct piece next_piece(const struct hdf5 *hdf5, const size_t *which, siz
 static enum tutti_err read_piece(const struct tutti_result *result, const struct piece *piece, double *const *values)
 {
     const struct hdf5 *hdf5 = result->own;
-    for (size_t row = 0; row < result->rows; row += piece->rows) {
+    for (size_t row = piece->begin; row < result->rows; row += piece->rows) {
         size_t rows = result->rows - row < piece->rows ? result->rows - row : piece->rows;
         TRY(hdf5->module->read(hdf5->reader, row, rows, piece->first, piece->columns, piece->values));
         for (size_t i = 0; i < piece->count; i++) {
@@ -132,7 +132,8 @@ static enum tutti_err read_piece(const struct tutti_result *result, const struct
     return TUTTI_OK;
 }
 
-static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+static enum tutti_err read_from(struct tutti_result *result, const size_t *which, size_t count, size_t first,
+                                double *const *values)
 {
     enum { AT_ONCE = 1 << 16 }; /* numbers; more if a chunk has more */
     const struct hdf5 *hdf5 = result->own;
@@ -140,6 +141,7 @@ static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which
         struct piece piece = next_piece(hdf5, which + done, count - done);
         size_t block = hdf5->content.block ? hdf5->content.block : 1, blocks = AT_ONCE / (block * piece.columns);
         piece.rows = block * (blocks ? blocks : 1);
+        piece.begin = first;
         piece.values = malloc(piece.rows * piece.columns * sizeof(double));
         if (!piece.values)
             return tutti_fail_memory();
@@ -151,10 +153,16 @@ static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which
     return TUTTI_OK;
 }
 
+static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+{
+    return read_from(result, which, count, 0, values);
+}
+
 const struct tutti_result_format tutti_result_hdf5 = {
     .name = "hdf5",
     .fits = fits,
     .open = open_hdf5,
     .read = read_hdf5,
+    .read_from = read_from,
     .close = close_hdf5,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariants, under the mutex:
  *
- *  S1. A curve has as many values as its file has times; both are of the same state of the file.
+ *  S1. A curve has at most as many values as its file has times, and as many when it is told: a file that has grown is read on where it ended.
  *  S2. The bytes of all curves are at most BUDGET, or there is one file only. */
 #include "web/series.h"
 
@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "live/news.h"
+#include "record/result.h"
 
 enum { BLOCK = 256, MOST_COLUMNS = 400 };
 static const size_t BUDGET = (size_t)1 << 30;
@@ -24,6 +25,7 @@ static const double FRESH = 1; /* seconds for which a file that grows is not rea
 struct curve {
     double *values;           /* NULL: it was not read */
     double *least, *greatest; /* of blocks */
+    size_t rows;              /* that were read */
 };
 
 /* A result. */
@@ -58,16 +60,21 @@ enum tutti_err tutti_web_series_new(struct tutti_web_series **out)
 
 /* ---- files ---- */
 
+static void free_curves(struct curve *curves, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(curves[i].values);
+        free(curves[i].least);
+        free(curves[i].greatest);
+    }
+    free(curves);
+}
+
 static void free_file(struct tutti_web_series *series, struct file *file)
 {
-    for (size_t i = 0; i < file->curve_count; i++) {
-        free(file->curves[i].values);
-        free(file->curves[i].least);
-        free(file->curves[i].greatest);
-    }
+    free_curves(file->curves, file->curve_count);
     series->bytes -= file->bytes;
     tutti_result_free(file->result);
-    free(file->curves);
     free(file->path);
     free(file);
 }
@@ -145,6 +152,51 @@ static enum tutti_err open_file(struct tutti_web_series *series, const char *pat
     return TUTTI_OK;
 }
 
+/* What is known of a file that is opened anew: HDF5 sees what was written since only if it is closed in between. */
+struct known {
+    struct curve *curves;
+    size_t curve_count, rows, bytes;
+    double first, last; /* times */
+};
+
+static struct known take_known(struct tutti_web_series *series, struct file *file)
+{
+    struct known known = {file->curves, file->curve_count, file->rows, file->bytes - file->rows * sizeof(double), NAN, NAN};
+    if (file->rows > 0) {
+        known.first = file->times[0];
+        known.last = file->times[file->rows - 1];
+    }
+    file->curves = NULL;
+    file->curve_count = 0;
+    file->bytes -= known.bytes;
+    series->bytes -= known.bytes;
+    return known;
+}
+
+static bool has_grown(const struct known *known, const struct file *now)
+{
+    return known->rows > 0 && now->rows >= known->rows && now->curve_count == known->curve_count &&
+           now->times[0] == known->first && now->times[known->rows - 1] == known->last;
+}
+
+/* The file has changed. One that has only grown keeps its curves, which are read on when they are wanted. */
+static enum tutti_err renew(struct tutti_web_series *series, struct file *old, const char *path, const struct stat *st,
+                            struct file **out)
+{
+    struct known known = take_known(series, old);
+    drop(series, old);
+    enum tutti_err err = open_file(series, path, st, out);
+    if (!err && has_grown(&known, *out)) {
+        struct curve *none = (*out)->curves;
+        (*out)->curves = known.curves;
+        (*out)->bytes += known.bytes;
+        series->bytes += known.bytes;
+        known.curves = none;
+    }
+    free_curves(known.curves, known.curve_count);
+    return err;
+}
+
 static enum tutti_err find_file(struct tutti_web_series *series, const char *path, struct file **out)
 {
     struct stat st;
@@ -153,12 +205,10 @@ static enum tutti_err find_file(struct tutti_web_series *series, const char *pat
         return tutti_fail(TUTTI_ERR_IO, "there is no result yet");
     while (file && strcmp(file->path, path) != 0)
         file = file->next;
-    if (file && !is_as_it_was(file, &st) && tutti_clock_now() - file->opened > FRESH) {
-        drop(series, file);
-        file = NULL;
-    }
     if (!file)
         TRY(open_file(series, path, &st, &file));
+    else if (!is_as_it_was(file, &st) && tutti_clock_now() - file->opened > FRESH)
+        TRY(renew(series, file, path, &st, &file));
     file->used = tutti_clock_now();
     *out = file;
     return TUTTI_OK;
@@ -166,9 +216,9 @@ static enum tutti_err find_file(struct tutti_web_series *series, const char *pat
 
 /* ---- curves ---- */
 
-static void find_extremes(const struct file *file, struct curve *curve)
+static void find_extremes(const struct file *file, struct curve *curve, size_t first)
 {
-    for (size_t block = 0; block * BLOCK < file->rows; block++) {
+    for (size_t block = first / BLOCK; block * BLOCK < file->rows; block++) {
         size_t end = (block + 1) * BLOCK < file->rows ? (block + 1) * BLOCK : file->rows;
         double least = NAN, greatest = NAN;
         for (size_t i = block * BLOCK; i < end; i++) {
@@ -180,54 +230,69 @@ static void find_extremes(const struct file *file, struct curve *curve)
     }
 }
 
-static bool allocate(struct tutti_web_series *series, struct file *file, struct curve *curve)
+static size_t bytes_of(size_t rows)
 {
-    size_t blocks = file->rows / BLOCK + 1;
-    curve->values = malloc((file->rows + 1) * sizeof *curve->values);
-    curve->least = malloc(blocks * sizeof *curve->least);
-    curve->greatest = malloc(blocks * sizeof *curve->greatest);
-    size_t bytes = (file->rows + 1 + 2 * blocks) * sizeof(double);
-    file->bytes += bytes;
-    series->bytes += bytes;
-    return curve->values && curve->least && curve->greatest;
+    return (rows + 1 + 2 * (rows / BLOCK + 1)) * sizeof(double);
 }
 
+static bool extend(double **list, size_t count)
+{
+    double *longer = realloc(*list, count * sizeof *longer);
+    if (longer)
+        *list = longer;
+    return longer != NULL;
+}
+
+/* Room for the rows that the file has now. */
+static bool make_longer(struct tutti_web_series *series, struct file *file, struct curve *curve)
+{
+    size_t blocks = file->rows / BLOCK + 1, bytes = bytes_of(file->rows) - (curve->values ? bytes_of(curve->rows) : 0);
+    file->bytes += bytes;
+    series->bytes += bytes;
+    return extend(&curve->values, file->rows + 1) && extend(&curve->least, blocks) && extend(&curve->greatest, blocks);
+}
+
+/* A curve that has room for the file's rows. */
 static void forget(struct tutti_web_series *series, struct file *file, struct curve *curve)
 {
-    size_t bytes = (file->rows + 1 + 2 * (file->rows / BLOCK + 1)) * sizeof(double);
     free(curve->values);
     free(curve->least);
     free(curve->greatest);
     *curve = (struct curve){0};
-    file->bytes -= bytes;
-    series->bytes -= bytes;
+    file->bytes -= bytes_of(file->rows);
+    series->bytes -= bytes_of(file->rows);
 }
 
 /* Reads what is missing of `picked`, all at once. */
 static enum tutti_err read_curves(struct tutti_web_series *series, struct file *file, const size_t *picked,
                                   size_t count)
 {
-    size_t missing[MOST_COLUMNS], missing_count = 0;
+    size_t missing[MOST_COLUMNS], missing_count = 0, known = file->rows;
     double *values[MOST_COLUMNS];
     bool room = true;
     for (size_t i = 0; i < count && room; i++) {
         struct curve *curve = &file->curves[picked[i]];
-        if (curve->values)
+        if (curve->values && curve->rows == file->rows)
             continue;
-        room = allocate(series, file, curve);
+        room = make_longer(series, file, curve);
+        known = curve->rows < known ? curve->rows : known;
         missing[missing_count] = picked[i];
         values[missing_count++] = curve->values;
     }
     enum tutti_err err = TUTTI_OK;
     if (!room)
         err = tutti_fail_memory();
-    else if (missing_count > 0 && file->rows > 0)
-        err = tutti_result_read(file->result, missing, missing_count, values);
-    for (size_t i = 0; i < missing_count; i++)
-        if (err)
-            forget(series, file, &file->curves[missing[i]]);
-        else
-            find_extremes(file, &file->curves[missing[i]]);
+    else if (missing_count > 0)
+        err = tutti_result_read_more(file->result, missing, missing_count, known, values);
+    for (size_t i = 0; i < missing_count; i++) {
+        struct curve *curve = &file->curves[missing[i]];
+        if (err) {
+            forget(series, file, curve);
+            continue;
+        }
+        curve->rows = file->rows;
+        find_extremes(file, curve, known);
+    }
     return err;
 }
 

@@ -146,7 +146,7 @@ export class LiveRun {
         await this.refresh();
         if (over(known) && !over(this.state.value))
             this.state.value = known;
-        if (over(this.state.value) && this.info.value.statistics !== undefined)
+        if (over(this.info.value.state) && this.info.value.statistics !== undefined)
             return;
         if (this.patience-- > 0)
             setTimeout(() => (over(this.state.value) ? void this.ended() : this.watch()), 300);
