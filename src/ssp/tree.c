@@ -260,6 +260,7 @@ static enum tutti_err on_start(void *context, struct tutti_xml *xml, const char 
     node->name = name->full;
     node->local = name->local;
     node->line = tutti_xml_line(xml);
+    node->number = ++builder->tree->count;
     if (builder->node)
         append(builder->node, node);
     else
@@ -296,6 +297,20 @@ static enum tutti_err on_text(void *context, struct tutti_xml *xml, const char *
     return builder->text.failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
+/* A reader that keeps what it reads. */
+struct copying {
+    struct tutti_reader *reader;
+    struct tutti_text *copy;
+};
+
+static enum tutti_err read_copying(void *context, void *buffer, size_t size, size_t *got)
+{
+    struct copying *copying = context;
+    TRY(copying->reader->read(copying->reader->context, buffer, size, got));
+    tutti_text_append_n(copying->copy, buffer, *got);
+    return copying->copy->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
 enum tutti_err tutti_tree_read(struct tutti_tree **out, const char *file, struct tutti_reader *reader)
 {
     static const struct tutti_xml_handlers handlers = {.start = on_start, .end = on_end, .text = on_text};
@@ -310,7 +325,9 @@ enum tutti_err tutti_tree_read(struct tutti_tree **out, const char *file, struct
         return tutti_fail_memory();
     }
     builder->tree = tree;
-    enum tutti_err err = tutti_xml_read(tree->file, reader, &handlers, builder);
+    struct copying copying = {reader, &tree->source};
+    enum tutti_err err =
+        tutti_xml_read(tree->file, &(struct tutti_reader){read_copying, &copying}, &handlers, builder);
     tutti_map_fini(&builder->map);
     tutti_text_fini(&builder->text);
     free(builder->names);
@@ -326,6 +343,7 @@ void tutti_tree_free(struct tutti_tree *tree)
 {
     if (!tree)
         return;
+    tutti_text_fini(&tree->source);
     tutti_arena_fini(&tree->arena);
     free(tree);
 }

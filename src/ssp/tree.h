@@ -2,7 +2,7 @@
 /* tree.h - an SSP document as a tree of elements, read through base/xml.h and written back.
  *
  * Names keep their prefixes and attributes their order, so that what a tool does not know (geometry, annotations of
- * others) is written as it was read. Comments are not kept. */
+ * others) is written as it was read. Comments and layout are kept by tutti_tree_write_back only. */
 #ifndef TUTTI_SSP_TREE_H
 #define TUTTI_SSP_TREE_H
 
@@ -41,6 +41,7 @@ struct tutti_node {
     struct tutti_node *parent, *first, *last, *next;
     unsigned attribute_count;
     unsigned line;
+    unsigned number; /* of the element in the document that was read, from 1 on; 0: it is new */
     enum tutti_space space;
 };
 
@@ -48,6 +49,8 @@ struct tutti_tree {
     const char *file; /* for messages; in the arena */
     struct tutti_node *root;
     struct tutti_arena arena;
+    struct tutti_text source; /* what was read */
+    unsigned count;           /* of its elements */
 };
 
 /* Reads a whole document. White space between elements is dropped; other text is kept. FORMAT and LIMIT with file and
@@ -70,5 +73,8 @@ void tutti_node_remove(struct tutti_node *node);
 
 /* The document as UTF-8 text with declaration, indented where that adds no text. */
 void tutti_tree_write(const struct tutti_tree *tree, struct tutti_text *out);
+/* The text that was read, changed where the tree was: all else, comments and layout included, stays byte for byte. Where that cannot be done (a tree
+ * that was not read, a text in another encoding) as tutti_tree_write. */
+void tutti_tree_write_back(const struct tutti_tree *tree, struct tutti_text *out);
 
 #endif

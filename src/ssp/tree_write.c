@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ssp/make.h"
-#include "ssp/tree.h"
+#include "ssp/tree_text.h"
 
 /* What XML has no way to say: control characters, broken UTF-8, and two code points that are no characters. */
 static size_t unsayable(const char *c)
@@ -40,7 +40,7 @@ static const char *escape_of(char c, bool attribute)
     }
 }
 
-static void write_escaped(struct tutti_text *out, const char *text, bool attribute)
+void tutti_tree_escape(struct tutti_text *out, const char *text, bool attribute)
 {
     const char *from = text;
     for (const char *c = text; *c;) {
@@ -86,22 +86,20 @@ static void open_tag(struct tutti_text *out, const struct tutti_node *node)
         tutti_text_append(out, " ");
         tutti_text_append(out, node->attributes[i].name);
         tutti_text_append(out, "=\"");
-        write_escaped(out, node->attributes[i].value, true);
+        tutti_tree_escape(out, node->attributes[i].value, true);
         tutti_text_append(out, "\"");
     }
     tutti_text_append(out, node->first ? ">" : "/>");
 }
 
-void tutti_tree_write(const struct tutti_tree *tree, struct tutti_text *out)
+void tutti_tree_write_element(struct tutti_text *out, const struct tutti_node *element, size_t depth)
 {
-    tutti_text_append(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     const struct tutti_node *packed = NULL; /* the outermost element inside of which nothing may be added */
-    size_t depth = 0;
-    for (const struct tutti_node *node = tree->root; node;) {
+    for (const struct tutti_node *node = element; node;) {
         if (node->text) {
-            write_escaped(out, node->text, false);
+            tutti_tree_escape(out, node->text, false);
         } else {
-            if (!packed && depth > 0)
+            if (!packed && node != element)
                 new_line(out, depth);
             open_tag(out, node);
             if (node->first) {
@@ -112,8 +110,8 @@ void tutti_tree_write(const struct tutti_tree *tree, struct tutti_text *out)
                 continue;
             }
         }
-        while (node && !node->next) {
-            node = node->parent;
+        while (node && (node == element || !node->next)) {
+            node = node == element ? NULL : node->parent;
             if (!node)
                 break;
             depth--;
@@ -127,5 +125,11 @@ void tutti_tree_write(const struct tutti_tree *tree, struct tutti_text *out)
         }
         node = node ? node->next : NULL;
     }
+}
+
+void tutti_tree_write(const struct tutti_tree *tree, struct tutti_text *out)
+{
+    tutti_text_append(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    tutti_tree_write_element(out, tree->root, 0);
     tutti_text_append(out, "\n");
 }

@@ -212,13 +212,16 @@ class Systems(WebTest):
         self.assertEqual(server.ask("PUT", "/api/system?path=same.ssp", document)[0], 200)
         after = self.texts(self.path("same.ssp"))
         self.assertEqual(set(before), set(after))
-        for name in set(before) - {"SystemStructure.ssd"}:
-            self.assertEqual(before[name], after[name])
+        for name, data in before.items():
+            self.assertEqual(data, after[name], name)
 
     def test_what_others_wrote_stays(self):
+        """Comments, layout, annotations and namespaces of others: all lines of the document but those that were changed are as they were, byte for byte."""
         parts = self.texts(self.path("car.ssp"))
         text = parts["SystemStructure.ssd"].decode()
         self.assertIn("</ssd:Component>", text)
+        text = text.replace("<ssd:System ", "<!-- by hand: <a> & \"b\" -->\n\t<ssd:System\n      ", 1).replace("<ssd:Connection ", "<!-- a wire -->\r\n<ssd:Connection\n   ", 1) + "<!-- the end -->\n"
+        before = text.replace("</ssd:Component>", OTHERS + "</ssd:Component>", 1).splitlines(keepends=True)
         with zipfile.ZipFile(self.path("foreign.ssp"), "w") as archive:
             for name, data in {**parts, "extra/notes.bin": b"\0\1\2"}.items():
                 archive.writestr(name, text.replace("</ssd:Component>", OTHERS + "</ssd:Component>", 1) if name == "SystemStructure.ssd" else data)
@@ -236,6 +239,13 @@ class Systems(WebTest):
         after = self.texts(self.path("foreign.ssp"))
         self.assertEqual(after["extra/notes.bin"], b"\0\1\2")
         text = after["SystemStructure.ssd"].decode()
+        lines = text.splitlines(keepends=True)
+        changed = [line for line in before if line not in lines]
+        self.assertLess(len(changed), 13, changed)
+        for line in changed:
+            self.assertRegex(line, r"ssd:(Component|Connection|DefaultExperiment|ElementGeometry|System)\b|startElement|endElement|</ssd:|<ssd:Connections", changed)
+        for kept in ('<!-- by hand: <a> & "b" -->\n\t<ssd:System\n      ', "<!-- a wire -->\r\n<ssd:Connection\n   ", "<!-- the end -->\n"):
+            self.assertIn(kept, text)
         self.assertRegex(text, r'<x:note xmlns:x="urn:x" a="1">kept &amp; whole</x:note>')
         element = saved["elements"][0]
         self.assertEqual((element["name"], element["origin"], element["x2"], element["parameters"], element["settings"]),

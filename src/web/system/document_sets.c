@@ -148,7 +148,7 @@ static enum tutti_err change(struct tutti_ssd *ssd, const struct tutti_web_sets 
     enum tutti_err err = tutti_write_changes(ssd, &write);
     tutti_system_free(system);
     if (!err)
-        tutti_tree_write(ssd->tree, text);
+        tutti_tree_write_back(ssd->tree, text);
     return err;
 }
 
@@ -176,7 +176,7 @@ enum tutti_err tutti_web_sets_write(const struct tutti_web_sets *sets, const str
 {
     for (size_t i = 0; i < sets->unset_count; i++)
         TRY(unset(maker->tree, sets->unset[i]));
-    tutti_tree_write(maker->tree, text);
+    tutti_tree_write_back(maker->tree, text);
     if (text->failed)
         return tutti_fail_memory();
     return sets->set_count > 0 ? write_sets(sets, draft, text) : TUTTI_OK;
