@@ -287,7 +287,7 @@ static enum tutti_err put_changed(struct saver *saver, struct tutti_ssd *ssd, co
         TRY(tutti_save_files_move(&saver->files, ssd->tree, path, !saver->bare));
     else if (saver->bare)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "an .ssd has no room for the files of %s; write an .ssp", path);
-    tutti_tree_write(ssd->tree, &saver->text);
+    tutti_tree_write_back(ssd->tree, &saver->text);
     if (saver->bare)
         return tutti_save_files_write_text(saver->output, &saver->text);
     if (from_bare)

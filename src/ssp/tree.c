@@ -326,8 +326,7 @@ enum tutti_err tutti_tree_read(struct tutti_tree **out, const char *file, struct
     }
     builder->tree = tree;
     struct copying copying = {reader, &tree->source};
-    enum tutti_err err =
-        tutti_xml_read(tree->file, &(struct tutti_reader){read_copying, &copying}, &handlers, builder);
+    enum tutti_err err = tutti_xml_read(tree->file, &(struct tutti_reader){read_copying, &copying}, &handlers, builder);
     tutti_map_fini(&builder->map);
     tutti_text_fini(&builder->text);
     free(builder->names);

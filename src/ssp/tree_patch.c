@@ -17,7 +17,7 @@ struct span {
 struct patch {
     const char *source;
     size_t size;
-    struct span *spans;             /* by number */
+    struct span *spans;              /* by number */
     const struct tutti_node **nodes; /* as they were read; by number */
     unsigned count;
     struct tutti_text *out;

@@ -161,7 +161,8 @@ struct known {
 
 static struct known take_known(struct tutti_web_series *series, struct file *file)
 {
-    struct known known = {file->curves, file->curve_count, file->rows, file->bytes - file->rows * sizeof(double), NAN, NAN};
+    struct known known = {file->curves, file->curve_count, file->rows, file->bytes - file->rows * sizeof(double), NAN,
+                          NAN};
     if (file->rows > 0) {
         known.first = file->times[0];
         known.last = file->times[file->rows - 1];

@@ -231,6 +231,46 @@ static void test_changes(void **state)
     tutti_tree_free(read);
 }
 
+static void assert_back(const struct tutti_tree *tree, const char *expected)
+{
+    struct tutti_text out = {0};
+    tutti_tree_write_back(tree, &out);
+    assert_string_equal(out.text, expected);
+    tutti_text_fini(&out);
+}
+
+/* Comments, layout, quotes and references stay; a change touches nothing around it. */
+static void test_written_back(void **state)
+{
+    static const char TEXT[] =
+        "<?xml version='1.0'?>\n<!-- <a> -->\n<a  x='1'\n\ty = \"&#50;>\" >\n\t<b/><!-- b -->\n\t<c k='v'>\n\t\t<d/>"
+        "\n\t\t<![CDATA[ ]]><e></e>\n\t</c>\n\n\t<f>t<!-- in --></f>\n</a>\n<!-- end -->";
+    (void)state;
+    struct tutti_tree *tree = read_tree(TEXT, 3);
+    struct tutti_node *root = tree->root, *c = tutti_node_child(root, TUTTI_SPACE_FOREIGN, "c");
+    assert_back(tree, TEXT);
+    assert_true(tutti_node_set(tree, root, "x", "<\"1\">"));
+    assert_true(tutti_node_set(tree, root, "z", "3"));
+    assert_back(tree, "<?xml version='1.0'?>\n<!-- <a> -->\n<a  x=\"&lt;&quot;1&quot;&gt;\"\n\ty = \"&#50;>\" z=\"3\" "
+                      ">\n\t<b/><!-- b -->\n\t<c k='v'>\n\t\t<d/>"
+                      "\n\t\t<![CDATA[ ]]><e></e>\n\t</c>\n\n\t<f>t<!-- in --></f>\n</a>\n<!-- end -->");
+    tutti_node_remove(c);
+    assert_non_null(tutti_node_add(tree, tutti_node_child(root, TUTTI_SPACE_FOREIGN, "b"), "n"));
+    assert_non_null(tutti_node_add(tree, root, "m"));
+    assert_back(tree, "<?xml version='1.0'?>\n<!-- <a> -->\n<a  x=\"&lt;&quot;1&quot;&gt;\"\n\ty = \"&#50;>\" z=\"3\" "
+                      ">\n\t<b>\n    <n/>\n  </b><!-- b -->"
+                      "\n\n\t<f>t<!-- in --></f>\n\t<m/>\n</a>\n<!-- end -->");
+    tutti_tree_free(tree);
+    struct tutti_tree made = {0};
+    assert_non_null(tutti_node_add(&made, NULL, "a"));
+    assert_back(&made, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a/>\n");
+    tutti_arena_fini(&made.arena);
+    tree = read_tree("<?xml version='1.0' encoding='ISO-8859-1'?><a x='\xe4'/>", 7);
+    assert_true(tutti_node_set(tree, tree->root, "y", "\xc3\xa4"));
+    assert_back(tree, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a x=\"\xc3\xa4\" y=\"\xc3\xa4\"/>\n");
+    tutti_tree_free(tree);
+}
+
 static void test_hostile(void **state)
 {
     (void)state;
@@ -255,9 +295,13 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes),   cmocka_unit_test(test_namespaces),
-        cmocka_unit_test(test_texts),   cmocka_unit_test(test_foreign_parts_survive),
-        cmocka_unit_test(test_changes), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_written_back),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_namespaces),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_foreign_parts_survive),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
