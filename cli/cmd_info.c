@@ -106,7 +106,7 @@ static uint32_t count_held(const struct tutti_desc *desc, uint32_t *moving, cons
         const struct tutti_var *var = &desc->vars[i];
         if (var->causality != TUTTI_INPUT || var->variability != TUTTI_CONTINUOUS || !tutti_type_is_float(var->type))
             continue;
-        bool moves = var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 && var->intermediate;
+        bool moves = tutti_var_moves(var);
         *moving += moves;
         held += !moves;
         if (!moves)
@@ -127,8 +127,8 @@ static void print_moving(const struct tutti_desc *desc)
     fputs(moving > 0 ? "yes, but not '" : "no: '", stdout);
     info_put(first->name);
     printf(held > 1 ? "' and %u more" : "'", held - 1);
-    puts(held > 1 ? ", which are held: only scalars of type Float64 with intermediateUpdate move"
-                  : ", which is held: only scalars of type Float64 with intermediateUpdate move");
+    puts(held > 1 ? ", which are held: only Float64 of constant size with intermediateUpdate moves"
+                  : ", which is held: only Float64 of constant size with intermediateUpdate moves");
 }
 
 static void print_capabilities(const struct tutti_desc *desc)

@@ -235,8 +235,7 @@ enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, bool loads, struct tutti_f
     TRY(check_extras(fmu, flaws));
     struct tutti_log log = {TUTTI_LOG_WARNING, report_warning, findings};
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
-        if (!fmu->desc->interfaces[kind].present ||
-            (fmu->desc->interfaces[kind].flags & TUTTI_NEEDS_TOOL && fmu->desc->fmi == 1))
+        if (!fmu->desc->interfaces[kind].present)
             continue;
         enum tutti_err err = check_library(fmu, (enum tutti_interface_kind)kind, loads, &log);
         if (err == TUTTI_ERR_MEMORY)

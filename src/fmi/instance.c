@@ -81,7 +81,13 @@ static enum tutti_err instantiate(struct tutti_instance *in)
     if (tutti_forked_is_lost(in))
         return tutti_call_unusual(in, TUTTI_CALL_INSTANTIATE, TUTTI_STATUS_LOST);
     if (!in->component)
-        return tutti_call_fail(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");
+        return tutti_call_fail(
+            in, TUTTI_ERR_FMU,
+            in->library->interface->flags & TUTTI_NEEDS_TOOL
+                ? "returned NULL: the FMU cannot be instantiated. It needs another program, the tool "
+                  "that made it (needsExecutionTool; FMI 1.0: tool coupling): see that this is "
+                  "installed here, and licensed"
+                : "returned NULL: the FMU cannot be instantiated");
     in->state = TUTTI_STATE_INSTANTIATED;
     return choose_categories(in);
 }

@@ -110,6 +110,7 @@ static enum tutti_err read_tables(struct tutti_job *job, const struct tutti_job 
     if (!job->tables)
         return tutti_fail_memory();
     TRY(read_inputs(job, earlier));
+    TRY(tutti_schedule_set_intervals(&job->schedule, options->clocks, options->clock_count, system));
     if (options->schedule) {
         const char *path = where_is(options, options->schedule);
         TRY(path ? tutti_schedule_read(&job->schedule, path, system) : tutti_files_fail_foreign(options->schedule));

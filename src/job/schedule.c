@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/number.h"
+#include "base/str.h"
 
 enum { COLUMNS = 3 };
 
@@ -96,29 +97,93 @@ static enum tutti_err read_lines(struct tutti_schedule *schedule, char *text, co
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_schedule_read(struct tutti_schedule *schedule, const char *path, const struct tutti_system *system)
+enum tutti_err tutti_schedule_parse(struct tutti_schedule *schedule, char *text, size_t size, const char *path,
+                                    const struct tutti_system *system)
 {
-    size_t size = 0, count = 1;
-    char *text = tutti_fs_read_whole(path, &size);
-    if (!text)
-        return tutti_fail(TUTTI_ERR_IO, "--schedule: cannot read %s: %s", path, strerror(errno));
+    size_t count = 1;
+    if (strlen(text) != size)
+        return tutti_fail(TUTTI_ERR_FORMAT, "--schedule: %s is no text", path);
     for (size_t i = 0; i < size; i++)
         count += text[i] == '\n';
     schedule->lines = calloc(count, sizeof *schedule->lines);
-    char *ended = schedule->lines ? realloc(text, size + 1) : NULL;
+    return schedule->lines ? read_lines(schedule, text, path, system) : tutti_fail_memory();
+}
+
+enum tutti_err tutti_schedule_read(struct tutti_schedule *schedule, const char *path, const struct tutti_system *system)
+{
+    size_t size = 0;
+    char *text = tutti_fs_read_whole(path, &size);
+    if (!text)
+        return tutti_fail(TUTTI_ERR_IO, "--schedule: cannot read %s: %s", path, strerror(errno));
+    char *ended = realloc(text, size + 1);
     enum tutti_err err = ended ? TUTTI_OK : tutti_fail_memory();
     if (ended) {
         text = ended;
         text[size] = '\0';
-        err = strlen(text) == size ? read_lines(schedule, text, path, system)
-                                   : tutti_fail(TUTTI_ERR_FORMAT, "--schedule: %s is no text", path);
+        err = tutti_schedule_parse(schedule, text, size, path, system);
     }
     free(text);
     return err;
 }
 
+/* ---- --clock ---- */
+
+static enum tutti_err set_interval(struct tutti_schedule *schedule, const char *text, const struct tutti_system *system)
+{
+    struct tutti_scheduled *line = &schedule->intervals[schedule->interval_count];
+    struct tutti_indices element;
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--clock takes UNIT.CLOCK=SECONDS, not '%s'", tutti_str_show(text).text);
+    char *name = strndup(text, (size_t)(equals - text));
+    enum tutti_err err = name ? tutti_system_find(system, name, "--clock", &line->component, &line->variable, &element)
+                              : tutti_fail_memory();
+    free(name);
+    TRY(err);
+    const struct tutti_var *var = &system->components[line->component].fmu->desc->vars[line->variable];
+    const struct tutti_clock *clock = var->type == TUTTI_TYPE_CLOCK ? var->more->clock : NULL;
+    bool settable =
+        clock && (clock->interval > 0 || clock->interval_counter > 0) &&
+        (clock->interval_variability == TUTTI_INTERVAL_FIXED || clock->interval_variability == TUTTI_INTERVAL_TUNABLE);
+    if (!settable)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--clock %s: only a fixed or tunable clock whose description has an interval takes another one",
+            tutti_str_show(text).text);
+    if (tutti_schedule_interval(schedule, line->component, line->variable))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--clock %s: this clock has an interval already",
+                          tutti_str_show(text).text);
+    if (!read_fraction(equals + 1, &line->interval) || line->interval.counter == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--clock %s: the interval is no number above 0, nor a fraction of two 64-bit numbers",
+                          tutti_str_show(text).text);
+    schedule->interval_count++;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_schedule_set_intervals(struct tutti_schedule *schedule, const char *const *texts, size_t count,
+                                            const struct tutti_system *system)
+{
+    schedule->intervals = calloc(count + 1, sizeof *schedule->intervals);
+    if (!schedule->intervals)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++)
+        TRY(set_interval(schedule, texts[i], system));
+    return TUTTI_OK;
+}
+
+const struct tutti_fraction *tutti_schedule_interval(const struct tutti_schedule *schedule, uint32_t component,
+                                                     uint32_t variable)
+{
+    for (size_t i = 0; i < schedule->interval_count; i++)
+        if (schedule->intervals[i].component == component && schedule->intervals[i].variable == variable)
+            return &schedule->intervals[i].interval;
+    return NULL;
+}
+
 void tutti_schedule_fini(struct tutti_schedule *schedule)
 {
     free(schedule->lines);
+    free(schedule->intervals);
     *schedule = (struct tutti_schedule){0};
 }

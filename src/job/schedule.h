@@ -18,11 +18,22 @@ struct tutti_scheduled {
 struct tutti_schedule {
     struct tutti_scheduled *lines;
     size_t count;
+    struct tutti_scheduled *intervals; /* of --clock; `first` is not used */
+    size_t interval_count;
 };
 
 /* FORMAT, with file and line. */
 TUTTI_CHECKED enum tutti_err tutti_schedule_read(struct tutti_schedule *schedule, const char *path,
                                                  const struct tutti_system *system);
+/* The same of `size` bytes of text, which end with a zero byte beyond them and are cut up. */
+TUTTI_CHECKED enum tutti_err tutti_schedule_parse(struct tutti_schedule *schedule, char *text, size_t size,
+                                                  const char *path, const struct tutti_system *system);
+/* Intervals that a user gives to fixed and tunable clocks: "UNIT.CLOCK=1/50". ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_schedule_set_intervals(struct tutti_schedule *schedule, const char *const *texts,
+                                                          size_t count, const struct tutti_system *system);
+/* The interval that a user gave to a clock; NULL: none. */
+const struct tutti_fraction *tutti_schedule_interval(const struct tutti_schedule *schedule, uint32_t component,
+                                                     uint32_t variable);
 void tutti_schedule_fini(struct tutti_schedule *schedule);
 
 #endif

@@ -16,10 +16,12 @@ static void sample(void *context, double t, double *values)
     const struct tutti_wires *wires = &moving->rank->wires;
     if (moving->from_file > 0)
         tutti_inputs_sample_moving(moving->member->inputs, t, values);
+    values += moving->from_file;
     for (size_t i = 0; i < moving->count - moving->from_file; i++) {
-        const double *staged = wires->slots[moving->nodes[i]].values;
-        values[moving->from_file + i] =
-            tutti_wires_moved(wires, (size_t)(staged - wires->gathered), t - moving->member->now.staged_at);
+        const struct tutti_slot *slot = &wires->slots[moving->nodes[i]];
+        size_t place = (size_t)((const double *)slot->values - wires->gathered);
+        for (size_t e = 0; e < slot->count; e++)
+            *values++ = tutti_wires_moved(wires, place + e, t - moving->member->now.staged_at);
     }
 }
 
@@ -28,8 +30,7 @@ static bool can_move(const struct tutti_rank *rank, uint32_t node)
 {
     const struct tutti_structure_node *n = &rank->job->structure.nodes[node];
     const struct tutti_var *var = &rank->job->system->components[n->component].fmu->desc->vars[n->variable];
-    return !n->output && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
-           var->causality == TUTTI_INPUT && var->dimension_count == 0 && var->intermediate;
+    return !n->output && tutti_var_moves(var);
 }
 
 enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, struct tutti_unit_options *options,
@@ -38,7 +39,7 @@ enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, st
     const struct tutti_structure *structure = &rank->job->structure;
     const struct tutti_member *member = &rank->members[component];
     uint32_t first = structure->component_first[component], end = structure->component_first[component + 1];
-    size_t from_file = member->inputs ? member->inputs->slope_count : 0;
+    size_t from_file = member->inputs ? member->inputs->slope_count : 0, values = from_file;
     struct moving *moving =
         tutti_arena_alloc(&rank->arena, sizeof *moving + (from_file + end - first) * sizeof *moving->references);
     uint32_t *nodes = tutti_arena_array(&rank->arena, end - first, sizeof *nodes);
@@ -50,14 +51,16 @@ enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, st
         moving->references[i] = member->inputs->slope_references[i];
     for (uint32_t n = first; n < end && rank->moves_inputs; n++)
         if (can_move(rank, n)) {
-            const struct tutti_structure_node *node = &structure->nodes[n];
+            const struct tutti_var *var =
+                &rank->job->system->components[component].fmu->desc->vars[structure->nodes[n].variable];
             nodes[moving->count - from_file] = n;
-            moving->references[moving->count++] =
-                rank->job->system->components[component].fmu->desc->vars[node->variable].reference;
+            moving->references[moving->count++] = var->reference;
+            values += (size_t)tutti_var_size(var);
         }
     *connected = moving->count > from_file;
     options->moving = moving->references;
     options->moving_count = moving->count;
+    options->moving_values = values;
     options->moving_sample = sample;
     options->moving_context = moving;
     return TUTTI_OK;

@@ -76,8 +76,14 @@ static enum tutti_err take_described(struct tutti_ticking_unit *unit, uint32_t c
     bool fraction = told->interval_counter > 0 && told->resolution > 0;
     struct tutti_timing interval = {fraction, told->interval, told->interval_counter, told->resolution, 0},
                         first = {fraction, told->shift, told->shift_counter, told->resolution, 0};
-    TRY(take_fraction(unit, c, &interval, &unit->states[c].interval));
+    const struct tutti_fraction *given =
+        tutti_schedule_interval(&unit->rank->job->schedule, unit->member->component, clock->variable);
     TRY(take_fraction(unit, c, &first, shift));
+    if (given) {
+        fraction = true;
+        interval = (struct tutti_timing){true, 0, given->counter, given->resolution, 0};
+    }
+    TRY(take_fraction(unit, c, &interval, &unit->states[c].interval));
     interval.fraction = fraction && clock->fraction;
     if (!interval.fraction && fraction)
         interval.decimal = tutti_fraction_value(unit->states[c].interval);

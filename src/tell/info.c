@@ -15,6 +15,7 @@ const struct tutti_info_capability tutti_info_capabilities[] = {
      "steps stay uniform; recorded points and stop must fall on them", 1, 3},
     {TUTTI_CAN_STATE, "state", "state saved and restored", "the FMU cannot go back to an earlier point", 2, 3},
     {TUTTI_CAN_SERIALIZE, "serialize", "state as bytes", NULL, 2, 3},
+    {TUTTI_CAN_REJECT_STEPS, "rejectSteps", "steps rejected by the importer", NULL, 1, 1},
     {TUTTI_CAN_DIRECTIONAL, "directionalDerivatives", "directional derivatives", NULL, 2, 3},
     {TUTTI_CAN_INPUT_DERIVATIVES, "inputDerivatives", "inputs that move in a step",
      "inputs are held from one communication point to the next", 1, 2},

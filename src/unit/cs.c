@@ -29,13 +29,13 @@ static enum tutti_err intermediate_update(void *context, struct tutti_instance *
     struct cs *cs = context;
     if (!update->set_requested || cs->options.moving_count == 0)
         return TUTTI_OK;
-    if (!tutti_replay_give_moving(cs->unit.replay, cs->moving, cs->options.moving_count)) {
+    if (!tutti_replay_give_moving(cs->unit.replay, cs->moving, cs->options.moving_values)) {
         cs->options.moving_sample(cs->options.moving_context, update->time, cs->moving);
-        tutti_replay_note_moving(cs->unit.replay, cs->moving, cs->options.moving_count);
+        tutti_replay_note_moving(cs->unit.replay, cs->moving, cs->options.moving_values);
     }
     cs->unit.counts.sets++;
     return tutti_instance_set(instance, TUTTI_TYPE_FLOAT64, cs->options.moving, cs->options.moving_count, cs->moving,
-                              cs->options.moving_count);
+                              cs->options.moving_values);
 }
 
 static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
@@ -45,7 +45,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     unit->uniform = !(unit->can & TUTTI_CAN_VARIABLE_STEP);
     if (unit->can & TUTTI_CAN_OUTPUT_DERIVATIVES)
         unit->output_order = (int)unit->fmu->desc->interfaces[TUTTI_CS].max_output_derivative_order;
-    cs->moving = calloc(options->moving_count + 1, sizeof *cs->moving);
+    cs->moving = calloc(options->moving_values + 1, sizeof *cs->moving);
     if (!cs->moving)
         return tutti_fail_memory();
     struct tutti_instance_options instance = {

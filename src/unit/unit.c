@@ -40,12 +40,19 @@ static const struct tutti_var *first_clock(const struct tutti_desc *desc)
     return NULL;
 }
 
+static bool has_library(const struct tutti_fmu *fmu)
+{
+    const char *identifier = fmu->desc->interfaces[TUTTI_CS].model_identifier, *entry;
+    bool misnamed;
+    return identifier && tutti_library_find(fmu->archive, fmu->path, identifier, &entry, &misnamed) == TUTTI_OK;
+}
+
 static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct tutti_interface *interface)
 {
-    if (fmu->desc->fmi == 1 && (interface->flags & TUTTI_NEEDS_TOOL))
+    if (fmu->desc->fmi == 1 && (interface->flags & TUTTI_NEEDS_TOOL) && !has_library(fmu))
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                          "%s: this FMI 1.0 FMU is for tool coupling (CoSimulation_Tool): it needs the tool that made "
-                          "it. Export it as a stand-alone FMU",
+                          "%s: this FMI 1.0 FMU is for tool coupling (CoSimulation_Tool), without a library for this "
+                          "platform that reaches its tool. Export it as a stand-alone FMU",
                           fmu->path);
     const struct tutti_var *clock = first_clock(fmu->desc);
     if (clock && interface == &fmu->desc->interfaces[TUTTI_CS] && !(interface->flags & TUTTI_CAN_EVENT_MODE))

@@ -99,7 +99,7 @@ struct tutti_unit_options {
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
      * intermediateUpdate, and who writes their values at t into `values`. Borrowed. NULL: none. */
     const uint32_t *moving;
-    size_t moving_count;
+    size_t moving_count, moving_values; /* an array has several values */
     void (*moving_sample)(void *context, double t, double *values);
     void *moving_context;
     enum tutti_interface_choice interface;

@@ -127,13 +127,24 @@ class Descriptions(CommandTest):
         """Tool coupling, clocks: a refusal that says what it is and what to do."""
         tool = self.altered(kit_fmu("Tracker", "1cs"), ("<CoSimulation_StandAlone>", "<CoSimulation_Tool>"),
                             ("</CoSimulation_StandAlone>", '<Model entryPoint="fmu://x" manualStart="false" type="x"/>'
-                                                           "</CoSimulation_Tool>"), name="tool.fmu")
+                                                           "</CoSimulation_Tool>"), name="tool.fmu", drop=["binaries/"])
         clocks = self.altered(kit_fmu("Tracker", "3"), (
             "</ModelVariables>", '  <Clock name="tick" valueReference="99" causality="input" '
                                  'intervalVariability="triggered"/>\n  </ModelVariables>'), name="clocks.fmu")
         for fmu, says in ((tool, "tool coupling.*stand-alone"), (clocks, "clocks.*'tick'")):
             self.refused("run", fmu, status=1, says=says)
             self.tutti("info", fmu)
+
+    def test_tool_coupling(self):
+        """An FMU with a library that reaches its tool runs; where the tool is missing, the message says what the FMU needs."""
+        coupled = ("<CoSimulation_StandAlone>", "<CoSimulation_Tool>"), ("</CoSimulation_StandAlone>", "</CoSimulation_Tool>")
+        needs = (("<CoSimulation ", '<CoSimulation needsExecutionTool="true" '),)
+        for version, edits in (("1cs", coupled), ("2", needs), ("3", needs)):
+            with self.subTest(version=version):
+                self.tutti("run", self.altered(kit_fmu("Tracker", version), *edits), "--interface", "cs")
+                faulty = self.altered(kit_fmu("Faulty", version), *edits)
+                outcome = self.tutti("run", faulty, "--interface", "cs", status=1, env={"KIT_FAULT": "null Instantiate"})
+                self.assertRegex(outcome.err, "needs another program.*installed")
 
 
 class Libraries(CommandTest):

@@ -50,6 +50,17 @@ def every_clock(stop):
 
 
 class Ticks(FabricTest):
+    def test_intervals_of_the_user(self):
+        """The fixed clock ticks as it is told, in all interfaces, to the digit; the FMU has been told, too."""
+        for interface in ("cs", "me", "se"):
+            for given, interval in (("1/50", Fraction(1, 50)), ("0.3", Fraction(3, 10)), ("1/7", Fraction(1, 7))):
+                rows = rows_of(self.ran(CLOCKS, "--interface", interface, "--stop", "3", "--clock", f"told={given}").files["result.csv"])
+                count = int(3 / interval) + 1
+                self.assertEqual((rows[-1]["told_count"], rows[-1]["told_time"]), (count, float((count - 1) * interval)))
+        loop = ("--connect", "p.y[1]=c.y", "--connect", "c.u=p.u[1]", "--stop", "0.1")
+        outcome = self.ran(f"p={PLANT}", f"c={kit_fmu('PI', '3')}", *loop, "--clock", "c.tick=1/200")
+        self.assertEqual(rows_of(outcome.files["result.csv"])[-1]["c.count"], 21)
+
     def test_every_kind_of_clock(self):
         expected = every_clock("3")
         for interface in ("cs", "me", "se"):
@@ -348,6 +359,13 @@ class Refused(FabricTest):
         self.assertNotEqual(outcome.status, 0)
         for word in words:
             self.assertIn(word, outcome.err)
+
+    def test_what_intervals_are_refused(self):
+        for given, word in (("constant=1/5", "fixed or tunable"), ("computed=1/5", "description has an interval"), ("told=0", "above 0"),
+                            ("told=-1", "above 0"), ("told=1/0", "above 0"), ("told", "UNIT.CLOCK=SECONDS"), ("tolt=1", "no variable named"),
+                            ("order=1", "fixed or tunable")):
+            self.refused(CLOCKS, "--clock", given, words=("--clock", word))
+        self.refused(CLOCKS, "--clock", "told=1", "--clock", "told=2", words=("already",))
 
     def test_ticks_without_end(self):
         beat = test_fmu("Beat", "3")

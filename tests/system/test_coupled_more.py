@@ -235,6 +235,29 @@ class Arrays(SspTest):
         table = self.simulate(kit_fmu("StateSpace", "3"), "--record", "y", "--record", "y[1]", "--stop", "0.1")
         self.assertEqual(table.header, ["time", "y[1]", "y[2]"])
 
+    def test_arrays_move_inside_of_a_step(self):
+        """Two lags in arrays that follow each other are the same as four of them one by one; the error falls with the square of the step where
+        inputs move, with the step itself where they are held."""
+        pair, one = test_fmu("Followers", "3"), test_fmu("Follower", "3")
+        names = ("a1", "a2", "b1", "b2")
+        starts = dict(zip(names, (1, 2, 0, -1)))
+        ends = {}
+        for extrapolate in ("0", "1"):
+            for step in (0.1, 0.05):
+                master = ("--coupling", "jacobi", "--step", str(step), "--extrapolate", extrapolate, "--stop", "1")
+                arrays = self.simulate(f"a={pair}", f"b={pair}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--set", "a.x=1 2",
+                                       "--set", "b.x=0 -1", *master, "--record", "*.y*")
+                scalars = self.simulate(*(f"{name}={one}" for name in names), *(word for name, other in zip(names, ("b1", "b2", "a1", "a2"))
+                                        for word in ("--connect", f"{name}.x={other}.u")),
+                                        *(word for name in names for word in ("--set", f"{name}.x={starts[name]}")), *master, "--record", "*.x")
+                ends[extrapolate, step] = arrays["a.y[1]"][-1]
+                self.assert_near(arrays["b.y[2]"], scalars["b2.x"], 1e-13)
+        exact = 0.5 + 0.5 * math.exp(-4)  # x' = 2 (y - x), y' = 2 (x - y)
+        errors = {key: abs(value - exact) for key, value in ends.items()}
+        self.assertGreater(errors["1", 0.1] / errors["1", 0.05], 3.2)
+        self.assertLess(errors["0", 0.1] / errors["0", 0.05], 2.4)
+        self.assertLess(errors["1", 0.1], errors["0", 0.1] / 3)
+
     def matrix(self):
         """A matrix of which the middle one of three elements comes from the system's own input."""
         a, b = kit_fmu("Dahlquist", "3"), kit_fmu("Feedthrough", "3")

@@ -273,7 +273,7 @@ static void note_moving(const struct builder *builder, uint32_t input)
     const struct tutti_rank *rank = builder->rank;
     const struct tutti_slopes *slopes = rank->wires.units[rank->job->structure.nodes[input].component].slopes;
     const struct tutti_var *var = var_of(rank, input);
-    bool asked = var->intermediate && var->causality == TUTTI_INPUT && var->dimension_count == 0;
+    bool asked = tutti_var_moves(var);
     for (uint32_t e = 0; slopes && (slopes->count > 0 || asked) && e < rank->wires.slots[input].count; e++)
         builder->sensitivity->moves[place_of(builder, input) + e] = true;
 }
