@@ -112,7 +112,7 @@ static enum tutti_err draw(const char *fit, const char *data, const char *path)
     char *picture = NULL;
     size_t size = 0;
     enum tutti_err err = tutti_tell_plot(&picture, &size, dot ? dot + 1 : "svg", results, 2, NULL, 0, NULL);
-    bool written = !err && tutti_fs_replace(path, picture, size);
+    bool written = !err && tutti_fs_replace_result(path, picture, size);
     tutti_tell_free(picture);
     if (!err && !written)
         output_complain(path, 0);

@@ -227,9 +227,9 @@ bool tutti_fs_sync_folder(const char *path)
     return synced;
 }
 
-static bool write_whole(const char *path, const void *data, size_t n)
+static bool write_whole(const char *path, const void *data, size_t n, mode_t mode)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0)
         return false;
     bool written = tutti_fs_write(fd, data, n, -1) == n && fsync(fd) == 0;
@@ -240,20 +240,30 @@ static bool write_whole(const char *path, const void *data, size_t n)
     return written && closed;
 }
 
-bool tutti_fs_replace(const char *path, const void *data, size_t n)
+static bool replace(const char *path, const void *data, size_t n, mode_t mode)
 {
     char *beside;
     if (asprintf(&beside, "%s.part", path) < 0) {
         errno = ENOMEM;
         return false;
     }
-    bool replaced = write_whole(beside, data, n) && rename(beside, path) == 0 && tutti_fs_sync_folder(path);
+    bool replaced = write_whole(beside, data, n, mode) && rename(beside, path) == 0 && tutti_fs_sync_folder(path);
     int number = errno;
     if (!replaced)
         (void)unlink(beside);
     free(beside);
     errno = number;
     return replaced;
+}
+
+bool tutti_fs_replace(const char *path, const void *data, size_t n)
+{
+    return replace(path, data, n, S_IRUSR | S_IWUSR);
+}
+
+bool tutti_fs_replace_result(const char *path, const void *data, size_t n)
+{
+    return replace(path, data, n, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
 }
 
 static bool read_all(int fd, char *bytes, size_t size)

@@ -44,6 +44,8 @@ bool tutti_fs_sync_folder(const char *path);
 /* `path` holds these bytes, or what it held before: they are written beside it ("PATH.part", for this user alone), forced to the disk, and
  * renamed. False: errno. */
 bool tutti_fs_replace(const char *path, const void *data, size_t n);
+/* The same for what users asked for: its permissions are those of any new file, as the umask has them. */
+bool tutti_fs_replace_result(const char *path, const void *data, size_t n);
 /* All of a regular file; the caller's (free), with a NUL after it. NULL: errno, EINVAL if it is no regular file. */
 char *tutti_fs_read_whole(const char *path, size_t *size);
 

@@ -110,7 +110,7 @@ enum tutti_err tutti_attribute_links_write_module(const struct tutti_attribute_l
                "  <interactions><interactionClass><name>HLAinteractionRoot</name></interactionClass></interactions>\n"
                "  <dataTypes/>\n</objectModel>\n");
     enum tutti_err err = text.failed ? tutti_fail_memory() : TUTTI_OK;
-    if (!err && !tutti_fs_replace(path, text.text, text.length))
+    if (!err && !tutti_fs_replace_result(path, text.text, text.length))
         err = tutti_fail(TUTTI_ERR_IO, "%s cannot be written: %s", path, strerror(errno));
     tutti_text_fini(&text);
     return err;

@@ -168,7 +168,7 @@ enum tutti_err tutti_states_check_places(const struct tutti_states *states)
 enum tutti_err tutti_states_write(const struct tutti_states *states, uint32_t component, const void *bytes, size_t size)
 {
     const char *path = states->final[component];
-    return tutti_fs_replace(path, bytes, size)
+    return tutti_fs_replace_result(path, bytes, size)
                ? TUTTI_OK
                : tutti_fail(TUTTI_ERR_IO, "--final-state: '%s' cannot be written: %s", path, strerror(errno));
 }

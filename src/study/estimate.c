@@ -300,7 +300,7 @@ static enum tutti_err write_values(const struct tutti_estimation *e, const char 
     if (!maker.failed)
         tutti_tree_write(tree, &text);
     enum tutti_err err = maker.failed || text.failed ? tutti_fail_memory() : TUTTI_OK;
-    if (!err && !tutti_fs_replace(path, text.text, text.length))
+    if (!err && !tutti_fs_replace_result(path, text.text, text.length))
         err = tutti_fail(TUTTI_ERR_IO, "'%s' cannot be written: %s", path, strerror(errno));
     tutti_text_fini(&text);
     tutti_tree_free(tree);

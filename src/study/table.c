@@ -64,7 +64,7 @@ enum tutti_err tutti_sweep_write_table(const struct tutti_sweep *sweep, const ch
     else if (strcmp(path, "-") == 0)
         written = tutti_fs_write(tutti_record_standard(), text.text, text.length, -1) == text.length;
     else
-        written = tutti_fs_replace(path, text.text, text.length);
+        written = tutti_fs_replace_result(path, text.text, text.length);
     tutti_text_fini(&text);
     return written ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "'%s' cannot be written: %s", path, strerror(errno));
 }

@@ -74,7 +74,10 @@ class TestValues(EstimateTest):
     def test_told_and_drawn(self):
         self.data(noise=0.01)
         outcome = self.tutti("estimate", MOODY, "--fit", "k=1", "--fit", "x=2", "--data", "data.csv", "--interface", "me", "--picture", "fit.svg",
-                             "--trajectories", "fit.csv")
+                             "--trajectories", "fit.csv", "-o", "best.ssv")
+        plain = pathlib.Path(self.write("plain.txt", "")).stat().st_mode
+        for name in ("fit.svg", "fit.csv", "best.ssv"):
+            self.assertEqual(pathlib.Path(self.path(name)).stat().st_mode, plain, name)  # as the umask has it
         for words in (r"k +1\.[67]", "with 95 % confidence", "covariance", "squares +0.00", "of 41 values"):
             self.assertRegex(outcome.out, words)
         self.assertIn("<svg", pathlib.Path(self.path("fit.svg")).read_text(encoding="utf-8"))
