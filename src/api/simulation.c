@@ -153,8 +153,10 @@ static enum tutti_err check_time(const struct tutti_execution *execution, double
                           "tutti_simulation_advance: t = %s is not ahead: the simulation is at %s and goes to %s",
                           NUMBER(t), NUMBER(rank->t), NUMBER(rank->times.stop));
     const struct tutti_unit *unit = rank->members[0].unit;
+    if (!rank->single_unit || !unit->uniform)
+        return TUTTI_OK;
     double n = round((t - grid->start) / grid->step);
-    if (rank->single_unit && unit->uniform && !tutti_time_same(grid->start + n * grid->step, t, rank->span))
+    if (!tutti_time_same(grid->start + n * grid->step, t, rank->span))
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "tutti_simulation_advance: %s cannot vary its step of %s, and t = %s lies between two",
                           unit->name, NUMBER(grid->step), NUMBER(t));
@@ -189,8 +191,13 @@ static enum tutti_err advance(struct tutti_execution *execution, double t)
             return run_to_the_end(execution);
     }
     execution->loop.halt_at = fmin(t, rank->times.stop);
-    while (!err && !tutti_time_reached(rank->t, t, rank->span) && !rank->ended)
-        err = step(execution);
+    while (!err && !tutti_time_reached(rank->t, t, rank->span) && !rank->ended) {
+        bool ran = false;
+        if (!has_pending(rank))
+            err = tutti_loop_run_to(&execution->loop, t, &ran);
+        if (!err && !ran)
+            err = step(execution);
+    }
     execution->loop.halt_at = INFINITY;
     return err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/loop.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -377,9 +378,9 @@ static unsigned long most_between(const struct tutti_loop *loop, unsigned long m
     return most;
 }
 
-/* Steps between which there is nothing to do, not even a look at the clock or at signals that might grow. Were there any, and
- * all of them whole? */
-static bool run_lane(struct tutti_loop *loop)
+/* Steps between which there is nothing to do, not even a look at the clock or at signals that might grow: so many at most. Were there
+ * any, and all of them whole? */
+static bool run_lane(struct tutti_loop *loop, unsigned long at_most)
 {
     struct tutti_master *master = loop->master;
     struct tutti_growth *growth = &loop->growth;
@@ -390,8 +391,8 @@ static bool run_lane(struct tutti_loop *loop)
     if (most <= 1 || loop->standstills)
         return false;
     most -= growth->now.count > 0; /* the last one of a pause ends it */
-    unsigned long made =
-        tutti_lane_run(&master->lane, &loop->communication, most, master->rank->job->options.interrupt);
+    unsigned long made = tutti_lane_run(&master->lane, &loop->communication, most < at_most ? most : at_most,
+                                        master->rank->job->options.interrupt);
     master->rank->stats->steps += made;
     loop->watch.countdown -= made;
     if (growth->now.count > 0)
@@ -451,6 +452,19 @@ static inline enum tutti_err look_between(struct tutti_loop *loop)
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran)
+{
+    const struct tutti_grid *grid = &loop->communication;
+    *ran = false;
+    if (!loop->runs_lane || loop->master->rank->kept_from < INFINITY || !goes_on(loop))
+        return TUTTI_OK;
+    double n = grid->next == t ? (double)grid->next_index : round((t - grid->start) / grid->step);
+    if (!(n >= (double)grid->next_index && n <= (double)grid->last) || tutti_grid_point(grid, (int64_t)n) != t)
+        return TUTTI_OK;
+    *ran = run_lane(loop, (unsigned long)((int64_t)n - grid->next_index) + 1);
+    return *ran ? look_between(loop) : TUTTI_OK;
+}
+
 enum tutti_err tutti_loop_run(struct tutti_loop *loop)
 {
     struct tutti_master *master = loop->master;
@@ -463,7 +477,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(interrupt && *interrupt && loop->minds_interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
-        if (loop->runs_lane && !loop->steered && run_lane(loop)) {
+        if (loop->runs_lane && !loop->steered && run_lane(loop, ULONG_MAX)) {
             TRY(look_between(loop));
             continue;
         }

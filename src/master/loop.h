@@ -69,6 +69,9 @@ void tutti_between_plan(struct tutti_between *between, unsigned long steps, doub
 TUTTI_CHECKED enum tutti_err tutti_loop_tell_progress(const struct tutti_loop *loop, double h, bool paused);
 /* The first step is about to begin. */
 void tutti_loop_start_watch(struct tutti_loop *loop);
+/* Steps towards t, a communication point, as a run makes them that has nothing to do between steps. *ran: some were made; else, or where t is
+ * not reached, the next step is one of tutti_loop_run's. */
+TUTTI_CHECKED enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran);
 /* From where the rank is to the end; where the loop is steered, one macro step of it. */
 TUTTI_CHECKED enum tutti_err tutti_loop_run(struct tutti_loop *loop);
 

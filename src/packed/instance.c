@@ -200,6 +200,8 @@ static double own_point(const struct tutti_packed *packed, double t)
 {
     const struct tutti_execution *execution = &packed->simulation->execution;
     const struct tutti_grid *grid = &execution->loop.communication;
+    if (tutti_time_same(t, grid->next, execution->rank.span))
+        return grid->next;
     double n = round((t - grid->start) / grid->step);
     if (!(n >= 0 && n <= (double)grid->last))
         return t;
@@ -216,8 +218,9 @@ enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h
     double end = own_point(packed, t + h);
     move_stop(packed, end);
     tutti_packed_forget(packed);
-    enum tutti_err err = packed->ends_at_events ? advance_to_event(packed, end, &step->event)
-                                                : tutti_simulation_advance(packed->simulation, end);
+    bool looks = packed->ends_at_events && rank->watches; /* else there are none */
+    enum tutti_err err = looks ? advance_to_event(packed, end, &step->event)
+                               : tutti_simulation_advance(packed->simulation, end);
     if (err)
         packed->stage = TUTTI_PACKED_ENDED;
     step->t = rank->t == end ? t + h : rank->t;
