@@ -197,7 +197,7 @@ static enum tutti_err run(struct work *work, struct tutti_vector *line, bool fai
 
 static const char *compiler_of(const struct work *work)
 {
-    return work->options->compiler ? work->options->compiler : "cc";
+    return work->options->compiler ? work->options->compiler : TUTTI_COMPILER;
 }
 
 static void say_sanitize(const struct work *work, struct tutti_vector *line, bool *failed)

@@ -7,6 +7,9 @@
 #include "base/str.h"
 #include "fmi/fmu.h"
 
+/* If none is named. */
+#define TUTTI_COMPILER "cc"
+
 struct tutti_compile_options {
     const char *compiler;     /* NULL: cc */
     bool sanitize;            /* with checks of addresses and undefined behaviour */

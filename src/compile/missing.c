@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FMUs whose library is made when it is missing, once for the same content. */
+#include <dirent.h>
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -8,8 +9,12 @@
 #include <tutti/run.h>
 
 #include "base/fs.h"
+#include "base/tempdir.h"
+#include "compile/child.h"
 #include "compile/compile.h"
 #include "user/userdir.h"
+
+enum { COMPILER_DIGITS = 16 };
 
 static bool has_library(const struct tutti_fmu *fmu)
 {
@@ -61,11 +66,68 @@ static enum tutti_err hash(const struct tutti_fmu *fmu, char digits[2 * crypto_h
     return TUTTI_OK;
 }
 
-/* CACHE/compiled/HASH.fmu; its folder is made. */
+/* What the compiler says of itself, with its version; empty: it cannot be started. */
+static enum tutti_err ask_compiler(struct tutti_text *says)
+{
+    const char *const words[] = {TUTTI_COMPILER, "--version", NULL};
+    struct tutti_tempdir *tempdir;
+    struct tutti_text temporary = {0};
+    bool good = false;
+    TRY(tutti_tempdir_new(&tempdir));
+    const char *folder = tutti_tempdir_path(tempdir);
+    tutti_text_printf(&temporary, "%s/tmp", folder);
+    bool made = !temporary.failed && tutti_fs_make_folder(temporary.text);
+    const struct tutti_child child = {.words = words, .folder = folder, .where = folder, .seconds = 10};
+    if (!made || tutti_child_run(&child, says, &good) != TUTTI_OK || !good)
+        says->length = 0;
+    tutti_text_fini(&temporary);
+    tutti_tempdir_free(tempdir);
+    return says->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+/* ... in few digits. */
+static enum tutti_err hash_compiler(char digits[COMPILER_DIGITS + 1])
+{
+    unsigned char result[crypto_hash_sha256_BYTES];
+    struct tutti_text says = {0};
+    enum tutti_err err = ask_compiler(&says);
+    digits[0] = '\0';
+    if (!err && says.length > 0) {
+        crypto_hash_sha256(result, (const unsigned char *)says.text, says.length);
+        sodium_bin2hex(digits, COMPILER_DIGITS + 1, result, COMPILER_DIGITS / 2);
+    }
+    tutti_text_fini(&says);
+    return err;
+}
+
+/* Without a compiler: what any one made of the same content, the first by its name. Appends "/NAME"; false: there is none. */
+static bool find_any(struct tutti_text *folder, const char *content)
+{
+    struct tutti_text first = {0};
+    DIR *list = opendir(folder->text);
+    for (const struct dirent *entry; list && (entry = readdir(list));) {
+        const char *ending = strrchr(entry->d_name, '.');
+        if (strncmp(entry->d_name, content, strlen(content)) != 0 || !ending || strcmp(ending, ".fmu") != 0 ||
+            (first.length > 0 && strcmp(first.text, entry->d_name) < 0))
+            continue;
+        first.length = 0;
+        tutti_text_append(&first, entry->d_name);
+    }
+    if (list)
+        closedir(list);
+    bool found = first.length > 0 && !first.failed;
+    if (found)
+        tutti_text_printf(folder, "/%s", first.text);
+    tutti_text_fini(&first);
+    return found;
+}
+
+/* CACHE/compiled/CONTENT-COMPILER.fmu; its folder is made. */
 static enum tutti_err place(const struct tutti_fmu *fmu, struct tutti_text *path)
 {
-    char digits[2 * crypto_hash_sha256_BYTES + 1];
+    char digits[2 * crypto_hash_sha256_BYTES + 1], compiler[COMPILER_DIGITS + 1];
     TRY(hash(fmu, digits));
+    TRY(hash_compiler(compiler));
     char *folder = tutti_userdir_own();
     if (!folder)
         return tutti_fail(TUTTI_ERR_IO, "there is no folder to keep what is compiled (~/.cache/tutti): set "
@@ -74,7 +136,8 @@ static enum tutti_err place(const struct tutti_fmu *fmu, struct tutti_text *path
     free(folder);
     if (!path->failed && !tutti_fs_make_folder(path->text))
         return tutti_fail(TUTTI_ERR_IO, "cannot make %s: %s", path->text, strerror(errno));
-    tutti_text_printf(path, "/%s.fmu", digits);
+    if (compiler[0] || !find_any(path, digits))
+        tutti_text_printf(path, "/%s-%s.fmu", digits, compiler);
     return path->failed ? tutti_fail_memory() : TUTTI_OK;
 }
 

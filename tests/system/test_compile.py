@@ -10,6 +10,7 @@ import unittest
 import zipfile
 
 from command import SANITIZED, CommandTest, kit_fmu
+from nodes import NodesTest
 
 TOKEN = "{decay}"
 FMI2 = f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -112,8 +113,7 @@ for _ in range(10):
     EXPECTED.append(EXPECTED[-1] + 0.125 * -2.0 * EXPECTED[-1])
 
 
-@unittest.skipUnless(shutil.which("cc"), "no compiler")
-class Compile(CommandTest):
+class Sources(CommandTest):
     def source_fmu(self, version, name="decay.fmu", files=FILES, sources=None, build_set="", more="", **other):
         """An FMU without a binary. `sources` are changed or added; None takes one away."""
         with zipfile.ZipFile(self.path(name), "w") as archive:
@@ -125,6 +125,9 @@ class Compile(CommandTest):
                     archive.writestr(f"sources/{entry}", text)
         return self.path(name)
 
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Compile(Sources):
     def assert_runs(self, fmu, *options, **more):
         self.assertEqual(self.simulate(fmu, "--step", "0.125", "--stop", "1.25", *options, **more)["x"], EXPECTED)
 
@@ -249,7 +252,7 @@ class Compile(CommandTest):
                 self.assert_runs(fmu, "--compile")
                 made = list(cache.iterdir())
                 self.assertEqual(len(made), 1)
-                self.assertRegex(made[0].name, r"^[0-9a-f]{64}\.fmu$")
+                self.assertRegex(made[0].name, r"^[0-9a-f]{64}-[0-9a-f]{16}\.fmu$")
                 stamp = made[0].stat().st_mtime_ns
                 self.assert_runs(shutil.copy(fmu, self.path("same.fmu")), "--compile", env={"PATH": "/nonexistent"})  # needs no compiler
                 self.assertEqual([path.stat().st_mtime_ns for path in cache.iterdir()], [stamp])
@@ -257,6 +260,16 @@ class Compile(CommandTest):
                 other = self.simulate(fmu, "--compile", "--step", "0.125", "--stop", "0.125")["x"]
                 self.assertEqual(other, [1.0, 0.5])
                 self.assertEqual(len(list(cache.iterdir())), 2)
+
+    def test_another_compiler_compiles_anew(self):
+        fmu = self.source_fmu("2")
+        self.assert_runs(fmu, "--compile")
+        cache = self.folder / "caches" / "tutti" / "compiled"
+        (made,) = cache.iterdir()
+        made.rename(made.with_name(made.name[:65] + 16 * "0" + ".fmu"))
+        self.assert_runs(fmu, "--compile")
+        self.assertIn(made, list(cache.iterdir()))
+        self.assertEqual(len(list(cache.iterdir())), 2)
 
     def test_run_compiles_only_what_is_missing(self):
         """Other FMUs are as they were; a system on several processes gets the binary everywhere."""
@@ -284,6 +297,16 @@ class Compile(CommandTest):
         self.assertNotEqual(process.returncode, 0)
         self.assertRegex(err, r"AddressSanitizer: heap-buffer-overflow")
         self.assertRegex(err, r"in rate .*rate\.c:3")
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
+class OnNodes(Sources, NodesTest):
+    def test_nodes_get_the_binary(self):
+        """Nodes need neither sources nor a compiler."""
+        fmu = self.source_fmu("3")
+        one, two = (self.node(name, env={"PATH": "/nonexistent"}) for name in ("one", "two"))
+        outcome = self.simulate(f"a={fmu}", f"b={fmu}", "--compile", *self.on(one, two), "--step", "0.125", "--stop", "1.25")
+        self.assertEqual((outcome["a.x"], outcome["b.x"]), (EXPECTED, EXPECTED))
 
 
 if __name__ == "__main__":
