@@ -2,12 +2,31 @@
 // The editor in a real browser: the quarter car by mouse, every refusal, undo of everything, a reload, 500 units.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { add, api, closeBrowser, closePage, connect, deselect, drag, fmus, folder, notice, openPage, place, quarterCar, remove, settled, tutti, until, web, wire } from "./browser.mjs";
 
 after(closeBrowser);
+
+const MASTER_SIM = `tStart 0 s
+tEnd 1 s
+hMin 1e-5 s
+hMax 0.01 s
+hStart 0.01 s
+adjustStepSize no
+MasterMode GAUSS_JACOBI
+simulator 0 0 a #ff0000 "ChainMass_fmi2.fmu"
+simulator 0 0 b #ff0000 "ChainMass_fmi2.fmu"
+graph a.x b.x_left
+`;
+const OSP = `<?xml version="1.0" encoding="utf-8"?>
+<OspSystemStructure xmlns="http://opensimulationplatform.com/MSMI/OSPSystemStructure" version="0.1">
+  <StartTime>0</StartTime><EndTime>1</EndTime><BaseStepSize>0.01</BaseStepSize><Algorithm>fixedStep</Algorithm>
+  <Simulators><Simulator name="left" source="ChainMass_fmi2.fmu"/><Simulator name="right" source="ChainMass_fmi2.fmu"/></Simulators>
+  <Connections><VariableConnection><Variable simulator="left" name="x"/><Variable simulator="right" name="x_left"/></VariableConnection></Connections>
+</OspSystemStructure>
+`;
 
 const model = (page) => page.locator(".findings-head .right").innerText();
 
@@ -176,6 +195,73 @@ test("everything by keyboard: add, connect, move, rename, find", async () => {
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-unit="wheel"]');
     await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
+test("imports, a file dropped from the desktop, a nested system; read-only", async () => {
+    const path = folder(join(fmus, "ChainMass_fmi2.fmu"));
+    writeFileSync(join(path, "pair.msim"), MASTER_SIM);
+    writeFileSync(join(path, "OspSystemStructure.xml"), OSP);
+    let server = await web(path);
+    const page = await openPage(server.address);
+    for (const [file, units] of [["pair.msim", ["a", "b"]], ["OspSystemStructure.xml", ["left", "right"]]]) {
+        await page.click(`[data-file="${file}"]`);
+        await notice(page, `${file} is imported`);
+        assert.deepEqual(await page.locator("[data-unit]").evaluateAll((all) => all.map((unit) => unit.dataset.unit).sort()), units);
+        assert.equal(await model(page), "2 units, 1 connections");
+    }
+
+    // an FMU that lies elsewhere is dropped into the drawing
+    const bytes = readFileSync(join(fmus, "Tracker_fmi2.fmu")).toString("base64");
+    const dropped = await page.evaluateHandle((text) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], "Tracker_fmi2.fmu"));
+        return transfer;
+    }, bytes);
+    const box = await page.locator(".canvas").boundingBox();
+    await page.dispatchEvent(".canvas", "drop", { dataTransfer: dropped, clientX: box.x + 200, clientY: box.y + 300 });
+    await notice(page, "Tracker_fmi2.fmu is in the folder. A run runs its code");
+    await page.waitForSelector('[data-unit="Tracker"]');
+    assert.ok(existsSync(join(path, "Tracker_fmi2.fmu")));
+
+    // a nested system is opened, changed and left
+    const inner = { name: "inner", kind: "fmu", source: "Tracker_fmi2.fmu", connectors: [{ name: "u", kind: "input", type: "Float64" }, { name: "y", kind: "output", type: "Float64" }], parameters: {} };
+    const nested = { name: "sub", kind: "system", connectors: [{ name: "y", kind: "output", type: "Float64" }], elements: [inner], connections: [{ from: "inner.y", to: ".y" }] };
+    const document = { name: "outer", path: null, settings: {}, connectors: [], elements: [nested, { ...inner, name: "out" }], connections: [{ from: "sub.y", to: "out.u" }] };
+    assert.equal((await api(page, "PUT", "system?path=nested.ssp", document)).status, 200);
+    page.once("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await settled(page);
+    await page.click('[data-file="nested.ssp"]');
+    await settled(page);
+    await page.dblclick('[data-unit="sub"] .name');
+    await page.waitForSelector('[data-unit="inner"]');
+    await settled(page);
+    assert.equal(await page.locator(".crumb").count(), 2);
+    await page.click('[data-unit="inner"] .name');
+    await page.fill("#unit-name", "core");
+    await page.keyboard.press("Tab");
+    await page.waitForSelector('[data-unit="core"]');
+    await page.locator(".crumb").first().click();
+    await page.waitForSelector('[data-unit="out"]');
+    await page.locator(".canvas").focus();
+    await page.keyboard.press("Control+s");
+    await notice(page, "nested.ssp is saved");
+    const saved = (await api(page, "GET", "system?path=nested.ssp")).body;
+    assert.equal(saved.elements.find((element) => element.name === "sub").elements[0].name, "core");
+    await closePage(page);
+    await server.stop();
+
+    // who may only look can change nothing
+    server = await web(join(path, "nested.ssp"), "--read-only");
+    const viewer = await openPage(server.address);
+    await viewer.waitForSelector("#read-only");
+    assert.ok(await viewer.isDisabled("#start"));
+    assert.ok(await viewer.isDisabled("#save"));
+    assert.equal(await viewer.locator(".upload").count(), 0);
+    assert.equal((await api(viewer, "PUT", "system?path=nested.ssp", saved)).status, 403);
+    await closePage(viewer);
     await server.stop();
     remove(path);
 });

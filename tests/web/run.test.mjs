@@ -107,6 +107,11 @@ test("the page's run has the bytes of the command line's; runs are compared, exp
     const done = spawnSync(tutti, ["run", join(path, "quarter_car.ssp"), "-o", join(path, "command.csv"), "--quiet"], { encoding: "utf8" });
     assert.equal(done.status, 0, done.stderr);
     assert.ok(mine.equals(readFileSync(join(path, "command.csv"))), "the same bytes");
+    for (const [format, magic] of [["mat", null], ["h5", "\x89HDF"], ["svg", "<svg"], ["png", "\x89PNG"]]) {
+        const [file] = await Promise.all([page.waitForEvent("download"), page.click(`[data-export="${format}"]`)]);
+        const bytes = readFileSync(await file.path()).toString("latin1");
+        assert.ok(file.suggestedFilename().endsWith(`.${format}`) && bytes.length > 500 && bytes.slice(0, 200).includes(magic ?? ""), `${format}: ${bytes.slice(0, 20)}`);
+    }
     for (const run of runs)
         await page.check(`[data-run="${run.id}"] input`);
     await page.click("#compare");
@@ -128,6 +133,16 @@ test("the page's run has the bytes of the command line's; runs are compared, exp
     await page.keyboard.up("Alt");
     assert.match(await page.locator(".cursor-times").innerText(), /A .*B .*Δ/s);
     await page.click("#all-times");
+    const pressed = (name) => page.locator(".panel-head").first().getByRole("button", { name, exact: true });
+    await pressed("difference").click();
+    await page.waitForFunction(() => document.querySelectorAll('.panel-head [aria-pressed="false"]').length >= 2);
+    assert.notEqual(await page.inputValue("#overlay"), "", "the other run is laid over");
+    await pressed("log").click();
+    await page.locator('.panel-head [aria-pressed="true"]', { hasText: "log" }).waitFor();
+    const [picture] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Keep as PNG" }).first().click()]);
+    assert.ok(readFileSync(await picture.path()).length > 2000);
+    await pressed("log").click();
+    await page.selectOption("#overlay", "");
     await page.getByRole("button", { name: "Phase plot" }).click();
     for (const column of ["chassis.x", "chassis.v"])
         await page.locator(`[data-column="${column}"]`).dragTo(page.locator(".panel").last());

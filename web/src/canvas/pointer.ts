@@ -83,7 +83,7 @@ export function listenToPointer(view: CanvasView, host: HTMLElement): () => void
     };
 
     const twice = (event: MouseEvent) => {
-        const name = (event.target as globalThis.Element).closest<SVGElement>("[data-unit]")?.dataset.unit;
+        const name = under(event)?.closest<SVGElement>("[data-unit]")?.dataset.unit;
         if (name && findElement(system.value, name)?.kind === "system")
             enter([...level.value, name]);
     };
@@ -152,10 +152,10 @@ function dropUnits(view: CanvasView, gesture: { names: ReadonlySet<string>; move
     view.later();
 }
 
-function portAt(event: PointerEvent): string | undefined {
-    const under = document.elementFromPoint(event.clientX, event.clientY);
-    return under?.closest<SVGElement>("[data-port]")?.dataset.port;
-}
+/** While the drawing holds the pointer, events do not say what lies under it. */
+const under = (event: MouseEvent): globalThis.Element | null => document.elementFromPoint(event.clientX, event.clientY);
+
+const portAt = (event: PointerEvent): string | undefined => under(event)?.closest<SVGElement>("[data-port]")?.dataset.port;
 
 function dragWire(view: CanvasView, id: string, event: PointerEvent, hint: HTMLElement): void {
     const port = scene.value.ports.get(id);

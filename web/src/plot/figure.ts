@@ -63,10 +63,14 @@ function phasePath(plot: uPlot, series: number): uPlot.Series.Paths | null {
     return { stroke, fill: new Path2D(), clip: null, band: null, gaps: null, flags: 0 } as unknown as uPlot.Series.Paths;
 }
 
-function seriesOf({ label, colour, dashed, held }: Curve, phase: boolean): uPlot.Series {
+/** Lines of one pixel are drawn twenty times as fast as wider ones: those of many curves are. */
+const MANY = 12;
+const widthOf = (curves: number): number => (curves > MANY ? 1 / devicePixelRatio : 1.6);
+
+function seriesOf({ label, colour, dashed, held }: Curve, phase: boolean, width: number): uPlot.Series {
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     return {
-        label, stroke: colour, width: 1.6, ...(dashed ? { dash: [6, 4] } : {}), points: { show: false },
+        label, stroke: colour, width, ...(dashed ? { dash: [6, 4] } : {}), points: { show: false },
         ...(phase ? { facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: phasePath } : held && stepped ? { paths: stepped } : {}),
     } as uPlot.Series;
 }
@@ -154,13 +158,14 @@ export class Figure {
 
     private options(look: Look): uPlot.Options {
         const { phase } = look;
+        const width = widthOf(look.curves.length);
         return {
             ...this.size(), mode: phase ? 2 : 1, legend: { show: false },
             cursor: { drag: { x: !phase, y: phase, setScale: false }, points: { show: !phase }, y: false, ...(phase ? {} : { sync: { key: "tutti-time", setSeries: false } }), focus: { prox: -1 } },
             scales: { x: { time: false }, y: { distr: look.log ? 3 : 1 } },
             axes: [{ ...axis(look.xLabel), size: 28 * em(), values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) },
                    { ...axis(look.yLabel), size: 50 * em(), values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) }],
-            series: phase ? ([null, ...look.curves.map((curve) => seriesOf(curve, true))] as unknown as uPlot.Series[]) : [{}, ...look.curves.map((curve) => seriesOf(curve, false))],
+            series: phase ? ([null, ...look.curves.map((curve) => seriesOf(curve, true, width))] as unknown as uPlot.Series[]) : [{}, ...look.curves.map((curve) => seriesOf(curve, false, width))],
             hooks: phase ? {} : { setSelect: [(plot) => this.select(plot)], draw: [drawCursors], setCursor: [(plot) => this.point(plot)] },
         };
     }

@@ -87,7 +87,7 @@ class PanelWork {
     }
 
     private ask(): void {
-        const points = Math.max(400, (this.panel.columns.length > MANY ? 1 : 2) * this.host.clientWidth);
+        const points = Math.round(Math.max(400, (this.panel.columns.length > MANY ? 0.5 : 2) * this.host.clientWidth)); // each has two ends
         for (const feed of this.feeds)
             feed.ask(this.panel.kind === "phase" ? null : range.value, this.panel.kind === "phase" ? 2 * points : points);
     }
