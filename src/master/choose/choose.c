@@ -226,21 +226,6 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     return TUTTI_OK;
 }
 
-/* Cubics need derivatives of outputs, and units that follow them. */
-static void look_at_cubics(struct tutti_master *master)
-{
-    const struct tutti_rank *rank = master->rank;
-    struct tutti_chosen *chosen = &master->chosen;
-    const struct tutti_wires *wires = &rank->wires;
-    chosen->on_lines = chosen->holding = NULL;
-    for (uint32_t i = 0; i < wires->real_count && chosen->order == TUTTI_CUBIC && !chosen->on_lines; i++)
-        if (wires->reals[i].smooth && !tutti_extrapolation_gives(rank, i))
-            chosen->on_lines = &rank->members[wires->reals[i].component];
-    for (uint32_t m = 0; m < rank->member_count && chosen->order == TUTTI_CUBIC && !chosen->holding; m++)
-        if (rank->members[m].wires->gather_count > 0 && !tutti_facts_follow(rank->units[m]))
-            chosen->holding = &rank->members[m];
-}
-
 static enum tutti_err choose_detection(struct tutti_master *master, const struct tutti_facts *facts)
 {
     struct tutti_rank *rank = master->rank;
@@ -312,7 +297,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&
                               !(per && strcmp(per, "step") == 0);
     TRY(choose_extrapolation(master, &facts, &master->chosen.order));
-    look_at_cubics(master);
+    tutti_facts_look_at_cubics(master);
     if (!facts.coupled)
         TRY(tutti_together_check_alone(master));
     master->chosen.blame = NULL;

@@ -193,3 +193,23 @@ bool tutti_facts_will_join_all(const struct tutti_master *master, const struct t
         return tutti_facts_should_join(master, facts);
     return tutti_coupling_find(options->coupling, &coupling) == TUTTI_OK && coupling->joins && !facts->other;
 }
+
+void tutti_facts_look_at_cubics(struct tutti_master *master)
+{
+    const struct tutti_rank *rank = master->rank;
+    struct tutti_chosen *chosen = &master->chosen;
+    const struct tutti_wires *wires = &rank->wires;
+    chosen->on_lines = chosen->holding = NULL;
+    if (chosen->order != TUTTI_CUBIC)
+        return;
+    for (uint32_t i = 0; i < wires->real_count; i++)
+        if (wires->reals[i].smooth && !tutti_extrapolation_gives(rank, i)) {
+            chosen->on_lines = &rank->members[wires->reals[i].component];
+            break;
+        }
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        if (rank->members[m].wires->gather_count > 0 && !tutti_facts_follow(rank->units[m])) {
+            chosen->holding = &rank->members[m];
+            break;
+        }
+}

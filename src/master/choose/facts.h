@@ -37,6 +37,9 @@ bool tutti_facts_should_join(const struct tutti_master *master, const struct tut
 /* Will the coupling have all units there are in its solver, named by an option or not? */
 bool tutti_facts_will_join_all(const struct tutti_master *master, const struct tutti_facts *facts);
 
+/* Once the order of extrapolation is chosen. Cubics need derivatives of outputs, and units that follow them: who lacks that? */
+void tutti_facts_look_at_cubics(struct tutti_master *master);
+
 /* For messages. */
 static inline const char *tutti_member_name(const struct tutti_member *member)
 {
