@@ -8,6 +8,7 @@
 #include "master/coupling/coupling.h"
 #include "rank/agree.h"
 #include "rank/pending_set.h"
+#include "rank/ticks.h"
 #include "unit/replay.h"
 
 /* ---- which units can be packed ---- */
@@ -164,6 +165,7 @@ static void pack_shared(const struct tutti_execution *execution, const struct tu
     tutti_parcel_put_block(parcel, &member->now, sizeof member->now);
     pack_blocks(member->wires->outputs, member->wires->output_blocks, parcel);
     tutti_remembered_pack(&execution->master.remembered, member->component, parcel);
+    tutti_ticks_pack(&execution->rank, member, parcel);
 }
 
 /* What it was told. */
@@ -261,7 +263,8 @@ static enum tutti_err unpack_shared(struct tutti_execution *execution, struct tu
     if (!tutti_unparcel_into(in, &member->now, sizeof member->now))
         return another(member->unit->name);
     TRY(unpack_blocks(member->wires->outputs, member->wires->output_blocks, in));
-    return tutti_remembered_unpack(&execution->master.remembered, member->component, in);
+    TRY(tutti_remembered_unpack(&execution->master.remembered, member->component, in));
+    return tutti_ticks_unpack(&execution->rank, member, in);
 }
 
 static enum tutti_err unpack_inputs(struct tutti_execution *execution, struct tutti_member *member,

@@ -267,6 +267,17 @@ static enum tutti_err set_inputs(struct tutti_ticking_unit *unit)
     return TUTTI_OK;
 }
 
+/* What was read at a tick, to where others see it. */
+static enum tutti_err show_output(const struct tutti_ticking_unit *unit, const struct tutti_partition_variable *output)
+{
+    struct tutti_slot *slot = &unit->rank->wires.slots[output->node];
+    const void *from = unit->member->unit->clocked->signals.slots[output->place];
+    if (slot->owned)
+        return tutti_owned_copy(slot->owned, (enum tutti_type)slot->type, from, slot->values, slot->count);
+    memcpy(slot->values, from, slot->count * tutti_type_size((enum tutti_type)slot->type));
+    return TUTTI_OK;
+}
+
 static enum tutti_err read_outputs(struct tutti_ticking_unit *unit)
 {
     struct tutti_unit *of = unit->member->unit;
@@ -275,14 +286,8 @@ static enum tutti_err read_outputs(struct tutti_ticking_unit *unit)
         if (!ticks_for(unit, output->variable))
             continue;
         TRY(tutti_clocked_read(of, output->place));
-        if (output->node == TUTTI_NONE)
-            continue;
-        struct tutti_slot *slot = &unit->rank->wires.slots[output->node];
-        const void *from = of->clocked->signals.slots[output->place];
-        if (slot->owned)
-            TRY(tutti_owned_copy(slot->owned, (enum tutti_type)slot->type, from, slot->values, slot->count));
-        else
-            memcpy(slot->values, from, slot->count * tutti_type_size((enum tutti_type)slot->type));
+        if (output->node != TUTTI_NONE)
+            TRY(show_output(unit, output));
     }
     return TUTTI_OK;
 }
@@ -622,7 +627,27 @@ enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank)
 
 /* ---- getting ready ---- */
 
-/* What others see of the unit between ticks: numbers; texts are told again at the next tick. */
+void tutti_ticks_pack(const struct tutti_rank *rank, const struct tutti_member *member, struct tutti_parcel *parcel)
+{
+    const struct tutti_clocked *clocked = rank->ticks ? member->unit->clocked : NULL;
+    if (clocked)
+        tutti_signals_pack(&clocked->signals, parcel);
+}
+
+enum tutti_err tutti_ticks_unpack(struct tutti_rank *rank, const struct tutti_member *member, struct tutti_unparcel *in)
+{
+    struct tutti_clocked *clocked = rank->ticks ? member->unit->clocked : NULL;
+    const struct tutti_ticking_unit *unit = clocked ? &rank->ticks->units[member->component] : NULL;
+    if (!unit)
+        return TUTTI_OK;
+    TRY(tutti_signals_unpack(&clocked->signals, in));
+    for (uint32_t i = 0; i < unit->output_count; i++)
+        if (unit->outputs[i].node != TUTTI_NONE)
+            TRY(show_output(unit, &unit->outputs[i]));
+    return TUTTI_OK;
+}
+
+/* What others see of the unit between ticks: numbers; texts come with tutti_ticks_unpack. */
 static enum tutti_err remember_signals(struct tutti_ticking_unit *unit, struct tutti_remembered *remembered)
 {
     uint32_t component = unit->member->component;

@@ -91,6 +91,10 @@ TUTTI_CHECKED enum tutti_err tutti_ticks_run(struct tutti_rank *rank, double unt
                                              const volatile sig_atomic_t *interrupt, unsigned long *made);
 /* Collective: the error for ticks without end at one instant. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank);
+/* What a unit's clocked variables were at their last ticks, Strings and Binaries among them: for a checkpoint, and back, on every rank. */
+void tutti_ticks_pack(const struct tutti_rank *rank, const struct tutti_member *member, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tutti_ticks_unpack(struct tutti_rank *rank, const struct tutti_member *member,
+                                                struct tutti_unparcel *in);
 TUTTI_CHECKED enum tutti_err tutti_ticks_remember(struct tutti_rank *rank, struct tutti_remembered *remembered);
 
 #endif

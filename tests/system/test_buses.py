@@ -139,6 +139,18 @@ class Can(CommandTest):
             row = list(csv.DictReader(file))[-1]
         self.assertEqual((bytes.fromhex(row["b.got"]), float(row["b.last"])), (frame(9, b"x"), 0.0015))
 
+    def test_frames_after_a_checkpoint(self):
+        """A run that is gone on with has the bytes of one that was not interrupted, Binaries between ticks among them; on other ranks, too."""
+        units = [f"bus={BUS}", f"a={PROBE}", f"b={PROBE}", "--connect", "a.CAN=bus.Node1", "--connect", "b.CAN=bus.Node2", "--stop", "0.01",
+                 "--set", f"a.first={frame(9, b'x').hex()}", "--set", f"b.first={frame(8, b'y').hex()}", "--set", f"a.second={frame(7, b'z').hex()}",
+                 "--set", "a.second_at=8000", "--step", "0.001"]
+        self.tutti("run", *units, "-o", "plain.csv")
+        for ranks in ((), ("--threads", "2")):
+            self.tutti("run", *units, "--checkpoint", "half.ckpt", "--every", "0.004", "-o", "again.csv")
+            self.tutti("run", *units, *ranks, "--resume", "half.ckpt", "-o", "again.csv")
+            with open(self.path("again.csv"), "rb") as again, open(self.path("plain.csv"), "rb") as plain:
+                self.assertEqual(again.read(), plain.read())
+
     def test_other_buses_do_not_fit(self):
         text = 'fmi-ls-bus.can; version'
         other = self.altered(PROBE, *[(text, "fmi-ls-bus.lin; version")] * 2)
