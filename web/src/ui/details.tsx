@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The run's inner life: what can be set, steps, time per unit and rank, messages.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
-import { joinEnd, Connector, hierarchical, splitEnd, System, asSystem } from "../model/document";
+import { adopt, joinEnd, Connector, hierarchical, splitEnd, System, asSystem } from "../model/document";
 import { readValue } from "../model/values";
 import { css } from "../plot/colours";
 import { Figure } from "../plot/figure";
@@ -71,8 +71,8 @@ interface Settable {
     readonly connector: Connector;
 }
 
-/** Tunable parameters, and inputs that nothing drives. */
-function settables(): Settable[] {
+/** Tunable parameters, and inputs that nothing drives, of the system that is run. */
+function settables(document: System): Settable[] {
     const found: Settable[] = [];
     const drivenAt = (system: System) => new Set(system.connections.map((connection) => {
         const { element, connector } = splitEnd(system, connection.to);
@@ -90,7 +90,7 @@ function settables(): Settable[] {
                     found.push({ name: hierarchical(prefix, `${element.name}.${connector.name}`), connector });
         }
     };
-    visit(present.value, []);
+    visit(document, []);
     return found;
 }
 
@@ -99,7 +99,8 @@ function SetPane({ run }: { run: LiveRun }) {
     const name = useSignal("");
     const value = useSignal("");
     const closed = over(run.state.value) || (serverInfo.value?.readOnly ?? false);
-    const all = serverInfo.value?.attached ? [] : settables();
+    const { document } = run.info.value;
+    const all = useMemo(() => (serverInfo.value?.attached ? [] : settables(document ? adopt(document) : present.value)), [document, present.value]);
     const shown = all.filter((entry) => entry.name.toLowerCase().includes(filter.value.toLowerCase()));
     const send = async (target: string, connector: Connector | null, text: string) => {
         const read = connector ? readValue(connector, text.trim()) : { value: Number(text) };
