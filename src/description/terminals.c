@@ -104,11 +104,12 @@ static enum tutti_err name_terminal(struct reading *reading, struct tutti_termin
     if (!err && path.length > TUTTI_TERMINALS_PATH)
         err = tutti_xml_fail(reading->xml, TUTTI_ERR_LIMIT, "the name of a terminal has more than %d bytes",
                              TUTTI_TERMINALS_PATH);
+    size_t length = path.length;
     if (!err)
         err = keep(reading, &terminal->path, path.text);
     tutti_text_fini(&path);
     TRY(err);
-    terminal->name = terminal->path + strlen(terminal->path) - strlen(name);
+    terminal->name = terminal->path + length - strlen(name);
     TRY(tutti_map_add(&reading->terminals->paths, terminal->path, (int64_t)reading->items.count - 1, &earlier));
     if (earlier != TUTTI_MAP_NONE)
         report(reading, TUTTI_FINDING_ERROR, "there are two terminals '%s'; names of terminals are unique",
@@ -133,13 +134,14 @@ static enum tutti_err start_terminal(struct reading *reading, const char **attri
         return tutti_fail_memory();
     *terminal = (struct tutti_terminal){.parent = parent, .line = tutti_xml_line(reading->xml)};
     TRY(name_terminal(reading, terminal, name ? name : ""));
-    TRY(keep(reading, &terminal->rule, rule ? rule : "none"));
+    rule = rule ? rule : "none";
+    TRY(keep(reading, &terminal->rule, rule));
     TRY(keep(reading, &terminal->kind, tutti_xml_attribute(attributes, "terminalKind")));
     TRY(keep(reading, &terminal->description, tutti_xml_attribute(attributes, "description")));
-    terminal->matching = matching_of(terminal->rule);
-    if (terminal->matching == TUTTI_MATCHING_OTHER && !strchr(terminal->rule, '.'))
+    terminal->matching = matching_of(rule);
+    if (terminal->matching == TUTTI_MATCHING_OTHER && !strchr(rule, '.'))
         report(reading, TUTTI_FINDING_WARNING,
-               "the matchingRule '%s' is neither of FMI nor in reverse domain name notation", terminal->rule);
+               "the matchingRule '%s' is neither of FMI nor in reverse domain name notation", rule);
     reading->open[reading->level++] = (uint32_t)reading->items.count - 1;
     return TUTTI_OK;
 }

@@ -337,7 +337,7 @@ static enum tutti_err find(const struct joining *joining, const char *name, stru
 enum tutti_err tutti_join_terminals(struct flat *flat, const char *text, const char *equals, bool *found)
 {
     struct joining joining = {.flat = flat, .text = text};
-    struct plug left, right = {0};
+    struct plug left = {0}, right = {0};
     char *name = strndup(text, (size_t)(equals - text));
     enum tutti_err err = name ? find(&joining, name, &left) : tutti_fail_memory();
     free(name);
