@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <tutti/run.h>
 #include <unistd.h>
 
@@ -58,13 +59,25 @@ enum tutti_err tutti_record_file_must_be_regular(const char *path, const char *e
     return TUTTI_OK;
 }
 
-/* A lock of the open file, not of the process: two simulations of one program keep each other out as well. Readers that lock by
- * flock(2), as HDF5 does, are not. File systems without such locks do without. */
-static enum tutti_err lock(int fd, const char *path)
+/* Takes the lock, unless another has it. */
+static bool take_lock(int fd)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES))
-        return TUTTI_OK;
+    return fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+/* A lock of the open file, not of the process: two simulations of one program keep each other out as well. Readers that lock by
+ * flock(2), as HDF5 does, are not. File systems without such locks do without. The kernel may release that of a process with threads a little
+ * after it was killed and waited for, so one try is not enough for a run that takes its place at once. */
+static enum tutti_err lock(int fd, const char *path)
+{
+    enum { TRIES = 50 };
+    const struct timespec nap = {.tv_nsec = 10000000};
+    for (int i = 0; i < TRIES; i++) {
+        if (take_lock(fd))
+            return TUTTI_OK;
+        nanosleep(&nap, NULL);
+    }
     return tutti_fail(TUTTI_ERR_IO,
                       "cannot write %s: another run is writing it; wait for its end, or name another file", path);
 }
@@ -131,8 +144,7 @@ static bool open_again(struct tutti_record_file *file, struct tutti_fs_identity 
         return false;
     }
     file->fd = tutti_fs_move_away(fd);
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    (void)fcntl(file->fd, F_OFD_SETLK, &whole);
+    (void)take_lock(file->fd);
     return lseek(file->fd, 0, SEEK_END) >= 0;
 }
 
