@@ -34,7 +34,7 @@ enum tutti_err tutti_viewer_new(struct tutti_viewer **out, const size_t *picked,
         tutti_viewer_free(viewer);
         return err;
     }
-    if (count > 0)
+    if (count > 0 && viewer->picked)
         memcpy(viewer->picked, picked, count * sizeof *picked);
     *out = viewer;
     return TUTTI_OK;

@@ -348,7 +348,7 @@ static enum tutti_err relay(struct tutti_web_site *site, const struct tutti_web_
                             const struct tutti_web_request *request, struct tutti_http_answer *answer)
 {
     struct tutti_text target = {0};
-    int fd;
+    int fd = -1;
     put_target(&target, request);
     enum tutti_err err = target.failed
                              ? tutti_fail_memory()

@@ -186,8 +186,9 @@ static enum tutti_err renew(struct tutti_web_series *series, struct file *old, c
 {
     struct known known = take_known(series, old);
     drop(series, old);
+    *out = NULL;
     enum tutti_err err = open_file(series, path, st, out);
-    if (!err && has_grown(&known, *out)) {
+    if (*out && has_grown(&known, *out)) {
         struct curve *none = (*out)->curves;
         (*out)->curves = known.curves;
         (*out)->bytes += known.bytes;
@@ -206,10 +207,13 @@ static enum tutti_err find_file(struct tutti_web_series *series, const char *pat
         return tutti_fail(TUTTI_ERR_IO, "there is no result yet");
     while (file && strcmp(file->path, path) != 0)
         file = file->next;
+    enum tutti_err err = TUTTI_OK;
     if (!file)
-        TRY(open_file(series, path, &st, &file));
+        err = open_file(series, path, &st, &file);
     else if (!is_as_it_was(file, &st) && tutti_clock_now() - file->opened > FRESH)
-        TRY(renew(series, file, path, &st, &file));
+        err = renew(series, file, path, &st, &file);
+    if (!file)
+        return err ? err : TUTTI_ERR_MEMORY;
     file->used = tutti_clock_now();
     *out = file;
     return TUTTI_OK;
@@ -287,7 +291,7 @@ static enum tutti_err read_curves(struct tutti_web_series *series, struct file *
         err = tutti_result_read_more(file->result, missing, missing_count, known, values);
     for (size_t i = 0; i < missing_count; i++) {
         struct curve *curve = &file->curves[missing[i]];
-        if (err) {
+        if (err || !room) {
             forget(series, file, curve);
             continue;
         }
@@ -433,11 +437,11 @@ enum tutti_err tutti_web_series_tell(struct tutti_web_series *series, const stru
     struct file *file = NULL;
     pthread_mutex_lock(&series->mutex);
     enum tutti_err err = find_file(series, query->file, &file);
-    if (!err) {
+    if (file) {
         count = pick(file, query->columns, picked);
         err = read_curves(series, file, picked, count);
     }
-    if (!err) {
+    if (file && !err) {
         struct pieces pieces = cut(file, query);
         put_all(out, file, picked, count, &pieces);
         make_room(series, file);
