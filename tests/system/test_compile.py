@@ -309,5 +309,41 @@ class OnNodes(Sources, NodesTest):
         self.assertEqual((outcome["a.x"], outcome["b.x"]), (EXPECTED, EXPECTED))
 
 
+# Scheduled Execution: the partition of a clock of 1/10 s does not return at t = 0.3.
+ENDLESS = FMI3.replace("<CoSimulation modelIdentifier", "<ScheduledExecution modelIdentifier").replace(' canHandleVariableCommunicationStepSize="true"', "").replace(
+    "  </ModelVariables>", """    <Clock name="tick" valueReference="2" causality="input" intervalVariability="constant" intervalDecimal="0.1"/>
+  </ModelVariables>""")
+ENDLESS_C = """#include "fmi3Functions.h"
+static int any;
+const char *fmi3GetVersion(void) { return fmi3Version; }
+fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String path, fmi3Boolean v, fmi3Boolean l, fmi3InstanceEnvironment env,
+ fmi3LogMessageCallback log, fmi3ClockUpdateCallback u, fmi3LockPreemptionCallback a, fmi3UnlockPreemptionCallback b) { return &any; }
+void fmi3FreeInstance(fmi3Instance c) { }
+fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String l[]) { return fmi3OK; }
+fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean td, fmi3Float64 t, fmi3Float64 a, fmi3Boolean sd, fmi3Float64 s) { return fmi3OK; }
+fmi3Status fmi3ExitInitializationMode(fmi3Instance c) { return fmi3OK; }
+fmi3Status fmi3Terminate(fmi3Instance c) { return fmi3OK; }
+fmi3Status fmi3Reset(fmi3Instance c) { return fmi3OK; }
+fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3Float64 v[], size_t nv) { for (size_t i = 0; i < n; i++) v[i] = 1; return fmi3OK; }
+fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Float64 v[], size_t nv) { return fmi3OK; }
+fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference vr, fmi3Float64 t) { for (volatile int n = 0; t > 0.25;) n = !n; return fmi3OK; }
+"""
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Endless(CommandTest):
+    def test_a_partition_that_never_returns(self):
+        """With --timeout its process is given up, and who it was is told; where no process can be, the option is refused."""
+        with zipfile.ZipFile(self.path("endless.fmu"), "w") as archive:
+            archive.writestr("modelDescription.xml", ENDLESS)
+            archive.writestr("sources/buildDescription.xml", BUILD.replace("@SET@", "").replace("@MORE@", ""))
+            for entry, text in {**SOURCES["3"], "decay.c": ENDLESS_C}.items():
+                archive.writestr(f"sources/{entry}", text)
+        self.tutti("compile", "endless.fmu")
+        run = ("run", "a=endless.fmu", f"b={kit_fmu('Dahlquist', '3')}", "--step", "0.1", "--stop", "1", "--timeout", "1", "--quiet")
+        self.refused(*run, status=2, says="--timeout has no effect here")
+        self.refused(*run, "--processes", "2", status=1, says=["a.*0\\.3", "--timeout"])
+
+
 if __name__ == "__main__":
     unittest.main()
