@@ -138,7 +138,7 @@ static enum tutti_err place(const struct tutti_fmu *fmu, struct tutti_text *path
         return tutti_fail(TUTTI_ERR_IO, "cannot make %s: %s", path->text, strerror(errno));
     if (compiler[0] || !find_any(path, digits))
         tutti_text_printf(path, "/%s-%s.fmu", digits, compiler);
-    return path->failed ? tutti_fail_memory() : TUTTI_OK;
+    return path->failed || !path->text ? tutti_fail_memory() : TUTTI_OK;
 }
 
 enum tutti_err tutti_compile_missing(const struct tutti_fmu *fmu, const struct tutti_log *log, char **built)
