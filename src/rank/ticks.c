@@ -150,7 +150,7 @@ static enum tutti_err begin_clock(struct tutti_ticking_unit *unit, uint32_t c)
 {
     const struct tutti_ticking_clock *clock = &unit->clocks[c];
     struct tutti_tick_state *state = &unit->states[c];
-    struct tutti_fraction shift;
+    struct tutti_fraction shift = {0, 1};
     *state = (struct tutti_tick_state){.time = INFINITY, .last_time = NAN, .interval = {0, 1}};
     if (clock->scheduled)
         return begin_scheduled(unit, c);
