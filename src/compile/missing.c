@@ -149,7 +149,7 @@ enum tutti_err tutti_compile_missing(const struct tutti_fmu *fmu, const struct t
     if (has_library(fmu))
         return TUTTI_OK;
     enum tutti_err err = place(fmu, &path);
-    if (!err && stat(path.text, &status) != 0) {
+    if (!err && path.text && stat(path.text, &status) != 0) {
         tutti_log_printf(log, TUTTI_LOG_INFO, fmu->path, "compiled from its sources, as %s", path.text);
         err = tutti_compile(fmu, path.text, &(struct tutti_compile_options){.log = log});
     }
