@@ -391,7 +391,7 @@ enum tutti_err tutti_partition_compute(const struct tutti_partition *partition, 
 
 enum tutti_err tutti_instance_activate(struct tutti_instance *in, uint32_t reference, double t)
 {
-    struct tutti_partition partition = {0};
+    struct tutti_partition partition = {.instance = in};
     struct tutti_modes_watch watch = {0};
     TRY(tutti_call_begin(in, TUTTI_CALL_ACTIVATE));
     TRY(tutti_partition_init(&partition, in, reference, NULL, 0));
