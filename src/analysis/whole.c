@@ -2,6 +2,7 @@
 #include "analysis/whole.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,13 +231,10 @@ static enum tutti_err add_column(struct whole *w, size_t part, size_t column, bo
 
 static char *join(const char *unit, const char *name)
 {
-    size_t length = strlen(unit), rest = strlen(name);
-    char *text = malloc(length + rest + 2);
-    if (text) {
-        memcpy(text, unit, length);
-        text[length] = '.';
-        memcpy(text + length + 1, name, rest + 1);
-    }
+    size_t size = strlen(unit) + strlen(name) + sizeof ".";
+    char *text = malloc(size);
+    if (text)
+        snprintf(text, size, "%s.%s", unit, name);
     return text;
 }
 
