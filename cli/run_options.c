@@ -144,7 +144,8 @@ int run_exit_status(enum tutti_err err)
     switch (err) {
     case TUTTI_OK: return EXIT_DONE;
     case TUTTI_ERR_ARGUMENT: return EXIT_USAGE;
-    case TUTTI_ERR_INTERRUPTED: return 128 + (int)signals_received;
+    /* Without a signal it was no person: code of an FMU can write into the memory that ranks share. */
+    case TUTTI_ERR_INTERRUPTED: return signals_received ? 128 + (int)signals_received : EXIT_FAILED;
     default: return EXIT_FAILED;
     }
 }

@@ -42,7 +42,7 @@ def documents(path):
             if not name.endswith(".ssd"):
                 continue
             content = archive.read(name)
-            yield name, content, SSD, rb'SystemStructureDescription\s+version="(\d)'
+            yield name, content, SSD, rb'SystemStructureDescription\b[^>]*?\sversion="(\d)'
             for values in INLINE.findall(content):
                 space = NAMESPACE.search(content).group()
                 values = values.replace(b"ParameterSet", b"ParameterSet " + space, 1)
