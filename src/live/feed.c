@@ -64,14 +64,27 @@ static void copy(struct tutti_bar *to, const struct tutti_bar *from, size_t colu
     memcpy(to->final, from->final, columns * sizeof(double));
 }
 
-/* `next` follows `bar`. fmin and fmax leave NaN out. */
+/* As fmin and fmax, which leave NaN out, but without a call: these are made for every value of every row. */
+static double lesser(double a, double b)
+{
+    return b < a || isnan(a) ? b : a;
+}
+
+static double greater(double a, double b)
+{
+    return b > a || isnan(a) ? b : a;
+}
+
+/* `next` follows `bar`. */
 static void join(struct tutti_bar *bar, const struct tutti_bar *next, size_t columns)
 {
+    double *restrict least = bar->least, *restrict greatest = bar->greatest;
+    const double *low = next->least, *high = next->greatest;
     bar->last = next->last;
     bar->rows += next->rows;
     for (size_t c = 0; c < columns; c++) {
-        bar->least[c] = fmin(bar->least[c], next->least[c]);
-        bar->greatest[c] = fmax(bar->greatest[c], next->greatest[c]);
+        least[c] = lesser(least[c], low[c]);
+        greatest[c] = greater(greatest[c], high[c]);
     }
     memcpy(bar->final, next->final, columns * sizeof(double));
 }
