@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,17 +13,23 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "conduct/settle.h"
 #include "fmi/ended.h"
 
 enum {
-    AHEAD = 4,       /* runs that a worker has been told of */
-    NAP_MS = 100,    /* how long we wait for news */
-    PIECE = 1 << 16, /* bytes that are read at once */
+    FEW_AHEAD = 4,    /* runs that a worker is told of before it comes to them */
+    MOST_AHEAD = 256, /* the same, where runs are short */
+    WAIT_MS = 100,    /* how long we wait for news */
+    PIECE = 1 << 16,  /* bytes that are read at once */
 };
+/* Short runs: each record that wakes us costs more than a run. We sleep so many seconds, and find many records then. */
+static const double NAP = 1e-3;
+
 /* What is in front of a record, on its way from a worker. */
 struct frame {
     uint64_t size;
@@ -32,8 +39,10 @@ struct frame {
 struct worker {
     pid_t pid; /* 0: none */
     int fd;
-    size_t runs[AHEAD]; /* that it was told of, the oldest first */
-    unsigned count;
+    size_t runs[MOST_AHEAD]; /* that are its own, the oldest first */
+    unsigned count, told;    /* so many of them it knows of */
+    unsigned ahead;          /* at most */
+    double heard_at;
     bool leaves;
     struct tutti_parcel in;
 };
@@ -121,7 +130,9 @@ static enum tutti_err start_worker(struct pool *pool, struct worker *worker)
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     worker->pid = pid;
     worker->fd = pair[0];
-    worker->count = 0;
+    worker->count = worker->told = 0;
+    worker->ahead = FEW_AHEAD;
+    worker->heard_at = tutti_clock_now();
     worker->leaves = false;
     tutti_parcel_reset(&worker->in);
     return TUTTI_OK;
@@ -148,14 +159,20 @@ static bool take_next(struct pool *pool, size_t *run)
     return true;
 }
 
-/* Tells a worker of runs until it has some ahead. One that cannot be told has ended, which is seen later: the run is in its list. */
 static void feed(struct pool *pool, struct worker *worker, unsigned ahead)
 {
     size_t run;
-    while (worker->count < ahead && take_next(pool, &run)) {
+    while (worker->count < ahead && worker->count < worker->ahead && take_next(pool, &run))
         worker->runs[worker->count++] = run;
-        (void)!send(worker->fd, &run, sizeof run, MSG_NOSIGNAL);
-    }
+}
+
+/* One that cannot be told has ended, which is seen later: the runs are in its list. */
+static void tell(struct worker *worker)
+{
+    size_t news = (worker->count - worker->told) * sizeof *worker->runs;
+    if (news > 0)
+        (void)!send(worker->fd, worker->runs + worker->told, news, MSG_NOSIGNAL);
+    worker->told = worker->count;
 }
 
 /* ---- what they say ---- */
@@ -163,13 +180,23 @@ static void feed(struct pool *pool, struct worker *worker, unsigned ahead)
 static void forget_oldest(struct worker *worker)
 {
     worker->count--;
+    worker->told--;
     memmove(worker->runs, worker->runs + 1, worker->count * sizeof *worker->runs);
+}
+
+/* It is to have enough ahead for two naps. */
+static void look_ahead(struct worker *worker, unsigned records)
+{
+    double now = tutti_clock_now(), each = (now - worker->heard_at) / fmax(records, 1), wanted = 2 * NAP / each;
+    worker->ahead = wanted > MOST_AHEAD ? MOST_AHEAD : wanted > FEW_AHEAD ? (unsigned)wanted : FEW_AHEAD;
+    worker->heard_at = now;
 }
 
 /* All records that are whole. */
 static enum tutti_err take_records(struct pool *pool, struct worker *worker)
 {
     size_t at = 0;
+    unsigned records = 0;
     struct frame frame;
     while (worker->in.size - at >= sizeof frame) {
         memcpy(&frame, worker->in.bytes + at, sizeof frame);
@@ -180,10 +207,13 @@ static enum tutti_err take_records(struct pool *pool, struct worker *worker)
         worker->leaves = frame.leaves != 0;
         if (worker->count > 0)
             forget_oldest(worker);
+        records++;
         TRY(pool->order->done(pool->order->context, record));
     }
     memmove(worker->in.bytes, worker->in.bytes + at, worker->in.size - at);
     worker->in.size -= at;
+    if (records > 0)
+        look_ahead(worker, records);
     return TUTTI_OK;
 }
 
@@ -242,7 +272,7 @@ static enum tutti_err listen_to_all(struct pool *pool)
 {
     for (unsigned w = 0; w < pool->count; w++)
         pool->polled[w] = (struct pollfd){.fd = pool->workers[w].pid ? pool->workers[w].fd : -1, .events = POLLIN};
-    if (poll(pool->polled, pool->count, NAP_MS) < 0 && errno != EINTR)
+    if (poll(pool->polled, pool->count, WAIT_MS) < 0 && errno != EINTR)
         return tutti_fail(TUTTI_ERR_IO, "cannot wait for workers: %s", strerror(errno));
     for (unsigned w = 0; w < pool->count; w++) {
         struct worker *worker = &pool->workers[w];
@@ -259,7 +289,7 @@ static enum tutti_err listen_to_all(struct pool *pool)
 static enum tutti_err feed_all(struct pool *pool, bool *busy)
 {
     *busy = false;
-    for (unsigned ahead = 1; ahead <= AHEAD; ahead++) /* first one for each, so that few runs are shared by all */
+    for (unsigned ahead = 1; ahead <= MOST_AHEAD; ahead++) /* first one for each, so that few runs are shared by all */
         for (unsigned w = 0; w < pool->count; w++) {
             struct worker *worker = &pool->workers[w];
             size_t run;
@@ -274,7 +304,20 @@ static enum tutti_err feed_all(struct pool *pool, bool *busy)
                 feed(pool, worker, ahead);
             *busy = *busy || worker->count > 0 || (worker->pid && worker->leaves); /* another takes its place */
         }
+    for (unsigned w = 0; w < pool->count; w++)
+        if (pool->workers[w].pid)
+            tell(&pool->workers[w]);
     return TUTTI_OK;
+}
+
+/* If all that work have enough to do meanwhile. */
+static void nap(const struct pool *pool)
+{
+    bool short_runs = true;
+    for (unsigned w = 0; w < pool->count; w++)
+        short_runs = short_runs && (!pool->workers[w].pid || pool->workers[w].ahead > FEW_AHEAD);
+    if (short_runs)
+        nanosleep(&(struct timespec){.tv_nsec = (long)(NAP * 1e9)}, NULL);
 }
 
 static enum tutti_err go(struct pool *pool)
@@ -285,6 +328,7 @@ static enum tutti_err go(struct pool *pool)
         TRY(feed_all(pool, &busy));
         if (!busy && pool->again.count == 0)
             return TUTTI_OK;
+        nap(pool);
         TRY(listen_to_all(pool));
         pool->order->idle(pool->order->context);
         if (interrupt && *interrupt)
