@@ -383,7 +383,7 @@ static enum tutti_err resume(struct tutti_output *output, struct tutti_bytes fro
         return tutti_record_file_fail_mark(path ? path : "the rows");
     if (output->target.watcher)
         TRY(open_watch(output));
-    if (!path)
+    if (!path || output->rows == 0) /* then the first row makes the file, as it would have done */
         return TUTTI_OK;
     stays = stays && !tutti_record_is_stream(path);
     TRY(open_file(output, stays ? &mark : NULL));
@@ -402,9 +402,7 @@ enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti
     TRY(lay_out(output));
     if (target->resume.size > 0)
         return resume(output, target->resume);
-    if (target->watcher)
-        TRY(open_watch(output));
-    return target->path ? open_file(output, NULL) : TUTTI_OK;
+    return target->watcher ? open_watch(output) : TUTTI_OK;
 }
 
 enum tutti_err tutti_output_mark(struct tutti_output *output, struct tutti_parcel *mark)
@@ -439,15 +437,23 @@ static enum tutti_err record_row(struct tutti_output *output, double t)
     return output->format->flush(output->recorder);
 }
 
+/* A file is made new with its first row: a run that fails before it has one does not cost an earlier result. */
+static enum tutti_err begin(struct tutti_output *output, double t)
+{
+    if (output->target.path && !output->format)
+        TRY(open_file(output, NULL));
+    TRY(watch_growth(output, t));
+    note_fixed(output);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_output_row(struct tutti_output *output, double t)
 {
     take_values(output);
     if (__builtin_expect(output->watches_nan, 1))
         output->watches_nan = !warn_of_nan(output, t);
-    if (__builtin_expect(!output->begun, 0)) {
-        TRY(watch_growth(output, t));
-        note_fixed(output);
-    }
+    if (__builtin_expect(!output->begun, 0))
+        TRY(begin(output, t));
     if (output->rises)
         warn_of_growth(output, t);
     if (output->format) {

@@ -58,8 +58,8 @@ struct tutti_output {
     double first_row, last_row;
 };
 
-/* `target` is copied, what it names and `columns` are borrowed until close. The file is written also when the process dies
- * (base/crash.h): `output` must stay where it is. */
+/* `target` is copied, what it names and `columns` are borrowed until close. A new file is made with the first row: until then an
+ * earlier one stays as it is. The file is written also when the process dies (base/crash.h): `output` must stay where it is. */
 TUTTI_CHECKED enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti_output_target *target,
                                                const struct tutti_column *columns, size_t count);
 /* The columns' values at t. */

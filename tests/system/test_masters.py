@@ -50,8 +50,10 @@ class Refusals(MasterTest):
 
     def test_correct_solve(self):
         units = f"a={test_fmu('Mixer', '2')}", f"b={test_fmu('Mixer', '2')}", *connect("a.y1=b.u1", "b.y1=a.u1"), "--stop", "1"
+        self.write("none.csv", "the result of yesterday")
         self.refuse("--correct", "solve", units=units, status=1,
                     says=["reads units in an algebraic loop again", r"'a' \(.*Mixer_fmi2.fmu\)", "use --interface me"])
+        self.assertEqual(pathlib.Path(self.path("none.csv")).read_text(encoding="utf-8"), "the result of yesterday")
         self.refuse("--correct=nonsense", units=units, says="--correct takes linear or solve, not 'nonsense'")
 
     def test_a_quantum(self):

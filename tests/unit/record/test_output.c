@@ -60,10 +60,13 @@ static void fixed_parameters_that_change(void **state)
     assert_non_null(strstr(said, "'g' is a fixed parameter, but the FMU has changed it from 9.81 to 0: a .mat file"));
 }
 
-/* Nothing was recorded: there is nothing to tell. */
+/* Nothing was recorded: there is nothing to tell, and what an earlier run recorded stays. */
 static void no_rows(void **state)
 {
     (void)state;
+    record("none.mat", 9.81);
+    size_t before, after;
+    char *earlier = slurp_file(scratch_path(&scratch, "none.mat"), &before);
     const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = note};
     const double g = 9.81;
     const struct tutti_column column = {.name = "g", .type = TUTTI_TYPE_FLOAT64, .value = &g, .fixed = true};
@@ -72,6 +75,11 @@ static void no_rows(void **state)
     assert_ok(tutti_output_open(&output, &target, &column, 1));
     assert_ok(tutti_output_close(&output));
     assert_string_equal(said, "");
+    char *now = slurp_file(target.path, &after);
+    assert_int_equal(after, before);
+    assert_memory_equal(now, earlier, after);
+    free(now);
+    free(earlier);
 }
 
 /* --- runs that are interrupted */
