@@ -530,8 +530,9 @@ enum tutti_err tutti_ticks_pass(struct tutti_rank *rank)
 
 /* ---- partitions one after the other ---- */
 
-/* The clock that ticks next; NULL: another one may tick then, too, or none does before `until`. */
-static struct tutti_tick_state *find_next(const struct tutti_ticks *ticks, double until)
+/* The clock that ticks next; NULL: another one may tick then, too, or none does before `until`. *others: the first time at which another one
+ * may tick, or `until`. */
+static struct tutti_tick_state *find_next(const struct tutti_ticks *ticks, double until, double *others)
 {
     struct tutti_tick_state *first = NULL;
     double t = until - ticks->apart, other = INFINITY;
@@ -544,6 +545,7 @@ static struct tutti_tick_state *find_next(const struct tutti_ticks *ticks, doubl
         } else if (time < other)
             other = time;
     }
+    *others = fmin(other, until) - ticks->apart;
     return other - t > ticks->apart ? first : NULL;
 }
 
@@ -571,18 +573,58 @@ static inline enum tutti_err tick_alone(struct tutti_ticking_unit *unit, uint32_
     return TUTTI_OK;
 }
 
+/* Ticks of one periodic clock, the first one before `bound`, up to `most` of them, while none of the others changes when it ticks
+ * (ticks->steady): what begin_tick does, of which nothing is looked up again. */
+static enum tutti_err run_alone(struct tutti_ticking_unit *unit, uint32_t c, double bound, unsigned long most,
+                                const volatile sig_atomic_t *interrupt, unsigned long *made)
+{
+    struct tutti_rank *rank = unit->rank;
+    struct tutti_member *member = unit->member;
+    struct tutti_tick_state *state = &unit->states[c];
+    const struct tutti_rank_partition *partition = unit->clocks[c].partition;
+    const double apart = rank->ticks->apart;
+    struct tutti_instant now = state->last, next = state->next;
+    double t = state->time;
+    enum tutti_err err = TUTTI_OK;
+    tutti_rank_tell_unit(rank, member->component);
+    do {
+        double time = t;
+        rank->t = rank->target = member->now.t = state->last_time = time;
+        state->ticks++;
+        now = next;
+        tutti_instant_move(&next, state->interval);
+        t = tutti_instant_time(&next);
+        ++*made;
+        if (__builtin_expect(!(t - time > apart), 0) && tutti_time_reached(time, t, rank->span))
+            err = too_short(unit, c);
+        else
+            err = tutti_rank_partition_tick(partition, rank, member, &rank->ticks->watch);
+    } while (err == TUTTI_OK && t < bound && *made < most && !(interrupt && *interrupt));
+    state->last = unit->now = now;
+    state->next = next;
+    state->time = t;
+    return err;
+}
+
 static enum tutti_err run(struct tutti_rank *rank, double until, unsigned long most,
                           const volatile sig_atomic_t *interrupt, unsigned long *made)
 {
     const struct tutti_ticks *ticks = rank->ticks;
     while (*made < most && !(interrupt && *interrupt)) {
-        struct tutti_tick_state *state = find_next(ticks, until);
+        double others;
+        struct tutti_tick_state *state = find_next(ticks, until, &others);
         if (!state || state->time <= rank->t)
             break;
         struct tutti_ticking_unit *unit = ticks->of[state - ticks->states];
-        rank->t = rank->target = state->time;
-        ++*made;
-        enum tutti_err err = tick_alone(unit, (uint32_t)(state - unit->states));
+        uint32_t c = (uint32_t)(state - unit->states);
+        enum tutti_err err;
+        if (ticks->steady && is_periodic(&unit->clocks[c])) {
+            err = run_alone(unit, c, others, most, interrupt, made);
+        } else {
+            rank->t = rank->target = state->time;
+            ++*made;
+            err = tick_alone(unit, c);
+        }
         if (__builtin_expect(err != TUTTI_OK, 0))
             return tutti_fail_about(err, unit->member->unit->name, NULL, rank->t);
     }
@@ -899,6 +941,20 @@ static bool may_run(const struct tutti_rank *rank)
     return true;
 }
 
+/* Do all clocks know their intervals, whatever ticks? */
+static bool are_steady(const struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        for (uint32_t c = 0; c < rank->ticks->units[m].clock_count; c++) {
+            const struct tutti_ticking_clock *clock = &rank->ticks->units[m].clocks[c];
+            bool asked = clock->kind == TUTTI_INTERVAL_CHANGING || clock->kind == TUTTI_INTERVAL_COUNTDOWN ||
+                         (clock->kind == TUTTI_INTERVAL_TUNABLE && !clock->described);
+            if (clock->input && asked && !clock->scheduled)
+                return false;
+        }
+    return true;
+}
+
 enum tutti_err tutti_ticks_open(struct tutti_rank *rank)
 {
     const struct tutti_system *system = rank->job->system;
@@ -923,5 +979,6 @@ enum tutti_err tutti_ticks_open(struct tutti_rank *rank)
     double largest = fmax(fmax(fabs(rank->times.start), fabs(rank->times.stop)), fabs(rank->span));
     ticks->apart = 16 * 2.220446049250313e-16 * largest; /* twice that */
     ticks->runs = may_run(rank);
+    ticks->steady = are_steady(rank);
     return TUTTI_OK;
 }
