@@ -126,6 +126,7 @@ static int conduct(struct run_options *run, const char *stats_path)
                             .output_path = output_path,
                             .step_log = options->step_log ? tutti_fs_absolute(options->step_log) : NULL};
     struct tutti_run_stats stats;
+    options->ends_hangs = !launcher_is_mpi();
     account_begin(&ending.account, options);
     tutti_options_set_finished(options, tell, &ending);
     if (stats_path) {

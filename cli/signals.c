@@ -66,6 +66,14 @@ static struct {
     _Atomic int pressed;           /* the signal that asked for the end once more */
 } watcher;
 
+static double timeout; /* of the run whose FMUs run here; 0: there is none. Set before there is a watcher */
+
+/* A call of a thread, as it was seen last. */
+struct seen_call {
+    struct tutti_shown_call call;
+    double since, looked;
+};
+
 static bool has_watcher(void)
 {
     return atomic_load(&watcher.process) == getpid();
@@ -145,8 +153,43 @@ static void handle_stops(void)
     }
 }
 
+/* A call that may never end: the run is lost, but not its rows. */
+static void end_hung(size_t thread)
+{
+    char where[1024], seconds[32];
+    size_t length = tutti_instance_where_in_thread(thread, where, sizeof where);
+    snprintf(seconds, sizeof seconds, "%g", timeout);
+    claim_end();
+    say("tutti: error: a call of an FMU has not come back for ");
+    say(seconds);
+    say(" s (--timeout): ");
+    say(length > 0 ? where : "it has by now");
+    say(kept());
+    say(". Raise --timeout if it may take that long, or ask the FMU's author\n");
+    tutti_crash_run();
+    _exit(EXIT_FAILED);
+}
+
+/* Which calls are those that were seen before? */
+static void look_for_hangs(struct seen_call *seen)
+{
+    double now = tutti_clock_now();
+    for (size_t i = 0; i < TUTTI_SHOWN_THREADS; i++) {
+        struct tutti_shown_call call = tutti_instance_look_at_thread(i);
+        bool same = call.instance && memcmp(&call, &seen[i].call, sizeof call) == 0;
+        /* A process that was stopped, and looks rarely, has seen nothing. */
+        if (!same || now - seen[i].looked > fmax(timeout / 2, 1))
+            seen[i].since = now;
+        seen[i].call = call;
+        seen[i].looked = now;
+        if (same && now - seen[i].since > timeout)
+            end_hung(i);
+    }
+}
+
 static void *watch(void *unused)
 {
+    static struct seen_call seen[TUTTI_SHOWN_THREADS];
     const struct timespec moment = {.tv_nsec = 200000000};
     tutti_thread_own();
     atomic_store(&watcher.thread, gettid());
@@ -155,6 +198,8 @@ static void *watch(void *unused)
         (void)nanosleep(&moment, NULL); /* a signal cuts it short */
         if (in_run)
             handle_stops(); /* an FMU may have put handlers of its own there */
+        if (in_run && timeout > 0)
+            look_for_hangs(seen);
         if (!atomic_load(&watcher.pressed))
             continue;
         pressed_at = fmin(pressed_at, tutti_clock_now());
@@ -387,6 +432,8 @@ enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti
 {
     enum tutti_err err;
     records = true;
+    if (options->has_timeout && options->ends_hangs && options->processes == 0 && !options->nodes)
+        timeout = options->timeout;
     if (!options->nodes) /* where that code runs then */
         signals_enter_fmus();
     begin_run();

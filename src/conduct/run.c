@@ -61,10 +61,11 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
     if (options->has_timeout && !(options->timeout > 0))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--timeout takes a number of seconds greater than 0, not %s",
                           NUMBER(options->timeout));
-    if (options->has_timeout && options->processes == 0 && !options->nodes)
+    if (options->has_timeout && options->processes == 0 && !options->nodes && !options->ends_hangs)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--timeout has no effect here: only processes can be given up; use it with "
-                          "--processes or --nodes, or leave it out");
+                          "--timeout has no effect here: only processes can be given up, and a program that runs units "
+                          "itself, or under mpiexec, cannot end itself; use it with --processes or --nodes, or leave "
+                          "it out");
     TRY(check_recovery(options));
     TRY(tutti_along_check(options));
     return check_confinement(options);

@@ -47,6 +47,7 @@ static inline enum tutti_err tutti_call_begin(struct tutti_instance *in, enum tu
     if (__builtin_expect(!tutti_call_may(in, call), 0))
         return tutti_call_forbidden(in, call);
     in->call = call;
+    in->calls++;
     return TUTTI_OK;
 }
 

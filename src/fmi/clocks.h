@@ -18,6 +18,8 @@ void tutti_instance_clocks_pass(struct tutti_instance *instance);
 TUTTI_CHECKED enum tutti_err tutti_instance_clocks_check(const struct tutti_instance *instance, enum tutti_call call,
                                                          const uint32_t *references, size_t count);
 
+/* The clock whose partition is being computed, or was last; NULL: none was. Async-signal-safe. */
+const char *tutti_instance_partition(const struct tutti_instance *instance);
 /* Inside of a partition: the FMU calls back. */
 void tutti_instance_clock_update(struct tutti_instance *instance);
 /* Around code that no other partition may interrupt. */

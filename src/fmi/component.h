@@ -39,6 +39,7 @@ struct tutti_instance {
     enum tutti_call call; /* the last one made, for messages and crash reports */
     enum tutti_type call_type;
     unsigned deferred; /* messages.texts->deferred that are not told yet */
+    unsigned calls;    /* that were begun, but for those that tell another time each (triple.h) */
     bool refused;      /* the last call ended with an Error that did not end all: `refusal` */
     const struct tutti_binding *binding;
     void *const *functions;  /* library->functions, one load nearer */

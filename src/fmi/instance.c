@@ -218,6 +218,11 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     return TUTTI_OK;
 }
 
+/* Where threads keep what they call; more than these are not told of. */
+static _Atomic(struct tutti_instance **) shown_threads[TUTTI_SHOWN_THREADS];
+/* Held while the call of another thread is looked at, and where instances end. */
+static pthread_mutex_t shown_lives = PTHREAD_MUTEX_INITIALIZER;
+
 static void call_free(void *context)
 {
     struct tutti_instance *in = context;
@@ -262,6 +267,7 @@ void tutti_instance_free(struct tutti_instance *in)
         in->options.log = NULL;
         return;
     }
+    pthread_mutex_lock(&shown_lives);
     pthread_mutex_destroy(&in->messages.lock);
     free(in->messages.texts);
     free((char *)in->options.name);
@@ -269,6 +275,7 @@ void tutti_instance_free(struct tutti_instance *in)
     free(in->refusal);
     free(in->scratch);
     free(in);
+    pthread_mutex_unlock(&shown_lives);
 }
 
 void tutti_instance_go_on(bool allowed)
@@ -470,10 +477,9 @@ static size_t put(char *out, size_t size, size_t at, const char *text)
     return at;
 }
 
-size_t tutti_instance_where(char *out, size_t size)
+/* Where it is, after what is there already; returns the new length. */
+static size_t tell_where(const struct tutti_instance *in, char *out, size_t size, size_t at)
 {
-    const struct tutti_instance *in = tutti_call_current;
-    size_t at = 0;
     if (in && size > 0) {
         const char *name = tutti_call_function(in);
         bool typed = in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET;
@@ -484,6 +490,10 @@ size_t tutti_instance_where(char *out, size_t size)
         at = put(out, size, at, ") in ");
         at = put(out, size, at, name ? name : "a call");
         at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
+        const char *partition = in->call == TUTTI_CALL_ACTIVATE ? tutti_instance_partition(in) : NULL;
+        at = put(out, size, at, partition ? " for the clock '" : "");
+        at = put(out, size, at, partition ? partition : "");
+        at = put(out, size, at, partition ? "'" : "");
         at = put(out, size, at, tutti_call_is_about_states(in) ? " (--rollback fork does without)" : "");
         at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
         at = put(out, size, at, isnan(in->time) ? "" : TIME(in->time));
@@ -493,12 +503,14 @@ size_t tutti_instance_where(char *out, size_t size)
     return at;
 }
 
-/* Where threads keep what they call; more than these are not told of. */
-static _Atomic(struct tutti_instance **) shown_threads[64];
+size_t tutti_instance_where(char *out, size_t size)
+{
+    return tell_where(tutti_call_current, out, size, 0);
+}
 
 void tutti_instance_show_thread(bool shown)
 {
-    for (size_t i = 0; i < sizeof shown_threads / sizeof *shown_threads; i++) {
+    for (size_t i = 0; i < TUTTI_SHOWN_THREADS; i++) {
         struct tutti_instance **before = shown ? NULL : &tutti_call_current;
         if (atomic_compare_exchange_strong(&shown_threads[i], &before, shown ? &tutti_call_current : NULL))
             return;
@@ -507,18 +519,42 @@ void tutti_instance_show_thread(bool shown)
 
 size_t tutti_instance_where_all(char *out, size_t size)
 {
-    struct tutti_instance *own = tutti_call_current;
     size_t at = 0;
-    for (size_t i = 0; i < sizeof shown_threads / sizeof *shown_threads; i++) {
+    for (size_t i = 0; i < TUTTI_SHOWN_THREADS; i++) {
         struct tutti_instance **thread = shown_threads[i];
-        tutti_call_current = thread ? *thread : NULL;
-        if (!tutti_call_current)
+        if (!thread || !*thread)
             continue;
         at = put(out, size, at, at > 0 ? ", or " : "");
-        at += tutti_instance_where(out + at, size - at);
+        at = tell_where(*thread, out, size, at);
     }
-    tutti_call_current = own;
     return at;
+}
+
+/* The thread writes on meanwhile: whatever is read differs from what was read before, unless it is in one call all the time. */
+static __attribute__((no_sanitize("thread"))) struct tutti_shown_call look_at_thread(
+    struct tutti_instance *const *thread)
+{
+    const struct tutti_instance *in = thread ? *(struct tutti_instance *const volatile *)thread : NULL;
+    if (!in)
+        return (struct tutti_shown_call){0};
+    return (struct tutti_shown_call){in, in->calls, (uint32_t)in->call, in->time};
+}
+
+struct tutti_shown_call tutti_instance_look_at_thread(size_t thread)
+{
+    pthread_mutex_lock(&shown_lives);
+    struct tutti_shown_call call = look_at_thread(shown_threads[thread]);
+    pthread_mutex_unlock(&shown_lives);
+    return call;
+}
+
+size_t tutti_instance_where_in_thread(size_t thread, char *out, size_t size)
+{
+    pthread_mutex_lock(&shown_lives);
+    struct tutti_instance **of = shown_threads[thread];
+    size_t length = tell_where(of ? *of : NULL, out, size, 0);
+    pthread_mutex_unlock(&shown_lives);
+    return length;
 }
 
 bool tutti_instance_is_mixed(void)

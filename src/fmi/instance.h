@@ -141,6 +141,17 @@ void tutti_instance_go_on(bool allowed);
 size_t tutti_instance_where(char *out, size_t size);
 /* Makes the calls of this thread known to tutti_instance_where_all; false: not any more, which it must say before it ends. */
 void tutti_instance_show_thread(bool shown);
+enum { TUTTI_SHOWN_THREADS = 64 }; /* at most */
+/* A call that such a thread is in; `instance` is NULL if it is in none. Two that are equal, with whatever time between them, are one call. */
+struct tutti_shown_call {
+    const void *instance;
+    uint32_t calls, call;
+    double time;
+};
+/* From another thread. `thread` < TUTTI_SHOWN_THREADS. */
+struct tutti_shown_call tutti_instance_look_at_thread(size_t thread);
+/* As tutti_instance_where, of that thread. */
+size_t tutti_instance_where_in_thread(size_t thread, char *out, size_t size);
 /* The same of all such threads, with ", or " between them, in a process that shares the memory of theirs, which has ended. */
 size_t tutti_instance_where_all(char *out, size_t size);
 /* Its FMU's calls may have reached functions of the program (library.h, is_mixed): a crash need not be its own fault.

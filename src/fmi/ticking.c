@@ -31,7 +31,8 @@ struct tutti_instance_clocks {
     uint32_t clock_count, clocked_count;
     uint32_t
         computed; /* 1 + the place of the clock whose partition was computed last; 0: none since something else happened */
-    int locks;    /* that are held */
+    uint32_t begun; /* 1 + the place of the one whose partition was begun last; 0: none */
+    int locks;      /* that are held */
 };
 
 static int compare_clocks(const void *a, const void *b)
@@ -377,6 +378,7 @@ enum tutti_err tutti_partition_compute(const struct tutti_partition *partition, 
     in->time = t;
     in->callback_error = TUTTI_OK;
     clocks->locks = 0;
+    clocks->begun = partition->place + 1;
     tutti_call_current = in;
     enum tutti_status status = in->binding->activate(in, partition->reference, t);
     tutti_modes_check_call(in, watch);
@@ -399,6 +401,12 @@ enum tutti_err tutti_instance_activate(struct tutti_instance *in, uint32_t refer
     enum tutti_err err = tutti_partition_compute(&partition, &watch, t);
     tutti_modes_leave(&watch, frame);
     return err;
+}
+
+const char *tutti_instance_partition(const struct tutti_instance *in)
+{
+    const struct tutti_instance_clocks *clocks = in->clocks;
+    return clocks && clocks->begun > 0 ? clocks->clocks[clocks->begun - 1].var->name : NULL;
 }
 
 void tutti_instance_clock_update(struct tutti_instance *in)

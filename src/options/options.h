@@ -63,7 +63,9 @@ struct tutti_run_options {
     struct tutti_orders *orders; /* to the run, from those who watch it (fabric/orders.h); NULL: there are none */
     bool prefers_exchange; /* an FMU that has both interfaces runs by Model Exchange, if `interface` leaves it open */
     bool spares_nodes;     /* nodes that do not answer are done without */
-    const uint8_t *run_id; /* NULL: none was given */
+    bool
+        ends_hangs; /* the program ends itself, with what was recorded, where a call of an FMU takes longer than `timeout` */
+    const uint8_t *run_id;                  /* NULL: none was given */
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
     const char *within; /* files are read only if they have an alias, or lie below this folder; NULL: all may be */

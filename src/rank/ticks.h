@@ -70,7 +70,7 @@ struct tutti_ticks {
     double
         apart; /* times of the run that differ by more do not mean one point; a bound for what base/time.h allows for rounding */
     struct tutti_modes_watch watch;
-    bool runs; /* partitions alone, none of which makes another tick: tutti_ticks_run ... */
+    bool runs;   /* partitions alone, none of which makes another tick: tutti_ticks_run ... */
     bool steady; /* ... nor changes when another one ticks */
 };
 

@@ -103,7 +103,7 @@ class Failed(AccountTest):
         self.assertNotIn("steps", account)
 
     def test_wrong_command_line_is_no_run(self):
-        self.refused("run", kit_fmu("Tracker", "2"), "--timeout", "3", "--stats", "stats.json", status=2, says="--timeout")
+        self.refused("run", kit_fmu("Tracker", "2"), "--timeout", "0", "--stats", "stats.json", status=2, says="--timeout")
         self.assertFalse(os.path.exists(self.path("stats.json")))
 
     def test_interrupted(self):

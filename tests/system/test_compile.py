@@ -3,6 +3,7 @@
 """`tutti compile` and `tutti run --compile`: FMUs of sources, for FMI 2.0 and 3.0, with the system's compiler. The models are written here:
 x' = -k x by explicit Euler steps, so that the value after n steps is known to the bit."""
 import ctypes
+import json
 import os
 import shutil
 import subprocess
@@ -333,7 +334,7 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference vr, fmi
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
 class Endless(CommandTest):
     def test_a_partition_that_never_returns(self):
-        """With --timeout its process is given up, and who it was is told; where no process can be, the option is refused."""
+        """With --timeout its process is given up, or, where there is none, the run ends; who it was is told, and rows are kept."""
         with zipfile.ZipFile(self.path("endless.fmu"), "w") as archive:
             archive.writestr("modelDescription.xml", ENDLESS)
             archive.writestr("sources/buildDescription.xml", BUILD.replace("@SET@", "").replace("@MORE@", ""))
@@ -341,8 +342,19 @@ class Endless(CommandTest):
                 archive.writestr(f"sources/{entry}", text)
         self.tutti("compile", "endless.fmu")
         run = ("run", "a=endless.fmu", f"b={kit_fmu('Dahlquist', '3')}", "--step", "0.1", "--stop", "1", "--timeout", "1", "--quiet")
-        self.refused(*run, status=2, says="--timeout has no effect here")
+        where = "instance a .*fmi3ActivateModelPartition for the clock 'tick' at t = 0\\.3; everything recorded so far is kept"
+        for fabric in ((), ("--threads", "2")):
+            with self.subTest(fabric=fabric):
+                self.refused(*run, *fabric, "-o", "kept.csv", "--stats", "stats.json", status=1, says=["not come back for 1 s", where])
+                self.assertEqual(self.result("kept.csv").times[-1], 0.3)
+                with open(self.path("stats.json"), encoding="utf-8") as file:
+                    self.assertRegex(json.load(file)["error"], where)
         self.refused(*run, "--processes", "2", status=1, says=["a.*0\\.3", "--timeout"])
+
+    def test_a_slow_run_is_no_hang(self):
+        """Many calls that take less each; a wait for the clock."""
+        for options in (("--solver", "euler", "--solver-step", "1e-7", "--step", "0.002", "--stop", "0.2"), ("--realtime", "0.1", "--step", "0.2")):
+            self.tutti("run", kit_fmu("VanDerPol", "2"), "--interface", "me", "--stop", "0.2", *options, "--timeout", "1", "--quiet")
 
 
 if __name__ == "__main__":
