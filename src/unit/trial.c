@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "base/time.h"
 #include "unit/described.h"
@@ -19,11 +20,14 @@ enum {
     MOST_DERIVATIVES = 64,
     MOST_STARTS = 64,
     PAIR = 2,
-    MOST_FORKS = 20
+    MOST_FORKS = 20,
+    MOST_INNER_STEPS = 10000 /* of a step */
 };
 
 /* Solvers may begin anew where a unit goes back. */
 static const double CS_TOLERANCE = 1e-4, ME_TOLERANCE = 1e-3, ME_RTOL = 1e-6;
+/* Seconds for the plain run: FMUs have been seen with steps of 1 ms inside and three years to go. */
+static const double PATIENCE = 10;
 
 struct trial {
     struct tutti_fmu *fmu;
@@ -149,7 +153,7 @@ static enum tutti_err record(struct trial *trial, struct walk *walk)
 }
 
 /* Is there another point that the unit can reach? */
-static bool goes_on(const struct trial *trial, const struct walk *walk)
+static bool has_next(const struct trial *trial, const struct walk *walk)
 {
     double next = walk->t + trial->grid.step, stop = trial->setup.stop;
     bool fits = !walk->unit->uniform || tutti_time_reached(stop, next, stop - trial->setup.start);
@@ -161,7 +165,14 @@ static enum tutti_err run_plainly(struct trial *trial, struct walk *walk)
     TRY(begin(trial, false, walk));
     TRY(tutti_sampling_init(&trial->sampling, walk->unit, trial->interface == TUTTI_ME ? ME_TOLERANCE : CS_TOLERANCE));
     TRY(record(trial, walk));
-    while (goes_on(trial, walk)) {
+    double limit = tutti_clock_now() + PATIENCE;
+    while (has_next(trial, walk)) {
+        if (tutti_clock_now() > limit && trial->count > PAIR) {
+            tutti_log_printf(trial->notes, TUTTI_LOG_INFO, trial->fmu->path,
+                             "%s: it takes its time: tried until t = %s, not %s",
+                             tutti_interface_name(trial->interface), TIME(walk->t), TIME(trial->setup.stop));
+            break;
+        }
         TRY(go(trial, walk, trial->grid.next));
         if (walk->over)
             break;
@@ -580,7 +591,7 @@ static void set_times(struct trial *trial)
     double fixed = trial->fmu->desc->interfaces[trial->interface].fixed_step;
     double step = fits ? experiment->step : (stop - start) / DEFAULT_STEPS;
     if (fixed > 0 && fixed <= stop - start)
-        step = fixed * fmax(1, round(step / fixed));
+        step = fixed * fmin(fmax(1, round(step / fixed)), MOST_INNER_STEPS);
     trial->setup = (struct tutti_experiment_setup){.start = start,
                                                    .stop = stop,
                                                    .has_stop = true,
