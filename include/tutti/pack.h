@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Writes the system of the files that the options name, with everything that tutti_save would keep in an SSP, as an FMU for Co-Simulation by
- * FMI `fmi` (2 or 3). Its variables are the inputs and outputs of the system itself; if it has none, the outputs of its units and those of
+ * FMI `fmi` (2 or 3), and for Model Exchange, too, if all its units are run by that. Its variables are the inputs and outputs of the system itself; if it has none, the outputs of its units and those of
  * their inputs that nothing drives, as "unit.var"; and besides, variables of units that one of the patterns `expose` fits: outputs, locals,
  * inputs that nothing drives, parameters. A single FMU (a Model Exchange FMU that is to be one for Co-Simulation) keeps the names of its
  * variables, and all its parameters.

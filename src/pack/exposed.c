@@ -24,27 +24,103 @@ const struct tutti_var *tutti_exposed_var(const struct tutti_job *job, const str
 /* Can a variable of an FMU of this version have this type? */
 static bool fits(unsigned fmi, enum tutti_type type)
 {
-    if (type == TUTTI_TYPE_BINARY || type == TUTTI_TYPE_CLOCK)
+    if (type == TUTTI_TYPE_CLOCK)
         return false;
     return fmi == 3 || type == TUTTI_TYPE_FLOAT64 || type == TUTTI_TYPE_INT32 || type == TUTTI_TYPE_BOOLEAN ||
            type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_ENUMERATION;
 }
 
-static enum tutti_err add(struct chooser *chooser, const struct tutti_exposed *exposed)
+/* ---- arrays ---- */
+
+/* An extent as the system has it: structural parameters are set before the start, and stay. */
+static uint64_t extent_of(const struct tutti_component *component, const struct tutti_dimension *dimension)
 {
-    struct tutti_exposed_list *list = chooser->list;
-    const struct tutti_var *var = tutti_exposed_var(chooser->job, exposed);
-    if (!fits(chooser->fmi, exposed->row.type))
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is of type %s, which a packed system of FMI %u.0 cannot have%s",
-                          exposed->row.name, tutti_type_name(exposed->row.type), chooser->fmi,
-                          fits(3, exposed->row.type) ? "; use --fmi 3" : "");
-    if (var->dimension_count > 0)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is an array, which a packed system cannot have as a variable",
-                          exposed->row.name);
+    for (size_t i = 0; dimension->variable != TUTTI_NONE && i < component->setting_count; i++)
+        if (component->settings[i].variable == dimension->variable)
+            return *(const uint64_t *)component->settings[i].values;
+    return dimension->start;
+}
+
+static enum tutti_err measure(const struct tutti_job *job, struct tutti_exposed *exposed)
+{
+    const struct tutti_var *var = tutti_exposed_var(job, exposed);
+    const struct tutti_component *component = &job->system->components[exposed->component];
+    if (var->dimension_count > TUTTI_MOST_INDICES)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' has %u dimensions; packed systems have arrays of at most %d",
+                          exposed->row.name, var->dimension_count, TUTTI_MOST_INDICES);
+    for (unsigned d = 0; d < var->dimension_count; d++)
+        exposed->row.dimensions[d] = extent_of(component, &var->dimensions[d]);
+    exposed->row.dimension_count = var->dimension_count;
+    return TUTTI_OK;
+}
+
+/* "x" -> "x[2,3]"; NULL: memory is out. */
+static const char *name_element(struct tutti_arena *arena, const char *name, const struct tutti_packed_row *array,
+                                size_t element)
+{
+    struct tutti_text text = {0};
+    uint64_t index[TUTTI_MOST_INDICES];
+    for (size_t d = array->dimension_count; d-- > 0;) {
+        index[d] = element % array->dimensions[d] + 1;
+        element /= array->dimensions[d];
+    }
+    tutti_text_append(&text, name);
+    for (size_t d = 0; d < array->dimension_count; d++)
+        tutti_text_printf(&text, "%s%llu", d ? "," : "[", (unsigned long long)index[d]);
+    tutti_text_append(&text, "]");
+    const char *copy = text.failed ? NULL : tutti_arena_text(arena, text.text, text.length);
+    tutti_text_fini(&text);
+    return copy;
+}
+
+size_t tutti_exposed_place(const struct tutti_job *job, const struct tutti_end *end)
+{
+    const struct tutti_component *component = &job->system->components[end->component];
+    const struct tutti_var *var = &component->fmu->desc->vars[end->variable];
+    size_t place = 0;
+    for (unsigned d = 0; d < end->element.count; d++)
+        place = place * extent_of(component, &var->dimensions[d]) + (size_t)(end->element.index[d] - 1);
+    return place;
+}
+
+/* ---- items ---- */
+
+static enum tutti_err append(struct tutti_exposed_list *list, const struct tutti_exposed *exposed)
+{
     if (!tutti_vector_reserve(&list->items, &list->room, list->count + 1, sizeof *list->items))
         return tutti_fail_memory();
     list->items[list->count++] = *exposed;
     return TUTTI_OK;
+}
+
+static enum tutti_err append_elements(struct tutti_exposed_list *list, const struct tutti_exposed *array)
+{
+    size_t count = tutti_packed_row_size(&array->row);
+    for (size_t e = 0; e < count; e++) {
+        struct tutti_exposed one = *array;
+        one.element = e;
+        one.row.dimension_count = 0;
+        one.row.name = name_element(&list->arena, array->row.name, &array->row, e);
+        one.row.target = name_element(&list->arena, array->row.target, &array->row, e);
+        if (!one.row.name || !one.row.target)
+            return tutti_fail_memory();
+        TRY(append(list, &one));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err add(struct tutti_exposed_list *list, unsigned fmi, const struct tutti_exposed *exposed)
+{
+    bool array = exposed->row.dimension_count > 0;
+    if (!fits(fmi, exposed->row.type))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is of type %s, which a packed system of FMI %u.0 cannot have%s",
+                          exposed->row.name, tutti_type_name(exposed->row.type), fmi,
+                          fits(3, exposed->row.type) ? "; use --fmi 3" : "");
+    if (array && fmi == 2 && !exposed->row.target)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "the connector '%s' is an array, which FMI 2.0 does not have; use --fmi 3",
+                          exposed->row.name);
+    return array && fmi == 2 ? append_elements(list, exposed) : append(list, exposed);
 }
 
 /* ---- the system's own connectors ---- */
@@ -62,16 +138,23 @@ static enum tutti_err add_port(struct chooser *chooser, uint32_t port, bool outp
         if (here->component != TUTTI_NONE || here->variable != port || there->component == TUTTI_NONE)
             continue;
         const struct tutti_var *var = &system->components[there->component].fmu->desc->vars[there->variable];
-        return add(chooser, &(struct tutti_exposed){.row = {.name = own->name,
-                                                            .type = own->type,
-                                                            .role = output ? TUTTI_PACKED_OUTPUT : TUTTI_PACKED_INPUT,
-                                                            .moves = tutti_type_is_float(own->type) &&
-                                                                     var->variability == TUTTI_CONTINUOUS},
-                                                    .component = there->component,
-                                                    .variable = there->variable,
-                                                    .port = port,
-                                                    .conversion = connection->conversion,
-                                                    .unit = own->unit});
+        struct tutti_exposed exposed = {
+            .row = {.name = own->name,
+                    .type = own->type,
+                    .role = output ? TUTTI_PACKED_OUTPUT : TUTTI_PACKED_INPUT,
+                    .moves = tutti_type_is_float(own->type) && var->variability == TUTTI_CONTINUOUS},
+            .component = there->component,
+            .variable = there->variable,
+            .element = SIZE_MAX,
+            .port = port,
+            .conversion = connection->conversion,
+            .unit = own->unit,
+            .derivative_of = SIZE_MAX};
+        if (there->element.count == 0)
+            TRY(measure(chooser->job, &exposed));
+        else
+            exposed.element = tutti_exposed_place(chooser->job, there);
+        return add(chooser->list, chooser->fmi, &exposed);
     }
     return TUTTI_OK;
 }
@@ -107,33 +190,61 @@ static bool find_role(const struct chooser *chooser, uint32_t component, uint32_
     return false;
 }
 
-static enum tutti_err add_variable(struct chooser *chooser, uint32_t c, uint32_t v, enum tutti_packed_role role,
-                                   const char *target)
+/* "unit.var", or "der(unit.x)" for the "der(x)" of a unit: so names are structured as FMI has it. NULL: memory is out. */
+static const char *name_variable(struct tutti_arena *arena, const char *unit, const char *name, bool structured)
 {
-    const struct tutti_component *component = &chooser->job->system->components[c];
-    const struct tutti_desc *desc = component->fmu->desc;
-    const struct tutti_var *var = &desc->vars[v];
-    const char *copy = tutti_arena_text(&chooser->list->arena, target, strlen(target));
-    if (!copy)
+    struct tutti_text text = {0};
+    if (structured && strncmp(name, "der(", 4) == 0)
+        tutti_text_printf(&text, "der(%s.%s", unit, name + 4);
+    else
+        tutti_text_printf(&text, "%s.%s", unit, name);
+    const char *copy = text.failed ? NULL : tutti_arena_text(arena, text.text, text.length);
+    tutti_text_fini(&text);
+    return copy;
+}
+
+enum tutti_err tutti_exposed_add(struct tutti_exposed_list *list, const struct tutti_job *job, unsigned fmi,
+                                 uint32_t component, uint32_t variable, enum tutti_packed_role role, size_t *first)
+{
+    const struct tutti_component *of = &job->system->components[component];
+    const struct tutti_desc *desc = of->fmu->desc;
+    const struct tutti_var *var = &desc->vars[variable];
+    const char *target = name_variable(&list->arena, of->name, var->name, false);
+    const char *name = name_variable(&list->arena, of->name, var->name, true);
+    if (!target || !name)
         return tutti_fail_memory();
-    return add(chooser, &(struct tutti_exposed){.row = {.name = chooser->job->system->single ? var->name : copy,
-                                                        .target = copy,
-                                                        .type = (enum tutti_type)var->type,
-                                                        .role = role,
-                                                        .moves = role == TUTTI_PACKED_INPUT &&
-                                                                 tutti_type_is_float((enum tutti_type)var->type) &&
-                                                                 var->variability == TUTTI_CONTINUOUS},
-                                                .component = c,
-                                                .variable = v,
-                                                .port = TUTTI_NONE,
-                                                .unit = var->unit == TUTTI_NONE ? NULL : &desc->units[var->unit]});
+    struct tutti_exposed exposed = {.row = {.name = job->system->single ? var->name : name,
+                                            .target = target,
+                                            .type = (enum tutti_type)var->type,
+                                            .role = role,
+                                            .moves = role == TUTTI_PACKED_INPUT &&
+                                                     tutti_type_is_float((enum tutti_type)var->type) &&
+                                                     var->variability == TUTTI_CONTINUOUS},
+                                    .component = component,
+                                    .variable = variable,
+                                    .element = SIZE_MAX,
+                                    .port = TUTTI_NONE,
+                                    .unit = var->unit == TUTTI_NONE ? NULL : &desc->units[var->unit],
+                                    .derivative_of = SIZE_MAX};
+    *first = list->count;
+    TRY(measure(job, &exposed));
+    return add(list, fmi, &exposed);
+}
+
+size_t tutti_exposed_find(const struct tutti_exposed_list *list, uint32_t component, uint32_t variable)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].port == TUTTI_NONE && list->items[i].component == component &&
+            list->items[i].variable == variable && list->items[i].row.role != TUTTI_PACKED_INDICATOR)
+            return i;
+    return SIZE_MAX;
 }
 
 /* Without a word of the user. */
 static bool is_default(const struct chooser *chooser, const struct tutti_var *var, enum tutti_packed_role role,
                        bool has_ports)
 {
-    bool possible = fits(chooser->fmi, (enum tutti_type)var->type) && var->dimension_count == 0;
+    bool possible = fits(chooser->fmi, (enum tutti_type)var->type);
     if (chooser->job->system->single)
         return possible && var->causality != TUTTI_LOCAL && !var->alias;
     return possible && !has_ports && (role == TUTTI_PACKED_INPUT || var->causality == TUTTI_OUTPUT) && !var->alias;
@@ -157,6 +268,7 @@ static enum tutti_err look_at(struct chooser *chooser, uint32_t c, uint32_t v, b
     struct tutti_text target = {0};
     enum tutti_packed_role role;
     enum tutti_err err = TUTTI_OK;
+    size_t first;
     if (!find_role(chooser, c, v, &role))
         return TUTTI_OK;
     tutti_text_printf(&target, "%s.%s", system->components[c].name, var->name);
@@ -164,7 +276,7 @@ static enum tutti_err look_at(struct chooser *chooser, uint32_t c, uint32_t v, b
         err = tutti_fail_memory();
     else if (is_asked_for(chooser, system->single ? var->name : target.text) ||
              is_default(chooser, var, role, has_ports))
-        err = add_variable(chooser, c, v, role, target.text);
+        err = tutti_exposed_add(chooser->list, chooser->job, chooser->fmi, c, v, role, &first);
     tutti_text_fini(&target);
     return err;
 }
@@ -212,87 +324,7 @@ enum tutti_err tutti_exposed_choose(struct tutti_exposed_list *list, const struc
 void tutti_exposed_fini(struct tutti_exposed_list *list)
 {
     free(list->items);
+    free(list->derivatives);
     tutti_arena_fini(&list->arena);
     *list = (struct tutti_exposed_list){0};
-}
-
-/* ---- what follows what ---- */
-
-/* Outputs of units that are still to be looked at, each once. */
-struct walk {
-    const struct tutti_exposed_list *list;
-    const struct tutti_system *system;
-    bool *depends;
-    struct tutti_end *ends;
-    size_t count, room;
-};
-
-static enum tutti_err reach(struct walk *walk, uint32_t component, uint32_t variable)
-{
-    for (size_t i = 0; i < walk->count; i++)
-        if (walk->ends[i].component == component && walk->ends[i].variable == variable)
-            return TUTTI_OK;
-    if (!tutti_vector_reserve(&walk->ends, &walk->room, walk->count + 1, sizeof *walk->ends))
-        return tutti_fail_memory();
-    walk->ends[walk->count++] = (struct tutti_end){.component = component, .variable = variable};
-    return TUTTI_OK;
-}
-
-/* An input of a unit: it is one of the FMU's, or gets its value from outputs of units. */
-static enum tutti_err follow(struct walk *walk, uint32_t component, uint32_t variable)
-{
-    uint32_t count;
-    const struct tutti_connection *first = tutti_system_connections_to(walk->system, component, variable, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (first[i].from.component != TUTTI_NONE) {
-            TRY(reach(walk, first[i].from.component, first[i].from.variable));
-            continue;
-        }
-        for (size_t e = 0; e < walk->list->count; e++)
-            if (walk->list->items[e].port == first[i].from.variable &&
-                walk->list->items[e].row.role == TUTTI_PACKED_INPUT)
-                walk->depends[e] = true;
-    }
-    for (size_t e = 0; e < walk->list->count; e++) {
-        const struct tutti_exposed *item = &walk->list->items[e];
-        if (item->port == TUTTI_NONE && item->row.role == TUTTI_PACKED_INPUT && item->component == component &&
-            item->variable == variable)
-            walk->depends[e] = true;
-    }
-    return TUTTI_OK;
-}
-
-/* What the model structure says an output follows; all inputs, where it says nothing. */
-static enum tutti_err expand(struct walk *walk, const struct tutti_end *end)
-{
-    const struct tutti_desc *desc = walk->system->components[end->component].fmu->desc;
-    const struct tutti_unknown *unknown = NULL;
-    uint32_t component = end->component;
-    for (uint32_t i = 0; i < desc->outputs.count && !unknown; i++)
-        if (desc->outputs.items[i].variable == end->variable)
-            unknown = &desc->outputs.items[i];
-    if (unknown && unknown->has_dependencies) {
-        for (uint32_t i = 0; i < unknown->dependency_count; i++)
-            if (desc->vars[unknown->dependencies[i]].causality == TUTTI_INPUT)
-                TRY(follow(walk, component, unknown->dependencies[i]));
-        return TUTTI_OK;
-    }
-    for (uint32_t v = 0; v < desc->var_count; v++)
-        if (desc->vars[v].causality == TUTTI_INPUT)
-            TRY(follow(walk, component, v));
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_exposed_dependencies(const struct tutti_exposed_list *list, const struct tutti_job *job,
-                                          const struct tutti_exposed *output, bool *depends)
-{
-    struct walk walk = {.list = list, .system = job->system, .depends = depends};
-    memset(depends, 0, list->count * sizeof *depends);
-    enum tutti_err err = reach(&walk, output->component, output->variable);
-    for (size_t i = 0; i < walk.count && !err; i++) {
-        struct tutti_end end = walk.ends[i];
-        err = expand(&walk, &end);
-    }
-    free(walk.ends);
-    return err;
 }

@@ -9,14 +9,22 @@
 struct tutti_exposed {
     struct tutti_packed_row row;
     uint32_t component, variable; /* what it stands for; an input of the system: the first of that */
+    size_t element;               /* of an array, counted from 0; SIZE_MAX: all of it */
     uint32_t port;                /* of system->inputs or outputs; TUTTI_NONE: it is a variable of a unit */
     const struct tutti_conversion *conversion;
     const struct tutti_unit_def *unit; /* NULL: none */
+    bool local;                        /* only Model Exchange asks for it (states.h) */
+    size_t derivative_of;              /* the place of a state; SIZE_MAX: it is none of one */
 };
 
 struct tutti_exposed_list {
     struct tutti_exposed *items;
     size_t count, room;
+    /* Of a system that is packed for Model Exchange, too (states.h). */
+    bool exchange;
+    size_t *derivatives; /* the places of all derivatives, in the order of the states */
+    size_t derivative_count, derivative_room;
+    size_t states, indicators; /* numbers, elements of arrays one by one */
     struct tutti_arena arena;
 };
 
@@ -27,9 +35,14 @@ void tutti_exposed_fini(struct tutti_exposed_list *list);
 
 const struct tutti_var *tutti_exposed_var(const struct tutti_job *job, const struct tutti_exposed *exposed);
 
-/* depends[i] becomes true if the output may follow items[i], an input, at once: through units whose outputs follow their inputs. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_exposed_dependencies(const struct tutti_exposed_list *list,
-                                                        const struct tutti_job *job, const struct tutti_exposed *output,
-                                                        bool *depends);
+/* For those who add variables of units: as one item, or, by FMI 2.0, an array as one for each element. *first is the place of the first. UNSUPPORTED
+ * for what an FMU of this version cannot have. */
+TUTTI_CHECKED enum tutti_err tutti_exposed_add(struct tutti_exposed_list *list, const struct tutti_job *job,
+                                               unsigned fmi, uint32_t component, uint32_t variable,
+                                               enum tutti_packed_role role, size_t *first);
+/* Where an element lies among the values of its variable, by the extents that the system gives it. */
+size_t tutti_exposed_place(const struct tutti_job *job, const struct tutti_end *end);
+/* The place of a variable of a unit (its first element); SIZE_MAX: it is not there. */
+size_t tutti_exposed_find(const struct tutti_exposed_list *list, uint32_t component, uint32_t variable);
 
 #endif

@@ -21,6 +21,7 @@
 #include "base/vector.h"
 #include "fmi/needed.h"
 #include "pack/describe.h"
+#include "pack/states.h"
 #include "ssp/package_write.h"
 
 #define MODULE "tutti_packed.so"
@@ -219,6 +220,7 @@ static enum tutti_err pack(struct packing *packing, const struct tutti_run_optio
     TRY(tutti_job_load(&packing->job, options, NULL));
     TRY(check_input(packing));
     TRY(tutti_exposed_choose(&packing->exposed, &packing->job, packing->fmi, expose, expose_count));
+    TRY(tutti_pack_expose_states(&packing->exposed, &packing->job, packing->fmi));
     choose_names(packing);
     TRY(choose_token(packing));
     const struct tutti_pack_description description = {.job = &packing->job,

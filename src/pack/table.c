@@ -9,7 +9,8 @@
 static const char *const roles[] = {[TUTTI_PACKED_INPUT] = "input",
                                     [TUTTI_PACKED_OUTPUT] = "output",
                                     [TUTTI_PACKED_PARAMETER] = "parameter",
-                                    [TUTTI_PACKED_TUNABLE] = "tunable"};
+                                    [TUTTI_PACKED_TUNABLE] = "tunable",
+                                    [TUTTI_PACKED_INDICATOR] = "indicator"};
 
 enum { ROLES = sizeof roles / sizeof *roles };
 
@@ -44,13 +45,39 @@ static const char *copy(struct tutti_packed_table *table, const json_t *text)
                                 : NULL;
 }
 
+/* An extent of 0 is one; the product is bounded, so that it fits. */
+static bool read_dimensions(const json_t *json, struct tutti_packed_row *row)
+{
+    const uint64_t most = UINT64_C(1) << 32;
+    uint64_t product = 1;
+    if (!json)
+        return true;
+    if (!json_is_array(json) || json_array_size(json) > TUTTI_MOST_INDICES)
+        return false;
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        const json_t *extent = json_array_get(json, i);
+        json_int_t value = json_integer_value(extent);
+        if (!json_is_integer(extent) || value < 0 || (uint64_t)value > most || product * (uint64_t)value > most)
+            return false;
+        row->dimensions[row->dimension_count++] = (uint64_t)value;
+        product *= value > 0 ? (uint64_t)value : 1;
+    }
+    return true;
+}
+
+static bool read_size(const json_t *json, size_t *size)
+{
+    *size = json_is_integer(json) && json_integer_value(json) >= 0 ? (size_t)json_integer_value(json) : 0;
+    return !json || (json_is_integer(json) && json_integer_value(json) >= 0);
+}
+
 static bool read_row(struct tutti_packed_table *table, const json_t *json, struct tutti_packed_row *row)
 {
     const json_t *target = json_object_get(json, "target");
     row->name = copy(table, json_object_get(json, "name"));
     row->target = copy(table, target);
     row->moves = json_is_true(json_object_get(json, "moves"));
-    return row->name && (row->target || !target) &&
+    return row->name && (row->target || !target) && read_dimensions(json_object_get(json, "dimensions"), row) &&
            find_role(json_string_value(json_object_get(json, "role")), &row->role) &&
            find_type(json_string_value(json_object_get(json, "type")), &row->type);
 }
@@ -61,7 +88,10 @@ static bool read_all(struct tutti_packed_table *table, const json_t *root)
     size_t i;
     table->token = (char *)copy(table, json_object_get(root, "token"));
     table->rows = tutti_arena_array(&table->arena, json_array_size(rows), sizeof *table->rows);
-    bool good = table->token && table->rows && json_is_array(rows);
+    table->exchange = json_object_get(root, "states") != NULL;
+    bool good = table->token && table->rows && json_is_array(rows) &&
+                read_size(json_object_get(root, "states"), &table->states) &&
+                read_size(json_object_get(root, "indicators"), &table->indicators);
     json_array_foreach(rows, i, row) good = good && read_row(table, row, &table->rows[table->count++]);
     return good;
 }
@@ -84,12 +114,18 @@ void tutti_packed_table_fini(struct tutti_packed_table *table)
     *table = (struct tutti_packed_table){0};
 }
 
-void tutti_packed_write_value(struct tutti_text *text, enum tutti_type type, const union tutti_packed_value *value)
+static void write_bytes(struct tutti_text *text, const struct tutti_bytes *bytes)
+{
+    for (size_t i = 0; i < bytes->size; i++)
+        tutti_text_printf(text, "%02x", ((const unsigned char *)bytes->data)[i]);
+}
+
+void tutti_packed_write_value(struct tutti_text *text, enum tutti_type type, const void *value)
 {
     char digits[64];
     size_t length = 0;
     switch (type) {
-    case TUTTI_TYPE_FLOAT64: length = tutti_number_write_double(digits, value->number); break;
+    case TUTTI_TYPE_FLOAT64: length = tutti_number_write_double(digits, *(const double *)value); break;
     case TUTTI_TYPE_FLOAT32: length = tutti_number_write_float(digits, *(const float *)value); break;
     case TUTTI_TYPE_INT8: length = tutti_number_write_int(digits, *(const int8_t *)value); break;
     case TUTTI_TYPE_UINT8: length = tutti_number_write_uint(digits, *(const uint8_t *)value); break;
@@ -99,10 +135,10 @@ void tutti_packed_write_value(struct tutti_text *text, enum tutti_type type, con
     case TUTTI_TYPE_UINT32: length = tutti_number_write_uint(digits, *(const uint32_t *)value); break;
     case TUTTI_TYPE_ENUMERATION:
     case TUTTI_TYPE_INT64: length = tutti_number_write_int(digits, *(const int64_t *)value); break;
-    case TUTTI_TYPE_UINT64: length = tutti_number_write_uint(digits, value->bits); break;
+    case TUTTI_TYPE_UINT64: length = tutti_number_write_uint(digits, *(const uint64_t *)value); break;
     case TUTTI_TYPE_BOOLEAN: tutti_text_append(text, *(const bool *)value ? "true" : "false"); return;
-    case TUTTI_TYPE_STRING: tutti_text_append(text, value->text); return;
-    case TUTTI_TYPE_BINARY:
+    case TUTTI_TYPE_STRING: tutti_text_append(text, *(const char *const *)value); return;
+    case TUTTI_TYPE_BINARY: write_bytes(text, value); return;
     case TUTTI_TYPE_CLOCK: return; /* tutti pack exposes none */
     }
     tutti_text_append_n(text, digits, length);

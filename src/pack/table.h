@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "description/type.h"
 #include "system/conversion.h"
+#include "system/setting.h"
 
 /* Where the system lies in the resources, and the table itself. */
 #define TUTTI_PACKED_SYSTEM "system"
@@ -21,27 +22,43 @@ enum tutti_packed_role {
     TUTTI_PACKED_OUTPUT,
     TUTTI_PACKED_PARAMETER, /* set before the start */
     TUTTI_PACKED_TUNABLE,   /* a parameter that may also be set between steps */
+    TUTTI_PACKED_INDICATOR, /* event indicators of a unit (Model Exchange, FMI 3.0), in the order of units */
 };
 
-/* One value of any type that is no Binary. */
+/* One value of any type. */
 union tutti_packed_value {
     double number;
     uint64_t bits;
-    char *text;
+    const char *text;
+    struct tutti_bytes bytes;
 };
 
 struct tutti_packed_row {
-    const char *name;   /* of the FMU's variable */
-    const char *target; /* "unit.var"; NULL: it is the connector `name` of the system itself */
+    const char *name; /* of the FMU's variable */
+    const char
+        *target; /* "unit.var", "unit.var[2]"; NULL: the connector `name` of the system itself; or of an INDICATOR */
     enum tutti_type type;
     enum tutti_packed_role role;
     bool moves; /* an input that changes continuously */
+    size_t dimension_count;
+    uint64_t dimensions[TUTTI_MOST_INDICES]; /* of an array */
 };
+
+/* Values of the variable. */
+static inline size_t tutti_packed_row_size(const struct tutti_packed_row *row)
+{
+    size_t size = 1;
+    for (size_t d = 0; d < row->dimension_count; d++)
+        size *= row->dimensions[d];
+    return size;
+}
 
 struct tutti_packed_table {
     char *token;
     struct tutti_packed_row *rows;
     size_t count;
+    bool exchange;             /* the FMU is one for Model Exchange, too ... */
+    size_t states, indicators; /* ... with so many of these */
     struct tutti_arena arena;
 };
 
@@ -49,11 +66,12 @@ struct tutti_packed_table {
 TUTTI_CHECKED enum tutti_err tutti_packed_table_read(struct tutti_packed_table *table, const char *path);
 void tutti_packed_table_fini(struct tutti_packed_table *table);
 
-/* A value as text, for files and for tutti_simulation_set; of an Enumeration its number. */
-void tutti_packed_write_value(struct tutti_text *text, enum tutti_type type, const union tutti_packed_value *value);
+/* A value, laid out as description/type.h says, as text, for files and for tutti_simulation_set; of an Enumeration its number, of a Binary
+ * hexadecimal digits. */
+void tutti_packed_write_value(struct tutti_text *text, enum tutti_type type, const void *value);
 /* The value of an input of the system that its unit has as `value`; 0 where the way back is not known. */
 union tutti_packed_value tutti_packed_before(const struct tutti_conversion *conversion, union tutti_packed_value value);
-/* "input", "output", "parameter", "tunable". */
+/* "input", "output", ... */
 const char *tutti_packed_role_name(enum tutti_packed_role role);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A packed system by FMI 2.0, Co-Simulation. */
+/* A packed system by FMI 2.0. */
 #include "fmi/api2.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "packed/equations.h"
 #include "packed/outside.h"
 #include "ssp/uri.h"
 
@@ -60,11 +61,10 @@ static void release(struct own *own)
 static enum tutti_err make(struct own *own, const char *name, fmi2Type type, const char *guid, const char *location)
 {
     struct tutti_uri uri = {0};
-    if (type != fmi2CoSimulation)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU is for Co-Simulation only", name ? name : "");
     if (location)
         TRY(tutti_uri_read(&uri, location));
-    enum tutti_err err = tutti_outside_open(&own->outside, name, guid, location ? uri.path : NULL);
+    enum tutti_err err =
+        tutti_outside_open(&own->outside, name, guid, location ? uri.path : NULL, type == fmi2ModelExchange);
     tutti_uri_fini(&uri);
     return err;
 }
@@ -124,6 +124,7 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 {
     struct own *own = c;
+    own->outside.packed->in_event_mode = own->outside.packed->exchange;
     return conclude(own, tutti_packed_begin(own->outside.packed));
 }
 
@@ -196,6 +197,90 @@ fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2S
 {
     (void)kind, (void)value;
     return refuse(c, "fmi2GetStringStatus");
+}
+
+/* ---- Model Exchange ---- */
+
+fmi2Status fmi2EnterEventMode(fmi2Component c)
+{
+    struct own *own = c;
+    return conclude(own, tutti_outside_enter_event(&own->outside, "fmi2EnterEventMode"));
+}
+
+fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
+{
+    struct own *own = c;
+    struct tutti_equations_update update = {0};
+    enum tutti_err err = tutti_outside_update(&own->outside, "fmi2NewDiscreteStates", &update);
+    *info = (fmi2EventInfo){.newDiscreteStatesNeeded = update.again,
+                            .terminateSimulation = update.terminate,
+                            .nominalsOfContinuousStatesChanged = update.nominals_changed,
+                            .valuesOfContinuousStatesChanged = update.states_changed,
+                            .nextEventTimeDefined = !err && isfinite(update.next_event),
+                            .nextEventTime = !err && isfinite(update.next_event) ? update.next_event : 0};
+    return conclude(own, err);
+}
+
+fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
+{
+    struct own *own = c;
+    return conclude(own, tutti_outside_leave_event(&own->outside, "fmi2EnterContinuousTimeMode"));
+}
+
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state_before, fmi2Boolean *enter_event_mode,
+                                       fmi2Boolean *terminate)
+{
+    (void)no_set_state_before;
+    struct own *own = c;
+    bool event = false, ends = false;
+    enum tutti_err err = tutti_outside_check_exchange(&own->outside, "fmi2CompletedIntegratorStep");
+    if (!err)
+        err = tutti_equations_complete(own->outside.packed, &event, &ends);
+    *enter_event_mode = event;
+    *terminate = ends;
+    return conclude(own, err);
+}
+
+fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t)
+{
+    struct own *own = c;
+    enum tutti_err err = tutti_outside_check_exchange(&own->outside, "fmi2SetTime");
+    return conclude(own, err ? err : tutti_equations_set_time(own->outside.packed, t));
+}
+
+fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx)
+{
+    struct own *own = c;
+    enum tutti_err err = tutti_outside_check_exchange(&own->outside, "fmi2SetContinuousStates");
+    return conclude(own, err ? err : tutti_equations_set_states(own->outside.packed, x, nx));
+}
+
+fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx)
+{
+    struct own *own = c;
+    enum tutti_err err = tutti_outside_check_exchange(&own->outside, "fmi2GetDerivatives");
+    return conclude(own, err ? err : tutti_equations_derivatives(own->outside.packed, derivatives, nx));
+}
+
+fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t ni)
+{
+    struct own *own = c;
+    enum tutti_err err = tutti_outside_check_exchange(&own->outside, "fmi2GetEventIndicators");
+    return conclude(own, err ? err : tutti_equations_indicators(own->outside.packed, indicators, 0, ni));
+}
+
+fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
+{
+    struct own *own = c;
+    enum tutti_err err = tutti_outside_check_exchange(&own->outside, "fmi2GetContinuousStates");
+    return conclude(own, err ? err : tutti_equations_states(own->outside.packed, x, nx));
+}
+
+fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[], size_t nx)
+{
+    struct own *own = c;
+    enum tutti_err err = tutti_outside_check_exchange(&own->outside, "fmi2GetNominalsOfContinuousStates");
+    return conclude(own, err ? err : tutti_equations_nominals(own->outside.packed, nominals, nx));
 }
 
 /* ---- values ---- */
@@ -289,7 +374,7 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
     struct own *own = c;
     enum tutti_err err = tutti_packed_restore(own->outside.packed, state);
     if (!err)
-        own->last_time = tutti_simulation_time(own->outside.packed->simulation);
+        own->last_time = tutti_packed_time(own->outside.packed);
     return conclude(own, err);
 }
 
@@ -336,14 +421,3 @@ REFUSED(fmi2SetRealInputDerivatives,
         (fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer orders[], const fmi2Real values[]))
 REFUSED(fmi2GetRealOutputDerivatives,
         (fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer orders[], fmi2Real values[]))
-REFUSED(fmi2EnterEventMode, (fmi2Component c))
-REFUSED(fmi2NewDiscreteStates, (fmi2Component c, fmi2EventInfo *info))
-REFUSED(fmi2EnterContinuousTimeMode, (fmi2Component c))
-REFUSED(fmi2CompletedIntegratorStep,
-        (fmi2Component c, fmi2Boolean no_set_state_before, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate))
-REFUSED(fmi2SetTime, (fmi2Component c, fmi2Real t))
-REFUSED(fmi2SetContinuousStates, (fmi2Component c, const fmi2Real x[], size_t nx))
-REFUSED(fmi2GetDerivatives, (fmi2Component c, fmi2Real derivatives[], size_t nx))
-REFUSED(fmi2GetEventIndicators, (fmi2Component c, fmi2Real indicators[], size_t ni))
-REFUSED(fmi2GetContinuousStates, (fmi2Component c, fmi2Real x[], size_t nx))
-REFUSED(fmi2GetNominalsOfContinuousStates, (fmi2Component c, fmi2Real nominals[], size_t nx))

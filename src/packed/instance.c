@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "master/events.h"
+#include "packed/equations.h"
 
 /* ---- its making ---- */
 
@@ -43,10 +44,8 @@ enum tutti_err tutti_packed_make(struct tutti_packed **out, const char *name, co
     if (!err) {
         tutti_options_set_log(packed->options, log);
         packed->variables = calloc(packed->table.count + 1, sizeof *packed->variables);
-        err = packed->variables ? TUTTI_OK : tutti_fail_memory();
+        err = packed->variables ? tutti_packed_make_room(packed) : tutti_fail_memory();
     }
-    for (size_t i = 0; !err && i < packed->table.count; i++)
-        packed->variables[i].row = &packed->table.rows[i];
     tutti_failure_keep(&failure, err);
     if (err)
         tutti_packed_free(packed);
@@ -57,6 +56,7 @@ enum tutti_err tutti_packed_make(struct tutti_packed **out, const char *name, co
 
 static void close_simulation(struct tutti_packed *packed)
 {
+    tutti_equations_close(packed);
     tutti_packed_unbind(packed);
     tutti_simulation_free(packed->simulation);
     packed->simulation = NULL;
@@ -65,12 +65,8 @@ static void close_simulation(struct tutti_packed *packed)
 
 static void forget_given(struct tutti_packed *packed)
 {
-    for (size_t i = 0; packed->variables && i < packed->table.count; i++) {
-        struct tutti_packed_variable *variable = &packed->variables[i];
-        if (variable->given && variable->row->type == TUTTI_TYPE_STRING)
-            free(variable->value.text);
-        variable->given = false;
-    }
+    for (size_t i = 0; packed->variables && i < packed->table.count; i++)
+        packed->variables[i].given = false;
 }
 
 void tutti_packed_free(struct tutti_packed *packed)
@@ -78,7 +74,7 @@ void tutti_packed_free(struct tutti_packed *packed)
     if (!packed)
         return;
     close_simulation(packed);
-    forget_given(packed);
+    tutti_packed_release_room(packed);
     free(packed->variables);
     tutti_packed_table_fini(&packed->table);
     tutti_options_free(packed->options);
@@ -90,15 +86,6 @@ void tutti_packed_free(struct tutti_packed *packed)
 }
 
 /* ---- its life ---- */
-
-enum tutti_err tutti_packed_check(const struct tutti_packed *packed, unsigned stages, const char *call)
-{
-    static const char *const names[] = {"only instantiated", "in initialisation mode", "between steps", "ended"};
-    return stages & TUTTI_PACKED_IN(packed->stage)
-               ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_STATE, "%s: %s is not allowed here: the instance is %s", packed->name, call,
-                            names[packed->stage]);
-}
 
 static enum tutti_err set_times(struct tutti_packed *packed)
 {
@@ -117,6 +104,8 @@ static enum tutti_err open_simulation(struct tutti_packed *packed)
     TRY(tutti_options_set(packed->options, "file", packed->system));
     TRY(tutti_options_set(packed->options, "record", NULL));
     TRY(tutti_options_set(packed->options, "record", "none"));
+    if (packed->exchange) /* which is what the importer's solver does */
+        TRY(tutti_options_set(packed->options, "coupling", "strong"));
     TRY(set_times(packed));
     TRY(tutti_simulation_open(&packed->simulation, packed->options));
     return tutti_packed_bind(packed);
@@ -135,13 +124,21 @@ enum tutti_err tutti_packed_need(struct tutti_packed *packed)
 {
     if (packed->started)
         return TUTTI_OK;
+    tutti_equations_close(packed);
     if (packed->simulation->stage != TUTTI_STAGE_OPEN)
         TRY(tutti_simulation_reset(packed->simulation));
     TRY(tutti_packed_hand_over(packed));
     TRY(tutti_simulation_start(packed->simulation));
+    if (packed->exchange)
+        TRY(tutti_equations_open(packed));
     packed->started = true;
     tutti_packed_forget(packed);
     return TUTTI_OK;
+}
+
+double tutti_packed_time(const struct tutti_packed *packed)
+{
+    return packed->equations ? tutti_equations_time(packed) : tutti_simulation_time(packed->simulation);
 }
 
 enum tutti_err tutti_packed_begin(struct tutti_packed *packed)
@@ -214,6 +211,9 @@ enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h
     struct tutti_rank *rank = &packed->simulation->execution.rank;
     *step = (struct tutti_packed_step){0};
     TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "a step"));
+    if (packed->exchange)
+        return tutti_fail(TUTTI_ERR_STATE, "%s: the instance is one for Model Exchange, and makes no steps",
+                          packed->name);
     TRY(check_step(packed, t, h));
     double end = own_point(packed, t + h);
     move_stop(packed, end);
@@ -229,10 +229,24 @@ enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h
     return err;
 }
 
+/* What changes continuously, and what units without event mode get, they take when the next step begins: until then they can be read. */
 enum tutti_err tutti_packed_cross(struct tutti_packed *packed)
 {
+    struct tutti_master *master = &packed->simulation->execution.master;
+    struct tutti_rank *rank = master->rank;
+    bool any = false;
     tutti_packed_forget(packed);
-    return tutti_events_take_pending(&packed->simulation->execution.master);
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tutti_member *member = rank->own[m];
+        if (!member->now.has_pending || !member->unit->has_events || !tutti_member_present(rank, member) ||
+            !tutti_pending_sets_are_news(rank->pending_sets, member))
+            continue;
+        any = member->now.event = true;
+    }
+    if (!any)
+        return TUTTI_OK;
+    TRY(tutti_events_cross_found(master));
+    return tutti_events_begin_anew(master);
 }
 
 double tutti_packed_next_event(const struct tutti_packed *packed)
@@ -249,5 +263,6 @@ void tutti_packed_reset(struct tutti_packed *packed)
     close_simulation(packed);
     forget_given(packed);
     packed->stage = TUTTI_PACKED_MADE;
+    packed->in_event_mode = false;
     packed->has_start = packed->has_stop = packed->has_tolerance = false;
 }

@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* States of FMI: points of the simulation. A state that is serialised is what a checkpoint holds; the simulation goes there and back. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "packed/equations.h"
 #include "packed/instance.h"
 
-enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **state)
+struct state {
+    struct tutti_point *point;
+    bool in_event_mode;
+};
+
+enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **out)
 {
-    struct tutti_point *point = *state;
-    TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "saving the state"));
-    TRY(tutti_simulation_save(packed->simulation, &point));
-    *state = point;
-    return TUTTI_OK;
+    struct state *state = *out ? *out : calloc(1, sizeof *state);
+    if (!state)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "saving the state");
+    if (!err && packed->equations)
+        err = tutti_equations_settle(packed);
+    if (!err)
+        err = tutti_simulation_save(packed->simulation, &state->point);
+    state->in_event_mode = packed->in_event_mode;
+    if (!err)
+        *out = state;
+    else if (!*out)
+        free(state);
+    return err;
 }
 
 /* An importer may begin with a state, and not initialise the instance. */
@@ -21,19 +37,26 @@ static enum tutti_err be_running(struct tutti_packed *packed)
     return packed->stage == TUTTI_PACKED_INITIALISING ? tutti_packed_begin(packed) : TUTTI_OK;
 }
 
-enum tutti_err tutti_packed_restore(struct tutti_packed *packed, const void *state)
+enum tutti_err tutti_packed_restore(struct tutti_packed *packed, const void *from)
 {
+    const struct state *state = from;
     TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "going back to a state"));
     tutti_packed_forget(packed);
-    return tutti_simulation_restore(packed->simulation, state);
+    TRY(tutti_simulation_restore(packed->simulation, state->point));
+    packed->in_event_mode = state->in_event_mode;
+    if (packed->equations)
+        tutti_equations_return(packed);
+    return TUTTI_OK;
 }
 
-void tutti_packed_drop(struct tutti_packed *packed, void *state)
+void tutti_packed_drop(struct tutti_packed *packed, void *from)
 {
+    struct state *state = from;
     if (packed->serialised == state)
         packed->serialised = NULL;
-    if (packed->simulation)
-        tutti_point_free(packed->simulation, state);
+    if (packed->simulation && state)
+        tutti_point_free(packed->simulation, state->point);
+    free(state);
 }
 
 /* Back to where the simulation was, whatever happened since. */
@@ -52,14 +75,25 @@ static void put_origin(const struct tutti_packed *packed, struct tutti_parcel *b
 {
     tutti_parcel_put_text(bytes, packed->table.token);
     tutti_parcel_put_double(bytes, packed->has_tolerance ? packed->tolerance : 0);
+    tutti_parcel_put_u8(bytes, packed->exchange);
+    tutti_parcel_put_u8(bytes, packed->in_event_mode);
 }
 
-static enum tutti_err take_origin(const struct tutti_packed *packed, struct tutti_unparcel *in)
+/* An instance that is not initialised yet has the state's tolerance: FMI 3.0 gives it with the initialisation, which a state takes the place of. */
+static enum tutti_err take_origin(struct tutti_packed *packed, struct tutti_unparcel *in, bool *in_event_mode)
 {
     const char *token = tutti_unparcel_text(in);
     double tolerance = tutti_unparcel_double(in);
+    bool exchange = tutti_unparcel_u8(in) != 0;
+    *in_event_mode = tutti_unparcel_u8(in) != 0;
     if (in->bad || !token || strcmp(token, packed->table.token) != 0)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is not one of this FMU", packed->name);
+    if (exchange != packed->exchange)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is one of the FMU's other interface", packed->name);
+    if (packed->stage == TUTTI_PACKED_MADE && !packed->has_tolerance && tolerance > 0) {
+        packed->has_tolerance = true;
+        packed->tolerance = tolerance;
+    }
     if (tolerance != (packed->has_tolerance ? packed->tolerance : 0))
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state was saved with another tolerance", packed->name);
     return TUTTI_OK;
@@ -110,16 +144,20 @@ enum tutti_err tutti_packed_serialise(struct tutti_packed *packed, const void *s
 enum tutti_err tutti_packed_deserialise(struct tutti_packed *packed, struct tutti_bytes bytes, void **state)
 {
     void *here = NULL, *there = NULL;
-    TRY(be_running(packed));
-    TRY(tutti_packed_save(packed, &here));
     struct tutti_unparcel in = tutti_unparcel_begin(bytes);
     struct tutti_bytes point = {0};
-    enum tutti_err err = take_origin(packed, &in);
+    bool in_event_mode;
+    TRY(take_origin(packed, &in, &in_event_mode));
     point.data = tutti_unparcel_block(&in, &point.size);
-    if (!err)
-        err = tutti_simulation_unpack(packed->simulation, point);
-    if (!err)
+    TRY(be_running(packed));
+    TRY(tutti_packed_save(packed, &here));
+    enum tutti_err err = tutti_simulation_unpack(packed->simulation, point);
+    if (!err && packed->equations)
+        tutti_equations_return(packed);
+    if (!err) {
+        packed->in_event_mode = in_event_mode;
         err = tutti_packed_save(packed, &there);
+    }
     TRY(go_back(packed, here, err));
     *state = there;
     return TUTTI_OK;

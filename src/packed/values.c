@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packed/equations.h"
 #include "packed/instance.h"
 
 static const struct tutti_system *system_of(const struct tutti_packed *packed)
@@ -40,8 +41,10 @@ static enum tutti_err bind_port(struct tutti_packed *packed, struct tutti_packed
         const struct tutti_end *own = output ? &connection->to : &connection->from;
         const struct tutti_end *other = output ? &connection->from : &connection->to;
         if (own->component == TUTTI_NONE && own->variable == port && other->component != TUTTI_NONE)
-            variable->ends[variable->end_count++] = (struct tutti_packed_end){
-                .component = other->component, .variable = other->variable, .conversion = connection->conversion};
+            variable->ends[variable->end_count++] = (struct tutti_packed_end){.component = other->component,
+                                                                              .variable = other->variable,
+                                                                              .element = other->element,
+                                                                              .conversion = connection->conversion};
     }
     return variable->end_count > 0 ? TUTTI_OK
                                    : tutti_fail(TUTTI_ERR_FORMAT, "%s: nothing is connected to '%s' any more",
@@ -50,7 +53,6 @@ static enum tutti_err bind_port(struct tutti_packed *packed, struct tutti_packed
 
 static enum tutti_err bind_variable(struct tutti_packed *packed, struct tutti_packed_variable *variable)
 {
-    struct tutti_indices element;
     variable->end_count = 0;
     if (!variable->row->target)
         return bind_port(packed, variable);
@@ -59,7 +61,7 @@ static enum tutti_err bind_variable(struct tutti_packed *packed, struct tutti_pa
         return tutti_fail_memory();
     variable->end_count = 1;
     return tutti_system_find(system_of(packed), variable->row->target, "packed", &variable->ends[0].component,
-                             &variable->ends[0].variable, &element);
+                             &variable->ends[0].variable, &variable->ends[0].element);
 }
 
 /* Which units are read, and where each variable stands there (PK3). */
@@ -71,13 +73,17 @@ static enum tutti_err group(struct tutti_packed *packed)
     if (!of || !packed->units)
         return tutti_fail_memory();
     for (size_t i = 0; i < packed->table.count; i++) {
-        uint32_t component = packed->variables[i].ends[0].component;
+        struct tutti_packed_variable *variable = &packed->variables[i];
+        if (variable->end_count == 0)
+            continue;
+        uint32_t component = variable->ends[0].component;
         if (of[component] == 0) {
             packed->units[packed->unit_count].component = component;
             of[component] = ++packed->unit_count;
         }
-        packed->variables[i].unit = of[component] - 1;
-        packed->variables[i].slot = packed->units[of[component] - 1].count++;
+        variable->unit = of[component] - 1;
+        variable->slot = packed->units[of[component] - 1].count++;
+        variable->plain = !variable->ends[0].conversion && !var_of(packed, &variable->ends[0])->negated;
     }
     for (size_t u = 0; u < packed->unit_count; u++) {
         packed->units[u].variables =
@@ -86,15 +92,25 @@ static enum tutti_err group(struct tutti_packed *packed)
             return tutti_fail_memory();
     }
     for (size_t i = 0; i < packed->table.count; i++)
-        packed->units[packed->variables[i].unit].variables[packed->variables[i].slot] =
-            packed->variables[i].ends[0].variable;
+        if (packed->variables[i].end_count > 0)
+            packed->units[packed->variables[i].unit].variables[packed->variables[i].slot] =
+                packed->variables[i].ends[0].variable;
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_packed_bind(struct tutti_packed *packed)
 {
-    for (size_t i = 0; i < packed->table.count; i++)
-        TRY(bind_variable(packed, &packed->variables[i]));
+    size_t indicators = 0;
+    for (size_t i = 0; i < packed->table.count; i++) {
+        struct tutti_packed_variable *variable = &packed->variables[i];
+        if (variable->row->role == TUTTI_PACKED_INDICATOR) {
+            variable->slot = indicators;
+            indicators += variable->size;
+            variable->end_count = 0;
+            continue;
+        }
+        TRY(bind_variable(packed, variable));
+    }
     return group(packed);
 }
 
@@ -110,24 +126,49 @@ void tutti_packed_unbind(struct tutti_packed *packed)
     packed->arena = (struct tutti_arena){0};
 }
 
-void tutti_packed_forget(struct tutti_packed *packed)
+/* ---- reading ---- */
+
+/* Where a variable's values are, of which structural parameters may have made more than there were. */
+static enum tutti_err find_source(struct tutti_packed *packed, const struct tutti_unit *source,
+                                  struct tutti_packed_variable *variable)
 {
-    for (size_t u = 0; u < packed->unit_count; u++)
-        packed->units[u].fresh = false;
+    const struct tutti_packed_end *end = &variable->ends[0];
+    const struct tutti_signals *signals = &packed->units[variable->unit].signals;
+    size_t place = 0, extent = signals->extents[variable->slot];
+    if (end->element.count > 0)
+        TRY(tutti_unit_element(source, end->variable, &end->element, &place));
+    else if (extent != variable->size)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: '%s' has %zu values, and had %zu when the system was packed",
+                          packed->name, variable->row->name, extent, variable->size);
+    variable->source = (const char *)signals->slots[variable->slot] + place * signals->sizes[variable->slot];
+    return TUTTI_OK;
 }
 
-/* ---- reading ---- */
+static enum tutti_err lay_out(struct tutti_packed *packed, const struct tutti_unit *source,
+                              struct tutti_packed_unit *unit)
+{
+    TRY(tutti_unit_signals(source, unit->variables, unit->count, &unit->signals));
+    unit->laid = true;
+    for (size_t i = 0; i < packed->table.count; i++)
+        if (packed->variables[i].end_count > 0 && &packed->units[packed->variables[i].unit] == unit)
+            TRY(find_source(packed, source, &packed->variables[i]));
+    return TUTTI_OK;
+}
 
 static enum tutti_err refresh(struct tutti_packed *packed, struct tutti_packed_unit *unit)
 {
     struct tutti_unit *source = packed->simulation->execution.rank.members[unit->component].unit;
-    if (!unit->laid) {
-        TRY(tutti_unit_signals(source, unit->variables, unit->count, &unit->signals));
-        unit->laid = true;
-    }
+    if (!unit->laid)
+        TRY(lay_out(packed, source, unit));
     TRY(tutti_unit_get(source, &unit->signals));
     unit->fresh = true;
     return TUTTI_OK;
+}
+
+/* Enumerations are read as integers of the version's own size. */
+static bool is_small_item(const struct tutti_packed_variable *variable, enum tutti_type type)
+{
+    return variable->row->type == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT32;
 }
 
 static enum tutti_err find(struct tutti_packed *packed, uint32_t reference, enum tutti_type type,
@@ -138,79 +179,164 @@ static enum tutti_err find(struct tutti_packed *packed, uint32_t reference, enum
                           reference);
     *out = &packed->variables[reference - 1];
     enum tutti_type own = (*out)->row->type;
-    bool same = own == type || (own == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT64) ||
-                (own == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT32);
+    bool same = own == type || (own == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT64) || is_small_item(*out, type);
     return same ? TUTTI_OK
                 : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is of type %s, not %s", packed->name, (*out)->row->name,
                              tutti_type_name(own), tutti_type_name(type));
 }
 
-enum tutti_err tutti_packed_get(struct tutti_packed *packed, uint32_t reference, enum tutti_type type, void *value)
+size_t tutti_packed_size(const struct tutti_packed *packed, uint32_t reference)
 {
+    return reference == 0 || reference > packed->table.count ? 1 : packed->variables[reference - 1].size;
+}
+
+/* One value as the packed system shows it. */
+static enum tutti_err show(const struct tutti_packed *packed, const struct tutti_packed_variable *variable, size_t n,
+                           union tutti_packed_value *shown)
+{
+    const struct tutti_packed_end *end = &variable->ends[0];
+    const struct tutti_var *var = var_of(packed, end);
+    size_t size = tutti_type_size((enum tutti_type)var->type);
+    union tutti_packed_value raw = {0};
+    memcpy(&raw, variable->source + n * size, size);
+    if (var->negated)
+        tutti_type_negate((enum tutti_type)var->type, &raw);
+    *shown = raw;
+    if (!end->conversion)
+        return TUTTI_OK;
+    if (variable->row->role == TUTTI_PACKED_OUTPUT)
+        return tutti_convert(end->conversion, &raw, shown, 1);
+    *shown = tutti_packed_before(end->conversion, raw);
+    if (variable->given)
+        memcpy(shown, (const char *)variable->values + n * tutti_type_size(variable->row->type),
+               tutti_type_size(variable->row->type));
+    return TUTTI_OK;
+}
+
+static enum tutti_err show_all(const struct tutti_packed *packed, const struct tutti_packed_variable *variable,
+                               enum tutti_type type, char *values)
+{
+    size_t size = tutti_type_size(type);
+    for (size_t n = 0; n < variable->size; n++) {
+        union tutti_packed_value shown;
+        TRY(show(packed, variable, n, &shown));
+        if (is_small_item(variable, type))
+            ((int32_t *)(void *)values)[n] = (int32_t)(int64_t)shown.bits;
+        else
+            memcpy(values + n * size, &shown, size);
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_packed_get(struct tutti_packed *packed, uint32_t reference, enum tutti_type type, void *values)
+{
+    const unsigned stages = TUTTI_PACKED_IN(TUTTI_PACKED_INITIALISING) | TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING) |
+                            TUTTI_PACKED_IN(TUTTI_PACKED_ENDED);
     struct tutti_packed_variable *variable;
     if (reference == 0 && type == TUTTI_TYPE_FLOAT64 && packed->simulation) {
-        *(double *)value = tutti_simulation_time(packed->simulation);
+        *(double *)values = tutti_packed_time(packed);
         return TUTTI_OK;
     }
     TRY(find(packed, reference, type, &variable));
-    TRY(tutti_packed_check(packed,
-                           TUTTI_PACKED_IN(TUTTI_PACKED_INITIALISING) | TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING) |
-                               TUTTI_PACKED_IN(TUTTI_PACKED_ENDED),
-                           "reading a value"));
+    TRY(tutti_packed_check(packed, stages, "reading a value"));
     TRY(tutti_packed_need(packed));
+    if (variable->end_count == 0)
+        return tutti_equations_indicators(packed, values, variable->slot, variable->size);
+    if (packed->exchange)
+        TRY(tutti_equations_evaluate(packed));
     struct tutti_packed_unit *unit = &packed->units[variable->unit];
     if (!unit->fresh)
         TRY(refresh(packed, unit));
-    const struct tutti_packed_end *end = &variable->ends[0];
-    enum tutti_type own = variable->row->type;
-    union tutti_packed_value raw = {0}, shown = {0};
-    memcpy(&raw, unit->signals.slots[variable->slot], unit->signals.sizes[variable->slot]);
-    if (var_of(packed, end)->negated)
-        tutti_type_negate((enum tutti_type)var_of(packed, end)->type, &raw);
-    if (!end->conversion)
-        shown = raw;
-    else if (variable->row->role == TUTTI_PACKED_OUTPUT)
-        TRY(tutti_convert(end->conversion, &raw, &shown, 1));
-    else
-        shown = variable->given ? variable->value : tutti_packed_before(end->conversion, raw);
-    if (own == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT32)
-        *(int32_t *)value = (int32_t)(int64_t)shown.bits;
-    else
-        memcpy(value, &shown, tutti_type_size(own));
+    if (!variable->plain || is_small_item(variable, type))
+        return show_all(packed, variable, type, values);
+    memcpy(values, variable->source, variable->size * tutti_type_size(type));
     return TUTTI_OK;
 }
 
 /* ---- setting ---- */
 
-static enum tutti_err keep(struct tutti_packed_variable *variable, enum tutti_type type, const void *value)
+enum tutti_err tutti_packed_make_room(struct tutti_packed *packed)
 {
-    bool text = variable->row->type == TUTTI_TYPE_STRING;
-    union tutti_packed_value kept = {0};
-    if (text) {
-        kept.text = tutti_str_copy(*(const char *const *)value);
-        if (!kept.text)
+    for (size_t i = 0; i < packed->table.count; i++) {
+        struct tutti_packed_variable *variable = &packed->variables[i];
+        variable->row = &packed->table.rows[i];
+        variable->size = tutti_packed_row_size(variable->row);
+        if (variable->row->role == TUTTI_PACKED_OUTPUT || variable->row->role == TUTTI_PACKED_INDICATOR)
+            continue;
+        variable->values =
+            tutti_arena_array(&packed->table.arena, variable->size + 1, tutti_type_size(variable->row->type));
+        if (tutti_type_is_text(variable->row->type))
+            variable->owned = tutti_owned_array(&packed->table.arena, variable->size);
+        if (!variable->values || (tutti_type_is_text(variable->row->type) && !variable->owned))
             return tutti_fail_memory();
-        if (variable->given)
-            free(variable->value.text);
-    } else if (variable->row->type == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT32) {
-        kept.bits = (uint64_t)(int64_t) * (const int32_t *)value;
-    } else {
-        memcpy(&kept, value, tutti_type_size(variable->row->type));
     }
-    variable->value = kept;
+    return TUTTI_OK;
+}
+
+void tutti_packed_release_room(struct tutti_packed *packed)
+{
+    for (size_t i = 0; packed->variables && i < packed->table.count; i++)
+        if (packed->variables[i].owned)
+            tutti_owned_fini(packed->variables[i].owned, packed->variables[i].size);
+}
+
+static enum tutti_err keep(struct tutti_packed_variable *variable, enum tutti_type type, const void *values)
+{
+    enum tutti_type own = variable->row->type;
+    if (variable->owned)
+        TRY(tutti_owned_copy(variable->owned, own, values, variable->values, variable->size));
+    else if (is_small_item(variable, type))
+        for (size_t n = 0; n < variable->size; n++)
+            ((int64_t *)variable->values)[n] = ((const int32_t *)values)[n];
+    else
+        memcpy(variable->values, values, variable->size * tutti_type_size(own));
     variable->given = true;
     return TUTTI_OK;
 }
 
-/* The value as the unit's variable has it. */
-static enum tutti_err convert(const struct tutti_packed *packed, const struct tutti_packed_variable *variable,
+/* A value as the unit's variable has it. */
+static enum tutti_err convert(const struct tutti_packed *packed, const struct tutti_packed_variable *variable, size_t n,
                               const struct tutti_packed_end *end, union tutti_packed_value *out)
 {
-    *out = variable->value;
+    size_t size = tutti_type_size(variable->row->type);
+    const char *value = (const char *)variable->values + n * size;
+    *out = (union tutti_packed_value){0};
+    memcpy(out, value, size);
     if (end->conversion)
-        TRY(tutti_convert(end->conversion, &variable->value, out, 1));
+        TRY(tutti_convert(end->conversion, value, out, 1));
     if (var_of(packed, end)->negated)
         tutti_type_negate((enum tutti_type)var_of(packed, end)->type, out);
+    return TUTTI_OK;
+}
+
+static enum tutti_err make_set(struct tutti_packed *packed, const struct tutti_packed_variable *variable,
+                               struct tutti_packed_end *end)
+{
+    struct tutti_simulation *simulation = packed->simulation;
+    TRY(tutti_pending_set_find(&end->set, &simulation->pending_sets, &simulation->execution.rank, end->component,
+                               end->variable)); /* elements of one array have one */
+    end->set->moves = variable->row->moves;
+    return TUTTI_OK;
+}
+
+/* Into the values that the unit is to take. */
+static enum tutti_err stage(struct tutti_packed *packed, const struct tutti_packed_variable *variable,
+                            struct tutti_packed_end *end)
+{
+    struct tutti_block *block = &end->set->signals.blocks[0];
+    size_t place = 0, size = end->set->signals.sizes[0];
+    if (end->element.count > 0)
+        TRY(tutti_unit_element(packed->simulation->execution.rank.members[end->component].unit, end->variable,
+                               &end->element, &place));
+    for (size_t n = 0; n < variable->size; n++) {
+        union tutti_packed_value value;
+        char *to = (char *)end->set->signals.slots[0] + (place + n) * size;
+        TRY(convert(packed, variable, n, end, &value));
+        if (block->owned)
+            TRY(tutti_owned_copy(tutti_owned_at(block->owned, place + n), block->type, &value, to, 1));
+        else
+            memcpy(to, &value, size);
+    }
     return TUTTI_OK;
 }
 
@@ -218,61 +344,98 @@ static enum tutti_err put(struct tutti_packed *packed, const struct tutti_packed
                           struct tutti_packed_end *end)
 {
     struct tutti_rank *rank = &packed->simulation->execution.rank;
-    union tutti_packed_value value;
-    if (!end->set) {
-        TRY(tutti_pending_set_new(&end->set, &packed->simulation->pending_sets, rank, end->component, end->variable));
-        end->set->moves = variable->row->moves;
-    }
-    TRY(convert(packed, variable, end, &value));
-    struct tutti_block *block = &end->set->signals.blocks[0];
-    if (block->owned)
-        TRY(tutti_owned_copy(block->owned, block->type, &value, block->values, 1));
-    else
-        memcpy(end->set->signals.slots[0], &value, end->set->signals.sizes[0]);
+    if (!end->set)
+        TRY(make_set(packed, variable, end));
+    TRY(stage(packed, variable, end));
+    if (packed->exchange && variable->row->moves) /* PK4: it is a part of the point */
+        return tutti_unit_set(rank->members[end->component].unit, &end->set->signals);
     tutti_pending_set_mark(end->set, rank);
     return TUTTI_OK;
 }
 
+static enum tutti_err check_set(const struct tutti_packed *packed, const struct tutti_packed_variable *variable)
+{
+    enum tutti_packed_role role = variable->row->role;
+    bool early = packed->stage <= TUTTI_PACKED_INITIALISING;
+    bool output = role == TUTTI_PACKED_OUTPUT || role == TUTTI_PACKED_INDICATOR;
+    if (output || (!early && role == TUTTI_PACKED_PARAMETER))
+        return tutti_fail(TUTTI_ERR_STATE, "%s: '%s' cannot be set here: it is %s", packed->name, variable->row->name,
+                          output ? "an output" : "a parameter, which is fixed from the start on");
+    if (!early && packed->exchange && !variable->row->moves && !packed->in_event_mode)
+        return tutti_fail(TUTTI_ERR_STATE, "%s: '%s' can be set in event mode only: it does not change continuously",
+                          packed->name, variable->row->name);
+    return tutti_packed_check(packed,
+                              TUTTI_PACKED_IN(TUTTI_PACKED_MADE) | TUTTI_PACKED_IN(TUTTI_PACKED_INITIALISING) |
+                                  TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING),
+                              "setting a value");
+}
+
 enum tutti_err tutti_packed_set(struct tutti_packed *packed, uint32_t reference, enum tutti_type type,
-                                const void *value)
+                                const void *values)
 {
     struct tutti_packed_variable *variable;
     TRY(find(packed, reference, type, &variable));
-    enum tutti_packed_role role = variable->row->role;
-    bool early = packed->stage <= TUTTI_PACKED_INITIALISING;
-    if (role == TUTTI_PACKED_OUTPUT || (!early && role == TUTTI_PACKED_PARAMETER))
-        return tutti_fail(TUTTI_ERR_STATE, "%s: '%s' cannot be set here: it is %s", packed->name, variable->row->name,
-                          role == TUTTI_PACKED_OUTPUT ? "an output" : "a parameter, which is fixed from the start on");
-    TRY(tutti_packed_check(packed,
-                           TUTTI_PACKED_IN(TUTTI_PACKED_MADE) | TUTTI_PACKED_IN(TUTTI_PACKED_INITIALISING) |
-                               TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING),
-                           "setting a value"));
-    TRY(keep(variable, type, value));
-    if (early) {
+    TRY(check_set(packed, variable));
+    TRY(keep(variable, type, values));
+    if (packed->stage <= TUTTI_PACKED_INITIALISING) {
         packed->started = false; /* PK1 */
         return TUTTI_OK;
     }
+    if (packed->exchange)
+        tutti_equations_move(packed);
     for (size_t i = 0; i < variable->end_count; i++)
         TRY(put(packed, variable, &variable->ends[i]));
     return TUTTI_OK;
 }
 
+/* ---- before the start ---- */
+
+/* "x[2,3]": the element that the end is, or one of the array's. */
+static void name_element(struct tutti_text *text, const struct tutti_packed_row *row,
+                         const struct tutti_indices *element, size_t place)
+{
+    size_t below = tutti_packed_row_size(row), count = element->count > 0 ? element->count : row->dimension_count;
+    for (size_t d = 0; d < count; d++) {
+        below = element->count > 0 ? 1 : below / row->dimensions[d];
+        uint64_t index = element->count > 0 ? element->index[d] : place / below % row->dimensions[d] + 1;
+        tutti_text_printf(text, "%s%llu", d ? "," : "[", (unsigned long long)index);
+    }
+    tutti_text_append(text, "]");
+}
+
+/* Values from `first` on, as --set has them: numbers of an array at once, texts one by one. */
+static enum tutti_err hand_over_some(struct tutti_packed *packed, const struct tutti_packed_variable *variable,
+                                     const struct tutti_packed_end *end, size_t first, size_t count)
+{
+    const struct tutti_var *var = var_of(packed, end);
+    struct tutti_text text = {0};
+    enum tutti_err err = TUTTI_OK;
+    if (!system_of(packed)->single)
+        tutti_text_printf(&text, "%s.", system_of(packed)->components[end->component].name);
+    tutti_text_append(&text, var->name);
+    if (end->element.count > 0 || count < variable->size)
+        name_element(&text, variable->row, &end->element, first);
+    for (size_t n = first; n < first + count && !err; n++) {
+        union tutti_packed_value value;
+        err = convert(packed, variable, n, end, &value);
+        if (var->negated) /* --set knows of that */
+            tutti_type_negate((enum tutti_type)var->type, &value);
+        tutti_text_append(&text, n == first ? "=" : " ");
+        tutti_packed_write_value(&text, (enum tutti_type)var->type, &value);
+    }
+    if (!err)
+        err = text.failed ? tutti_fail_memory() : tutti_simulation_set(packed->simulation, text.text);
+    tutti_text_fini(&text);
+    return err;
+}
+
 static enum tutti_err hand_over(struct tutti_packed *packed, const struct tutti_packed_variable *variable,
                                 const struct tutti_packed_end *end)
 {
-    const struct tutti_component *component = &system_of(packed)->components[end->component];
-    const struct tutti_var *var = var_of(packed, end);
-    union tutti_packed_value value = variable->value;
-    struct tutti_text text = {0};
-    if (end->conversion)
-        TRY(tutti_convert(end->conversion, &variable->value, &value, 1));
-    if (!system_of(packed)->single)
-        tutti_text_printf(&text, "%s.", component->name);
-    tutti_text_printf(&text, "%s=", var->name);
-    tutti_packed_write_value(&text, (enum tutti_type)var->type, &value);
-    enum tutti_err err = text.failed ? tutti_fail_memory() : tutti_simulation_set(packed->simulation, text.text);
-    tutti_text_fini(&text);
-    return err;
+    bool one_by_one = variable->owned && variable->row->dimension_count > 0;
+    for (size_t n = 0; n < variable->size; n += one_by_one ? 1 : variable->size)
+        TRY(hand_over_some(packed, variable, end, n, one_by_one ? 1 : variable->size));
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_packed_hand_over(struct tutti_packed *packed)

@@ -21,6 +21,18 @@ enum tutti_err tutti_pending_set_new(struct tutti_pending_set **out, struct tutt
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_pending_set_find(struct tutti_pending_set **out, struct tutti_pending_sets *pending_sets,
+                                      struct tutti_rank *rank, uint32_t component, uint32_t variable)
+{
+    struct tutti_pending_set *at = pending_sets->first;
+    while (at && (at->component != component || at->variable != variable))
+        at = at->next;
+    if (!at)
+        return tutti_pending_set_new(out, pending_sets, rank, component, variable);
+    *out = at;
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_pending_set_renew(struct tutti_pending_set *pending_set, struct tutti_rank *rank)
 {
     return pending_set->pending ? TUTTI_OK
@@ -134,16 +146,6 @@ void tutti_pending_sets_pack(const struct tutti_pending_sets *pending_sets, stru
     }
 }
 
-/* The one for this variable, made if there is none. */
-static enum tutti_err find(struct tutti_rank *rank, uint32_t component, uint32_t variable,
-                           struct tutti_pending_set **out)
-{
-    *out = rank->pending_sets->first;
-    while (*out && ((*out)->component != component || (*out)->variable != variable))
-        *out = (*out)->next;
-    return *out ? TUTTI_OK : tutti_pending_set_new(out, rank->pending_sets, rank, component, variable);
-}
-
 enum tutti_err tutti_pending_sets_unpack(struct tutti_rank *rank, struct tutti_unparcel *in)
 {
     struct tutti_pending_sets *all = rank->pending_sets;
@@ -158,7 +160,7 @@ enum tutti_err tutti_pending_sets_unpack(struct tutti_rank *rank, struct tutti_u
                   variable >= rank->members[component].unit->fmu->desc->var_count;
         if (in->bad)
             break;
-        TRY(find(rank, component, variable, &pending_set));
+        TRY(tutti_pending_set_find(&pending_set, rank->pending_sets, rank, component, variable));
         TRY(tutti_signals_unpack(&pending_set->signals, in));
         tutti_pending_set_mark(pending_set, rank);
     }

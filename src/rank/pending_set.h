@@ -23,6 +23,10 @@ struct tutti_pending_sets {
 TUTTI_CHECKED enum tutti_err tutti_pending_set_new(struct tutti_pending_set **out,
                                                    struct tutti_pending_sets *pending_sets, struct tutti_rank *rank,
                                                    uint32_t component, uint32_t variable);
+/* The one that there is for the variable; made as above if there is none. */
+TUTTI_CHECKED enum tutti_err tutti_pending_set_find(struct tutti_pending_set **out,
+                                                    struct tutti_pending_sets *pending_sets, struct tutti_rank *rank,
+                                                    uint32_t component, uint32_t variable);
 /* Its values are what they are at the unit, unless it has yet to take some. */
 TUTTI_CHECKED enum tutti_err tutti_pending_set_renew(struct tutti_pending_set *pending_set, struct tutti_rank *rank);
 /* Its values, which are in place now, are for the unit. */

@@ -360,6 +360,11 @@ static enum tutti_err get_derivatives(struct tutti_pool *pool, double t, double 
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_pool_get_derivatives(struct tutti_pool_system *system, double t, double *dx, bool *good)
+{
+    return get_derivatives(&system->pool, t, dx, good);
+}
+
 static enum tutti_err evaluate_rhs(struct tutti_pool_system *system, double t, const double *x, double *dx, bool *good)
 {
     struct tutti_pool *pool = &system->pool;

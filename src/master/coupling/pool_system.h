@@ -66,6 +66,9 @@ void tutti_pool_take_outside(struct tutti_pool_system *system, double t, bool *n
  * values. */
 TUTTI_CHECKED enum tutti_err tutti_pool_evaluate(struct tutti_pool_system *system, double t, const double *x,
                                                  bool *good);
+/* ... then: all derivatives there. *good is false where one has no value (pool.h, miss). For a single rank. */
+TUTTI_CHECKED enum tutti_err tutti_pool_get_derivatives(struct tutti_pool_system *system, double t, double *dx,
+                                                        bool *good);
 /* Collective, after the solver has failed at (t, x): notes an algebraic loop that may be why (pool.h, miss). */
 TUTTI_CHECKED enum tutti_err tutti_pool_blame_loops(struct tutti_pool_system *system, double t, const double *x);
 /* Collective: the units are there (unit.h, arrive), and their outputs are read. */

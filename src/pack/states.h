@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* states.h - what a packed system has besides if it is an FMU for Model Exchange, too: the states of its units and their derivatives, as local variables, and
+ * by FMI 3.0 event indicators.
+ *
+ * It is one if all its units are run by Model Exchange, and their equations are all there is: the importer's solver then has all states in one vector, as
+ * `--coupling strong` has. Their order is that of master/coupling/pool.h: units by name. */
+#ifndef TUTTI_PACK_STATES_H
+#define TUTTI_PACK_STATES_H
+
+#include "pack/exposed.h"
+
+/* Adds them, if it is one (list->exchange). */
+TUTTI_CHECKED enum tutti_err tutti_pack_expose_states(struct tutti_exposed_list *list, const struct tutti_job *job,
+                                                      unsigned fmi);
+
+/* The kind of unit that a component becomes, and its own step; 0: none. */
+TUTTI_CHECKED enum tutti_err tutti_pack_find_kind(const struct tutti_job *job, uint32_t component,
+                                                  const struct tutti_unit_kind **kind, double *step);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* packed.h - an instance of a packed system: a simulation (<tutti/simulation.h>) in the hands of an importer of FMI.
+ *
+ * PK1  What an importer sets before the start is kept, and given to the simulation when its values are first needed: in initialisation
+ *     mode the importer may read, set and read again. What it sets after a reading makes the simulation start anew.
+ * PK2  Between steps continuous inputs are handed over as those of a run that gets them from another unit; others, and tunable
+ *     parameters, are events where units have event mode.
+ * PK3  Outputs are read from the units at most once per point, with one call per unit and type.
+ * PK4  By Model Exchange there is no master that steps: the importer places all units at a point of its own solution (equations.h). */
+#ifndef TUTTI_PACKED_PACKED_H
+#define TUTTI_PACKED_PACKED_H
+
+#include "api/simulation.h"
+#include "pack/table.h"
+
+/* A variable of a unit that a packed variable stands for. */
+struct tutti_packed_end {
+    uint32_t component, variable;
+    struct tutti_indices element;              /* of an array; count 0: all of it */
+    const struct tutti_conversion *conversion; /* NULL: none */
+    struct tutti_pending_set *set;             /* NULL: not needed yet */
+};
+
+struct tutti_packed_variable {
+    const struct tutti_packed_row *row;
+    size_t size;                   /* values: 1, or those of an array */
+    struct tutti_packed_end *ends; /* an input of the system may go to several; of event indicators none */
+    size_t end_count;
+    size_t unit, slot; /* where the first end is read: in units[unit].signals. Indicators: `slot` is the first of all */
+    const char *source;        /* its values there, once these are laid out */
+    bool plain;                /* they are shown as the unit has them */
+    bool given;                /* PK1 */
+    void *values;              /* ... these; NULL: of an output */
+    struct tutti_owned *owned; /* ... if they are texts */
+};
+
+/* What is read of one unit. */
+struct tutti_packed_unit {
+    uint32_t component;
+    uint32_t *variables;
+    size_t count;
+    struct tutti_signals signals;
+    bool laid, fresh; /* laid: `signals` are; fresh: they have the values of this point */
+};
+
+enum tutti_packed_stage {
+    TUTTI_PACKED_MADE,         /* instantiated */
+    TUTTI_PACKED_INITIALISING, /* in initialisation mode */
+    TUTTI_PACKED_RUNNING,
+    TUTTI_PACKED_ENDED, /* terminated, or a step has failed: values can be read */
+};
+
+/* How far a step came. */
+struct tutti_packed_step {
+    double t;
+    bool event; /* there was one, and the step ends there */
+    bool ended; /* an FMU of the system ended the run */
+};
+
+struct tutti_equations; /* equations.h */
+
+struct tutti_packed {
+    char *name;   /* of the instance */
+    char *system; /* the folder */
+    struct tutti_packed_table table;
+    struct tutti_run_options *options;
+    struct tutti_simulation *simulation; /* NULL: not open */
+    struct tutti_packed_variable *variables;
+    struct tutti_packed_unit *units;
+    size_t unit_count;
+    enum tutti_packed_stage stage;
+    bool started;                            /* the simulation is, with all that was given (PK1) */
+    bool has_start, has_stop, has_tolerance; /* the importer gave it */
+    double start, stop, tolerance;
+    struct tutti_parcel bytes; /* of the state `serialised`; NULL: of none */
+    const void *serialised;
+    bool ends_at_events; /* a step does, if the importer takes that */
+    bool exchange;       /* it is one for Model Exchange */
+    bool in_event_mode;
+    struct tutti_equations *equations; /* Model Exchange; NULL: not started */
+    struct tutti_arena arena;
+};
+
+/* STATE for a call out of order, naming it. */
+TUTTI_CHECKED enum tutti_err tutti_packed_check(const struct tutti_packed *packed, unsigned stages, const char *call);
+#define TUTTI_PACKED_IN(stage) (1u << (stage))
+/* What was read of units is of another point. */
+void tutti_packed_forget(struct tutti_packed *packed);
+
+#endif
