@@ -3,11 +3,26 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    FRESH = 16, /* rows that wait to be joined: few, so that they stay in the processor's first cache */
+    FOUR = 4
+};
+
+/* Invariants:
+ *  F1. Row n is in slot n % FRESH of `fresh` from when `put` is greater than n until `joined` is. The thread that puts rows in is the only one
+ *      that writes slots and `put`, and it writes no slot whose row is not joined.
+ *  F2. All else is changed with the mutex. The thread that takes joins what is fresh itself: no row waits for the next one. */
 struct tutti_feed {
     pthread_mutex_t mutex;
+    double *fresh;            /* rows: a time and its values */
+    struct tutti_bar scratch; /* of several of them */
+    _Atomic uint64_t put;     /* rows in all */
+    uint64_t full;            /* no slot is known to be free when `put` is this; of the thread that puts rows in */
+    uint64_t joined;          /* rows in all */
     struct tutti_feed_block blocks[2];
     struct tutti_feed_block *filled, *taken;
     size_t columns, most;     /* bars of a block */
@@ -19,7 +34,7 @@ struct tutti_feed {
 enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars)
 {
     struct tutti_feed *feed = calloc(1, sizeof *feed);
-    double *values = calloc(columns + 1, 2 * 3 * bars * sizeof *values);
+    double *values = calloc(columns + 1, (3 * (2 * bars + 1) + FRESH) * sizeof *values);
     struct tutti_bar *all = calloc(2 * bars, sizeof *all);
     if (!feed || !values || !all) {
         free(feed);
@@ -31,6 +46,9 @@ enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t ba
     pthread_mutex_init(&feed->mutex, NULL);
     for (size_t b = 0; b < 2 * bars; b++, values += 3 * columns)
         all[b] = (struct tutti_bar){.least = values, .greatest = values + columns, .final = values + 2 * columns};
+    feed->scratch = (struct tutti_bar){.least = values, .greatest = values + columns};
+    feed->fresh = values + 2 * columns;
+    feed->full = FRESH;
     feed->blocks[0].bars = all;
     feed->blocks[1].bars = all + bars;
     feed->filled = &feed->blocks[0];
@@ -64,7 +82,7 @@ static void copy(struct tutti_bar *to, const struct tutti_bar *from, size_t colu
     memcpy(to->final, from->final, columns * sizeof(double));
 }
 
-/* As fmin and fmax, which leave NaN out, but without a call: these are made for every value of every row. */
+/* As fmin and fmax, which leave NaN out, but without a call. */
 static double lesser(double a, double b)
 {
     return b < a || isnan(a) ? b : a;
@@ -102,9 +120,8 @@ static void halve(struct tutti_feed *feed)
     feed->per_bar *= 2;
 }
 
-void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
+static void add_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
 {
-    pthread_mutex_lock(&feed->mutex);
     struct tutti_feed_block *block = feed->filled;
     if (block->count == 0 || feed->in_bar + bar->rows > feed->per_bar) {
         if (block->count == feed->most)
@@ -116,18 +133,112 @@ void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
         feed->in_bar += bar->rows;
     }
     block->rows += bar->rows;
-    pthread_mutex_unlock(&feed->mutex);
+}
+
+/* ---- rows ---- */
+
+static double *slot(const struct tutti_feed *feed, uint64_t row)
+{
+    return feed->fresh + (size_t)(row % FRESH) * (feed->columns + 1);
+}
+
+static inline double least_of(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double greatest_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The extremes of FOUR rows, `stride` apart, and of those that are there already. A comparison with NaN is false, and gives the second value: a NaN of
+ * a row leaves things as they are. In this form compilers make two instructions (minpd, maxpd) of two values. */
+static void widen_by_four(double *restrict least, double *restrict greatest, const double *rows, size_t stride,
+                          size_t columns)
+{
+    const double *a = rows, *b = a + stride, *c = b + stride, *d = c + stride;
+    for (size_t i = 0; i < columns; i++) {
+        least[i] = least_of(d[i], least_of(c[i], least_of(b[i], least_of(a[i], least[i]))));
+        greatest[i] = greatest_of(d[i], greatest_of(c[i], greatest_of(b[i], greatest_of(a[i], greatest[i]))));
+    }
+}
+
+static void widen(double *restrict least, double *restrict greatest, const double *row, size_t columns)
+{
+    for (size_t i = 0; i < columns; i++) {
+        least[i] = least_of(row[i], least[i]);
+        greatest[i] = greatest_of(row[i], greatest[i]);
+    }
+}
+
+/* `count` rows that follow one another in `fresh`, as one bar. */
+static void add_rows(struct tutti_feed *feed, const double *first, size_t count)
+{
+    const size_t columns = feed->columns, stride = columns + 1;
+    const double *last = first + (count - 1) * stride;
+    struct tutti_bar *bar = &feed->scratch;
+    for (size_t i = 0; i < columns; i++) {
+        bar->least[i] = INFINITY;
+        bar->greatest[i] = -INFINITY;
+    }
+    size_t row = 0;
+    for (; row + FOUR <= count; row += FOUR)
+        widen_by_four(bar->least, bar->greatest, first + row * stride + 1, stride, columns);
+    for (; row < count; row++)
+        widen(bar->least, bar->greatest, first + row * stride + 1, columns);
+    for (size_t i = 0; i < columns; i++) /* nothing but NaN */
+        if (bar->least[i] > bar->greatest[i])
+            bar->least[i] = bar->greatest[i] = NAN;
+    bar->first = first[0];
+    bar->last = last[0];
+    bar->rows = count;
+    bar->final = (double *)last + 1; /* which is only read */
+    add_bar(feed, bar);
+}
+
+/* All that is fresh goes into bars. */
+static void settle(struct tutti_feed *feed)
+{
+    const uint64_t end = atomic_load_explicit(&feed->put, memory_order_acquire);
+    while (feed->joined < end) {
+        uint64_t count = end - feed->joined, straight = FRESH - feed->joined % FRESH;
+        uint64_t room = feed->filled->count > 0 && feed->in_bar < feed->per_bar ? feed->per_bar - feed->in_bar
+                                                                                : feed->per_bar;
+        count = count < straight ? count : straight;
+        count = count < room ? count : room;
+        add_rows(feed, slot(feed, feed->joined), (size_t)count);
+        feed->joined += count;
+    }
 }
 
 void tutti_feed_put(struct tutti_feed *feed, double t, const double *values)
 {
-    double *same = (double *)values; /* which is only read */
-    tutti_feed_put_bar(feed, &(struct tutti_bar){t, t, 1, same, same, same});
+    const uint64_t row = atomic_load_explicit(&feed->put, memory_order_relaxed);
+    if (row == feed->full) {
+        pthread_mutex_lock(&feed->mutex);
+        settle(feed);
+        pthread_mutex_unlock(&feed->mutex);
+        feed->full = row + FRESH;
+    }
+    double *place = slot(feed, row);
+    place[0] = t;
+    memcpy(place + 1, values, feed->columns * sizeof *values);
+    atomic_store_explicit(&feed->put, row + 1, memory_order_release);
+}
+
+void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
+{
+    pthread_mutex_lock(&feed->mutex);
+    settle(feed);
+    add_bar(feed, bar);
+    pthread_mutex_unlock(&feed->mutex);
 }
 
 const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed)
 {
     pthread_mutex_lock(&feed->mutex);
+    settle(feed);
     struct tutti_feed_block *block = feed->filled, *next = feed->taken;
     bool any = block->rows > 0;
     if (any) {
@@ -142,7 +253,10 @@ const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed)
     return any ? block : NULL;
 }
 
-const struct tutti_feed_block *tutti_feed_look(const struct tutti_feed *feed)
+const struct tutti_feed_block *tutti_feed_look(struct tutti_feed *feed)
 {
+    pthread_mutex_lock(&feed->mutex);
+    settle(feed);
+    pthread_mutex_unlock(&feed->mutex);
     return feed->filled->rows > 0 ? feed->filled : NULL;
 }

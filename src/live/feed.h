@@ -43,12 +43,12 @@ TUTTI_CHECKED enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t colu
 void tutti_feed_begin_at(struct tutti_feed *feed, uint64_t row);
 void tutti_feed_free(struct tutti_feed *feed); /* NULL is fine */
 
-/* Any thread, one at a time. */
+/* Any thread, one at a time. A row is copied, and seen by the next block from then on; rows are joined some at a time, by either thread. */
 void tutti_feed_put(struct tutti_feed *feed, double t, const double *values);
 void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar);
 /* All that came since the last block; NULL if there is none. Good until the next call. Another thread, one at a time. */
 const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed);
 /* The same, which stays. Good until something is put in. */
-const struct tutti_feed_block *tutti_feed_look(const struct tutti_feed *feed);
+const struct tutti_feed_block *tutti_feed_look(struct tutti_feed *feed);
 
 #endif

@@ -173,6 +173,18 @@ class Watched(CommandTest):
         self.assertEqual(after["first"], numbers)
         self.stop(live)
 
+    def test_rows_while_a_unit_computes(self):
+        """Rows do not wait for the ones after them: a unit that does not return has its last row shown."""
+        os.mkfifo(self.path("door"))
+        live = self.live(kit_fmu("Hostile", "2"), "--set", "Hostile_fmi2.deed=read_file", "--set", f"Hostile_fmi2.path={self.path('door')}",
+                         "--step", "0.1", "--stop", "0.5", "-o", "result.csv")
+        live.watch(past="rows")
+        self.assertEqual(live.await_event("rows")["time"], [0])
+        with open(self.path("door"), "w", encoding="utf-8") as door:
+            door.write("now it returns")
+        self.assertEqual(live.await_event("end")["state"], "done")
+        self.finish(live.process)
+
     def test_past(self):
         """One who comes later is told all from the start, thinned, and each row once; steps with their errors and events."""
         live = self.live(*PAIR, "--stop", "1e6", "--control", "richardson", "--step", "0.01", "--h-max", "0.02", "--realtime", "1", "-o", "result.csv")
