@@ -17,6 +17,7 @@
 #include "user/userdir.h"
 #include "console.h"
 #include "node_start.h"
+#include "study/guest.h"
 #include "tell/json.h"
 
 static volatile sig_atomic_t ended_by, drained;
@@ -246,7 +247,7 @@ int command_node(const struct arguments *arguments)
 {
     static const char *const worker[] = {"/proc/self/exe", "node", "--worker", NULL};
     if (arguments_value(arguments, "--worker"))
-        return tutti_node_worker();
+        return tutti_node_worker(&tutti_guest);
     if (arguments_value(arguments, "--keygen"))
         return make_keys(arguments_value(arguments, "--keygen"));
     if (arguments_value(arguments, "--start")) {

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "console.h"
+#include "launcher.h"
 #include "output.h"
 #include "run_options.h"
 #include "signals.h"
@@ -45,6 +46,23 @@ static void tell(const struct tutti_sweep *sweep, const struct tutti_run_options
         fprintf(stderr, "%-10s %s\n", "result", options->output);
 }
 
+/* One of several processes of mpiexec, of which the first one tells how it went. */
+static int follow(struct run_options *run)
+{
+    struct tutti_sweep *sweep = NULL;
+    launcher_unmute(); /* what FMUs print is to be seen */
+    signals_keep_quiet();
+    output_keep_apart();
+    run->options->log = NULL;
+    run->options->progress = NULL;
+    enum tutti_err err = tutti_sweep_make(&sweep, run->options);
+    if (err == TUTTI_ERR_STOPPED)
+        return EXIT_DONE;
+    if (err && err != TUTTI_ERR_ARGUMENT) /* which all have alike */
+        console_error(tutti_err_message());
+    return run_exit_status(err);
+}
+
 static int sweep(const struct run_options *run)
 {
     struct tutti_sweep *sweep = NULL;
@@ -73,6 +91,11 @@ int command_sweep(const struct arguments *arguments)
     int status = run_options_read(&run, arguments);
     if (status == EXIT_DONE)
         status = run_exit_status(tutti_options_set(run.options, "output", output ? output : "sweep.csv"));
+    if (status == EXIT_DONE && launcher_is_follower()) {
+        status = follow(&run);
+        run_options_fini(&run);
+        return status;
+    }
     if (status == EXIT_DONE && strcmp(run.options->output, "-") != 0 && !output_can_be_written(run.options->output))
         status = EXIT_FAILED;
     if (status == EXIT_DONE)

@@ -79,6 +79,7 @@ static const struct option run_options[] = {
 static const struct option sweep_options[] = {
     HEADING("Runs"),
     OPTIONS_OF(STUDY),
+    OPTIONS_OF(WHERE),
     {"--output", "-o", "TABLE.csv", "the table: a row per run, in their order; - for standard output (sweep.csv)", .files = "csv"},
     OPTIONS_OF(RESULTS),
     SYSTEM_OPTIONS,

@@ -383,10 +383,13 @@ static void start_all(struct conducting *run)
         tutti_conductor_lose(run->conductor, r, tutti_fabric_stopped());
 }
 
+/* How long the conductor sleeps if nothing wakes it. Results reach the disk, and progress the people, at least so often. */
+enum { NAP_MS = 20 };
+
 static void watch_over(struct conducting *run)
 {
     while (!tutti_conductor_is_done(run->conductor) && tutti_clock_now() < run->deadline) {
-        enum tutti_err err = run->launcher->poll(run->self);
+        enum tutti_err err = run->launcher->poll(run->self, NAP_MS);
         if (err)
             fail(run, err);
         look_at_all(run); /* before the last look at their reports */

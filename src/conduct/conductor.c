@@ -403,6 +403,7 @@ static enum tutti_err take_frame(struct tutti_conductor *conductor, int r, enum 
     case TUTTI_REPORT_STATE: return take_state(conductor, r, in);
     case TUTTI_REPORT_TALLY: return take_tally(conductor, r, in);
     case TUTTI_REPORT_END: return take_end(conductor, r, in);
+    case TUTTI_REPORT_MADE: /* of a sweep, which has no conductor */
     case TUTTI_REPORT_KINDS: break;
     }
     return malformed("a frame", r);

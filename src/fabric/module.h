@@ -2,14 +2,14 @@
 /* module.h - the seam between the library and the module with the fabric `mpi` (src/mpi/, tutti_mpi.so), which is loaded at run
  * time, so that nothing else needs MPI. The module sees no symbol of the library: it is given what it needs.
  *
- * All functions belong to one thread, and are collective: all processes that mpiexec started call them in the same order. */
+ * All functions belong to one thread, and are collective where nothing else is said: all processes that mpiexec started call them in the same order. */
 #ifndef TUTTI_FABRIC_MODULE_H
 #define TUTTI_FABRIC_MODULE_H
 
 #include "fabric/fabric.h"
 
 /* Both sides must agree in these. */
-enum { TUTTI_MPI_ABI = 1 };
+enum { TUTTI_MPI_ABI = 2 };
 
 /* What the library lends to the module; for all time. */
 struct tutti_mpi_host {
@@ -52,6 +52,12 @@ struct tutti_mpi_module {
     /* In a handler of a fatal signal: for so many seconds, what was reported goes on to rank 0, or comes there. It need not
      * return. */
     void (*last_words)(struct tutti_fabric *fabric, double seconds);
+    /* Without a fabric: bytes (copied) to a rank, which takes them with `take`, in order. Not collective, and does not wait. */
+    enum tutti_err (*post)(int rank, const void *bytes, size_t size);
+    /* How many that this rank has posted are not on their way yet, as of the last post or take. */
+    unsigned (*posted)(void);
+    /* The next one that has come from any rank, and its bytes (the caller's: free); *rank -1: there is none. Does not wait. */
+    enum tutti_err (*take)(int *rank, char **bytes, size_t *size);
     /* Waits for all, and leaves MPI. */
     void (*finish)(void);
 };

@@ -17,6 +17,7 @@ enum tutti_run_order_kind {
     TUTTI_ORDER_STEP, /* while it pauses: `value` macro steps */
     TUTTI_ORDER_STOP, /* the run ends, and its result is kept */
     TUTTI_ORDER_SET,  /* a variable to `value` */
+    TUTTI_ORDER_MAKE, /* of a sweep: its run `value` */
     TUTTI_ORDER_KINDS
 };
 

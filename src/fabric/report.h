@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report.h - what a rank tells the conductor: a stream of frames, each a kind, a size and a parcel (base/parcel.h).
  *
- * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS, LOAD, STEP, CHECKPOINT and STATE; TALLY at most once; END,
+ * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS, LOAD, STEP, CHECKPOINT, STATE and MADE; TALLY at most once; END,
  * after which nothing comes. A rank that is lost ends anywhere, also in the middle of a frame.
  *
  *  COLUMNS   text system; u32 count; each: u32 component (TUTTI_NONE: a port of the system), u32 place (all ranks' columns are
@@ -15,6 +15,7 @@
  *  STEP      text: a line of the step log (rank 0 only)
  *  CHECKPOINT  its part of one (checkpoint/collector.h)
  *  STATE     u32 component, block: the state that its FMU has at the end (job/states.h)
+ *  MADE      of a sweep, which has no rows: u8 whether the rank makes no further run, block: what became of one (study/record.h)
  *  TALLY     what the rank counted (report/tally.h)
  *  END       u32 enum tutti_err, text message; what it is about: text unit, text variable, double time; u32 component,
  *            double t (of a failure: where the step that failed was to lead)
@@ -36,6 +37,7 @@ enum tutti_report_kind {
     TUTTI_REPORT_STEP,
     TUTTI_REPORT_CHECKPOINT,
     TUTTI_REPORT_STATE,
+    TUTTI_REPORT_MADE,
     TUTTI_REPORT_TALLY,
     TUTTI_REPORT_END,
     TUTTI_REPORT_KINDS

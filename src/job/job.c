@@ -77,8 +77,7 @@ static enum tutti_err place_visit(struct tutti_job *job)
                       NUMBER(job->visit_at), NUMBER(job->times.start), NUMBER(job->times.stop));
 }
 
-/* The input file may lie elsewhere, too. NULL: it is not to be read. */
-static const char *where_is(const struct tutti_run_options *options, const char *name)
+const char *tutti_job_where_is(const struct tutti_run_options *options, const char *name)
 {
     for (size_t i = 0; i < options->alias_count; i++)
         if (!options->aliases[i].if_missing && strcmp(options->aliases[i].name, name) == 0)
@@ -91,7 +90,7 @@ static enum tutti_err read_inputs(struct tutti_job *job, const struct tutti_job 
     const struct tutti_run_options *options = &job->options;
     job->borrows_tables = earlier != NULL;
     for (size_t i = 0; i < options->input_count; i++) {
-        const char *path = where_is(options, options->inputs[i]);
+        const char *path = tutti_job_where_is(options, options->inputs[i]);
         if (earlier)
             job->tables[i].table = earlier->tables[i].table;
         else
@@ -112,7 +111,7 @@ static enum tutti_err read_tables(struct tutti_job *job, const struct tutti_job 
     TRY(read_inputs(job, earlier));
     TRY(tutti_schedule_set_intervals(&job->schedule, options->clocks, options->clock_count, system));
     if (options->schedule) {
-        const char *path = where_is(options, options->schedule);
+        const char *path = tutti_job_where_is(options, options->schedule);
         TRY(path ? tutti_schedule_read(&job->schedule, path, system) : tutti_files_fail_foreign(options->schedule));
     }
     for (uint32_t i = 0; i < system->table_count; i++)
@@ -163,7 +162,7 @@ static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earl
     TRY(read_tables(job, earlier));
     TRY(tutti_formulas_init(&job->formulas, &job->options, job->system));
     TRY(make_sensitivity(job));
-    TRY(tutti_states_open(&job->states, &job->options, job->system, where_is));
+    TRY(tutti_states_open(&job->states, &job->options, job->system, tutti_job_where_is));
     TRY(tutti_joining_find(&(struct tutti_joining){job->asked, &job->options, job->system, &job->states}, &job->joins));
     return tutti_structure_init(&job->structure, job->system, TUTTI_PHASE_INITIAL);
 }
@@ -336,7 +335,7 @@ static enum tutti_err read_checkpoint(struct tutti_job *job)
     bool kept;
     if (!options->resume)
         return TUTTI_OK;
-    const char *path = where_is(options, options->resume);
+    const char *path = tutti_job_where_is(options, options->resume);
     if (!path)
         return tutti_files_fail_foreign(options->resume);
     if (begins(options, path))

@@ -115,6 +115,7 @@ static enum tutti_err obey(struct pilot *pilot, const double order[4])
         break;
     case TUTTI_ORDER_STOP: pilot->ends = true; break;
     case TUTTI_ORDER_SET: return set(pilot, (uint32_t)order[1], (uint32_t)order[2], order[3]);
+    case TUTTI_ORDER_MAKE: /* of a sweep, and this is none */
     case TUTTI_ORDER_KINDS: break;
     }
     return TUTTI_OK;

@@ -110,6 +110,10 @@ static void finish(void)
 {
     struct world *world = &tutti_mpi_world;
     MPI_Request request;
+    while (tutti_mpi_posted() > 0 && tutti_mpi_sort_posted() == TUTTI_OK) { /* who comes here takes what is left */
+        sweep(world->control);
+        sched_yield();
+    }
     for (int barriers = 0; barriers < 2; barriers++) {
         int done = MPI_Ibarrier(world->control, &request) != MPI_SUCCESS;
         while (!done && MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
@@ -133,6 +137,9 @@ static const struct tutti_mpi_module module = {
     .open = open_fabric,
     .settle = tutti_mpi_fabric_settle,
     .last_words = tutti_mpi_fabric_last_words,
+    .post = tutti_mpi_post,
+    .posted = tutti_mpi_posted,
+    .take = tutti_mpi_take,
     .finish = finish,
 };
 

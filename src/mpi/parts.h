@@ -5,6 +5,14 @@
 
 #include "mpi/world.h"
 
+/* ---- post.c: messages without a fabric (fabric/module.h) ---- */
+
+enum tutti_err tutti_mpi_post(int rank, const void *bytes, size_t size);
+unsigned tutti_mpi_posted(void);
+/* Forgets what is on its way. */
+enum tutti_err tutti_mpi_sort_posted(void);
+enum tutti_err tutti_mpi_take(int *rank, char **bytes, size_t *size);
+
 /* ---- exchange.c ---- */
 
 /* One direction of a link. A message with texts has a fixed part, which starts with the size of the whole; what does not fit
@@ -100,7 +108,7 @@ struct mpi_fabric {
 };
 
 /* Tags in world.control, and in world.data: so many per plan, then three per channel. */
-enum { TUTTI_MPI_TAG_STOP = 1, TUTTI_MPI_TAG_REPORT };
+enum { TUTTI_MPI_TAG_STOP = 1, TUTTI_MPI_TAG_REPORT, TUTTI_MPI_TAG_POST };
 enum { TUTTI_MPI_PLAN_TAGS = 64, TUTTI_MPI_TAG_FIRST_CHANNEL = TUTTI_MPI_PLANS * TUTTI_MPI_PLAN_TAGS };
 
 /* Tests, rests and looks around until all requests are done; STOPPED if that is not to be waited for any more. `local`: what

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/vector.h"
 #include "options/words.h"
+#include "job/job.h"
 #include "record/csv_reader.h"
 #include "study/sample.h"
 
@@ -235,9 +236,12 @@ static enum tutti_err read_rows(struct tutti_design *design, struct tutti_csv_re
                : tutti_fail(TUTTI_ERR_FORMAT, "%s: the table has no rows, so that there is nothing to run", rows->name);
 }
 
-static enum tutti_err read_table(struct tutti_design *design, const char *path)
+static enum tutti_err read_table(struct tutti_design *design, const struct tutti_run_options *options)
 {
     struct tutti_csv_reader rows;
+    const char *path = tutti_job_where_is(options, options->csv);
+    if (!path)
+        return tutti_files_fail_foreign(options->csv);
     TRY(tutti_csv_open(&rows, path));
     enum tutti_err err = read_rows(design, &rows);
     tutti_csv_fini(&rows);
@@ -267,7 +271,7 @@ enum tutti_err tutti_design_make(struct tutti_design *design, const struct tutti
     *design = (struct tutti_design){0};
     TRY(tutti_option_choose("sample", options->sample, &sample));
     TRY(check(options, (enum sample)sample));
-    enum tutti_err err = options->csv ? read_table(design, options->csv) : vary(design, options, (enum sample)sample);
+    enum tutti_err err = options->csv ? read_table(design, options) : vary(design, options, (enum sample)sample);
     if (err)
         tutti_design_fini(design);
     return err;

@@ -2,58 +2,47 @@
 #include "study/pool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
-#include "conduct/settle.h"
-#include "fmi/ended.h"
+#include "base/log.h"
 
 enum {
     FEW_AHEAD = 4,    /* runs that a worker is told of before it comes to them */
     MOST_AHEAD = 256, /* the same, where runs are short */
     WAIT_MS = 100,    /* how long we wait for news */
-    PIECE = 1 << 16,  /* bytes that are read at once */
 };
 /* Short runs: each record that wakes us costs more than a run. We sleep so many seconds, and find many records then. */
 static const double NAP = 1e-3;
 
-/* What is in front of a record, on its way from a worker. */
-struct frame {
-    uint64_t size;
-    uint64_t leaves; /* the worker makes no further run, though it was told of some */
-};
-
 struct worker {
-    pid_t pid; /* 0: none */
-    int fd;
+    bool here;               /* it has been started */
+    bool is_given_up;        /* it cannot be had any more */
+    bool leaves;             /* it makes no further run */
     size_t runs[MOST_AHEAD]; /* that are its own, the oldest first */
     unsigned count, told;    /* so many of them it knows of */
     unsigned ahead;          /* at most */
+    unsigned long heard;     /* records since it was started */
     double heard_at;
-    bool leaves;
     struct tutti_parcel in;
 };
 
 struct pool {
     struct tutti_work *work;
     const struct tutti_pool_order *order;
+    const struct tutti_way *way;
+    void *self; /* the way's */
     struct worker *workers;
-    unsigned count;
-    struct pollfd *polled;
-    struct tutti_vector again; /* of size_t: runs that a worker was told of and did not come to */
+    unsigned count, given_up;
+    struct pollfd *polled;        /* of each worker, and that of the order */
+    struct tutti_vector again;    /* of size_t: runs that a worker was told of and did not come to */
+    struct tutti_vector suspects; /* of size_t: runs that a worker was lost in */
 };
 
 unsigned tutti_pool_cores(void)
@@ -63,93 +52,7 @@ unsigned tutti_pool_cores(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-/* ---- in a worker ---- */
-
-static bool read_all(int fd, void *bytes, size_t size)
-{
-    for (size_t n = 0; n < size;) {
-        ssize_t got = read(fd, (char *)bytes + n, size - n);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        n += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
-/* In one call, mostly: each wakes the conductor. */
-static bool send_record(int fd, const struct tutti_parcel *parcel, bool leaves)
-{
-    struct frame frame = {parcel->size, leaves};
-    struct iovec parts[] = {{&frame, sizeof frame}, {parcel->bytes, parcel->size}};
-    ssize_t sent = writev(fd, parts, 2);
-    size_t left = sent < (ssize_t)sizeof frame ? 0 : sizeof frame + parcel->size - (size_t)sent;
-    return sent >= (ssize_t)sizeof frame && tutti_fs_write(fd, parcel->bytes + parcel->size - left, left, -1) == left;
-}
-
-/* The child of a fork: it never returns. */
-static void be_worker(struct tutti_work *work, int fd, pid_t parent)
-{
-    struct tutti_parcel parcel = {0};
-    size_t run;
-    bool fatal = false;
-    tutti_settle_in(parent);
-    while (!fatal && read_all(fd, &run, sizeof run)) {
-        if (tutti_work_run(work, run, &parcel, &fatal))
-            break;
-        if (!send_record(fd, &parcel, fatal))
-            break;
-    }
-    fflush(NULL); /* what an FMU printed */
-    _exit(0);
-}
-
-/* ---- workers, from outside ---- */
-
-static enum tutti_err start_worker(struct pool *pool, struct worker *worker)
-{
-    int pair[2];
-    pid_t parent = getpid();
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return tutti_fail(TUTTI_ERR_LIMIT, "cannot start %u workers: %s; use fewer (--workers)", pool->count,
-                          strerror(errno));
-    fflush(NULL); /* or the worker would write it once more */
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(pair[0]);
-        for (unsigned w = 0; w < pool->count; w++)
-            if (pool->workers[w].pid > 0)
-                close(pool->workers[w].fd);
-        be_worker(pool->work, pair[1], parent);
-    }
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
-        return tutti_fail(TUTTI_ERR_LIMIT, "cannot start %u workers: %s; use fewer (--workers)", pool->count,
-                          strerror(errno));
-    }
-    fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    worker->pid = pid;
-    worker->fd = pair[0];
-    worker->count = worker->told = 0;
-    worker->ahead = FEW_AHEAD;
-    worker->heard_at = tutti_clock_now();
-    worker->leaves = false;
-    tutti_parcel_reset(&worker->in);
-    return TUTTI_OK;
-}
-
-/* The status that it ended with, as of waitpid. */
-static int end_worker(struct worker *worker, bool by_force)
-{
-    int status = 0;
-    if (by_force)
-        kill(worker->pid, SIGKILL);
-    close(worker->fd);
-    while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    worker->pid = 0;
-    return status;
-}
+/* ---- handing out ---- */
 
 static bool take_next(struct pool *pool, size_t *run)
 {
@@ -159,6 +62,15 @@ static bool take_next(struct pool *pool, size_t *run)
     return true;
 }
 
+static enum tutti_err put_back(struct tutti_vector *runs, size_t run)
+{
+    size_t *slot = tutti_vector_push(runs, sizeof *slot);
+    if (!slot)
+        return tutti_fail_memory();
+    *slot = run;
+    return TUTTI_OK;
+}
+
 static void feed(struct pool *pool, struct worker *worker, unsigned ahead)
 {
     size_t run;
@@ -166,13 +78,42 @@ static void feed(struct pool *pool, struct worker *worker, unsigned ahead)
         worker->runs[worker->count++] = run;
 }
 
-/* One that cannot be told has ended, which is seen later: the runs are in its list. */
-static void tell(struct worker *worker)
+static void tell(struct pool *pool, unsigned w)
 {
-    size_t news = (worker->count - worker->told) * sizeof *worker->runs;
-    if (news > 0)
-        (void)!send(worker->fd, worker->runs + worker->told, news, MSG_NOSIGNAL);
-    worker->told = worker->count;
+    struct worker *worker = &pool->workers[w];
+    if (worker->here && worker->count > worker->told)
+        worker->told +=
+            (unsigned)pool->way->tell(pool->self, w, worker->runs + worker->told, worker->count - worker->told);
+}
+
+/* The pool does without it, if it can. */
+static enum tutti_err give_up(struct pool *pool, unsigned w, enum tutti_err err)
+{
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    if (!pool->way->does_without || err == TUTTI_ERR_INTERRUPTED || err == TUTTI_ERR_MEMORY ||
+        err == TUTTI_ERR_ARGUMENT || ++pool->given_up == pool->count)
+        return tutti_failure_return(&failure);
+    pool->workers[w].is_given_up = true;
+    tutti_log_printf(pool->work->options->log, TUTTI_LOG_WARNING, NULL, "%s; the sweep does without it",
+                     failure.message);
+    return TUTTI_OK;
+}
+
+static enum tutti_err start(struct pool *pool, unsigned w)
+{
+    struct worker *worker = &pool->workers[w];
+    enum tutti_err err = pool->way->start(pool->self, w);
+    if (err)
+        return give_up(pool, w, err);
+    worker->here = true;
+    worker->leaves = false;
+    worker->count = worker->told = 0;
+    worker->ahead = FEW_AHEAD;
+    worker->heard = 0;
+    worker->heard_at = tutti_clock_now();
+    tutti_parcel_reset(&worker->in);
+    return TUTTI_OK;
 }
 
 /* ---- what they say ---- */
@@ -180,7 +121,7 @@ static void tell(struct worker *worker)
 static void forget_oldest(struct worker *worker)
 {
     worker->count--;
-    worker->told--;
+    worker->told -= worker->told > 0;
     memmove(worker->runs, worker->runs + 1, worker->count * sizeof *worker->runs);
 }
 
@@ -197,14 +138,14 @@ static enum tutti_err take_records(struct pool *pool, struct worker *worker)
 {
     size_t at = 0;
     unsigned records = 0;
-    struct frame frame;
-    while (worker->in.size - at >= sizeof frame) {
-        memcpy(&frame, worker->in.bytes + at, sizeof frame);
-        if (frame.size > worker->in.size - at - sizeof frame)
+    struct tutti_way_head head;
+    while (worker->in.size - at >= sizeof head) {
+        memcpy(&head, worker->in.bytes + at, sizeof head);
+        if (head.size > worker->in.size - at - sizeof head)
             break;
-        const struct tutti_bytes record = {frame.size, (const uint8_t *)worker->in.bytes + at + sizeof frame};
-        at += sizeof frame + frame.size;
-        worker->leaves = frame.leaves != 0;
+        const struct tutti_bytes record = {head.size, (const uint8_t *)worker->in.bytes + at + sizeof head};
+        at += sizeof head + head.size;
+        worker->leaves = head.leaves != 0;
         if (worker->count > 0)
             forget_oldest(worker);
         records++;
@@ -212,76 +153,120 @@ static enum tutti_err take_records(struct pool *pool, struct worker *worker)
     }
     memmove(worker->in.bytes, worker->in.bytes + at, worker->in.size - at);
     worker->in.size -= at;
+    worker->heard += records;
     if (records > 0)
         look_ahead(worker, records);
     return TUTTI_OK;
 }
 
-/* *open: there may be more later. */
-static enum tutti_err hear(struct pool *pool, struct worker *worker, bool *open)
+/* The run has no other end than this. */
+static enum tutti_err give_up_run(struct pool *pool, size_t run, const char *how)
 {
-    for (;;) {
-        char *room = tutti_parcel_extend(&worker->in, PIECE);
-        if (!room)
-            return tutti_fail_memory();
-        ssize_t got = read(worker->fd, room, PIECE);
-        worker->in.size -= PIECE - (got > 0 ? (size_t)got : 0);
-        *open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
-        if (got > 0)
-            continue;
-        return worker->in.size > 0 ? take_records(pool, worker) : TUTTI_OK;
-    }
+    struct tutti_parcel parcel = {0};
+    struct tutti_text message = {0};
+    tutti_text_printf(&message, "the process of this run %s", how);
+    tutti_run_record_put(&parcel,
+                         &(struct tutti_run_record){.run = run, .status = TUTTI_RUN_CRASHED, .message = message.text});
+    enum tutti_err err = parcel.failed || message.failed
+                             ? tutti_fail_memory()
+                             : pool->order->done(pool->order->context, tutti_parcel_bytes(&parcel));
+    tutti_parcel_fini(&parcel);
+    tutti_text_fini(&message);
+    return err;
 }
 
-/* It ended in the oldest run that it was told of, and never came to the others. */
-static enum tutti_err bury(struct pool *pool, struct worker *worker)
+static bool is_suspect(const struct pool *pool, size_t run)
 {
-    char how[256];
-    int status = end_worker(worker, false);
-    if (worker->count > 0 && !worker->leaves) {
-        struct tutti_parcel parcel = {0};
-        if (WIFSIGNALED(status))
-            tutti_ended_by_signal(WTERMSIG(status), how, sizeof how);
-        else
-            tutti_ended_by_exit(WEXITSTATUS(status), how, sizeof how);
-        struct tutti_text message = {0};
-        tutti_text_printf(&message, "the process of this run %s", how);
-        tutti_run_record_put(
-            &parcel,
-            &(struct tutti_run_record){.run = worker->runs[0], .status = TUTTI_RUN_CRASHED, .message = message.text});
-        enum tutti_err err = parcel.failed || message.failed
-                                 ? tutti_fail_memory()
-                                 : pool->order->done(pool->order->context, tutti_parcel_bytes(&parcel));
-        tutti_parcel_fini(&parcel);
-        tutti_text_fini(&message);
-        TRY(err);
-        forget_oldest(worker);
+    for (size_t i = 0; i < pool->suspects.count; i++)
+        if (((const size_t *)pool->suspects.items)[i] == run)
+            return true;
+    return false;
+}
+
+/* Which of its runs has the worker ended in? worker->count: none. */
+static unsigned find_culprit(const struct worker *worker, const struct tutti_way_ending *ending)
+{
+    unsigned i = 0;
+    if (worker->told == 0 || worker->leaves)
+        return worker->count;
+    while (ending->run != SIZE_MAX && i < worker->count && worker->runs[i] != ending->run)
+        i++;
+    return i;
+}
+
+/* The worker is gone. A run that a process ended in is over; one in which the worker was lost otherwise is tried once more. It never came to the others, or
+ * what became of them is lost. */
+static enum tutti_err settle_runs(struct pool *pool, struct worker *worker, const struct tutti_way_ending *ending)
+{
+    unsigned culprit = find_culprit(worker, ending);
+    bool known = culprit < worker->count;
+    size_t run = known ? worker->runs[culprit] : SIZE_MAX;
+    if (known && !*ending->how && !is_suspect(pool, run)) {
+        TRY(put_back(&pool->suspects, run));
+        known = false;
     }
-    while (worker->count > 0) { /* taken again from the end: the oldest first */
-        size_t *run = tutti_vector_push(&pool->again, sizeof *run);
-        if (!run)
-            return tutti_fail_memory();
-        *run = worker->runs[--worker->count];
-    }
+    if (known)
+        TRY(give_up_run(pool, run, *ending->how ? ending->how : "was lost, and so was that of a second try"));
+    while (worker->count-- > 0) /* taken again from the end: the oldest first */
+        if (!known || worker->count != culprit)
+            TRY(put_back(&pool->again, worker->runs[worker->count]));
+    worker->count = worker->told = 0;
     return TUTTI_OK;
+}
+
+/* `err`: how it was lost, as far as that is no process's end. One that had not come to a first record is not asked again. */
+static enum tutti_err bury(struct pool *pool, unsigned w, enum tutti_err err)
+{
+    struct worker *worker = &pool->workers[w];
+    struct tutti_failure failure;
+    struct tutti_way_ending ending = {.run = SIZE_MAX};
+    tutti_failure_keep(&failure, err);
+    pool->way->end(pool->self, w, false, &ending);
+    worker->here = false;
+    TRY(settle_runs(pool, worker, &ending));
+    return failure.err && worker->heard == 0 ? give_up(pool, w, tutti_failure_return(&failure)) : TUTTI_OK;
 }
 
 /* ---- all ---- */
 
+static enum tutti_err hear(struct pool *pool, unsigned w)
+{
+    struct worker *worker = &pool->workers[w];
+    bool open = true;
+    enum tutti_err err = pool->way->hear(pool->self, w, &worker->in, &open);
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    if (worker->in.failed)
+        return tutti_fail_memory();
+    TRY(take_records(pool, worker));
+    return open && !failure.err ? TUTTI_OK : bury(pool, w, tutti_failure_return(&failure));
+}
+
+/* Waits for news of those that can be waited for. False: some cannot, and are to be looked at. */
+static enum tutti_err wait_for_news(struct pool *pool, bool *all)
+{
+    int file = -1;
+    *all = true;
+    for (unsigned w = 0; w < pool->count; w++) {
+        bool here = pool->workers[w].here;
+        pool->polled[w] = (struct pollfd){.fd = here ? pool->way->file(pool->self, w) : -1, .events = POLLIN};
+        *all = *all && (!here || pool->polled[w].fd >= 0);
+    }
+    if (pool->order->waits)
+        (void)pool->order->waits(pool->order->context, &file);
+    pool->polled[pool->count] = (struct pollfd){.fd = file, .events = POLLIN};
+    if (poll(pool->polled, pool->count + 1, *all ? WAIT_MS : (int)(NAP * 1e3)) < 0 && errno != EINTR)
+        return tutti_fail(TUTTI_ERR_IO, "cannot wait for workers: %s", strerror(errno));
+    return TUTTI_OK;
+}
+
 static enum tutti_err listen_to_all(struct pool *pool)
 {
+    bool all;
+    TRY(wait_for_news(pool, &all));
     for (unsigned w = 0; w < pool->count; w++)
-        pool->polled[w] = (struct pollfd){.fd = pool->workers[w].pid ? pool->workers[w].fd : -1, .events = POLLIN};
-    if (poll(pool->polled, pool->count, WAIT_MS) < 0 && errno != EINTR)
-        return tutti_fail(TUTTI_ERR_IO, "cannot wait for workers: %s", strerror(errno));
-    for (unsigned w = 0; w < pool->count; w++) {
-        struct worker *worker = &pool->workers[w];
-        bool open = true;
-        if (worker->pid && pool->polled[w].revents)
-            TRY(hear(pool, worker, &open));
-        if (!open)
-            TRY(bury(pool, worker));
-    }
+        if (pool->workers[w].here && (pool->polled[w].fd < 0 || pool->polled[w].revents))
+            TRY(hear(pool, w));
     return TUTTI_OK;
 }
 
@@ -293,20 +278,16 @@ static enum tutti_err feed_all(struct pool *pool, bool *busy)
         for (unsigned w = 0; w < pool->count; w++) {
             struct worker *worker = &pool->workers[w];
             size_t run;
-            if (!worker->pid && ahead == 1 && take_next(pool, &run)) {
-                size_t *back = tutti_vector_push(&pool->again, sizeof *back);
-                if (!back)
-                    return tutti_fail_memory();
-                *back = run;
-                TRY(start_worker(pool, worker));
+            if (!worker->here && !worker->is_given_up && ahead == 1 && take_next(pool, &run)) {
+                TRY(put_back(&pool->again, run));
+                TRY(start(pool, w));
             }
-            if (worker->pid && !worker->leaves)
+            if (worker->here && !worker->leaves)
                 feed(pool, worker, ahead);
-            *busy = *busy || worker->count > 0 || (worker->pid && worker->leaves); /* another takes its place */
+            *busy = *busy || worker->count > 0 || (worker->here && worker->leaves); /* another takes its place */
         }
     for (unsigned w = 0; w < pool->count; w++)
-        if (pool->workers[w].pid)
-            tell(&pool->workers[w]);
+        tell(pool, w);
     return TUTTI_OK;
 }
 
@@ -315,9 +296,15 @@ static void nap(const struct pool *pool)
 {
     bool short_runs = true;
     for (unsigned w = 0; w < pool->count; w++)
-        short_runs = short_runs && (!pool->workers[w].pid || pool->workers[w].ahead > FEW_AHEAD);
+        short_runs = short_runs && (!pool->workers[w].here || pool->workers[w].ahead > FEW_AHEAD);
     if (short_runs)
         nanosleep(&(struct timespec){.tv_nsec = (long)(NAP * 1e9)}, NULL);
+}
+
+static bool waits(const struct pool *pool)
+{
+    int file;
+    return pool->order->waits && pool->order->waits(pool->order->context, &file);
 }
 
 static enum tutti_err go(struct pool *pool)
@@ -326,9 +313,10 @@ static enum tutti_err go(struct pool *pool)
     for (;;) {
         bool busy;
         TRY(feed_all(pool, &busy));
-        if (!busy && pool->again.count == 0)
+        if (!busy && pool->again.count == 0 && !waits(pool))
             return TUTTI_OK;
-        nap(pool);
+        if (busy)
+            nap(pool);
         TRY(listen_to_all(pool));
         pool->order->idle(pool->order->context);
         if (interrupt && *interrupt)
@@ -336,21 +324,34 @@ static enum tutti_err go(struct pool *pool)
     }
 }
 
+static enum tutti_err open_and_go(struct pool *pool)
+{
+    pool->self = calloc(1, pool->way->size);
+    if (!pool->self)
+        return tutti_fail_memory();
+    TRY(pool->way->open(pool->self, pool->work, pool->order->way_context, &pool->count));
+    pool->workers = calloc(pool->count, sizeof *pool->workers);
+    pool->polled = calloc(pool->count + 1, sizeof *pool->polled);
+    return pool->workers && pool->polled ? go(pool) : tutti_fail_memory();
+}
+
 enum tutti_err tutti_pool_run(struct tutti_work *work, const struct tutti_pool_order *order)
 {
-    struct pool pool = {.work = work, .order = order, .count = order->workers};
-    pool.workers = calloc(pool.count, sizeof *pool.workers);
-    pool.polled = calloc(pool.count, sizeof *pool.polled);
-    enum tutti_err err = pool.workers && pool.polled ? go(&pool) : tutti_fail_memory();
+    struct pool pool = {.work = work, .order = order, .way = order->way, .count = order->workers};
     struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
+    struct tutti_way_ending ending;
+    tutti_failure_keep(&failure, open_and_go(&pool));
     for (unsigned w = 0; pool.workers && w < pool.count; w++) {
-        if (pool.workers[w].pid)
-            end_worker(&pool.workers[w], err != TUTTI_OK);
+        if (pool.workers[w].here)
+            pool.way->end(pool.self, w, failure.err != TUTTI_OK, &ending);
         tutti_parcel_fini(&pool.workers[w].in);
     }
+    if (pool.self)
+        pool.way->close(pool.self);
+    free(pool.self);
     free(pool.workers);
     free(pool.polled);
     tutti_vector_fini(&pool.again);
+    tutti_vector_fini(&pool.suspects);
     return tutti_failure_return(&failure);
 }

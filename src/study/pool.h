@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* study/pool.h - the runs of a sweep in worker processes of this machine. They are forked from this one, in which no code of an FMU runs: a run that
- * crashes its worker, or ends it, costs that run alone; another worker takes its place.
+/* study/pool.h - the runs of a sweep, handed out to workers (study/way.h). A run that ends the process of its worker costs that run alone: another takes its
+ * place. A worker that is lost for another reason costs nothing: its runs are made by others.
  *
- * Each worker makes its runs one after the other and has a few ahead, so that it never waits for the next. */
+ * Each worker has a few runs ahead, so that it never waits for the next. */
 #ifndef TUTTI_STUDY_POOL_H
 #define TUTTI_STUDY_POOL_H
 
-#include "study/work.h"
+#include "study/way.h"
 
 struct tutti_pool_order {
+    const struct tutti_way *way;
+    void *way_context;
     unsigned workers;
     void *context;
     /* The next run that is to be made; false: there is none. */
@@ -17,13 +19,15 @@ struct tutti_pool_order {
     enum tutti_err (*done)(void *context, struct tutti_bytes record);
     /* Now and then. */
     void (*idle)(void *context);
+    /* May `next` have another later, though there is none now? Then it is waited for, by this file. NULL: no. */
+    bool (*waits)(void *context, int *file);
 };
 
-/* Makes all runs that there are. INTERRUPTED (options.interrupt), LIMIT if no process can be had, MEMORY, and what `done` fails with. Whatever it returns,
- * there are no workers any more. */
+/* Makes all runs that there are. INTERRUPTED (options.interrupt), LIMIT if no process can be had, LOST if the last worker is, MEMORY, and what `done` fails
+ * with. Whatever it returns, there are no workers any more. */
 TUTTI_CHECKED enum tutti_err tutti_pool_run(struct tutti_work *work, const struct tutti_pool_order *order);
 
-/* How many workers there are if none are asked for: the cores that this process may use. */
+/* How many cores there are for this process. */
 unsigned tutti_pool_cores(void);
 
 #endif

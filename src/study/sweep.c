@@ -11,7 +11,9 @@
 #include "base/fs.h"
 #include "conduct/identity.h"
 #include "record/recorder.h"
+#include "conduct/node/messages.h"
 #include "study/pool.h"
+#include "study/way_mpi.h"
 
 /* ---- what became of runs ---- */
 
@@ -181,19 +183,42 @@ static enum tutti_err say_how_to_go_on(const struct tutti_sweep *sweep, enum tut
                       sweep->journal ? "; the same command makes the others" : "");
 }
 
-static enum tutti_err run(struct tutti_sweep *sweep)
+/* Where workers are: here, on nodes, or by mpiexec. */
+static enum tutti_err check_ways(const struct tutti_run_options *options)
+{
+    if (options->nodes && options->mpi)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes and mpiexec are ways to make the same runs: choose one");
+    if (options->workers > 0 && (options->nodes || options->mpi))
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--workers is for this machine alone: %s how many there are; leave it out",
+                          options->nodes ? "the list of --nodes (ranks=N) says" : "the ranks of mpiexec (-n N) are");
+    if (options->key && !options->nodes)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
+    return TUTTI_OK;
+}
+
+static enum tutti_err prepare(struct tutti_sweep *sweep)
+{
+    TRY(check_ways(sweep->options));
+    TRY(check_files(sweep->options));
+    TRY(tutti_design_make(&sweep->design, sweep->options));
+    TRY(tutti_work_open(&sweep->work, sweep->options, &sweep->design));
+    return make_room(sweep);
+}
+
+static enum tutti_err make_runs(struct tutti_sweep *sweep, const struct tutti_way *way, void *way_context)
 {
     const struct tutti_run_options *options = sweep->options;
-    TRY(check_files(options));
-    TRY(tutti_design_make(&sweep->design, options));
-    TRY(tutti_work_open(&sweep->work, options, &sweep->design));
-    TRY(make_room(sweep));
     TRY(open_journal(sweep));
-    unsigned workers = options->workers > 0 ? options->workers : tutti_pool_cores();
     size_t left = sweep->design.runs - sweep->over;
+    unsigned workers = options->nodes         ? TUTTI_NODE_MOST_RANKS
+                       : options->workers > 0 ? options->workers
+                                              : tutti_pool_cores();
     sweep->began = tutti_clock_now();
     if (left > 0) {
-        const struct tutti_pool_order order = {.workers = workers < left ? workers : (unsigned)left,
+        const struct tutti_pool_order order = {.way = way,
+                                               .way_context = way_context,
+                                               .workers = workers < left ? workers : (unsigned)left,
                                                .context = sweep,
                                                .next = next,
                                                .done = done,
@@ -203,6 +228,27 @@ static enum tutti_err run(struct tutti_sweep *sweep)
     if (options->trajectories)
         TRY(tutti_sweep_write_trajectories(sweep, options->trajectories));
     return options->output ? tutti_sweep_write_table(sweep, options->output) : TUTTI_OK;
+}
+
+/* As one of the ranks of mpiexec. */
+static enum tutti_err run_as_rank(struct tutti_sweep *sweep)
+{
+    struct tutti_sweep_rank rank;
+    struct tutti_failure failure;
+    enum tutti_err err = tutti_sweep_rank_enter(&rank, &sweep->work, prepare(sweep));
+    if (!err)
+        err = rank.world.rank == 0 ? make_runs(sweep, &tutti_way_mpi, &rank) : tutti_sweep_rank_follow(&rank);
+    tutti_failure_keep(&failure, err);
+    tutti_sweep_rank_leave(&rank);
+    return tutti_failure_return(&failure);
+}
+
+static enum tutti_err run(struct tutti_sweep *sweep)
+{
+    if (sweep->options->mpi)
+        return run_as_rank(sweep);
+    TRY(prepare(sweep));
+    return make_runs(sweep, sweep->options->nodes ? &tutti_way_nodes : &tutti_way_forked, NULL);
 }
 
 enum tutti_err tutti_sweep_make(struct tutti_sweep **out, const struct tutti_run_options *options)

@@ -122,7 +122,10 @@ enum tutti_err tutti_work_open(struct tutti_work *work, const struct tutti_run_o
                                const struct tutti_design *design)
 {
     *work = (struct tutti_work){.options = options, .design = design, .keeps_rows = options->trajectories != NULL};
-    TRY(tutti_trial_open(&work->trial, options, design->names, design->count, design->values));
+    struct tutti_run_options here = *options; /* each run is made by the process that makes it */
+    here.nodes = here.key = NULL;
+    here.mpi = false;
+    TRY(tutti_trial_open(&work->trial, &here, design->names, design->count, design->values));
     work->trial.sink = (struct tutti_trial_sink){.context = work, .columns = take_columns, .row = take_row};
     TRY(prepare_measures(work));
     if (!work->keeps_rows && tutti_measures_are_final(work->measures))

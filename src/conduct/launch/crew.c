@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "conduct/launch/crew.h"
 
-/* Seconds that the conductor sleeps if nothing wakes it. Results reach the disk, and progress the people, at least so often. */
-static const double NAP = 0.05;
-
 enum tutti_err tutti_crew_open(struct tutti_crew *crew, const struct tutti_job *job, int ranks, const char *name)
 {
     crew->job = job;
@@ -18,10 +15,10 @@ void tutti_crew_close(struct tutti_crew *crew)
     tutti_shared_free(crew->area);
 }
 
-enum tutti_err tutti_crew_poll(void *self)
+enum tutti_err tutti_crew_poll(void *self, int milliseconds)
 {
     struct tutti_crew *crew = self;
-    tutti_shared_wait(crew->area, crew->seen, NAP);
+    tutti_shared_wait(crew->area, crew->seen, milliseconds / 1e3);
     crew->seen = tutti_shared_bell(crew->area);
     return TUTTI_OK;
 }

@@ -19,7 +19,7 @@ TUTTI_CHECKED enum tutti_err tutti_crew_open(struct tutti_crew *crew, const stru
                                              const char *name);
 void tutti_crew_close(struct tutti_crew *crew);
 
-enum tutti_err tutti_crew_poll(void *self);
+enum tutti_err tutti_crew_poll(void *self, int milliseconds);
 const char *tutti_crew_reports(void *self, int rank, size_t *count);
 void tutti_crew_consume(void *self, int rank, size_t count);
 void tutti_crew_interrupt(void *self);

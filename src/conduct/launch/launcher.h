@@ -33,7 +33,9 @@ struct tutti_rank_status {
     /* LOST: what that is, LEFT: what the rank came to if its reports do not tell; in this thread's message how. */
     enum tutti_err err;
     uint64_t step; /* LOST: macro steps that it had made, as far as is known */
-    bool is_dry;   /* LOST: what it reported before can be had, nothing is on its way any more */
+    const char *
+        how; /* LOST: the words about the end of its process, "was ended by signal 11 ..."; NULL: it has not ended, or is not known to have */
+    bool is_dry; /* LOST: what it reported before can be had, nothing is on its way any more */
     /* RUNS: what shows that it is alive, to be watched for --timeout; there must be a way to `end` it. NULL: it is watched
      * elsewhere, or not at all. */
     const struct tutti_heartbeat *heartbeat;
@@ -71,8 +73,8 @@ struct tutti_launcher {
     /* Starts the rank; each once, in the order of their numbers. After an error no further one is started. NULL: they run
      * already. */
     enum tutti_err (*start)(void *self, int rank);
-    /* Waits for news of any rank, some hundredths of a second at most. An error is one of the launcher itself, and ends the run. */
-    enum tutti_err (*poll)(void *self);
+    /* Waits for news of any rank, so many milliseconds at most. An error is one of the launcher itself, and ends the run. */
+    enum tutti_err (*poll)(void *self, int milliseconds);
     /* What is known of a rank that was started, since the last poll. *status is zeroed. A state that is not RUNS stays. */
     void (*look)(void *self, int rank, struct tutti_rank_status *status);
     /* The next bytes that the rank reported (fabric/report.h), borrowed until they are consumed or the next poll; *count 0: there

@@ -24,7 +24,6 @@
 
 static const size_t FULL = (size_t)1 << 20;  /* bytes of a rank that are enough for now */
 static const size_t MANY = (size_t)64 << 10; /* ... for which the conductor is woken; less can wait until it looks */
-#define NAP 0.02                             /* seconds */
 
 /* What one rank reported. */
 struct box {
@@ -139,13 +138,13 @@ static bool is_done(void *context)
     return atomic_load(&mpi->done);
 }
 
-/* Until the rank wakes the conductor, or for a nap. */
-static enum tutti_err wait_for_reports(void *self)
+/* Until the rank wakes the conductor, or so long. */
+static enum tutti_err wait_for_reports(void *self, int milliseconds)
 {
     struct mpi *mpi = self;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(NAP * 1e9);
+    until.tv_nsec += milliseconds * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&mpi->lock);

@@ -17,13 +17,12 @@
 #include "conduct/place.h"
 #include "fabric/tcp_hub.h"
 
-/* How long we wait for news if there are none. */
-enum { NAP_MS = 20 };
 /* Units that a message names. */
 enum { MOST_UNITS = 3 };
 /* Seconds that we wait for the reason of a rank's end, which the node knows; and for workers that have reported their end to be
  * gone. */
 static const double REASON = 3.0, FAREWELL = 1.0;
+enum { NAP_MS = 20 }; /* between looks at the latter */
 
 /* What is known of a rank. */
 struct member {
@@ -34,6 +33,7 @@ struct member {
     double lost_at;     /* when it was said to be lost; 0: it is not */
     enum tutti_err err; /* ... and how; OK: not said yet */
     char *why;          /* NULL for want of memory: the name of the error has to do */
+    char *how;          /* its process ended; NULL: it did not, as far as is known */
 };
 
 struct crew {
@@ -160,6 +160,7 @@ static void look(void *self, int rank, struct tutti_rank_status *status)
             .state = TUTTI_RANK_LOST,
             .err = tutti_fail(member->err, "%s", member->why ? member->why : tutti_err_name(member->err)),
             .step = member->step,
+            .how = member->how,
             .is_dry = !crew->running || state != TUTTI_OK};
     else if (crew->running && tutti_tcp_hub_has_left(crew->hub, rank))
         *status = (struct tutti_rank_status){.state = TUTTI_RANK_LEFT, .err = tutti_fabric_stopped()};
@@ -206,7 +207,7 @@ static void name_units(const struct crew *crew, const struct tutti_node_lost *lo
 }
 
 /* "worker 2 at 10.0.0.7:7000 (unit 'engine', engine.fmu, t = 1.25) was ended by signal 11 (...)" */
-static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node_lost *loss)
+static enum tutti_err fail_lost(struct crew *crew, const struct tutti_node_lost *loss)
 {
     char units[1024], how[256];
     name_units(crew, loss, units, sizeof units);
@@ -216,6 +217,7 @@ static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node
         tutti_ended_by_exit((int)loss->detail, how, sizeof how);
     else
         tutti_ended_by_signal((int)loss->detail, how, sizeof how);
+    crew->members[loss->rank].how = tutti_str_copy(how);
     return tutti_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
                       crew->members[loss->rank].client->name, units, TIME(loss->t), how);
 }
@@ -294,12 +296,12 @@ static void hear_nodes(struct crew *crew)
 /* ---- the run ---- */
 
 /* For whatever comes first. */
-static enum tutti_err poll_all(void *self)
+static enum tutti_err poll_all(void *self, int milliseconds)
 {
     struct crew *crew = self;
     int count = (int)crew->nodes->list.count;
     crew->items[count].socket = crew->running ? tutti_tcp_hub_socket(crew->hub) : NULL;
-    zmq_poll(crew->items, count + crew->running, NAP_MS);
+    zmq_poll(crew->items, count + crew->running, milliseconds);
     enum tutti_err err = crew->running ? tutti_tcp_hub_wait(crew->hub, 0) : TUTTI_OK;
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
@@ -372,7 +374,7 @@ static void finish(void *self, bool cut)
     struct crew *crew = self;
     double deadline = tutti_clock_now() + (cut || crew->stopped ? 0 : FAREWELL);
     while (crew->running && !all_gone(crew) && tutti_clock_now() < deadline)
-        (void)!poll_all(crew);
+        (void)!poll_all(crew, NAP_MS);
     if (crew->sent)
         tell_nodes(crew, TUTTI_NODE_END);
 }
@@ -421,8 +423,10 @@ static void close_all(void *self)
     struct crew *crew = self;
     tutti_tcp_hub_close(crew->hub);
     tutti_nodes_files_fini(&crew->files);
-    for (int r = 0; crew->members && r < crew->ranks; r++)
+    for (int r = 0; crew->members && r < crew->ranks; r++) {
         free(crew->members[r].why);
+        free(crew->members[r].how);
+    }
     free(crew->members);
     free(crew->peers);
     free(crew->items);

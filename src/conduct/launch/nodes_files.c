@@ -132,7 +132,7 @@ enum tutti_err tutti_nodes_files_list(struct tutti_nodes_files *files, const str
     const struct tutti_run_options *options = job->asked;
     struct tutti_map names = {0};
     *files = (struct tutti_nodes_files){0};
-    size_t most = system->file_count + options->input_count + options->initial_state_count + 3;
+    size_t most = system->file_count + options->input_count + options->initial_state_count + 4;
     files->files = calloc(most, sizeof *files->files);
     files->names = calloc(most, sizeof *files->names);
     enum tutti_err err = files->files && files->names ? TUTTI_OK : tutti_fail_memory();
@@ -144,6 +144,8 @@ enum tutti_err tutti_nodes_files_list(struct tutti_nodes_files *files, const str
         err = add(files, nodes, options->inputs[i], path_of_input(options, options->inputs[i]), false, &names);
     if (options->schedule && !err)
         err = add(files, nodes, options->schedule, path_of_input(options, options->schedule), false, &names);
+    if (options->csv && !err)
+        err = add(files, nodes, options->csv, path_of_input(options, options->csv), false, &names);
     for (uint32_t c = 0; c < job->states.count && !err; c++) {
         const struct tutti_initial_state *state = tutti_states_initial(&job->states, c);
         if (state)

@@ -42,9 +42,11 @@ struct worker {
     struct tutti_confinement confinement;
     enum tutti_confine how;
     struct tutti_node_job told;
-    struct tutti_job job;
-    bool opened;    /* the job */
-    bool meets_all; /* some rank is confined */
+    const struct tutti_node_trade *trade; /* NULL: the job is run */
+    void *trading;
+    struct tutti_job own_job;
+    struct tutti_job *job; /* NULL: not opened */
+    bool meets_all;        /* some rank is confined */
     struct tutti_tcp *tcp;
     struct tutti_tcp_run run;
     struct tutti_tcp_peer *peers;
@@ -162,17 +164,27 @@ static enum tutti_err read_setup(struct worker *worker)
     return tutti_node_job_unpack(&worker->told, job, job_size, worker->folder, worker->ranks);
 }
 
+static enum tutti_err open_own_job(struct worker *worker)
+{
+    TRY(tutti_job_open(&worker->own_job, &worker->told.options, NULL));
+    worker->job = &worker->own_job;
+    return TUTTI_OK;
+}
+
 static enum tutti_err open_job(struct worker *worker)
 {
     worker->told.options.interrupt = &worker->page->interrupt;
     worker->told.options.orders = &worker->page->orders;
-    TRY(tutti_job_open(&worker->job, &worker->told.options, NULL));
-    worker->opened = true;
-    TRY(tutti_permitted_check(&worker->permitted, worker->job.system));
-    if (worker->job.system->component_count != worker->told.place_count)
+    if (worker->trade && !worker->trade->is_asked_for(&worker->told.options))
+        worker->trade = NULL;
+    TRY(worker->trade ? worker->trade->open(&worker->trading, &worker->told.options, &worker->job)
+                      : open_own_job(worker));
+    TRY(tutti_permitted_check(&worker->permitted, worker->job->system));
+    if (worker->job->system->component_count != worker->told.place_count || (worker->trade && worker->ranks != 1))
         return fail_setup();
-    worker->job.place = worker->told.place;
-    tutti_pilot_go_along(&worker->job);
+    worker->job->place = worker->told.place;
+    if (!worker->trade)
+        tutti_pilot_go_along(worker->job);
     return TUTTI_OK;
 }
 
@@ -183,7 +195,7 @@ static enum tutti_err confine_files(struct worker *worker)
     tutti_text_printf(&scratch, "%s/tmp-%d/scratch", worker->folder, worker->rank);
     enum tutti_err err = scratch.failed
                              ? tutti_fail_memory()
-                             : tutti_node_rules_apply(&worker->rules, &worker->job, worker->rank, scratch.text,
+                             : tutti_node_rules_apply(&worker->rules, worker->job, worker->rank, scratch.text,
                                                       worker->denials, &worker->page->where.component,
                                                       &worker->confinement, &worker->how);
     tutti_text_fini(&scratch);
@@ -255,11 +267,13 @@ static enum tutti_err work(struct worker *worker)
     enum tutti_err err = confine_calls(worker, fabric);
     if (err)
         tutti_rank_give_up(fabric, err);
+    else if (worker->trade)
+        err = worker->trade->work(worker->trading, fabric);
     else
-        (void)!tutti_rank_run(&worker->job, fabric);
+        (void)!tutti_rank_run(worker->job, fabric);
     fabric_in_use = NULL;
     fabric->kind->close(fabric);
-    return TUTTI_OK;
+    return worker->trade ? err : TUTTI_OK;
 }
 
 /* Deaths are to be seen by the daemon as what they are; whatever a worker leaves on the disk, the daemon removes. */
@@ -289,9 +303,9 @@ static bool take_over(struct worker *worker)
     return worker->page && worker->denials;
 }
 
-int tutti_node_worker(void)
+int tutti_node_worker(const struct tutti_node_trade *trade)
 {
-    struct worker worker = {0};
+    struct worker worker = {.trade = trade};
     struct tutti_parcel parcel = {0};
     tutti_keeper_fork();
     if (!take_over(&worker))
@@ -306,8 +320,12 @@ int tutti_node_worker(void)
     tutti_policy_fini(&worker.confinement.policy);
     tutti_arena_fini(&worker.arena);
     free(worker.peers);
-    if (worker.opened)
-        tutti_job_close(&worker.job);
+    if (worker.job)
+        worker.job->place = NULL;
+    if (worker.trade)
+        worker.trade->close(worker.trading);
+    else if (worker.job)
+        tutti_job_close(worker.job);
     tutti_node_job_fini(&worker.told);
     tutti_permitted_fini(&worker.permitted);
     tutti_keys_wipe(&worker.own);

@@ -16,6 +16,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/orders.h"
+#include "job/job.h"
 
 enum {
     TUTTI_WORKER_SETUP = 3,
@@ -35,7 +36,17 @@ struct tutti_worker_page {
 
 enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };
 
-/* The whole life of a worker, from its descriptors on. Takes the process over: signals, descriptors. Returns its exit status. */
-int tutti_node_worker(void);
+/* What else a worker can do with a job than to run it once: layers above this one know (study/guest.h). */
+struct tutti_node_trade {
+    bool (*is_asked_for)(const struct tutti_run_options *options);
+    /* *job is made of the options, and borrowed until close; no code of an FMU runs. close follows in any case. */
+    enum tutti_err (*open)(void **self, const struct tutti_run_options *options, struct tutti_job **job);
+    /* As the only rank of its run. */
+    enum tutti_err (*work)(void *self, struct tutti_fabric *fabric);
+    void (*close)(void *self); /* NULL is fine */
+};
+
+/* The whole life of a worker, from its descriptors on. Takes the process over: signals, descriptors. Returns its exit status. `trade` may be NULL. */
+int tutti_node_worker(const struct tutti_node_trade *trade);
 
 #endif

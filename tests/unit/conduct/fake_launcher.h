@@ -57,10 +57,11 @@ static inline enum tutti_err fake_start(void *self, int rank)
     return TUTTI_OK;
 }
 
-static inline enum tutti_err fake_poll(void *self)
+static inline enum tutti_err fake_poll(void *self, int milliseconds)
 {
     static const struct timespec nap = {.tv_nsec = 1000000};
     struct fake *fake = self;
+    (void)milliseconds;
     nanosleep(&nap, NULL);
     fake->polls++;
     if (fake->polls <= fake->script[1].from)

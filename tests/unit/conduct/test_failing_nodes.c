@@ -97,7 +97,7 @@ static void test_runs(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
-        return tutti_node_worker();
+        return tutti_node_worker(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serve),
         cmocka_unit_test(test_runs),

@@ -76,7 +76,7 @@ static void check_runs(const char *const *vary, size_t count, unsigned workers)
     assert_int_equal(design.runs, RUNS);
     assert_ok(tutti_work_open(&work, &options, &design));
     const struct tutti_pool_order order = {
-        .workers = workers, .context = &made, .next = next, .done = done, .idle = idle};
+        .way = &tutti_way_forked, .workers = workers, .context = &made, .next = next, .done = done, .idle = idle};
     assert_ok(tutti_pool_run(&work, &order));
     for (size_t r = 0; r < RUNS; r++) {
         assert_int_equal(made.times[r], 1);

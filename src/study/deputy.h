@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* study/deputy.h - a process that has a worker of its own, and another if that one ends: what it is told of by its socket (numbers of runs) it has made, and sends
+ * the records of. For a process that must not be forked when workers come and go: the deputy is forked before, when it still may be. */
+#ifndef TUTTI_STUDY_DEPUTY_H
+#define TUTTI_STUDY_DEPUTY_H
+
+#include <sys/types.h>
+
+#include "study/work.h"
+
+struct tutti_deputy {
+    pid_t pid; /* 0: none */
+    int fd;    /* does not wait */
+};
+
+/* LIMIT if no process can be had. */
+TUTTI_CHECKED enum tutti_err tutti_deputy_start(struct tutti_deputy *deputy, struct tutti_work *work);
+/* Once it has made all runs, or at once, by force. */
+void tutti_deputy_end(struct tutti_deputy *deputy, bool by_force);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* study/way_mpi.h - a sweep in processes that mpiexec started: each rank has a worker, and rank 0 hands out runs. mpiexec ends all ranks if one of them ends: so a
+ * rank runs no code of FMUs, but has a deputy (study/deputy.h), which is forked before MPI begins; and rank 0 speaks to the deputies of others by messages of
+ * MPI, whose bytes they pass on in both directions. An empty message ends a rank's work; from a rank it says that its deputy has ended. */
+#ifndef TUTTI_STUDY_WAY_MPI_H
+#define TUTTI_STUDY_WAY_MPI_H
+
+#include "conduct/launch/mpi.h"
+#include "study/deputy.h"
+
+struct tutti_sweep_rank {
+    struct tutti_mpi_world world;
+    struct tutti_deputy deputy;
+};
+
+/* Forks the deputy if `err` is OK, and enters MPI. What this returns, all ranks agree on: another one's error in rank 0, STOPPED in others.
+ * tutti_sweep_rank_leave follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_sweep_rank_enter(struct tutti_sweep_rank *rank, struct tutti_work *work,
+                                                    enum tutti_err err);
+/* Of ranks but 0: works until rank 0 ends it. STOPPED, since rank 0 tells the rest. */
+TUTTI_CHECKED enum tutti_err tutti_sweep_rank_follow(struct tutti_sweep_rank *rank);
+void tutti_sweep_rank_leave(struct tutti_sweep_rank *rank);
+
+#endif
