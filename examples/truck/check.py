@@ -19,7 +19,7 @@ GALLERY = Gallery(
     commands=r"""
 cd build/examples/truck
 tutti run engine=Engine_fmi2.fmu clutch=Shaft_fmi2.fmu gearbox=Shaft_fmi2.fmu shaft=Shaft_fmi2.fmu trailer=Trailer_fmi2.fmu \
-    $(python3 -B ../../../examples/truck/parameters.py) --stop 1 --step 0.0005 --quiet -o "$OLDPWD/truck.csv" \
+    $(python3 -B "$OLDPWD/examples/truck/parameters.py") --stop 1 --step 0.0005 --quiet -o "$OLDPWD/truck.csv" \
     --constrain 'engine.phi=clutch.phi1; engine.w=clutch.w1; engine.M,clutch.M1' \
     --constrain 'clutch.phi2=gearbox.phi1; clutch.w2=gearbox.w1; clutch.M2,gearbox.M1' \
     --constrain 'gearbox.phi2=shaft.phi1; gearbox.w2=shaft.w1; gearbox.M2,shaft.M1' \

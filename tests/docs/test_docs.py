@@ -35,6 +35,8 @@ sys.path.append(str(SOURCE / "tools"))
 from options import MANUAL  # noqa: E402
 
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+# With commands that the thread sanitizer does not know: MPI, forking, confinement.
+NOT_RUN = ("distributed.md", "parallel.md", "masters.md", "nodes.md") if b"__tsan_init" in TUTTI.read_bytes() else ()
 LIKE_RUN = {"linearize", "analyze", "sweep", "estimate", "pack", "wrap"}  # commands that take options of a run, which are explained there
 MORE = ("tutorial.md", "troubleshooting.md", "masters.md", "algorithms.md", "model-exchange.md")  # pages, beside those, with options
 PATIENCE = 300  # seconds, for a block; a safety net, not a measurement
@@ -117,7 +119,7 @@ def output_pattern(line):
 
 
 class Commands(unittest.TestCase):
-    pages = PAGES
+    pages = [page for page in PAGES if page.name not in NOT_RUN]
 
     def test_commands(self):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
