@@ -97,6 +97,7 @@ static enum tutti_err settle_bounds(struct tutti_estimation *e)
             return tutti_fail(TUTTI_ERR_ARGUMENT,
                               "--fit: '%s' begins with %s, which is outside of its bounds, %s to %s", fitted->name,
                               NUMBER(fitted->start), NUMBER(fitted->low), NUMBER(fitted->high));
+        e->parameters[k] = fitted->start;
         fitted->scale = shown.nominal != 1 ? fabs(shown.nominal) : fitted->start != 0 ? fabs(fitted->start) : 1;
         e->values[k] = fitted->start / fitted->scale;
         e->low[k] = fitted->low / fitted->scale;
@@ -187,6 +188,60 @@ enum tutti_err tutti_estimation_evaluate(void *context, const double *x, double 
     return TUTTI_OK;
 }
 
+/* ---- its derivatives ---- */
+
+static enum tutti_err run_forward(struct tutti_estimation *e, const double *x, double *jacobian)
+{
+    size_t n = 0, m = e->data.present;
+    for (size_t k = 0; k < e->count; k++)
+        e->parameters[k] = x[k] * e->fitted[k].scale;
+    TRY(tutti_forward_run(&e->forward, e->parameters, e->data.times, e->data.rows, e->derivatives));
+    for (size_t i = 0; i < e->data.rows * e->data.count; i++) {
+        if (isnan(e->data.values[i]))
+            continue;
+        for (size_t k = 0; k < e->count; k++)
+            jacobian[k * m + n] = e->weights[i % e->data.count] * e->derivatives[i * e->count + k] * e->fitted[k].scale;
+        n++;
+    }
+    return TUTTI_OK;
+}
+
+/* By sensitivities; where a run with them fails, by differences, and from then on always. */
+static enum tutti_err find_jacobian(void *context, const double *x, const double *r, double *jacobian,
+                                    size_t *evaluations, bool *good)
+{
+    struct tutti_estimation *e = context;
+    enum tutti_err err = TUTTI_ERR_UNSUPPORTED;
+    if (e->has_forward) {
+        ++*evaluations;
+        e->found.evaluations++;
+        err = run_forward(e, x, jacobian);
+    }
+    if (err == TUTTI_ERR_INTERRUPTED || err == TUTTI_ERR_MEMORY || err == TUTTI_ERR_FATAL)
+        return err;
+    if (err && e->has_forward) {
+        e->has_forward = false;
+        tutti_log_printf(e->options.log, TUTTI_LOG_INFO, NULL, "derivatives by differences: %s", tutti_err_message());
+    }
+    *good = true;
+    return err ? tutti_fit_differences(&e->problem, x, r, e->problem.difference, jacobian, evaluations, good)
+               : TUTTI_OK;
+}
+
+/* Whatever is the matter, there are differences. */
+static enum tutti_err open_forward(struct tutti_estimation *e)
+{
+    enum tutti_err err =
+        tutti_forward_open(&e->forward, &e->options, e->names, e->count, e->parameters, e->data.names, e->data.count);
+    e->has_forward = !err;
+    e->derivatives = err ? NULL : tutti_arena_array(&e->arena, e->data.rows * e->data.count * e->count, sizeof(double));
+    if (err == TUTTI_ERR_MEMORY || (!err && !e->derivatives))
+        return tutti_fail_memory();
+    if (err)
+        tutti_log_printf(e->options.log, TUTTI_LOG_DEBUG, NULL, "derivatives by differences: %s", tutti_err_message());
+    return TUTTI_OK;
+}
+
 /* ---- the search ---- */
 
 /* The first run says what is wrong, if it is the model, and not the values. */
@@ -226,26 +281,29 @@ static enum tutti_err search(struct tutti_estimation *e)
 {
     int method;
     TRY(tutti_option_choose("method", e->options.method, &method));
-    const struct tutti_fit_problem problem = {.unknowns = e->count,
-                                              .residuals = e->data.present,
-                                              .low = e->low,
-                                              .high = e->high,
-                                              .difference = cbrt(e->options.rtol),
-                                              .most = e->options.most_runs > 0 ? e->options.most_runs : MOST_RUNS,
-                                              .context = e,
-                                              .evaluate = tutti_estimation_evaluate};
-    TRY(look_for(e, &problem, (enum method)method));
+    if (method == METHOD_LM || method == METHOD_GLOBAL)
+        TRY(open_forward(e));
+    e->problem = (struct tutti_fit_problem){.unknowns = e->count,
+                                            .residuals = e->data.present,
+                                            .low = e->low,
+                                            .high = e->high,
+                                            .difference = cbrt(e->options.rtol),
+                                            .most = e->options.most_runs > 0 ? e->options.most_runs : MOST_RUNS,
+                                            .context = e,
+                                            .evaluate = tutti_estimation_evaluate,
+                                            .jacobian = e->has_forward ? find_jacobian : NULL};
+    TRY(look_for(e, &e->problem, (enum method)method));
     for (size_t k = 0; k < e->count; k++) {
         struct tutti_fitted *fitted = &e->fitted[k];
         fitted->value = e->values[k] * fitted->scale;
         fitted->at_bound = fitted->value <= fitted->low || fitted->value >= fitted->high;
     }
     bool good = false;
-    double *r = calloc(problem.residuals + 1, sizeof *r);
-    enum tutti_err err = r ? problem.evaluate(e, e->values, r, &good) : tutti_fail_memory();
+    double *r = calloc(e->problem.residuals + 1, sizeof *r);
+    enum tutti_err err = r ? e->problem.evaluate(e, e->values, r, &good) : tutti_fail_memory();
     free(r);
     memcpy(e->best, e->model, e->data.rows * e->data.count * sizeof *e->best);
-    return err ? err : tutti_estimation_judge(e, &problem, e->values);
+    return err ? err : tutti_estimation_judge(e, &e->problem, e->values);
 }
 
 /* ---- files ---- */
@@ -385,6 +443,7 @@ enum tutti_err tutti_estimate(struct tutti_estimation **out, const struct tutti_
     e->options = *options;
     tutti_failure_keep(&failure, estimate(e));
     tutti_trial_close(&e->trial);
+    tutti_forward_close(&e->forward);
     if (failure.err)
         tutti_estimation_free(e);
     else
@@ -457,5 +516,6 @@ struct tutti_estimation_summary tutti_estimation_sum_up(const struct tutti_estim
                                              .runs = estimation->found.evaluations,
                                              .iterations = estimation->found.iterations,
                                              .parameters = estimation->count,
-                                             .converged = estimation->found.end == TUTTI_FIT_CONVERGED};
+                                             .converged = estimation->found.end == TUTTI_FIT_CONVERGED,
+                                             .forward = estimation->has_forward};
 }

@@ -8,6 +8,7 @@
 #include "options/options.h"
 #include "solve/fit/problem.h"
 #include "study/data.h"
+#include "study/forward.h"
 #include "study/trial.h"
 
 /* A parameter: unknowns of the search are value / scale. */
@@ -26,12 +27,16 @@ struct tutti_estimation {
     const char **names; /* of them */
     struct tutti_data data;
     struct tutti_trial trial;
-    size_t *variables; /* of the simulation, one per variable of the data */
+    struct tutti_forward forward; /* if there are sensitivities */
+    bool has_forward;
+    double *derivatives; /* of the model by the parameters, as of tutti_forward_run */
+    size_t *variables;   /* of the simulation, one per variable of the data */
     double *weights;
     double *values, *low, *high; /* for the search */
     double *parameters;          /* of the run at hand */
     double *best;                /* `model` of the best run */
     double *model;               /* values of the variables at the times of the data, of the last run */
+    struct tutti_fit_problem problem;
     struct tutti_failure reason; /* why the last run that was no good was none */
     struct tutti_fit_result found;
     double *covariance; /* count x count */

@@ -17,16 +17,17 @@ struct judgement {
     double *r, *jacobian, *other, *singular, *right;
 };
 
-/* J with two sizes of differences; their distance says how good the better one is. */
+/* J as good as it can be had, and by differences of another size; their distance says how good the better one is. */
 static enum tutti_err make_jacobian(struct tutti_estimation *e, const struct tutti_fit_problem *problem,
                                     const double *x, struct judgement *j, double *error)
 {
     bool good;
+    size_t unused = 0; /* e->found counts */
     TRY(problem->evaluate(e, x, j->r, &good));
     if (good)
-        TRY(tutti_fit_jacobian(problem, x, j->r, problem->difference, j->jacobian, &e->found.evaluations, &good));
+        TRY(tutti_fit_jacobian(problem, x, j->r, j->jacobian, &unused, &good));
     if (good)
-        TRY(tutti_fit_jacobian(problem, x, j->r, 2 * problem->difference, j->other, &e->found.evaluations, &good));
+        TRY(tutti_fit_differences(problem, x, j->r, 2 * problem->difference, j->other, &unused, &good));
     if (!good)
         return tutti_fail_context(tutti_failure_return(&e->reason),
                                   "around the best values, whose errors are looked at");

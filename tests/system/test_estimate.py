@@ -107,6 +107,34 @@ class TestQuadTank(EstimateTest):
                 self.assertLess(parameter["error"], 0.01 * area)
 
 
+class TestSensitivities(EstimateTest):
+    """Derivatives by sensitivities: the same fit as by differences, in fewer runs."""
+
+    TANK = str(FMUS.parent / "examples" / "quad_tank" / "QuadTank_fmi2.fmu")
+
+    def test_same_fit_in_fewer_runs(self):
+        chance = random.Random(4)
+        self.write("u.csv", "time,u1,u2\n" + "".join(f"{t},{5 + (t // 15) % 2},{6 - (t // 20) % 2}\n" for t in range(61)))
+        line = self.TANK, "--input", "u.csv", "--rtol", "1e-9"
+        exact = self.simulate(*line, "--interface", "me", "--set", "a1=2.7e-6", "--set", "a3=3.1e-6", "--stop", "60", "--step", "1", "--output-step", "1")
+        self.write("data.csv", ",".join(exact.header) + "\n" + "".join(
+            ",".join([row[0]] + [repr(float(value) + chance.gauss(0, 2e-4)) for value in row[1:]]) + "\n" for row in exact.rows))
+        fits = [word for i in range(4) for word in ("--fit", f"a{i + 1}=3.3e-6")]
+        forward, differences = (json.loads(self.tutti("estimate", *line, *fits, "--interface", way, "--data", "data.csv", "--json", "--quiet").out) for way in ("me", "cs"))
+        self.assertEqual((forward["sensitivities"], differences["sensitivities"]), (True, False))
+        self.assertLess(2 * forward["runs"], differences["runs"])
+        self.assertAlmostEqual(forward["sum_of_squares"], differences["sum_of_squares"], delta=1e-6 * differences["sum_of_squares"])
+        for one, other in zip(forward["parameters"], differences["parameters"]):
+            self.assertLess(abs(one["value"] - other["value"]), 0.01 * one["error"])  # each run by another solver
+        np.testing.assert_allclose(forward["covariance"], differences["covariance"], rtol=1e-2, atol=1e-4 * np.max(np.abs(differences["covariance"])))
+
+    def test_where_there_are_none(self):
+        self.data()
+        self.assertTrue(self.estimate("--fit", "k=1", "--set", "x=1.2", "--data", "data.csv")["sensitivities"])
+        self.assertFalse(self.estimate("--fit", "k=1", "--fit", "x=2", "--data", "data.csv")["sensitivities"])  # x is no parameter
+        self.assertFalse(self.estimate("--fit", "k=1", "--set", "x=1.2", "--data", "data.csv", "--method", "subplex")["sensitivities"])
+
+
 class TestUndetermined(EstimateTest):
     def test_products_and_silent_parameters(self):
         self.data()

@@ -48,8 +48,8 @@ static enum tutti_err look_aside(const struct tutti_fit_problem *problem, double
     return err;
 }
 
-enum tutti_err tutti_fit_jacobian(const struct tutti_fit_problem *problem, const double *x, const double *r,
-                                  double size, double *jacobian, size_t *evaluations, bool *good)
+enum tutti_err tutti_fit_differences(const struct tutti_fit_problem *problem, const double *x, const double *r,
+                                     double size, double *jacobian, size_t *evaluations, bool *good)
 {
     size_t m = problem->residuals, n = problem->unknowns;
     double *at = calloc(n + 2 * m, sizeof *at);
@@ -72,6 +72,13 @@ enum tutti_err tutti_fit_jacobian(const struct tutti_fit_problem *problem, const
     }
     free(at);
     return err;
+}
+
+enum tutti_err tutti_fit_jacobian(const struct tutti_fit_problem *problem, const double *x, const double *r,
+                                  double *jacobian, size_t *evaluations, bool *good)
+{
+    return problem->jacobian ? problem->jacobian(problem->context, x, r, jacobian, evaluations, good)
+                             : tutti_fit_differences(problem, x, r, problem->difference, jacobian, evaluations, good);
 }
 
 /* ---- a step ---- */
@@ -219,8 +226,7 @@ static enum tutti_err search(struct search *s)
     s->raise = 2;
     s->result->end = TUTTI_FIT_CONVERGED;
     while (!over && s->cost > 0) {
-        TRY(tutti_fit_jacobian(s->problem, s->x, s->r, s->problem->difference, s->jacobian, &s->result->evaluations,
-                               &good));
+        TRY(tutti_fit_jacobian(s->problem, s->x, s->r, s->jacobian, &s->result->evaluations, &good));
         if (!good)
             return tutti_fail(
                 TUTTI_ERR_SOLVER,

@@ -16,6 +16,9 @@ struct tutti_fit_problem {
     void *context;
     /* *good: r has values there, all finite; false is no error: x is taken for a bad place. Errors end the search. */
     enum tutti_err (*evaluate)(void *context, const double *x, double *r, bool *good);
+    /* The Jacobian of r at x, column by column, where it can be had for less than differences; r is r(x), *evaluations counts what it takes. NULL: it cannot. */
+    enum tutti_err (*jacobian)(void *context, const double *x, const double *r, double *jacobian, size_t *evaluations,
+                               bool *good);
 };
 
 /* How a search ended. */
@@ -32,8 +35,11 @@ struct tutti_fit_result {
 };
 
 /* The Jacobian of r at x, column by column, by central differences of `size`, on one side where a bound is near; `r` is r(x). *good as of evaluate. */
+TUTTI_CHECKED enum tutti_err tutti_fit_differences(const struct tutti_fit_problem *problem, const double *x,
+                                                   const double *r, double size, double *jacobian, size_t *evaluations,
+                                                   bool *good);
+/* The best that there is: the problem's own, or by differences of the problem's size. */
 TUTTI_CHECKED enum tutti_err tutti_fit_jacobian(const struct tutti_fit_problem *problem, const double *x,
-                                                const double *r, double size, double *jacobian, size_t *evaluations,
-                                                bool *good);
+                                                const double *r, double *jacobian, size_t *evaluations, bool *good);
 
 #endif
