@@ -6,8 +6,7 @@
 #include <string.h>
 #include <tutti/linearize.h>
 
-#include "analysis/cs_linear.h"
-#include "analysis/whole.h"
+#include "analysis/collection.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -179,85 +178,6 @@ static enum tutti_err look_at_eigenvalues(struct visitor *visitor)
     return TUTTI_OK;
 }
 
-/* ---- units ---- */
-
-/* All units of the rank, linearised, and what connects them. */
-struct collection {
-    struct tutti_rank *rank;
-    struct tutti_whole_part *parts;
-    struct tutti_cs_linear *own;        /* per unit; of those for Co-Simulation */
-    size_t *first_input, *first_output; /* per unit, and one more: counted through all */
-    struct tutti_whole_link *links;
-    size_t link_count, link_room;
-    bool memory; /* there was enough */
-};
-
-static double short_step(const struct tutti_rank *rank)
-{
-    return fmax(1e-8 * rank->times.step, 1e-10 * fmax(fabs(rank->t), rank->span)); /* states do not move in it */
-}
-
-static enum tutti_err hide(struct visitor *visitor, const struct tutti_unit *unit)
-{
-    struct tutti_linearization *out = visitor->out;
-    out->hidden_names[out->hidden_count] = tutti_str_copy(unit->name);
-    if (!out->hidden_names[out->hidden_count++])
-        return tutti_fail_memory();
-    tutti_log_printf(visitor->log, TUTTI_LOG_WARNING, unit->name,
-                     "it is for Co-Simulation: its states cannot be seen, and count as constant; only D is found");
-    return TUTTI_OK;
-}
-
-static enum tutti_err linearize_unit(struct visitor *visitor, struct collection *c, uint32_t m)
-{
-    struct tutti_unit *unit = c->rank->units[m];
-    struct tutti_linear *linear = NULL;
-    unsigned all = TUTTI_WANT_A | TUTTI_WANT_B | TUTTI_WANT_C | TUTTI_WANT_D | TUTTI_WANT_VALUES;
-    struct tutti_cs_moment moment = {c->rank->t, short_step(c->rank), c->rank->times.stop};
-    if (unit->kind->linearize) {
-        TRY(unit->kind->linearize(unit, all, &linear));
-    } else if (unit->kind->interface == TUTTI_CS) {
-        TRY(tutti_cs_linearize(&c->own[m], unit, &moment));
-        TRY(hide(visitor, unit));
-        linear = &c->own[m].linear;
-    } else
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): an FMU for Scheduled Execution cannot be linearised",
-                          unit->name, unit->fmu->path);
-    c->parts[m] = (struct tutti_whole_part){unit->name, linear};
-    c->first_input[m + 1] = c->first_input[m] + linear->input_count;
-    c->first_output[m + 1] = c->first_output[m] + linear->output_count;
-    return TUTTI_OK;
-}
-
-/* The place of a node's first value among the inputs, or outputs, of its unit: continuous Reals in the order of the description. */
-static size_t place_in_unit(const struct collection *c, uint32_t node)
-{
-    const struct tutti_structure_node *n = &c->rank->job->structure.nodes[node];
-    const struct tutti_unit *unit = c->rank->units[n->component];
-    size_t place = 0;
-    for (uint32_t v = 0; v < n->variable; v++) {
-        const struct tutti_var *var = &unit->fmu->desc->vars[v];
-        size_t extent = 0;
-        if (!tutti_signal_is_real(var) || var->causality != (n->output ? TUTTI_OUTPUT : TUTTI_INPUT))
-            continue;
-        if (tutti_unit_extent(unit, v, &extent) == TUTTI_OK) /* it was asked before, and is none too large */
-            place += extent;
-    }
-    return place;
-}
-
-static void note_link(void *context, const struct tutti_signal_link *link)
-{
-    struct collection *c = context;
-    const struct tutti_structure_node *nodes = c->rank->job->structure.nodes;
-    size_t output = c->first_output[nodes[link->from].component] + place_in_unit(c, link->from) + link->from_element;
-    size_t input = c->first_input[nodes[link->to].component] + place_in_unit(c, link->to) + link->to_element;
-    c->memory = c->memory &&
-                tutti_vector_reserve(&c->links, &c->link_room, c->link_count + link->count, sizeof *c->links);
-    for (size_t e = 0; e < link->count && c->memory; e++)
-        c->links[c->link_count++] = (struct tutti_whole_link){output + e, input + e, link->factor};
-}
-
 /* ---- a point that fits together ---- */
 
 static enum tutti_err solve_consistent(struct tutti_rank *rank, struct tutti_consistent *consistent)
@@ -303,20 +223,28 @@ static enum tutti_err make_consistent(struct visitor *visitor, struct tutti_rank
 
 /* ---- all of it ---- */
 
-static enum tutti_err collect(struct visitor *visitor, struct collection *c)
+static enum tutti_err hide(struct visitor *visitor, const struct tutti_unit *unit)
+{
+    struct tutti_linearization *out = visitor->out;
+    out->hidden_names[out->hidden_count] = tutti_str_copy(unit->name);
+    if (!out->hidden_names[out->hidden_count++])
+        return tutti_fail_memory();
+    tutti_log_printf(visitor->log, TUTTI_LOG_WARNING, unit->name,
+                     "it is for Co-Simulation: its states cannot be seen, and count as constant; only D is found");
+    return TUTTI_OK;
+}
+
+static enum tutti_err collect(struct visitor *visitor, struct tutti_collection *c)
 {
     uint32_t count = c->rank->member_count;
-    c->parts = calloc(count, sizeof *c->parts);
-    c->own = calloc(count, sizeof *c->own);
-    c->first_input = calloc((size_t)count + 1, sizeof *c->first_input);
-    c->first_output = calloc((size_t)count + 1, sizeof *c->first_output);
     visitor->out->hidden_names = calloc((size_t)count + 1, sizeof *visitor->out->hidden_names);
-    if (!c->parts || !c->own || !c->first_input || !c->first_output || !visitor->out->hidden_names)
+    if (!visitor->out->hidden_names)
         return tutti_fail_memory();
+    TRY(tutti_collection_make(c));
     for (uint32_t m = 0; m < count; m++)
-        TRY(linearize_unit(visitor, c, m));
-    tutti_links_each(c->rank, note_link, c);
-    return c->memory ? TUTTI_OK : tutti_fail_memory();
+        if (c->rank->units[m]->kind->interface == TUTTI_CS)
+            TRY(hide(visitor, c->rank->units[m]));
+    return TUTTI_OK;
 }
 
 /* The version of all units, if it is one. */
@@ -329,7 +257,7 @@ static const char *version_of(const struct tutti_rank *rank)
     return versions[rank->units[0]->fmu->desc->fmi];
 }
 
-static enum tutti_err make(struct visitor *visitor, struct collection *c)
+static enum tutti_err make(struct visitor *visitor, struct tutti_collection *c)
 {
     const struct tutti_unit *unit = c->rank->units[0];
     struct tutti_linearization *out = visitor->out;
@@ -349,7 +277,7 @@ static enum tutti_err make(struct visitor *visitor, struct collection *c)
 static enum tutti_err visit(void *context, struct tutti_rank *rank)
 {
     struct visitor *visitor = context;
-    struct collection c = {.rank = rank, .memory = true};
+    struct tutti_collection c = {.rank = rank};
     visitor->came = true;
     visitor->out->time = rank->t;
     visitor->out->fmi = version_of(rank);
@@ -362,13 +290,7 @@ static enum tutti_err visit(void *context, struct tutti_rank *rank)
         TRY(make_consistent(visitor, rank));
     struct tutti_failure failure;
     tutti_failure_keep(&failure, make(visitor, &c));
-    for (uint32_t m = 0; m < rank->member_count && c.own; m++)
-        tutti_cs_linear_fini(&c.own[m]);
-    free(c.parts);
-    free(c.own);
-    free(c.first_input);
-    free(c.first_output);
-    free(c.links);
+    tutti_collection_fini(&c);
     return tutti_failure_return(&failure);
 }
 

@@ -83,7 +83,7 @@ static enum tutti_err find_common(const struct tutti_job *job, struct common *co
 }
 
 static struct tutti_node *put_interface(struct writer *writer, struct tutti_node *root, const char *name,
-                                        const struct common *common)
+                                        const struct common *common, bool directional)
 {
     bool newer = writer->description->fmi == 3;
     uint32_t both = TUTTI_CAN_STATE | TUTTI_CAN_SERIALIZE;
@@ -93,6 +93,8 @@ static struct tutti_node *put_interface(struct writer *writer, struct tutti_node
     set_true(writer, node, newer ? "canGetAndSetFMUState" : "canGetAndSetFMUstate", common->all & TUTTI_CAN_STATE);
     set_true(writer, node, newer ? "canSerializeFMUState" : "canSerializeFMUstate", (common->all & both) == both);
     set_true(writer, node, "canNotUseMemoryManagementFunctions", !newer);
+    set_true(writer, node, newer ? "providesDirectionalDerivatives" : "providesDirectionalDerivative",
+             directional && common->all & TUTTI_CAN_DIRECTIONAL);
     return node;
 }
 
@@ -102,13 +104,17 @@ static enum tutti_err put_interfaces(struct writer *writer, struct tutti_node *r
     struct common common;
     TRY(find_common(writer->job, &common));
     if (writer->description->exposed->exchange) {
-        struct tutti_node *exchange = put_interface(writer, root, "ModelExchange", &common);
+        struct tutti_node *exchange = put_interface(writer, root, "ModelExchange", &common, true);
         if (newer)
             set_true(writer, exchange, "needsCompletedIntegratorStep", common.completes);
         else
             set_true(writer, exchange, "completedIntegratorStepNotNeeded", !common.completes);
     }
-    struct tutti_node *steps = put_interface(writer, root, "CoSimulation", &common);
+    const char *coupling =
+        writer->job->options.coupling; /* of others, what is between an input and an output takes steps */
+    struct tutti_node *steps =
+        put_interface(writer, root, "CoSimulation", &common,
+                      writer->description->exposed->exchange && coupling && strcmp(coupling, "strong") == 0);
     set_true(writer, steps, "canHandleVariableCommunicationStepSize", common.varies);
     set_true(writer, steps, "hasEventMode", newer);
     set_true(writer, steps, "mightReturnEarlyFromDoStep", newer);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packed/directional.h"
 #include "packed/equations.h"
 #include "packed/outside.h"
 #include "ssp/uri.h"
@@ -361,6 +362,15 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
     return conclude(own, err);
 }
 
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,
+                                        const fmi2ValueReference knowns[], size_t n_knowns, const fmi2Real seed[],
+                                        fmi2Real sensitivity[])
+{
+    struct own *own = c;
+    const struct tutti_directional_side of = {unknowns, n_unknowns, n_unknowns}, by = {knowns, n_knowns, n_knowns};
+    return conclude(own, tutti_directional_get(own->outside.packed, &of, &by, seed, sensitivity));
+}
+
 /* ---- states ---- */
 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
@@ -414,9 +424,6 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size
     }
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-REFUSED(fmi2GetDirectionalDerivative,
-        (fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns, const fmi2ValueReference knowns[],
-         size_t n_knowns, const fmi2Real seed[], fmi2Real sensitivity[]))
 REFUSED(fmi2SetRealInputDerivatives,
         (fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer orders[], const fmi2Real values[]))
 REFUSED(fmi2GetRealOutputDerivatives,

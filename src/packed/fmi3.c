@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packed/directional.h"
 #include "packed/outside.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -398,6 +399,15 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference vr[], size_t n
     return status;
 }
 
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
+                                        const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
+                                        size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity)
+{
+    struct own *own = c;
+    const struct tutti_directional_side of = {unknowns, n_unknowns, n_sensitivity}, by = {knowns, n_knowns, n_seed};
+    return conclude(own, tutti_directional_get(own->outside.packed, &of, &by, seed, sensitivity));
+}
+
 /* ---- states ---- */
 
 fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state)
@@ -458,9 +468,6 @@ REFUSED(fmi3GetNumberOfVariableDependencies, (fmi3Instance c, fmi3ValueReference
 REFUSED(fmi3GetVariableDependencies,
         (fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[], fmi3ValueReference independents[],
          size_t independent_elements[], fmi3DependencyKind kinds[], size_t n_dependencies))
-REFUSED(fmi3GetDirectionalDerivative,
-        (fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns, const fmi3ValueReference knowns[],
-         size_t n_knowns, const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity))
 REFUSED(fmi3GetAdjointDerivative,
         (fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns, const fmi3ValueReference knowns[],
          size_t n_knowns, const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity))

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "packed/directional.h"
+
 static void say(const struct tutti_outside *outside, enum tutti_outside_status status, const char *category,
                 const char *text)
 {
@@ -43,6 +45,7 @@ enum tutti_err tutti_outside_open(struct tutti_outside *outside, const char *nam
 
 void tutti_outside_close(struct tutti_outside *outside)
 {
+    tutti_directional_forget(outside->packed);
     tutti_packed_free(outside->packed);
     free(outside->name);
 }

@@ -12,6 +12,7 @@ enum tutti_err tutti_packed_check(const struct tutti_packed *packed, unsigned st
 
 void tutti_packed_forget(struct tutti_packed *packed)
 {
+    packed->points++;
     for (size_t u = 0; u < packed->unit_count; u++)
         packed->units[u].fresh = false;
 }

@@ -57,7 +57,8 @@ struct tutti_packed_step {
     bool ended; /* an FMU of the system ended the run */
 };
 
-struct tutti_equations; /* equations.h */
+struct tutti_equations;   /* equations.h */
+struct tutti_directional; /* directional.h */
 
 struct tutti_packed {
     char *name;   /* of the instance */
@@ -77,7 +78,9 @@ struct tutti_packed {
     bool ends_at_events; /* a step does, if the importer takes that */
     bool exchange;       /* it is one for Model Exchange */
     bool in_event_mode;
-    struct tutti_equations *equations; /* Model Exchange; NULL: not started */
+    struct tutti_equations *equations;     /* Model Exchange; NULL: not started */
+    struct tutti_directional *directional; /* NULL: never asked for */
+    unsigned long points;                  /* so many were left */
     struct tutti_arena arena;
 };
 

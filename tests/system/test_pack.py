@@ -112,6 +112,14 @@ assert not fmu.fmi2Terminate(c)
 fmu.fmi2FreeInstance(c)
 """
 
+# The derivatives of all by the first, in the initialisation at first.
+ASKS = """
+    seed, by = double(1), (double * (len(references) - 1))()
+    assert not fmu.fmi2GetDirectionalDerivative(c, ctypes.byref(which, 4), len(references) - 1, which, 1, ctypes.byref(seed), by)
+    print(json.dumps(list(by)))
+    assert n > 0 or not fmu.fmi2ExitInitializationMode(c)
+"""
+
 
 class Importers(PackTest):
     def unpacked(self, *arguments):
@@ -141,6 +149,24 @@ class Importers(PackTest):
         what = [str(folder), str(library), root.get("guid"), [references[name] for name in header.split(",")[1:]], h, steps]
         seen = subprocess.run([sys.executable, "-c", IMPORTER, json.dumps(what)], check=True, capture_output=True, text=True).stdout
         self.assertEqual([json.loads(line) for line in seen.splitlines()], [[float(value) for value in row.split(",")[1:]] for row in rows])
+
+
+    @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
+    def test_directional_derivatives(self):
+        """By Co-Simulation, of outputs by inputs: in the initialisation, where the start is made anew, and between steps."""
+        fmu, folder, library = self.unpacked(f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('ChainMass', '2')}", *connect("a.error=b.x_left"), "--coupling", "strong",
+                                             "--step", "0.125")
+        root = ET.fromstring(description(fmu))
+        references = {variable.get("name"): int(variable.get("valueReference")) for variable in root.find("ModelVariables")}
+        self.assertEqual(root.find("CoSimulation").get("providesDirectionalDerivative"), "true")
+        what = [str(folder), str(library), root.get("guid"), [references[name] for name in ("a.u", "a.y", "a.error", "b.F")], 0.125, 3]
+        script = IMPORTER.replace("print(json.dumps(list(values)))", ASKS).replace("and not fmu.fmi2ExitInitializationMode(c)", "")
+        seen = subprocess.run([sys.executable, "-c", script, json.dumps(what)], check=True, capture_output=True, text=True).stdout
+        stiffness = 100
+        for line in seen.splitlines():
+            for value, exact in zip(json.loads(line), (0, 1, -stiffness), strict=True):
+                self.assertAlmostEqual(value, exact, delta=1e-6 * stiffness)
+        self.assertEqual(json.loads(seen.splitlines()[-1]), [0, 1, -stiffness])
 
 
 class Variables(PackTest):
@@ -228,8 +254,8 @@ class Variables(PackTest):
 class Exchange(PackTest):
     """A system of units for Model Exchange is one of them."""
 
-    def strong(self, *system, version):
-        return self.packed(*system, "--coupling", "strong", "--fmi", version)
+    def strong(self, *system, version, name="packed.fmu"):
+        return self.packed(*system, "--coupling", "strong", "--fmi", version, name=name)
 
     def both(self, fmu, system, *master):
         return self.rows(fmu, "--interface", "me", *master), self.rows(*system, "--coupling", "strong", *master)
@@ -305,6 +331,25 @@ class Exchange(PackTest):
                        for unknown in root.find("ModelStructure").findall(found)}
             self.assertEqual(depends, {"der(a.x)": ["a.v"], "der(a.v)": ["a.x", "a.v", "a.x_left", "a.v_left", "b.x", "b.v"], "der(b.x)": ["b.v"],
                                        "der(b.v)": ["a.x", "a.v", "b.x", "b.v", "b.F_right"]})
+
+    def test_directional_derivatives(self):
+        """Through the graph, with an algebraic loop of arrays: those of the units give what `linearize` finds of the system, to rounding, and what differences of
+        the packed system show. Solvers take their Jacobians from them."""
+        system = (*SPACES, f"c={kit_fmu('Tracker', '2')}", *connect("a.y[2]=c.u"), f"d={kit_fmu('ChainMass', '2')}", *connect("c.error=d.x_left"), "--stop", "2")
+        at, found = ("--at", "1", "--quiet", "-o"), {}
+        fmus = {version: self.strong(*system, version=version, name=f"of{version}.fmu") for version in "23"}
+        for name, arguments in (("itself", system), ("2", (fmus["2"], "--interface", "me")), ("3", (fmus["3"], "--interface", "me")),
+                                ("differences", (fmus["3"], "--interface", "me", "--no-directional-derivatives"))):
+            self.good("linearize", *arguments, *at, self.path("l.json"))
+            with open(self.path("l.json"), encoding="utf-8") as file:
+                found[name] = json.load(file)
+        self.assertEqual([found[name]["exact"] for name in ("itself", "2", "3", "differences")], [True, True, True, False])
+        for name, delta in (("2", 1e-13), ("3", 1e-13), ("differences", 1e-7)):
+            for letter in "ABCD":
+                for row, other in zip(found["itself"][letter]["dense"], found[name][letter]["dense"], strict=True):
+                    for value, its in zip(row, other, strict=True):
+                        self.assertAlmostEqual(value, its, delta=delta)
+        self.assertNotEqual(found["itself"]["D"]["dense"], [[0.0] * 3] * 9)
 
     def test_only_where_all_units_are(self):
         for arguments in ((*PAIR, *TIMES), (*PAIR, *TIMES, "--coupling", "newton", "--interface", "me"),
