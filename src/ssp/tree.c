@@ -469,3 +469,9 @@ void tutti_node_remove(struct tutti_node *node)
         parent->last = before;
     node->parent = node->next = NULL;
 }
+
+void tutti_node_move(struct tutti_node *node, struct tutti_node *parent)
+{
+    tutti_node_remove(node);
+    append(parent, node);
+}

@@ -70,6 +70,8 @@ struct tutti_node *tutti_node_add(struct tutti_tree *tree, struct tutti_node *pa
 bool tutti_node_set(struct tutti_tree *tree, struct tutti_node *node, const char *name, const char *value);
 /* Takes a child out of its parent. */
 void tutti_node_remove(struct tutti_node *node);
+/* Puts an element, with all that is in it, at the end of another parent of the same document. */
+void tutti_node_move(struct tutti_node *node, struct tutti_node *parent);
 
 /* The document as UTF-8 text with declaration, indented where that adds no text. */
 void tutti_tree_write(const struct tutti_tree *tree, struct tutti_text *out);

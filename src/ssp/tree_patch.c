@@ -271,6 +271,19 @@ static const struct tutti_node *copy_gap(const struct patch *patch, size_t from,
 }
 
 static void write_changed(const struct patch *patch, const struct tutti_node *node, size_t depth);
+static void write_node(const struct patch *patch, const struct tutti_node *node, size_t depth);
+
+/* A new element with children of the document: those stay as they were. NOLINTNEXTLINE(misc-no-recursion): no deeper than TUTTI_XML_DEPTH */
+static void write_around(const struct patch *patch, const struct tutti_node *node, size_t depth)
+{
+    tutti_tree_write_tag(patch->out, node);
+    for (const struct tutti_node *child = node->first; child; child = child->next) {
+        new_line(patch, NULL, depth + 1);
+        write_node(patch, child, depth + 1);
+    }
+    new_line(patch, NULL, depth);
+    tutti_text_printf(patch->out, "</%s>", node->name);
+}
 
 /* An element is as it was, changed, or new. NOLINTNEXTLINE(misc-no-recursion): no deeper than TUTTI_XML_DEPTH */
 static void write_node(const struct patch *patch, const struct tutti_node *node, size_t depth)
@@ -279,6 +292,8 @@ static void write_node(const struct patch *patch, const struct tutti_node *node,
     const struct span *span = &patch->spans[node->number];
     if (before && is_same(node, before))
         copy(patch, span->begin, span->end);
+    else if (!before && node->first && !has_text(node))
+        write_around(patch, node, depth);
     else if (!before || strcmp(node->name, before->name) != 0 || has_text(node) || has_text(before))
         tutti_tree_write_element(patch->out, node, depth);
     else

@@ -78,7 +78,7 @@ static bool is_packed(const struct tutti_node *node)
     return false;
 }
 
-static void open_tag(struct tutti_text *out, const struct tutti_node *node)
+void tutti_tree_write_tag(struct tutti_text *out, const struct tutti_node *node)
 {
     tutti_text_append(out, "<");
     tutti_text_append(out, node->name);
@@ -101,7 +101,7 @@ void tutti_tree_write_element(struct tutti_text *out, const struct tutti_node *e
         } else {
             if (!packed && node != element)
                 new_line(out, depth);
-            open_tag(out, node);
+            tutti_tree_write_tag(out, node);
             if (node->first) {
                 if (!packed && is_packed(node))
                     packed = node;

@@ -254,6 +254,39 @@ class Systems(WebTest):
         self.tutti("check", self.path("foreign.ssp"), "--quiet")
         self.refused_by(server, 409, "has been changed", "PUT", "/api/system?path=foreign.ssp", document)
 
+    def test_a_unit_that_moves_takes_along_what_others_wrote(self):
+        """Into a nested system and out of it: its annotations, comments inside of it, values, and the connection that scales."""
+        parts = self.texts(self.path("car.ssp"))
+        text = parts["SystemStructure.ssd"].decode().replace("</ssd:Component>", f"<!-- mine -->{OTHERS}</ssd:Component>", 1)
+        with zipfile.ZipFile(self.path("foreign.ssp"), "w") as archive:
+            for name, data in parts.items():
+                archive.writestr(name, text if name == "SystemStructure.ssd" else data)
+        server = self.serve()
+        before = self.tutti("run", self.path("foreign.ssp"), "-o", "-", "--quiet").out
+        document = server.get("/api/system", path="foreign.ssp")
+        unit = document["elements"][0]
+        own = unit["name"]
+        crossing = [wire for wire in document["connections"] if wire["from"].startswith(f"{own}.") != wire["to"].startswith(f"{own}.")]
+        unit["origin"] = [own]
+        nested = {"name": "box", "kind": "system", "connectors": [], "elements": [unit], "connections": [], "parameters": {}}
+        document["elements"][0] = nested
+        for wire in crossing:
+            end, goes_out = ("from", True) if wire["from"].startswith(f"{own}.") else ("to", False)
+            name = wire[end].split(".", 1)[1]
+            origin = [wire["from"], wire["to"]]
+            nested["connectors"].append({"name": name, "kind": "output" if goes_out else "input", "type": "Float64"})
+            nested["connections"].append({"from": wire[end], "to": f".{name}"} if goes_out else {"from": f".{name}", "to": wire[end], "origin": origin})
+            document["connections"][document["connections"].index(wire)] = {**wire, end: f"box.{name}", **({"origin": origin} if goes_out else {})}
+        status, saved = server.ask("PUT", "/api/system?path=foreign.ssp", document)
+        self.assertEqual(status, 200, saved)
+        text = self.texts(self.path("foreign.ssp"))["SystemStructure.ssd"].decode()
+        self.assertRegex(text, r'(?s)<ssd:System [^>]*name="box".*<!-- mine -->.*kept &amp; whole.*</ssd:System>')
+        after = self.tutti("run", self.path("foreign.ssp"), "-o", "-", "--quiet").out
+        self.assertEqual(after.replace("box.", ""), before)
+        self.assertEqual(saved["elements"][0]["elements"][0]["parameters"], unit["parameters"])
+        self.refused_by(server, 400, "two units come from the same one", "PUT", "/api/system?path=foreign.ssp",
+                        {**saved, "elements": [{**saved["elements"][1]}, {**saved["elements"][1], "name": "again", "origin": [saved["elements"][1]["name"]]}], "connections": []})
+
     def build(self, server, **more):
         masses = [{"name": name, "kind": "fmu", "source": "models/ChainMass_fmi2.fmu", "connectors": [], "parameters": {"v": "1"} if name == "a" else {}} for name in "ab"]
         return {"name": "pair", "path": None, "start": 0, "stop": 1, "settings": {"step": "0.01"}, "elements": masses,

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { add, api, closeBrowser, closePage, connect, deselect, drag, fmus, folder, notice, openPage, place, quarterCar, remove, settled, tutti, until, web, wire } from "./browser.mjs";
+import { add, api, closeBrowser, closePage, connect, deselect, drag, examples, fmus, folder, notice, openPage, place, quarterCar, remove, settled, tutti, until, web, wire } from "./browser.mjs";
 
 after(closeBrowser);
 
@@ -262,6 +262,93 @@ test("imports, a file dropped from the desktop, a nested system; read-only", asy
     assert.equal(await viewer.locator(".upload").count(), 0);
     assert.equal((await api(viewer, "PUT", "system?path=nested.ssp", saved)).status, 403);
     await closePage(viewer);
+    await server.stop();
+    remove(path);
+});
+
+test("units are grouped and ungrouped, the system has connectors: by mouse and by keyboard, saved in place, and a run computes the same bytes", async () => {
+    const path = folder(join(examples, "quarter_car", "quarter_car.ssp"));
+    const file = join(path, "quarter_car.ssp");
+    const rows = () => {
+        const done = spawnSync(tutti, ["run", file, "-o", "-", "--quiet"], { encoding: "utf8" });
+        assert.equal(done.status, 0, done.stderr);
+        return done.stdout.replaceAll("group.", "");
+    };
+    const server = await web(file);
+    const page = await openPage(server.address);
+    const save = async () => {
+        await page.locator(".canvas").focus();
+        await page.keyboard.press("Control+s");
+        await notice(page, "quarter_car.ssp is saved");
+    };
+    const before = rows();
+    await page.click('[data-unit="wheel"] .name');
+    await page.keyboard.press("Control+g");
+    await page.waitForSelector('[data-unit="group"]');
+    await settled(page);
+    await page.waitForSelector(".findings .good");
+    assert.equal(await page.locator('[data-unit="group"] .port').count(), 4);
+    await page.click("#undo");
+    await page.waitForSelector('[data-unit="wheel"]');
+    await page.click("#redo");
+    await page.waitForSelector('[data-unit="group"]');
+    await save();
+    assert.equal(rows(), before, "grouped, it computes the same");
+    assert.equal((await api(page, "GET", "system?path=quarter_car.ssp")).body.elements.find(({ name }) => name === "group").elements[0].name, "wheel");
+
+    // inside: the unit, and what it is connected to; renamed connectors are renamed on both sides
+    await page.dblclick('[data-unit="group"] .name');
+    await page.waitForSelector('[data-unit="wheel"]');
+    await settled(page);
+    await page.click('[data-edge="x"] .dot');
+    await page.fill("#connector-name", "height");
+    await page.keyboard.press("Tab");
+    await page.waitForSelector(wire("wheel.x", ".height"), { state: "attached" });
+    await page.locator(".crumb").first().click();
+    await page.waitForSelector(wire("group.height", "chassis.x_wheel"), { state: "attached" });
+    await save();
+    assert.equal(rows(), before, "renamed, too");
+
+    // a connector of the outermost system by keyboard: added, renamed, removed; by mouse: a port that is led out, with Shift
+    await page.locator(".canvas").focus();
+    await page.keyboard.press("i");
+    await page.waitForSelector("#new-connector:focus");
+    await page.keyboard.type("road");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-edge="road"]');
+    await page.fill('[data-connector="road"] input', "ground");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-edge="ground"]');
+    await page.fill("#new-connector", "ground");
+    await page.keyboard.press("Enter");
+    await notice(page, "There is a connector ground already", "error");
+    await page.click("#fit");
+    await settled(page);
+    const canvas = await page.locator(".canvas").boundingBox();
+    await page.keyboard.down("Shift");
+    await drag(page, '[data-port="chassis.x"] .dot', { x: canvas.x + canvas.width - 30, y: canvas.y + 60 });
+    await page.keyboard.up("Shift");
+    await page.waitForSelector(wire("chassis.x", ".x"), { state: "attached" });
+    await page.click('[data-edge="ground"] .dot');
+    await page.locator(".canvas").focus();
+    await page.keyboard.press("Delete");
+    await page.waitForSelector('[data-edge="ground"]', { state: "detached" });
+    await save();
+    assert.deepEqual((await api(page, "GET", "system?path=quarter_car.ssp")).body.connectors.map(({ name, kind }) => [name, kind]), [["x", "output"]]);
+
+    // ungrouped, and all of it undone: the file is what it was
+    await page.click('[data-unit="group"] .name');
+    await page.click("#ungroup");
+    await page.waitForSelector(wire("wheel.x", "chassis.x_wheel"), { state: "attached" });
+    await save();
+    const columns = before.split("\n");
+    assert.ok(rows().split("\n").every((line, index) => line.startsWith(columns[index])), "the same, and the connector of the system as one more column");
+    while (await page.isEnabled("#undo"))
+        await page.click("#undo");
+    await settled(page);
+    await save();
+    assert.equal(rows(), before);
+    await closePage(page);
     await server.stop();
     remove(path);
 });

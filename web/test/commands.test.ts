@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import * as commands from "../src/model/commands";
-import { adopt, Document, Element, freeName, locate, splitEnd, systemAt } from "../src/model/document";
+import { adopt, Document, Element, freeName, locate, mapOrigins, originsAfter, splitEnd, systemAt } from "../src/model/document";
+import { group, ungroup } from "../src/model/grouping";
 import * as past from "../src/model/history";
 
 const unit = (name: string, more: Partial<Element> = {}): Element => ({
@@ -33,6 +34,10 @@ const deeds: Record<string, (document: Document) => Document> = {
     unitSetting: (d) => commands.setElementSetting(d, [], "a", "step", "0.1"),
     times: (d) => commands.setTimes(d, { stop: 5 }),
     name: (d) => commands.renameDocument(d, "t"),
+    addConnector: (d) => commands.addConnector(d, [], { name: "p", kind: "input", type: "Float64" }),
+    editConnector: (d) => commands.editConnector(d, ["c"], "u", { name: "v" }),
+    removeConnector: (d) => commands.removeConnector(d, ["c"], "u"),
+    group: (d) => group(d, [], new Set(["a", "b"])).document,
     paste: (d) => commands.paste(d, [], commands.copy(d, new Set(["a", "b"])), { dx: 1, dy: 1 }).document,
 };
 
@@ -78,7 +83,8 @@ test("removing and renaming a unit take its connections along", () => {
 });
 
 test("paste takes free names, keeps connections among the copies, and no origin", () => {
-    const source = commands.editElement(base, [], "a", { origin: "a" });
+    const source = base;
+    assert.deepEqual(source.elements[0]?.origin, ["a"]);
     const { document, names } = commands.paste(source, [], commands.copy(source, new Set(["a", "b"])), { dx: 10, dy: 0 });
     assert.deepEqual(names, ["a2", "b2"]);
     assert.deepEqual(document.connections[1], { from: "a2.y", to: "b2.u" });
@@ -99,4 +105,56 @@ test("levels, names", () => {
     assert.equal(locate(base, "c.inner")?.element.name, "inner");
     assert.equal(freeName(base, "a"), "a2");
     assert.equal(freeName(base, "My Model (2)"), "My_Model_2");
+});
+
+const chain: Document = adopt({
+    name: "s", path: "s.ssp", connectors: [{ name: "in", kind: "input", type: "Float64" }], elements: [unit("a"), unit("b"), unit("c"), unit("d")],
+    connections: [{ from: ".in", to: "a.u" }, { from: "a.y", to: "b.u", factor: 2 }, { from: "b.y", to: "c.u", offset: 1 }, { from: "b.y", to: "d.u", suppressUnitConversion: true }],
+});
+const wires = (connections: Document["connections"]) => connections.map(({ from, to, factor, offset }) => [from, to, factor ?? 1, offset ?? 0]);
+
+test("a group has its connections through connectors, and scaling where values are taken in; ungrouped it is as before", () => {
+    const { document, name } = group(chain, [], new Set(["b", "c"]));
+    assert.deepEqual(document.elements.map((element) => element.name), ["a", name, "d"]);
+    const nested = document.elements[1] as Element;
+    assert.deepEqual(nested.connectors.map(({ name: own, kind }) => [own, kind]), [["u", "input"], ["y", "output"]]);
+    assert.deepEqual(wires(document.connections), [[".in", "a.u", 1, 0], ["a.y", "group.u", 1, 0], ["group.y", "d.u", 1, 0]]);
+    assert.deepEqual(wires(nested.connections ?? []), [[".u", "b.u", 2, 0], ["b.y", "c.u", 1, 1], ["b.y", ".y", 1, 0]]);
+    assert.deepEqual(nested.elements?.map((element) => element.origin), [["b"], ["c"]]);
+    assert.deepEqual(nested.connections?.[0]?.origin, ["a.y", "b.u"], "the connection of the file is the one that scales");
+    const back = ungroup(document, [], name);
+    assert.ok(typeof back !== "string");
+    assert.deepEqual(back.document.elements, chain.elements);
+    assert.deepEqual(new Set(back.document.connections), new Set(chain.connections));
+    const all = group(chain, [], new Set(["a", "b", "c", "d"]));
+    assert.deepEqual(wires(all.document.connections), [[".in", "group.u", 1, 0]]);
+});
+
+test("what a nested system scales on both sides is not ungrouped; a name that is taken gets a number", () => {
+    const { document } = group(chain, [], new Set(["b", "c"]));
+    const scaled = commands.editConnection(document, [], { from: "a.y", to: "group.u" }, { factor: 3 });
+    assert.match(String(ungroup(scaled, [], "group")), /scales or converts/);
+    const twice = commands.addElement(document, [], unit("b"));
+    const outcome = ungroup(twice, [], "group");
+    assert.ok(typeof outcome !== "string");
+    assert.deepEqual(outcome.names, ["b2", "c"]);
+    assert.ok(outcome.document.connections.some(({ from, to }) => from === "a.y" && to === "b2.u"));
+});
+
+test("connectors of a system: connections on both sides follow a new name, and go with it", () => {
+    const { document } = group(chain, [], new Set(["b", "c"]));
+    const renamed = commands.editConnector(document, ["group"], "u", { name: "force" });
+    assert.deepEqual(wires(renamed.connections)[1], ["a.y", "group.force", 1, 0]);
+    assert.deepEqual(wires(renamed.elements[1]?.connections ?? [])[0], [".force", "b.u", 2, 0]);
+    const removed = commands.removeConnector(renamed, ["group"], "force");
+    assert.equal(removed.connections.length, 2);
+    assert.equal(removed.elements[1]?.connections?.length, 2);
+});
+
+test("after saving, documents of the history know where their parts are in the file now", () => {
+    const { document } = group(chain, [], new Set(["b", "c"]));
+    const after = mapOrigins(chain, originsAfter(document));
+    assert.deepEqual(after.elements.map((element) => element.origin), [["a"], ["group", "b"], ["group", "c"], ["d"]]);
+    assert.deepEqual(after.connections[1]?.origin, ["group", ".u", "b.u"]);
+    assert.equal(mapOrigins(chain, originsAfter(commands.remove(chain, [], new Set(["a"])))).elements[0]?.origin, undefined);
 });

@@ -19,6 +19,7 @@ void tutti_web_sets_fini(struct tutti_web_sets *sets)
 {
     free_list(sets->set, sets->set_count);
     free_list(sets->unset, sets->unset_count);
+    free_list(sets->gone, sets->gone_count);
     for (size_t i = 0; i < sets->described_count; i++) {
         free(sets->described[i].source);
         tutti_fmu_free(sets->described[i].fmu);
@@ -70,8 +71,8 @@ static enum tutti_err add_set(struct tutti_web_sets *sets, const char *id, const
     return add(&sets->set, &sets->set_count, &text);
 }
 
-/* Values that the file has and the page has not any more. */
-static enum tutti_err add_unsets(struct tutti_web_sets *sets, const char *id, json_t *values, json_t *old)
+/* Names of an element's values that the file has; all, or those that the page has not any more. */
+static enum tutti_err add_names(char ***list, size_t *count, const char *id, json_t *values, json_t *old)
 {
     enum tutti_err err = TUTTI_OK;
     const char *name;
@@ -82,16 +83,17 @@ static enum tutti_err add_unsets(struct tutti_web_sets *sets, const char *id, js
         if (err || json_object_get(values, name))
             continue;
         tutti_text_printf(&text, "%s.%s", id, name);
-        err = add(&sets->unset, &sets->unset_count, &text);
+        err = add(list, count, &text);
     }
     return err;
 }
 
-enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *id, json_t *json, json_t *before)
+enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *id, json_t *json, json_t *before,
+                                      const char *was)
 {
     json_t *values = json_object_get(json, "parameters"), *old = json_object_get(before, "parameters"), *value;
-    const char *name, *was = json_string_value(json_object_get(before, "name"));
-    bool renamed = was && strcmp(was, json_string_value(json_object_get(json, "name"))) != 0;
+    const char *name;
+    bool moved = before && strcmp(was, id) != 0;
     enum tutti_err err = TUTTI_OK;
     if (!values)
         return TUTTI_OK;
@@ -99,10 +101,12 @@ enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *i
         return tutti_fail(TUTTI_ERR_ARGUMENT, "\"parameters\" has to be an object");
     json_object_foreach(values, name, value)
     {
-        if (!err && (renamed || !json_equal(value, json_object_get(old, name))))
+        if (!err && (moved || !json_equal(value, json_object_get(old, name))))
             err = add_set(sets, id, name, json_string_value(value));
     }
-    return err ? err : add_unsets(sets, id, values, old);
+    if (!err && moved)
+        err = add_names(&sets->gone, &sets->gone_count, was, NULL, old);
+    return err || moved ? err : add_names(&sets->unset, &sets->unset_count, id, values, old);
 }
 
 /* ---- writing ---- */
@@ -120,16 +124,24 @@ static struct tutti_node *own_parameters(const struct tutti_tree *tree)
                                                            : NULL;
 }
 
-static enum tutti_err unset(const struct tutti_tree *tree, const char *wanted)
+/* False: there is none of this name. */
+static bool remove_parameter(const struct tutti_tree *tree, const char *wanted)
 {
     struct tutti_node *list = own_parameters(tree);
     for (struct tutti_node *node = list ? list->first : NULL; node; node = node->next) {
         const char *name = node->text ? NULL : tutti_node_attribute(node, "name");
         if (name && strcmp(name, wanted) == 0) {
             tutti_node_remove(node);
-            return TUTTI_OK;
+            return true;
         }
     }
+    return false;
+}
+
+static enum tutti_err unset(const struct tutti_tree *tree, const char *wanted)
+{
+    if (remove_parameter(tree, wanted))
+        return TUTTI_OK;
     return tutti_fail(
         TUTTI_ERR_ARGUMENT,
         "the value of '%s' is from a parameter set of the file, which stays as it is; give another value instead",
@@ -176,6 +188,8 @@ enum tutti_err tutti_web_sets_write(const struct tutti_web_sets *sets, const str
 {
     for (size_t i = 0; i < sets->unset_count; i++)
         TRY(unset(maker->tree, sets->unset[i]));
+    for (size_t i = 0; i < sets->gone_count; i++) /* another element of that path must not get it */
+        (void)remove_parameter(maker->tree, sets->gone[i]);
     tutti_tree_write_back(maker->tree, text);
     if (text->failed)
         return tutti_fail_memory();

@@ -14,6 +14,8 @@ struct tutti_web_sets {
     size_t set_count;
     char **unset; /* "a.b.k" */
     size_t unset_count;
+    char **gone; /* "a.b.k": of elements that have another path now */
+    size_t gone_count;
     struct tutti_web_described {
         char *source;
         struct tutti_fmu *fmu; /* NULL: it is none */
@@ -25,9 +27,9 @@ void tutti_web_sets_fini(struct tutti_web_sets *sets);
 /* The FMU that a source of the draft names, kept for the next time; NULL: there is none. */
 const struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
                                            const char *source);
-/* What differs in the "parameters" of an element, whose path is `id`. `before`: NULL if it is new. ARGUMENT. */
+/* What differs in the "parameters" of an element, whose path is `id`. `before`: NULL if it is new, else its path was `was`. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *id, json_t *json,
-                                                    json_t *before);
+                                                    json_t *before, const char *was);
 /* The document with all of it, as text, which is the caller's. ARGUMENT with what is wrong. */
 TUTTI_CHECKED enum tutti_err tutti_web_sets_write(const struct tutti_web_sets *sets,
                                                   const struct tutti_web_draft *draft, struct tutti_maker *maker,

@@ -9,6 +9,7 @@
 #include "system/write_parts.h"
 #include "web/system/document.h"
 #include "web/system/document_sets.h"
+#include "web/system/origins.h"
 
 enum { DEEPEST = 50, MOST_NAME = 1000 };
 
@@ -17,6 +18,7 @@ struct writer {
     struct tutti_maker maker;
     struct tutti_node *root;
     struct tutti_web_sets sets;
+    struct tutti_web_origins origins;
 };
 
 /* ---- what is sent ---- */
@@ -183,12 +185,34 @@ static const char *type_word(const char *type)
     return NULL;
 }
 
+/* Elements that say a type, of SSP 1.0 and 2.0. */
+static bool is_type(const char *local)
+{
+    static const char *const words[] = {"Real",    "Float64", "Float32", "Integer",    "Int8",   "Int16",
+                                        "Int32",   "Int64",   "UInt8",   "UInt16",     "UInt32", "UInt64",
+                                        "Boolean", "String",  "Binary",  "Enumeration"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], local) == 0)
+            return true;
+    return false;
+}
+
+/* The type of a connector, if SSP 1.0 has a word for it; its unit, if the document has that. Without them those of what is connected count. */
+static void make_type(struct writer *writer, struct tutti_node *connector, json_t *json)
+{
+    const char *unit = text_of(json, "unit"), *word = type_word(text_of(json, "type"));
+    if (!word)
+        return;
+    struct tutti_node *type = tutti_make(&writer->maker, connector, TUTTI_SPACE_SSC, word);
+    if (unit && strcmp(word, "Real") == 0 && writer->draft->ssd && tutti_ssp_unit(&writer->draft->ssd->scope, unit))
+        tutti_make_set(&writer->maker, type, "unit", unit);
+}
+
 /* A connector that is not one of an FMU's variables. */
 static enum tutti_err make_connector(struct writer *writer, struct tutti_node *element, json_t *json,
                                      struct tutti_node **out)
 {
-    const char *name = text_of(json, "name"), *kind = text_of(json, "kind"), *unit = text_of(json, "unit");
-    const char *word = type_word(text_of(json, "type"));
+    const char *name = text_of(json, "name"), *kind = text_of(json, "kind");
     TRY(check_name(name, "a connector"));
     if (!is_kind(kind))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "the connector '%s' has no kind that there is",
@@ -197,11 +221,7 @@ static enum tutti_err make_connector(struct writer *writer, struct tutti_node *e
     *out = tutti_make(&writer->maker, list, TUTTI_SPACE_SSD, "Connector");
     tutti_make_set(&writer->maker, *out, "name", name);
     tutti_make_set(&writer->maker, *out, "kind", kind);
-    if (word) {
-        struct tutti_node *type = tutti_make(&writer->maker, *out, TUTTI_SPACE_SSC, word);
-        if (unit && strcmp(word, "Real") == 0 && writer->draft->ssd && tutti_ssp_unit(&writer->draft->ssd->scope, unit))
-            tutti_make_set(&writer->maker, type, "unit", unit);
-    }
+    make_type(writer, *out, json);
     return TUTTI_OK;
 }
 
@@ -227,30 +247,84 @@ static void sync_place(struct writer *writer, struct tutti_node *connector, json
     sync_numbers(writer, connector, "ConnectorGeometry", json, before, names);
 }
 
+/* What the file has of a connector: where it comes from, or else what is called so and is not the origin of another one. */
+static struct tutti_node *known_connector(const struct writer *writer, struct tutti_node *system, json_t *item,
+                                          json_t *old, json_t **was)
+{
+    const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, item);
+    const char *name = text_of(item, "name");
+    struct tutti_node *node = origin ? origin->node : name ? find_connector(system, name) : NULL;
+    *was = origin ? origin->before : named(old, "name", name);
+    return origin || (node && !tutti_web_origins_has(&writer->origins, node)) ? node : NULL;
+}
+
+static enum tutti_err check_connectors(json_t *json)
+{
+    json_t *list = json_object_get(json, "connectors"), *item;
+    size_t i;
+    TRY(check_list(json, "connectors"));
+    json_array_foreach(list, i, item)
+    {
+        const char *name = text_of(item, "name");
+        TRY(check_name(name, "a connector"));
+        if (named(list, "name", name) != item)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "two connectors are called '%s'", tutti_str_show(name).text);
+    }
+    return TUTTI_OK;
+}
+
+/* Its type is made anew. */
+static void sync_type(struct writer *writer, struct tutti_node *node, json_t *item, json_t *was)
+{
+    struct tutti_node *first = node->first, *next;
+    if (is_equal(item, was, "type") && is_equal(item, was, "unit"))
+        return;
+    for (; first; first = next) {
+        next = first->next;
+        if (!first->text && first->space == TUTTI_SPACE_SSC && is_type(first->local))
+            tutti_node_remove(first);
+    }
+    make_type(writer, node, item);
+}
+
+static enum tutti_err sync_own_connector(struct writer *writer, struct tutti_node *system, json_t *item, json_t *old)
+{
+    json_t *was;
+    struct tutti_node *node = known_connector(writer, system, item, old, &was);
+    if (!node) {
+        TRY(make_connector(writer, system, item, &node));
+        was = NULL;
+    } else {
+        if (!is_equal(item, was, "name"))
+            tutti_make_set(&writer->maker, node, "name", text_of(item, "name"));
+        if (!is_equal(item, was, "kind") && is_kind(text_of(item, "kind")))
+            tutti_make_set(&writer->maker, node, "kind", text_of(item, "kind"));
+        sync_type(writer, node, item, was);
+    }
+    sync_place(writer, node, item, was);
+    return TUTTI_OK;
+}
+
 /* Connectors of a system: all that there are to be. */
 static enum tutti_err sync_own_connectors(struct writer *writer, struct tutti_node *system, json_t *json,
                                           json_t *before)
 {
     json_t *list = json_object_get(json, "connectors"), *old = json_object_get(before, "connectors"), *item;
+    struct tutti_node *all = tutti_node_child(system, TUTTI_SPACE_SSD, "Connectors"), *next;
     size_t i;
-    TRY(check_list(json, "connectors"));
-    json_array_foreach(old, i, item)
-    {
-        struct tutti_node *node = find_connector(system, text_of(item, "name"));
-        if (node && !named(list, "name", text_of(item, "name")))
+    TRY(check_connectors(json));
+    for (struct tutti_node *node = all ? all->first : NULL; node; node = next) {
+        const char *name = node->text ? NULL : tutti_node_attribute(node, "name");
+        next = node->next;
+        if (name && !tutti_web_origins_has(&writer->origins, node) && !named(list, "name", name))
             tutti_node_remove(node);
     }
     json_array_foreach(list, i, item)
     {
-        const char *name = text_of(item, "name");
-        json_t *was = named(old, "name", name);
-        struct tutti_node *node = name ? find_connector(system, name) : NULL;
-        if (!node)
-            TRY(make_connector(writer, system, item, &node));
-        else if (!is_equal(item, was, "kind") && is_kind(text_of(item, "kind")))
-            tutti_make_set(&writer->maker, node, "kind", text_of(item, "kind"));
-        sync_place(writer, node, item, was);
+        TRY(sync_own_connector(writer, system, item, old));
     }
+    if (all && !all->first)
+        tutti_node_remove(all); /* the schema wants one at least */
     return TUTTI_OK;
 }
 
@@ -364,12 +438,17 @@ static bool is_end(const struct tutti_node *node, const struct end *end, const c
 static const char *const START[] = {"startElement", "startConnector", "startIndices"};
 static const char *const STOP[] = {"endElement", "endConnector", "endIndices"};
 
+static bool has_ends(const struct tutti_node *node, const struct end *from, const struct end *to)
+{
+    return (is_end(node, from, START) && is_end(node, to, STOP)) ||
+           (is_end(node, to, START) && is_end(node, from, STOP));
+}
+
 static struct tutti_node *find_connection(struct tutti_node *list, const struct end *from, const struct end *to)
 {
     for (struct tutti_node *node = list ? tutti_node_child(list, TUTTI_SPACE_SSD, "Connection") : NULL; node;
          node = tutti_node_next(node, TUTTI_SPACE_SSD, "Connection"))
-        if ((is_end(node, from, START) && is_end(node, to, STOP)) ||
-            (is_end(node, to, START) && is_end(node, from, STOP)))
+        if (has_ends(node, from, to))
             return node;
     return NULL;
 }
@@ -449,6 +528,35 @@ static enum tutti_err declare_end(struct writer *writer, struct tutti_node *syst
     return err;
 }
 
+/* The connection of the file, at its place among those of the system; NULL: it is new. */
+static struct tutti_node *known_connection(const struct writer *writer, struct tutti_node *list, json_t *item,
+                                           const struct end *from, const struct end *to, json_t **before)
+{
+    const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, item);
+    if (!origin) {
+        struct tutti_node *node = find_connection(list, from, to);
+        return node && !tutti_web_origins_has(&writer->origins, node) ? node : NULL;
+    }
+    if (origin->node->parent != list)
+        tutti_node_move(origin->node, list);
+    *before = origin->before;
+    return origin->node;
+}
+
+static enum tutti_err put_ends(struct writer *writer, struct tutti_node *system, struct tutti_node *node,
+                               const struct end *from, const struct end *to)
+{
+    TRY(declare_end(writer, system, from));
+    TRY(declare_end(writer, system, to));
+    for (size_t i = 0; i < 3; i++) {
+        remove_attribute(node, START[i]);
+        remove_attribute(node, STOP[i]);
+    }
+    write_end(writer, node, from, START);
+    write_end(writer, node, to, STOP);
+    return TUTTI_OK;
+}
+
 static enum tutti_err sync_connection(struct writer *writer, struct tutti_node *system, json_t *json, json_t *item,
                                       json_t *before, struct tutti_node **out)
 {
@@ -456,15 +564,13 @@ static enum tutti_err sync_connection(struct writer *writer, struct tutti_node *
     TRY(split_end(json, text_of(item, "from"), &from));
     TRY(split_end(json, text_of(item, "to"), &to));
     struct tutti_node *list = tutti_make_once(&writer->maker, system, TUTTI_SPACE_SSD, "Connections");
-    struct tutti_node *node = find_connection(list, &from, &to);
+    struct tutti_node *node = known_connection(writer, list, item, &from, &to, &before);
     if (!node) {
         before = NULL;
-        TRY(declare_end(writer, system, &from));
-        TRY(declare_end(writer, system, &to));
         node = tutti_make(&writer->maker, list, TUTTI_SPACE_SSD, "Connection");
-        write_end(writer, node, &from, START);
-        write_end(writer, node, &to, STOP);
     }
+    if (!has_ends(node, &from, &to))
+        TRY(put_ends(writer, system, node, &from, &to));
     sync_scale(writer, node, item, before);
     sync_points(writer, node, item, before);
     if (!is_equal(item, before, "suppressUnitConversion")) {
@@ -548,31 +654,51 @@ static enum tutti_err make_element(struct writer *writer, struct tutti_node *ele
     return system ? TUTTI_OK : put_source(writer, *node, json);
 }
 
-static enum tutti_err sync_element(struct writer *writer, struct tutti_node *elements, json_t *json, json_t *before,
-                                   const char *path, unsigned depth)
+/* The element of the file, at its place among those of the system. */
+static struct tutti_node *known_element(struct writer *writer, struct tutti_node *elements, json_t *json,
+                                        const struct tutti_web_origin *origin)
 {
-    const char *name = text_of(json, "name");
-    struct tutti_node *node = before ? find_element(elements, name) : NULL;
+    struct tutti_node *node = origin->node;
+    if (node->parent != elements)
+        tutti_node_move(node, elements);
+    if (!is_equal(json, origin->before, "name"))
+        tutti_make_set(&writer->maker, node, "name", text_of(json, "name"));
+    return node;
+}
+
+static enum tutti_err sync_inside(struct writer *writer, struct tutti_node *node, json_t *json,
+                                  const struct tutti_web_origin *origin, const char *id, unsigned depth)
+{
+    const char *source = tutti_node_attribute(node, "source");
+    json_t *before = origin ? origin->before : NULL;
+    if (strcmp(node->local, "System") == 0)
+        return sync_system(writer, node, json, before, id, depth + 1);
+    const struct tutti_fmu *fmu = source ? tutti_web_sets_fmu(&writer->sets, writer->draft, source) : NULL;
+    if (!before)
+        TRY(declare_signals(writer, node, fmu));
+    TRY(sync_variables(writer, node, fmu, json, before));
+    return tutti_web_sets_compare(&writer->sets, id, json, before, origin ? origin->id : NULL);
+}
+
+static enum tutti_err sync_element(struct writer *writer, struct tutti_node *elements, json_t *json, const char *path,
+                                   unsigned depth, struct tutti_node **out)
+{
+    const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, json);
+    json_t *before = origin ? origin->before : NULL;
+    struct tutti_node *node;
     struct tutti_text id = {0};
-    if (!node)
+    if (!origin)
         TRY(make_element(writer, elements, json, &node));
-    else if (!is_equal(json, before, "source"))
-        TRY(put_source(writer, node, json));
+    else {
+        node = known_element(writer, elements, json, origin);
+        if (!is_equal(json, before, "source"))
+            TRY(put_source(writer, node, json));
+    }
+    *out = node;
     sync_box(writer, node, json, before);
     TRY(sync_settings(writer, node, json, before));
-    tutti_text_printf(&id, "%s%s%s", path, *path ? "." : "", name);
-    enum tutti_err err = id.failed ? tutti_fail_memory() : TUTTI_OK;
-    const char *source = tutti_node_attribute(node, "source");
-    if (!err && strcmp(node->local, "System") == 0)
-        err = sync_system(writer, node, json, before, id.text, depth + 1);
-    else if (!err) {
-        const struct tutti_fmu *fmu = source ? tutti_web_sets_fmu(&writer->sets, writer->draft, source) : NULL;
-        err = before ? TUTTI_OK : declare_signals(writer, node, fmu);
-        if (!err)
-            err = sync_variables(writer, node, fmu, json, before);
-        if (!err)
-            err = tutti_web_sets_compare(&writer->sets, id.text, json, before);
-    }
+    tutti_text_printf(&id, "%s%s%s", path, *path ? "." : "", text_of(json, "name"));
+    enum tutti_err err = id.failed ? tutti_fail_memory() : sync_inside(writer, node, json, origin, id.text, depth);
     tutti_text_fini(&id);
     return err;
 }
@@ -589,47 +715,53 @@ static void rename_ends(struct writer *writer, struct tutti_node *system, const 
         }
 }
 
-/* In two steps, by a name that nothing else has: two elements may have changed their names with each other. */
-static void rename_elements(struct writer *writer, struct tutti_node *system, struct tutti_node *elements, json_t *list)
+/* Ends of connections follow elements of the system that have another name now. In two steps, by a name that nothing else has: two of them may
+ * have changed their names with each other. */
+static void rename_all_ends(struct writer *writer, struct tutti_node *system, struct tutti_node *elements, json_t *list)
 {
     size_t i;
     json_t *item;
     for (int step = 0; step < 2; step++)
         json_array_foreach(list, i, item)
         {
-            const char *origin = text_of(item, "origin"), *name = text_of(item, "name");
+            const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, item);
             struct tutti_text between = {0};
             tutti_text_printf(&between, "\x01%zu", i);
-            if (origin && strcmp(origin, name) != 0 && !between.failed) {
-                const char *from = step ? between.text : origin, *to = step ? name : between.text;
-                struct tutti_node *node = find_element(elements, from);
-                if (node) {
-                    tutti_make_set(&writer->maker, node, "name", to);
-                    rename_ends(writer, system, from, to);
-                }
-            }
+            if (origin && origin->node->parent == elements && !is_equal(item, origin->before, "name") &&
+                !between.failed)
+                rename_ends(writer, system, step ? between.text : text_of(origin->before, "name"),
+                            step ? text_of(item, "name") : between.text);
             tutti_text_fini(&between);
         }
 }
 
-static enum tutti_err check_elements(json_t *json)
+static enum tutti_err check_elements(const struct tutti_web_origins *origins, json_t *json)
 {
     json_t *list = json_object_get(json, "elements"), *item;
     size_t i;
     TRY(check_list(json, "elements"));
     json_array_foreach(list, i, item)
     {
-        const char *name = text_of(item, "name"), *origin = text_of(item, "origin");
+        const struct tutti_web_origin *origin = tutti_web_origins_of(origins, item);
+        const char *name = text_of(item, "name");
         TRY(check_name(name, "a unit"));
         if (named(list, "name", name) != item)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "two units are called '%s'", tutti_str_show(name).text);
-        if (origin && named(list, "origin", origin) != item)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "two units come from '%s'", tutti_str_show(origin).text);
-        if ((!origin || strcmp(origin, name) != 0) && strpbrk(name, "./#=;,\"'"))
+        if ((!origin || !is_equal(item, origin->before, "name")) && strpbrk(name, "./#=;,\"'"))
             return tutti_fail(TUTTI_ERR_ARGUMENT, "the name '%s' of a unit has a character that cannot be in it",
                               tutti_str_show(name).text);
     }
     return TUTTI_OK;
+}
+
+/* Units are in the document's order, which is that of columns and, for some couplings, of steps. */
+static void put_in_order(struct tutti_node *const *nodes, size_t count)
+{
+    size_t right = 0;
+    for (struct tutti_node *node = nodes[0]->parent->first; node && right < count; node = node->next)
+        right += node == nodes[right];
+    for (size_t i = 0; i < count && right < count; i++)
+        tutti_node_move(nodes[i], nodes[i]->parent);
 }
 
 static enum tutti_err sync_elements(struct writer *writer, struct tutti_node *system, json_t *json, json_t *before,
@@ -638,21 +770,28 @@ static enum tutti_err sync_elements(struct writer *writer, struct tutti_node *sy
     json_t *list = json_object_get(json, "elements"), *old = json_object_get(before, "elements"), *item;
     struct tutti_node *elements = tutti_node_child(system, TUTTI_SPACE_SSD, "Elements");
     size_t i;
-    TRY(check_elements(json));
+    TRY(check_elements(&writer->origins, json));
     json_array_foreach(old, i, item)
     {
         struct tutti_node *node = find_element(elements, text_of(item, "name"));
-        if (node && !named(list, "origin", text_of(item, "name")))
+        if (node && !tutti_web_origins_has(&writer->origins, node))
             tutti_node_remove(node);
     }
-    rename_elements(writer, system, elements, list);
-    if (json_array_size(list) > 0)
-        elements = tutti_make_once(&writer->maker, system, TUTTI_SPACE_SSD, "Elements");
+    rename_all_ends(writer, system, elements, list);
+    if (json_array_size(list) == 0)
+        return TUTTI_OK;
+    elements = tutti_make_once(&writer->maker, system, TUTTI_SPACE_SSD, "Elements");
+    struct tutti_node **nodes = calloc(json_array_size(list), sizeof *nodes);
+    enum tutti_err err = nodes ? TUTTI_OK : tutti_fail_memory();
     json_array_foreach(list, i, item)
     {
-        TRY(sync_element(writer, elements, item, named(old, "name", text_of(item, "origin")), path, depth));
+        if (!err)
+            err = sync_element(writer, elements, item, path, depth, &nodes[i]);
     }
-    return TUTTI_OK;
+    if (!err)
+        put_in_order(nodes, json_array_size(list));
+    free(nodes);
+    return err;
 }
 
 static enum tutti_err sync_system(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before,
@@ -711,6 +850,7 @@ static enum tutti_err sync_document(struct writer *writer, json_t *json, json_t 
             tutti_make_set(&writer->maker, system, "name", name);
     } else
         system = begin_tree(writer, name);
+    TRY(tutti_web_origins_find(&writer->origins, writer->draft->ssd ? system : NULL, before, json));
     TRY(sync_times(writer, json, before));
     TRY(sync_settings(writer, writer->root, json, before));
     TRY(sync_system(writer, system, json, before, "", 0));
@@ -729,6 +869,7 @@ enum tutti_err tutti_web_document_write(struct tutti_web_draft *draft, json_t *j
     if (!err)
         err = tutti_web_sets_write(&writer.sets, draft, &writer.maker, text);
     tutti_web_sets_fini(&writer.sets);
+    tutti_web_origins_fini(&writer.origins);
     tutti_tree_free(fresh);
     json_decref(before);
     return err;

@@ -4,7 +4,7 @@ import * as commands from "../model/commands";
 import { findElement, splitEnd } from "../model/document";
 import { wirePath } from "../model/geometry";
 import { orient, refusal } from "../model/rules";
-import { enter, join, level, perform, present, scale, scene, select, selected, selectedWire, system } from "../state/editor";
+import { enter, join, leadOut, level, perform, present, scale, scene, select, selectConnector, selected, selectedWire, system } from "../state/editor";
 import { notify } from "../state/view";
 import { svg } from "./svg";
 import type { CanvasView } from "./view";
@@ -202,8 +202,13 @@ function clearTargets(view: CanvasView): void {
 function dropWire(view: CanvasView, id: string, event: PointerEvent): void {
     clearTargets(view);
     const over = portAt(event);
-    if (over === id)
-        select([splitEnd(system.value, id).element].filter(Boolean));
+    const end = splitEnd(system.value, id);
+    if (over === id && end.element === "")
+        selectConnector(end.connector);
+    else if (over === id)
+        select([end.element]);
+    if (!over && event.shiftKey && end.element !== "" && !under(event)?.closest("[data-unit]"))
+        leadOut(end);
     if (!over || over === id)
         return;
     void join(splitEnd(system.value, id), splitEnd(system.value, over)).then((reason) => {

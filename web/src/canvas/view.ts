@@ -6,7 +6,7 @@
 import { effect } from "@preact/signals";
 import { Box, bentPath, Port, Wire, wirePath } from "../model/geometry";
 import { hierarchical } from "../model/document";
-import { expanded, fitRequest, level, looked, revealRequest, scale, scene, selected, selectedWire, system } from "../state/editor";
+import { expanded, fitRequest, level, looked, revealRequest, scale, scene, selected, selectedConnector, selectedWire, system } from "../state/editor";
 import { busy } from "../state/busy";
 import { current } from "../state/runs";
 import { drawBox, drawPort, Marks, NO_MARKS } from "./box";
@@ -75,6 +75,7 @@ export class CanvasView {
             effect(() => {
                 void selected.value;
                 void selectedWire.value;
+                void selectedConnector.value;
                 this.later();
             }),
             effect(() => void (fitRequest.value, this.aimAt("all"))),
@@ -341,7 +342,7 @@ export class CanvasView {
     }
 
     private drawEdges(): void {
-        const key = scene.value.edges.map((port) => `${port.id} ${port.x} ${port.y}`).join("\n");
+        const key = scene.value.edges.map((port) => `${port.id} ${port.connector.kind} ${port.connector.type} ${port.connector.unit ?? ""} ${port.x} ${port.y}`).join("\n") + `\n${selectedConnector.value ?? ""}`;
         if (this.edgeLayer.dataset.key === key)
             return;
         this.edgeLayer.dataset.key = key;
@@ -349,7 +350,7 @@ export class CanvasView {
     }
 
     private drawEdge(port: Port): SVGGElement {
-        const group = svg("g", { class: "edge", transform: `translate(${port.x} ${port.y})` });
+        const group = svg("g", { class: selectedConnector.value === port.connector.name ? "edge selected" : "edge", "data-edge": port.connector.name, transform: `translate(${port.x} ${port.y})` });
         const width = Math.max(60, port.connector.name.length * 7 + 30);
         group.append(svg("rect", { class: "pill", x: port.side === "right" ? -width : 0, y: -13, width, height: 26, rx: 13 }));
         group.append(drawPort({ x: port.x, y: port.y }, port));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a user can do to a document: pure functions from one document to the next, so that undo is keeping the one before.
-import { Connection, Document, editSystem, Element, freeName, joinEnd, Level, splitEnd, System, Value } from "./document";
+import { Connection, Connector, Document, editSystem, Element, freeName, joinEnd, Level, mapOrigins, splitEnd, System, Value } from "./document";
 
 export interface Shift {
     readonly dx: number;
@@ -87,6 +87,40 @@ export function editConnection(document: Document, level: Level, ends: { from: s
         withConnections(system, system.connections.map((connection) => (sameEnds(connection, ends) ? { ...connection, ...change } : connection))));
 }
 
+export function addConnector(document: Document, level: Level, connector: Connector): Document {
+    return editSystem(document, level, (system) => ({ ...system, connectors: [...system.connectors, connector] }));
+}
+
+/** Renames it, too: connections follow, inside of the system and outside of it. */
+export function editConnector(document: Document, level: Level, name: string, change: Partial<Connector>): Document {
+    const to = change.name ?? name;
+    const renamed = (element: string) => (connection: Connection): Connection => {
+        const end = (which: string) => (which === joinEnd(element, name) ? joinEnd(element, to) : which);
+        return { ...connection, from: end(connection.from), to: end(connection.to) };
+    };
+    const inner = editSystem(document, level, (system) => ({
+        ...system,
+        connectors: system.connectors.map((connector) => (connector.name === name ? { ...connector, ...change } : connector)),
+        connections: system.connections.map(renamed("")),
+    }));
+    const own = level[level.length - 1];
+    return own === undefined || to === name ? inner
+        : editSystem(inner, level.slice(0, -1), (system) => withConnections(system, system.connections.map(renamed(own))));
+}
+
+/** And what is connected to it, on both sides. */
+export function removeConnector(document: Document, level: Level, name: string): Document {
+    const free = (element: string) => ({ from, to }: Connection) => from !== joinEnd(element, name) && to !== joinEnd(element, name);
+    const inner = editSystem(document, level, (system) => ({
+        ...system,
+        connectors: system.connectors.filter((connector) => connector.name !== name),
+        connections: system.connections.filter(free("")),
+    }));
+    const own = level[level.length - 1];
+    return own === undefined ? inner
+        : editSystem(inner, level.slice(0, -1), (system) => withConnections(system, system.connections.filter(free(own))));
+}
+
 /** null takes the value away: that of the FMU counts again. */
 export function setParameter(document: Document, level: Level, name: string, parameter: string, value: Value): Document {
     return editSystem(document, level, (system) =>
@@ -143,6 +177,10 @@ export function copy(system: System, names: ReadonlySet<string>): Clip {
     };
 }
 
+/** Copies are new: what the file has stays with the one that was copied. */
+const withoutOrigins = (elements: readonly Element[]): readonly Element[] =>
+    mapOrigins({ name: "", path: null, settings: {}, elements, connections: [], connectors: [] }, () => undefined).elements;
+
 /** Pastes under free names. Says which names it took. */
 export function paste(document: Document, level: Level, clip: Clip, shift: Shift): { document: Document; names: readonly string[] } {
     const names: string[] = [];
@@ -152,7 +190,7 @@ export function paste(document: Document, level: Level, clip: Clip, shift: Shift
         const source: System = { elements: clip.elements, connections: clip.connections, connectors: [] };
         for (const element of clip.elements) {
             const name = freeName(grown, element.name);
-            const { origin: _origin, ...fresh } = element;
+            const [fresh] = withoutOrigins([element]) as [Element];
             called.set(element.name, name);
             names.push(name);
             grown = withElements(grown, [...grown.elements, shifted({ ...fresh, name }, shift.dx, shift.dy)]);
@@ -161,7 +199,7 @@ export function paste(document: Document, level: Level, clip: Clip, shift: Shift
             const { element, connector } = splitEnd(source, end);
             return joinEnd(called.get(element) ?? element, connector);
         };
-        const connections = clip.connections.map(({ points: _bends, ...connection }) => ({ ...connection, from: moved(connection.from), to: moved(connection.to) }));
+        const connections = clip.connections.map(({ points: _bends, origin: _origin, ...connection }) => ({ ...connection, from: moved(connection.from), to: moved(connection.to) }));
         return withConnections(grown, [...grown.connections, ...connections]);
     });
     return { document: next, names };

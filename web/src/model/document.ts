@@ -4,8 +4,12 @@
 
 export type Value = string | number | boolean | null;
 
+/** Where a part is in the file: the names of the systems around it, then its own name, or the two ends of a connection. */
+export type Origin = readonly string[];
+
 export interface Connector {
     readonly name: string;
+    readonly origin?: Origin;
     readonly kind: string;
     readonly type: string;
     readonly unit?: string | null;
@@ -21,6 +25,8 @@ export interface Connector {
 export interface Connection {
     readonly from: string;
     readonly to: string;
+    readonly origin?: Origin;
+    readonly mapped?: boolean;
     readonly factor?: number | null;
     readonly offset?: number | null;
     readonly suppressUnitConversion?: boolean;
@@ -37,7 +43,7 @@ export interface Element {
     readonly name: string;
     /** other: what Tutti does not open, such as a table or a nested .ssp. */
     readonly kind: "fmu" | "system" | "other";
-    readonly origin?: string;
+    readonly origin?: Origin;
     readonly source?: string | null;
     readonly x1?: number | null;
     readonly y1?: number | null;
@@ -67,23 +73,58 @@ export function emptyDocument(name: string): Document {
     return { name, path: null, start: 0, stop: 1, settings: {}, elements: [], connections: [], connectors: [] };
 }
 
-/** Puts a document of the server into the form that the editor relies on: lists are there, also where it left out empty ones. */
+/** Puts a document of the server into the form that the editor relies on: lists are there, also where it left out empty ones, and all parts know
+ * where they are in the file. */
 export function adopt(raw: Partial<Document> & { name: string }): Document {
-    const fixElement = (element: Partial<Element> & { name: string }): Element => ({
+    const inside = (system: Partial<System>, at: Level): System => ({
+        elements: (system.elements ?? []).map((element) => fixElement(element, at)),
+        connections: (system.connections ?? []).map((connection) => ({ ...connection, origin: [...at, connection.from, connection.to] })),
+        connectors: (system.connectors ?? []).map((connector) => ({ ...connector, origin: [...at, connector.name] })),
+    });
+    const fixElement = (element: Partial<Element> & { name: string }, at: Level): Element => ({
         ...element,
+        origin: [...at, element.name],
         kind: element.kind ?? "fmu",
         connectors: element.connectors ?? [],
         parameters: element.parameters ?? {},
-        ...(element.kind === "system" ? { elements: (element.elements ?? []).map(fixElement), connections: element.connections ?? [] } : {}),
+        ...(element.kind === "system" ? inside(element, [...at, element.name]) : {}),
     });
-    return {
-        ...raw,
-        path: raw.path ?? null,
-        settings: raw.settings ?? {},
-        elements: (raw.elements ?? []).map(fixElement),
-        connections: raw.connections ?? [],
-        connectors: raw.connectors ?? [],
+    return { ...raw, path: raw.path ?? null, settings: raw.settings ?? {}, ...inside(raw, []) };
+}
+
+/** The document with every origin replaced; undefined: it has none any more. */
+export function mapOrigins(document: Document, next: (origin: Origin) => Origin | undefined): Document {
+    const mapped = <T extends { readonly origin?: Origin }>(part: T): T => {
+        const { origin, ...rest } = part;
+        const now = origin && next(origin);
+        return (now ? { ...rest, origin: now } : rest) as T;
     };
+    const inside = (system: System): System => ({
+        elements: system.elements.map((element) => mapped(element.kind === "system" ? { ...element, ...inside(asSystem(element)) } : element)),
+        connections: system.connections.map(mapped),
+        connectors: system.connectors.map(mapped),
+    });
+    return { ...document, ...inside(document) };
+}
+
+/** Calls `visit` for all parts that the file has or can have, with where they are in the document. */
+function visitParts(system: System, at: Level, visit: (origin: Origin | undefined, now: Origin) => void): void {
+    for (const element of system.elements) {
+        visit(element.origin, [...at, element.name]);
+        if (element.kind === "system")
+            visitParts(asSystem(element), [...at, element.name], visit);
+    }
+    for (const { origin, from, to } of system.connections)
+        visit(origin, [...at, from, to]);
+    for (const { origin, name } of system.connectors)
+        visit(origin, [...at, name]);
+}
+
+/** What origins become when this document is saved: those that it does not have are gone. */
+export function originsAfter(saved: Document): (origin: Origin) => Origin | undefined {
+    const now = new Map<string, Origin>();
+    visitParts(saved, [], (origin, place) => origin && now.set(JSON.stringify(origin), place));
+    return (origin) => now.get(JSON.stringify(origin));
 }
 
 export function findElement(system: System, name: string): Element | undefined {
@@ -191,8 +232,9 @@ export function locate(document: Document, name: string): { element: Element; le
 }
 
 /** A name that no element of the system has, made of this one. */
-export function freeName(system: System, wish: string): string {
-    const taken = new Set(system.elements.map((element) => element.name));
+export const freeName = (system: System, wish: string): string => freeAmong(new Set(system.elements.map((element) => element.name)), wish);
+
+export function freeAmong(taken: ReadonlySet<string>, wish: string): string {
     const base = wish.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "unit";
     if (!taken.has(base))
         return base;

@@ -153,8 +153,8 @@ export function boxOf(element: Element, scale: number, connected: ReadonlySet<st
 /** Connectors of the system itself: sources at the left of all units, sinks at the right. */
 function edgePorts(system: System, bounds: { x: number; y: number; width: number; height: number }): Port[] {
     const rows = { left: 0, right: 0 };
-    return system.connectors.filter((connector) => isPort(connector)).map((connector) => {
-        const source = connector.kind === "input";
+    return system.connectors.map((connector) => {
+        const source = connector.kind === "input" || connector.kind === "parameter" || connector.kind === "structuralParameter";
         const side = source ? "right" : "left";
         const row = rows[side]++;
         return { id: joinEnd("", connector.name), connector, side, x: source ? bounds.x - 90 : bounds.x + bounds.width + 90, y: bounds.y + 20 + row * 36 };

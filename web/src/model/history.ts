@@ -46,5 +46,11 @@ export function redo(history: History): History {
 /** Another present that is no step: what the server made of the document when it saved it. */
 export const amend = (history: History, present: Document): History => ({ ...history, present });
 
+/** All documents of the history as `change` makes them. */
+export const rewrite = (history: History, change: (document: Document) => Document): History => {
+    const steps = (list: readonly Step[]) => list.map((step) => ({ ...step, document: change(step.document) }));
+    return { ...history, past: steps(history.past), future: steps(history.future) };
+};
+
 export const undoLabel = (history: History): string | null => history.past[history.past.length - 1]?.label ?? null;
 export const redoLabel = (history: History): string | null => history.future[0]?.label ?? null;

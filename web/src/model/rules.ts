@@ -20,7 +20,7 @@ const FAMILIES: Readonly<Record<string, string>> = {
     Boolean: "Boolean", Clock: "clock", String: "text", Binary: "binary", Enumeration: "integer",
 };
 
-const family = (type: string): string => FAMILIES[type] ?? type;
+const family = (type: string | null | undefined): string => FAMILIES[type ?? ""] ?? type ?? "";
 
 /** Why the two cannot be connected in this direction; null if nothing speaks against it. */
 export function refusal(system: System, fromEnd: End, toEnd: End, converts: boolean): string | null {

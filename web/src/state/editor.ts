@@ -3,8 +3,9 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { askLayout } from "../layout/client";
 import * as commands from "../model/commands";
-import { adopt, Connection, Document, Element, emptyDocument, End, findElement, freeName, hierarchical, joinEnd, Level, splitEnd, System, systemAt, walk, asSystem } from "../model/document";
+import { adopt, Connection, Connector, Document, Element, emptyDocument, End, findElement, freeAmong, freeName, hierarchical, joinEnd, Level, mapOrigins, originsAfter, splitEnd, System, systemAt, walk, asSystem } from "../model/document";
 import { connectedPorts, hasGeometry, levelKey, neededSize, scaleOf, sceneOf, shownPorts } from "../model/geometry";
+import { group, ungroup } from "../model/grouping";
 import * as past from "../model/history";
 import { orient, refusal } from "../model/rules";
 import { getFmu, getSystem, importSystem, look, saveSystem } from "../server/calls";
@@ -20,6 +21,8 @@ export const file = signal<{ readonly path: string | null; readonly revision: Do
 export const level = signal<Level>([]);
 export const selected = signal<ReadonlySet<string>>(new Set());
 export const selectedWire = signal<{ from: string; to: string } | null>(null);
+/** A connector of the open system itself. */
+export const selectedConnector = signal<string | null>(null);
 export const expanded = signal<ReadonlySet<string>>(new Set());
 export const looked = signal<Look | null>(null);
 export const fitRequest = signal(0);
@@ -52,6 +55,8 @@ function travel(to: past.History): void {
         const names = new Set(system.value.elements.map((element) => element.name));
         selected.value = new Set([...selected.value].filter((name) => names.has(name)));
         selectedWire.value = null;
+        if (!system.value.connectors.some((connector) => connector.name === selectedConnector.value))
+            selectedConnector.value = null;
     });
 }
 
@@ -70,8 +75,7 @@ export function open(document: Document, isSaved: boolean): void {
         history.value = past.begin(document);
         saved.value = isSaved ? document : null;
         level.value = [];
-        selected.value = new Set();
-        selectedWire.value = null;
+        select([]);
         expanded.value = new Set();
         looked.value = null;
     });
@@ -96,7 +100,9 @@ export async function save(path: string): Promise<boolean> {
     try {
         const answer = await saveSystem(path, path === file.value.path ? outgoing(sent) : { ...outgoing(sent), revision: null });
         batch(() => {
+            const origins = originsAfter(sent);
             file.value = { path, revision: answer?.revision ?? null };
+            history.value = past.rewrite(history.value, (document) => mapOrigins(document, origins));
             if (present.value === sent && answer?.elements)
                 history.value = past.amend(history.value, adopt({ ...sent, ...answer, name: answer.name ?? sent.name }));
             saved.value = present.value === sent || answer?.elements ? present.value : sent;
@@ -116,6 +122,14 @@ export function select(names: Iterable<string>): void {
     batch(() => {
         selected.value = new Set(names);
         selectedWire.value = null;
+        selectedConnector.value = null;
+    });
+}
+
+export function selectConnector(name: string | null): void {
+    batch(() => {
+        select([]);
+        selectedConnector.value = name;
     });
 }
 
@@ -245,11 +259,78 @@ export async function join(a: End, b: End): Promise<string | null> {
 export function removeSelected(): void {
     const wire = selectedWire.value;
     const names = selected.value;
+    if (selectedConnector.value !== null)
+        return removeConnector(selectedConnector.value);
     if (!wire && names.size === 0)
         return;
     const wires = wire ? [wire as Connection] : [];
     perform(wire ? "disconnect" : `remove ${[...names].join(", ")}`, commands.remove(present.value, level.value, names, wires));
     select([]);
+}
+
+export function removeConnector(name: string): void {
+    perform(`remove connector ${name}`, commands.removeConnector(present.value, level.value, name));
+    selectConnector(null);
+}
+
+/** Adds a connector to the open system; says why not. */
+export function addConnector(connector: Connector): string | null {
+    const reason = connectorRefusal(connector.name);
+    if (reason)
+        return reason;
+    perform(`add connector ${connector.name}`, commands.addConnector(present.value, level.value, connector));
+    return null;
+}
+
+/** Changes a connector of the open system; says why not. */
+export function changeConnector(name: string, change: Partial<Connector>): string | null {
+    const reason = change.name !== undefined && change.name !== name ? connectorRefusal(change.name) : null;
+    if (reason)
+        return reason;
+    perform(change.name === undefined ? `change connector ${name}` : `rename connector ${name}`, commands.editConnector(present.value, level.value, name, change));
+    if (selectedConnector.value === name && change.name !== undefined)
+        selectConnector(change.name);
+    return null;
+}
+
+function connectorRefusal(name: string): string | null {
+    if (!/^\S(.*\S)?$/.test(name))
+        return "A connector needs a name.";
+    return system.value.connectors.some((connector) => connector.name === name) ? `There is a connector ${name} already.` : null;
+}
+
+/** A connector of the open system for a port of a unit, connected to it. */
+export function leadOut(end: End): void {
+    const connector = findElement(system.value, end.element)?.connectors.find((candidate) => candidate.name === end.connector);
+    if (!connector)
+        return;
+    const name = freeAmong(new Set(system.value.connectors.map((each) => each.name)), connector.name);
+    const [own, inner] = [joinEnd("", name), joinEnd(end.element, end.connector)];
+    const gives = connector.kind === "output" || connector.kind === "calculatedParameter";
+    if (!gives && system.value.connections.some(({ to }) => to === inner))
+        return notify(`${inner} has a source already. An input has one.`, "error");
+    const added = commands.addConnector(present.value, level.value, { name, kind: connector.kind, type: connector.type, ...(connector.unit ? { unit: connector.unit } : {}) });
+    perform(`add connector ${name}`, commands.connect(added, level.value, gives ? inner : own, gives ? own : inner));
+}
+
+export function groupSelected(): void {
+    if (selected.value.size === 0)
+        return notify("Select the units that are to be a nested system.", "error");
+    const { document, name } = group(present.value, level.value, selected.value);
+    batch(() => {
+        scales.value = new Map(scales.value).set(levelKey([...level.value, name]), scale.value);
+        perform(`group as ${name}`, document);
+        select([name]);
+    });
+}
+
+export function ungroupSelected(): void {
+    const [name] = selected.value;
+    const outcome = name === undefined ? "Select a nested system." : ungroup(present.value, level.value, name);
+    if (typeof outcome === "string")
+        return notify(outcome, "error");
+    perform(`ungroup ${name}`, outcome.document);
+    select(outcome.names);
 }
 
 const clip = signal<commands.Clip | null>(null);

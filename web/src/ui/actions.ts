@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Everything that can be done by key or by name, once: keys, the search dialog and the list of keys come from this table.
 import { findElement } from "../model/document";
-import { arrange, copySelected, cutSelected, duplicateSelected, enter, file, fitRequest, level, open, pasteClip, redo, removeSelected, save, select, selected, system, undo } from "../state/editor";
+import { arrange, copySelected, cutSelected, duplicateSelected, enter, file, fitRequest, groupSelected, level, open, pasteClip, redo, removeSelected, save, select, selected, selectedConnector, system, undo, ungroupSelected } from "../state/editor";
 import { emptyDocument } from "../model/document";
 import { addPanel } from "../plot/panels";
 import { command, current, start, togglePause } from "../state/runs";
@@ -28,13 +28,20 @@ export function saveOrAsk(): void {
         dialog.value = "save";
 }
 
+/** The form for a new connector is in the inspector of the system. */
+function askForConnector(): void {
+    tab.value = "build";
+    select([]);
+    requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#new-connector")?.focus());
+}
+
 function openSelected(): void {
     const [name] = selected.value;
     const element = name === undefined ? undefined : findElement(system.value, name);
     if (element?.kind === "system")
         enter([...level.value, element.name]);
     else
-        document.querySelector<HTMLInputElement>("#unit-name")?.focus();
+        document.querySelector<HTMLInputElement>(selectedConnector.value === null ? "#unit-name" : "#connector-name")?.focus();
 }
 
 const going = () => current.value !== null && !over(current.value.state.value);
@@ -55,6 +62,9 @@ export const ACTIONS: readonly Action[] = [
     { name: "Connect…", keys: "C", group: "Edit", act: () => (dialog.value = "connect") },
     { name: "Rename, or open a nested system", keys: "Enter / F2", group: "Edit", canvas: true, act: openSelected },
     { name: "Up to the outer system", keys: "Alt+ArrowUp", group: "Edit", act: () => level.value.length > 0 && enter(level.value.slice(0, -1)) },
+    { name: "Group the selection into a nested system", keys: "Ctrl+G", group: "Edit", canvas: true, act: groupSelected },
+    { name: "Ungroup a nested system", keys: "Ctrl+Shift+G", group: "Edit", canvas: true, act: ungroupSelected },
+    { name: "Add a connector of the system…", keys: "I", group: "Edit", act: askForConnector },
     { name: "Lay out automatically", keys: "L", group: "Edit", act: () => void arrange() },
     { name: "Find a unit, variable or command…", keys: "Ctrl+K / Ctrl+F / /", group: "View", act: () => (dialog.value = "find") },
     { name: "Zoom in", keys: "+ / =", group: "View", canvas: true, act: () => canvasOrders.zoomIn() },

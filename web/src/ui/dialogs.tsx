@@ -195,7 +195,7 @@ function OptionsDialog() {
 }
 
 const MOUSE: readonly [string, string][] = [
-    ["Drag from a port", "draw a connection"], ["Drag a unit", "move it (with Alt: freely)"], ["Drag the background", "pan"], ["Wheel", "zoom"],
+    ["Drag from a port", "draw a connection"], ["Shift + drag a port to the background", "make a connector of the system for it"], ["Drag a unit", "move it (with Alt: freely)"], ["Drag the background", "pan"], ["Wheel", "zoom"],
     ["Shift + drag", "select by a frame; in plots: pan"], ["Double-click", "open a nested system; in plots: show all times"], ["Drag in a plot", "zoom into these times"], ["Click, Alt + click in a plot", "set cursor A, cursor B"],
     ["Arrows on the drawing", "go to the next unit"], ["Shift + arrows", "move the selection"], ["Ctrl + arrows", "pan"], ["Escape", "select nothing"],
 ];

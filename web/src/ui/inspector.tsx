@@ -4,9 +4,10 @@ import { useSignal } from "@preact/signals";
 import * as commands from "../model/commands";
 import { Element, findConnector, hierarchical, rankOf, splitEnd } from "../model/document";
 import { isAbout, conversionsHere } from "../canvas/marks";
-import { enter, level, looked, perform, present, removeSelected, rename, selected, selectedWire, system } from "../state/editor";
+import { enter, groupSelected, level, looked, perform, present, removeSelected, rename, selected, selectedConnector, selectedWire, system, ungroupSelected } from "../state/editor";
 import { options } from "../state/server";
 import { notify } from "../state/view";
+import { ConnectorInspector, Connectors } from "./connectors";
 import { FindingLine } from "./findings";
 import { Icon } from "./icons";
 import { Parameters } from "./parameters";
@@ -17,6 +18,9 @@ export function Inspector() {
         return <WireInspector ends={selectedWire.value} />;
     const chosen = system.value.elements.filter((element) => selected.value.has(element.name));
     const [first] = chosen;
+    const connector = system.value.connectors.find((each) => each.name === selectedConnector.value);
+    if (connector)
+        return <ConnectorInspector key={connector.name} connector={connector} />;
     if (chosen.length > 1)
         return <GroupInspector elements={chosen} />;
     return first ? <UnitInspector key={first.name} element={first} /> : <SystemInspector />;
@@ -42,6 +46,7 @@ function SystemInspector() {
                     <label>Stop [s]<input id="stop-time" inputMode="decimal" value={document.stop ?? ""} placeholder="1" onChange={time("stop")} /></label>
                 </div>
             </div>
+            <Connectors />
             <h3>Settings</h3>
             <SettingsForm id="system" options={options.value.filter((option) => option.annotation === "system" || option.annotation === "unit")} values={document.settings}
                 change={(name, value) => perform(`set ${name}`, commands.setSetting(present.value, name, value))} />
@@ -72,7 +77,10 @@ function GroupInspector({ elements }: { elements: readonly Element[] }) {
         <section class="block inspector">
             <h2>{elements.length} units</h2>
             <div class="fields"><RankField names={names} rank={ranks.size === 1 ? rank ?? null : null} /></div>
-            <button type="button" class="danger" onClick={removeSelected}><Icon name="trash" />Remove</button>
+            <div class="buttons">
+                <button type="button" id="group" onClick={groupSelected}><Icon name="system" />Group</button>
+                <button type="button" class="danger" onClick={removeSelected}><Icon name="trash" />Remove</button>
+            </div>
         </section>
     );
 }
@@ -96,7 +104,10 @@ function UnitInspector({ element }: { element: Element }) {
                 {element.source && <p class="soft source" title={element.source}>{element.source}</p>}
                 {element.description && <p class="soft">{element.description}</p>}
                 {element.kind !== "system" ? <RankField names={new Set([element.name])} rank={rankOf(element)} />
-                    : <button type="button" onClick={() => enter([...level.value, element.name])}>Open</button>}
+                    : <div class="buttons">
+                        <button type="button" onClick={() => enter([...level.value, element.name])}>Open</button>
+                        <button type="button" id="ungroup" onClick={ungroupSelected}>Ungroup</button>
+                    </div>}
             </div>
             {findings.length > 0 && <ul class="own-findings">{findings.map((finding, index) => <li key={index}><FindingLine finding={finding} /></li>)}</ul>}
             <div class="panes" role="group" aria-label="What to show">
