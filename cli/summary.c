@@ -165,6 +165,27 @@ static void say_steps(const struct display *display, const struct tutti_run_stat
             show_seconds(stats->most_late).text);
 }
 
+/* When partitions began, with --realtime. */
+static void say_latencies(const struct display *display, const struct tutti_run_stats *stats)
+{
+    const struct {
+        const char *name;
+        unsigned long count;
+    } bins[] = {
+        {"<= 10 us", stats->latency_10us},   {"<= 30 us", stats->latency_30us},   {"<= 100 us", stats->latency_100us},
+        {"<= 300 us", stats->latency_300us}, {"<= 1 ms", stats->latency_1ms},     {"<= 3 ms", stats->latency_3ms},
+        {"<= 10 ms", stats->latency_10ms},   {"<= 100 ms", stats->latency_100ms}, {"more", stats->latency_more}};
+    char text[512] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof bins / sizeof *bins; i++)
+        if (bins[i].count > 0)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s: %lu", at > 0 ? ", " : "", bins[i].name,
+                                   bins[i].count);
+    if (at > 0)
+        say(display, "latencies", DISPLAY_PLAIN, "%s; the worst %s; %lu interrupted others", text,
+            show_seconds(stats->latency_most).text, stats->preemptions);
+}
+
 static void say_result(const struct display *display, const struct summary *summary)
 {
     struct stat status;
@@ -240,6 +261,7 @@ void summary_print(const struct summary *summary)
         say_events(&display, stats);
     }
     say_steps(&display, stats);
+    say_latencies(&display, stats);
     summary_table(&display, stats);
     say_shares(&display, stats);
     say_forks(&display, stats);

@@ -17,7 +17,7 @@ static struct kit_clock *clock_of(const struct kit *k, unsigned vr)
 static bool ticks_for(const struct kit *k, const struct kit_slot *slot)
 {
     for (const unsigned *clock = slot->clocks; *clock; clock++)
-        if (k->interface == KIT_SE ? k->activated == *clock : clock_of(k, *clock)->active)
+        if (k->interface == KIT_SE ? clock_of(k, *clock)->readable : clock_of(k, *clock)->active)
             return true;
     return false;
 }
@@ -293,6 +293,14 @@ static bool countdown_began(const struct kit *k)
     return false;
 }
 
+/* A partition of higher priority (a smaller number) may interrupt another one, whose variables are then read later. */
+static void end_reading(struct kit *k, unsigned priority)
+{
+    for (unsigned vr = 1; vr <= k->model->variable_count; vr++)
+        if (clock_of(k, vr) && k->slots[vr].var->priority <= priority)
+            clock_of(k, vr)->readable = false;
+}
+
 enum kit_status kit_activate(struct kit *k, unsigned vr, double t)
 {
     struct kit_clock *clock = clock_of(k, vr);
@@ -307,7 +315,8 @@ enum kit_status kit_activate(struct kit *k, unsigned vr, double t)
     clock->has_activation = true;
     clock->activation = k->time = k->last_time = t;
     k->set_in_step = false;
-    k->activated = vr;
+    end_reading(k, k->slots[vr].var->priority);
+    clock->readable = true;
     if (k->slots[vr].var->clock == KIT_INTERVAL_COUNTDOWN)
         clock->qualifier = NOT_YET_KNOWN;
     enum kit_status status = compute(k, vr);

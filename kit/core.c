@@ -345,7 +345,6 @@ static void start_over(struct kit *k)
     k->input_event = k->set_in_step = k->event_pending = k->update_needed = k->terminated = k->set_up = k->solved =
         false;
     k->polynomials_active = k->get_closed = false;
-    k->activated = 0;
     kit_state_free(k->previous);
     k->previous = NULL;
     for (size_t i = 0; i < k->polynomial_count; i++)

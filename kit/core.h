@@ -142,7 +142,6 @@ struct kit {
     void (*clock_update)(struct kit *kit);
     void (*clock_update_callback)(void);
     void (*lock)(void), (*unlock)(void);
-    unsigned activated; /* the clock of the last partition that was computed; 0: none */
 
     struct kit_state *undo; /* a state of this step, before anything but the continuous states changed */
     bool undo_valid;

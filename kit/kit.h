@@ -93,7 +93,8 @@ struct kit_clock {
     bool computed;           /* its partition, for the present tick */
     bool ticked;             /* in the present event mode */
     bool has_activation;
-    double activation; /* Scheduled Execution: time of the last one */
+    bool readable;     /* Scheduled Execution: its partition was activated, and none since that cannot interrupt it */
+    double activation; /* ... time of the last one */
 };
 
 enum kit_causality { KIT_LOCAL, KIT_PARAMETER, KIT_CALCULATED, KIT_STRUCTURAL, KIT_INPUT, KIT_OUTPUT };

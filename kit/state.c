@@ -15,7 +15,7 @@ struct head {
     uint64_t sum;  /* of all bytes, in serialised states; else 0 */
     int32_t mode;
     int32_t flags;
-    uint32_t stale, activated;
+    uint32_t stale, padding;
     double time, next_event, stop, fixed_step, last_time, last_event;
 };
 
@@ -94,7 +94,6 @@ static void put_all(struct kit *k, struct cursor *c, size_t size)
     for (unsigned i = 0; flag_of(k, i); i++)
         head.flags |= *flag_of(k, i) << i;
     head.stale = k->stale;
-    head.activated = k->activated;
     head.time = k->time;
     head.next_event = k->next_event;
     head.stop = k->stop;
@@ -257,7 +256,6 @@ enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool
     for (unsigned i = 0; flag_of(k, i); i++)
         *flag_of(k, i) = head.flags >> i & 1;
     k->stale = head.stale | (keep_inputs ? KIT_STALE_POINT : 0);
-    k->activated = head.activated;
     k->time = head.time;
     k->next_event = head.next_event;
     k->stop = head.stop;

@@ -32,4 +32,18 @@ TUTTI_CHECKED enum tutti_err tutti_partition_init(struct tutti_partition *partit
 TUTTI_CHECKED enum tutti_err tutti_partition_compute(const struct tutti_partition *partition,
                                                      struct tutti_modes_watch *watch, double t);
 
+/* ---- partitions that interrupt each other (rank/tasks.h) ---- */
+
+/* From now on partitions of the instance may be computed in several threads, of which one is never interrupted but by those of higher
+ * priority, and by the thread that owns the instance; lockPreemption keeps all of them out. LIMIT if the system has no such lock. */
+TUTTI_CHECKED enum tutti_err tutti_instance_let_preempt(struct tutti_instance *instance);
+/* Around all other calls of such an instance: waits for partitions that have locked the preemption. Does nothing for other instances. */
+void tutti_instance_hold(struct tutti_instance *instance);
+void tutti_instance_release(struct tutti_instance *instance);
+/* As tutti_partition_compute, in two parts. Activating holds the instance but while the FMU computes; reading is for one that is held. */
+TUTTI_CHECKED enum tutti_err tutti_partition_activate(const struct tutti_partition *partition,
+                                                      struct tutti_modes_watch *watch, double t);
+TUTTI_CHECKED enum tutti_err tutti_partition_read(const struct tutti_partition *partition,
+                                                  struct tutti_modes_watch *watch);
+
 #endif

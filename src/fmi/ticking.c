@@ -32,8 +32,14 @@ struct tutti_instance_clocks {
     uint32_t
         computed; /* 1 + the place of the clock whose partition was computed last; 0: none since something else happened */
     uint32_t begun; /* 1 + the place of the one whose partition was begun last; 0: none */
-    int locks;      /* that are held */
+    /* Partitions in several threads. */
+    bool preempts;
+    pthread_mutex_t preemption;
+    unsigned active; /* partitions that have begun and not ended */
 };
+
+/* Locks that the partition of this thread has, and has not given back. */
+static _Thread_local int locks __attribute__((tls_model("initial-exec")));
 
 static int compare_clocks(const void *a, const void *b)
 {
@@ -118,6 +124,8 @@ void tutti_instance_clocks_free(struct tutti_instance_clocks *clocks)
 {
     if (!clocks)
         return;
+    if (clocks->preempts)
+        pthread_mutex_destroy(&clocks->preemption);
     free(clocks->clocks);
     free(clocks->clocked);
     free(clocks->of);
@@ -335,7 +343,7 @@ enum tutti_err tutti_partition_init(struct tutti_partition *partition, struct tu
 }
 
 /* What a partition left: errors of callbacks first, which a status must not hide. */
-static enum tutti_err conclude_activation(struct tutti_instance *in, enum tutti_status status)
+static enum tutti_err conclude_activation(struct tutti_instance *in, enum tutti_status status, int left)
 {
     if (in->callback_error != TUTTI_OK) {
         in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
@@ -343,11 +351,10 @@ static enum tutti_err conclude_activation(struct tutti_instance *in, enum tutti_
     }
     TRY(tutti_call_conclude(in, TUTTI_CALL_ACTIVATE,
                             status == TUTTI_STATUS_DISCARD ? TUTTI_STATUS_ERROR : status)); /* as FMI has it here */
-    if (__builtin_expect(in->clocks->locks == 0, 1))
+    if (__builtin_expect(left == 0, 1))
         return TUTTI_OK;
     return tutti_call_fail(in, TUTTI_ERR_FMU,
-                           in->clocks->locks > 0 ? "left the preemption locked"
-                                                 : "unlocked a preemption that was not locked");
+                           left > 0 ? "left the preemption locked" : "unlocked a preemption that was not locked");
 }
 
 /* I1 for the calls of readings is what it was for the activation: both are made in clock activation mode alone. */
@@ -366,29 +373,107 @@ static enum tutti_err read_all(const struct tutti_partition *partition, struct t
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_partition_compute(const struct tutti_partition *partition, struct tutti_modes_watch *watch,
-                                       double t)
+static inline __attribute__((always_inline)) enum tutti_err begin_activation(const struct tutti_partition *partition,
+                                                                             double t)
 {
     struct tutti_instance *in = partition->instance;
-    struct tutti_instance_clocks *clocks = in->clocks;
-    struct clock *clock = &clocks->clocks[partition->place];
+    const struct clock *clock = &in->clocks->clocks[partition->place];
     TRY(tutti_call_begin(in, TUTTI_CALL_ACTIVATE));
     if (__builtin_expect((clock->has_activation && !(t > clock->activation)) || t < in->time, 0))
         return forbidden(in, clock->var->name, "activate a partition twice at one time, or before one");
     in->time = t;
     in->callback_error = TUTTI_OK;
-    clocks->locks = 0;
-    clocks->begun = partition->place + 1;
+    locks = 0;
+    in->clocks->begun = partition->place + 1;
     tutti_call_current = in;
-    enum tutti_status status = in->binding->activate(in, partition->reference, t);
-    tutti_modes_check_call(in, watch);
-    TRY(conclude_activation(in, status));
+    return TUTTI_OK;
+}
+
+static inline void note_activation(const struct tutti_partition *partition, double t)
+{
+    struct clock *clock = &partition->instance->clocks->clocks[partition->place];
     clock->has_activation = true;
     clock->activation = t;
-    clocks->computed = partition->place + 1;
+}
+
+enum tutti_err tutti_partition_read(const struct tutti_partition *partition, struct tutti_modes_watch *watch)
+{
+    struct tutti_instance *in = partition->instance;
+    in->clocks->computed = partition->place + 1;
+    tutti_call_current = in;
     TRY(read_all(partition, watch));
     tutti_modes_check_group(in, watch);
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_partition_compute(const struct tutti_partition *partition, struct tutti_modes_watch *watch,
+                                       double t)
+{
+    struct tutti_instance *in = partition->instance;
+    TRY(begin_activation(partition, t));
+    enum tutti_status status = in->binding->activate(in, partition->reference, t);
+    tutti_modes_check_call(in, watch);
+    TRY(conclude_activation(in, status, locks));
+    note_activation(partition, t);
+    return tutti_partition_read(partition, watch);
+}
+
+/* ---- partitions that interrupt each other ---- */
+
+enum tutti_err tutti_instance_let_preempt(struct tutti_instance *in)
+{
+    struct tutti_instance_clocks *clocks = in->clocks;
+    pthread_mutexattr_t attributes;
+    if (clocks->preempts)
+        return TUTTI_OK;
+    if (pthread_mutexattr_init(&attributes) == 0) {
+        clocks->preempts = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE) == 0 &&
+                           pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT) == 0 &&
+                           pthread_mutex_init(&clocks->preemption, &attributes) == 0;
+        pthread_mutexattr_destroy(&attributes);
+    }
+    return clocks->preempts ? TUTTI_OK : tutti_fail(TUTTI_ERR_LIMIT, "the system has no locks that pass on priorities");
+}
+
+void tutti_instance_hold(struct tutti_instance *in)
+{
+    if (in->clocks && in->clocks->preempts)
+        pthread_mutex_lock(&in->clocks->preemption);
+}
+
+void tutti_instance_release(struct tutti_instance *in)
+{
+    if (!in->clocks || !in->clocks->preempts)
+        return;
+    if (in->clocks->active > 0)
+        in->call = TUTTI_CALL_ACTIVATE; /* which goes on */
+    pthread_mutex_unlock(&in->clocks->preemption);
+}
+
+/* One that interrupts another has errors of callbacks to itself: it has ended when the other goes on. */
+enum tutti_err tutti_partition_activate(const struct tutti_partition *partition, struct tutti_modes_watch *watch,
+                                        double t)
+{
+    struct tutti_instance *in = partition->instance;
+    tutti_instance_hold(in);
+    enum tutti_err outer = in->callback_error, err = begin_activation(partition, t);
+    in->clocks->active++;
+    tutti_instance_release(in);
+    enum tutti_status status = err ? TUTTI_STATUS_OK : in->binding->activate(in, partition->reference, t);
+    int left = err ? 0 : locks;
+    for (int i = 0; i < left; i++)
+        pthread_mutex_unlock(&in->clocks->preemption);
+    tutti_instance_hold(in);
+    if (!err) {
+        tutti_modes_check_call(in, watch);
+        err = conclude_activation(in, status, left);
+    }
+    if (!err)
+        note_activation(partition, t);
+    in->callback_error = outer;
+    in->clocks->active--;
+    tutti_instance_release(in);
+    return err;
 }
 
 enum tutti_err tutti_instance_activate(struct tutti_instance *in, uint32_t reference, double t)
@@ -413,17 +498,24 @@ void tutti_instance_clock_update(struct tutti_instance *in)
 {
     if (!in || in->call != TUTTI_CALL_ACTIVATE || in->callback_error != TUTTI_OK || !in->options.clock_update)
         return;
+    tutti_instance_hold(in);
     enum tutti_state state = in->state;
     in->state = TUTTI_STATE_INTERMEDIATE;
     in->callback_error = in->options.clock_update(in->options.clock_context, in);
     if (in->state == TUTTI_STATE_INTERMEDIATE) /* not if a call failed in it */
         in->state = state;
     in->call = TUTTI_CALL_ACTIVATE;
+    tutti_instance_release(in);
 }
 
 void tutti_instance_lock_preemption(bool locked)
 {
     struct tutti_instance *in = tutti_instance_current();
-    if (in && in->clocks)
-        in->clocks->locks += locked ? 1 : -1;
+    if (!in || !in->clocks)
+        return;
+    if (in->clocks->preempts && locked)
+        pthread_mutex_lock(&in->clocks->preemption);
+    else if (in->clocks->preempts && locks > 0)
+        pthread_mutex_unlock(&in->clocks->preemption);
+    locks += locked ? 1 : -1;
 }

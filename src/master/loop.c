@@ -270,6 +270,9 @@ static enum tutti_err look_around(struct tutti_loop *loop)
     if (!due && !rank->watches &&
         !master->chosen.by_attempts) /* the end of the run brings a row: all have to know of it */
         TRY(tutti_agree_point(rank, &here));
+    if (rank->ticks)
+        rank->ticks->pace.next_point =
+            fmin(loop->communication.next, rank->times.output_step > 0 ? loop->output.next : INFINITY);
     TRY(tutti_events_look(rank, &here));
     bool crossed = (here.pending || here.ticks) && !rank->ended;
     if (crossed)
@@ -470,7 +473,8 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
     struct tutti_master *master = loop->master;
     struct tutti_rank *rank = loop->master->rank;
     const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
-    const bool paced = rank->job->options.has_realtime, shared = rank->reports;
+    const bool paced = rank->job->options.has_realtime, shared = rank->reports,
+               ticks = rank->ticks && rank->ticks->pace.on;
     if (may_visit(loop))
         return visit(loop);
     while (goes_on(loop)) {
@@ -499,6 +503,8 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(shared, 0))
             TRY(tell_point(rank));
         tutti_grid_pass(&loop->communication, rank->t);
+        if (__builtin_expect(paced && ticks, 0)) /* partitions begin when they are due */
+            tutti_pace_wait(rank, loop->watch.loop_start);
         if (!loop->fast_path || loop->steered)
             TRY(look_around(loop));
         if (tutti_growth_is_due(&loop->growth))
@@ -507,7 +513,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
             return visit(loop);
         if (__builtin_expect(rank->t <= before, 0) || loop->standstills)
             TRY(watch_standstill(loop, before));
-        if (__builtin_expect(paced, 0))
+        if (__builtin_expect(paced && !ticks, 0))
             tutti_pace_wait(rank, loop->watch.loop_start);
         if (__builtin_expect(--loop->watch.countdown == 0, 0))
             TRY(look_at_clock(loop, rank->t - before));

@@ -16,6 +16,7 @@
 #include "master/events.h"
 #include "master/open.h"
 #include "master/pace.h"
+#include "rank/ticks.h"
 #include "master/pack.h"
 #include "master/control/twin.h"
 #include "options/options.h"
@@ -158,6 +159,9 @@ enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool ste
     double begin = tutti_clock_now();
     enum tutti_err err = tutti_fail_about(set_up(execution, steered), NULL, NULL, execution->rank.t);
     tutti_loop_start_watch(&execution->loop);
+    if (!err)
+        err = tutti_ticks_start_clock(&execution->rank, execution->loop.watch.loop_start,
+                                      !steered && !execution->master.chosen.by_attempts);
     execution->rank.stats->setup_seconds = execution->loop.watch.loop_start - begin;
     return err;
 }
@@ -187,12 +191,22 @@ static enum tutti_err tell_way_out(const struct tutti_rank *rank, enum tutti_err
                : err;
 }
 
+/* Whatever has happened, no partition computes after this. */
+static enum tutti_err stop_clock(struct tutti_rank *rank, enum tutti_err err)
+{
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    enum tutti_err stopping = tutti_ticks_stop_clock(rank);
+    return failure.err ? tutti_failure_return(&failure) : stopping;
+}
+
 enum tutti_err tutti_execution_go(struct tutti_execution *execution)
 {
     struct tutti_rank *rank = &execution->rank;
     enum tutti_err err = tutti_execution_start(execution, false);
     if (!err)
         err = spread_end(execution, tutti_fail_about(tutti_loop_run(&execution->loop), NULL, NULL, rank->t));
+    err = stop_clock(rank, err);
     tutti_twin_dismiss(execution->twin);
     if (!err)
         err = finish_companions(execution);

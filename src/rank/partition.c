@@ -104,12 +104,33 @@ static __attribute__((noinline)) enum tutti_err hand_on(const struct tutti_rank_
     return tutti_wires_get(member->wires, unit);
 }
 
+enum tutti_err tutti_rank_partition_set(const struct tutti_rank_partition *partition, struct tutti_rank *rank,
+                                        struct tutti_member *member)
+{
+    for (uint32_t i = 0; i < partition->input_count; i++)
+        TRY(set_input(rank, member->unit, partition->inputs[i]));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_rank_partition_read(const struct tutti_rank_partition *partition, const struct tutti_rank *rank,
+                                         struct tutti_member *member, struct tutti_modes_watch *watch)
+{
+    struct tutti_unit *unit = member->unit;
+    tutti_instance_hold(unit->instance);
+    struct tutti_frame frame = tutti_modes_enter(watch);
+    enum tutti_err err = tutti_partition_read(&partition->calls, watch);
+    tutti_modes_leave(watch, frame);
+    if (!err && partition->hands_on)
+        err = hand_on(partition, rank, member);
+    tutti_instance_release(unit->instance);
+    return err;
+}
+
 enum tutti_err tutti_rank_partition_tick(const struct tutti_rank_partition *partition, struct tutti_rank *rank,
                                          struct tutti_member *member, struct tutti_modes_watch *watch)
 {
     struct tutti_unit *unit = member->unit;
-    for (uint32_t i = 0; i < partition->input_count; i++)
-        TRY(set_input(rank, unit, partition->inputs[i]));
+    TRY(tutti_rank_partition_set(partition, rank, member));
     TRY(unit->kind->activate(unit, &partition->calls, watch, member->now.t));
     return partition->hands_on ? hand_on(partition, rank, member) : TUTTI_OK;
 }

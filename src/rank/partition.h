@@ -48,4 +48,11 @@ TUTTI_CHECKED enum tutti_err tutti_rank_partition_tick(const struct tutti_rank_p
                                                        struct tutti_rank *rank, struct tutti_member *member,
                                                        struct tutti_modes_watch *watch);
 
+/* The same in two parts, around the computation by a task (tasks.h): sets the inputs; reads, and hands on what was read. */
+TUTTI_CHECKED enum tutti_err tutti_rank_partition_set(const struct tutti_rank_partition *partition,
+                                                      struct tutti_rank *rank, struct tutti_member *member);
+TUTTI_CHECKED enum tutti_err tutti_rank_partition_read(const struct tutti_rank_partition *partition,
+                                                       const struct tutti_rank *rank, struct tutti_member *member,
+                                                       struct tutti_modes_watch *watch);
+
 #endif

@@ -9,6 +9,8 @@
  *  CK4  A clocked variable is set and read only while one of its clocks ticks; between ticks it holds (unit/clocked.h, signals).
  *  CK5  An output clock, or an input clock by time that is connected to others, is a number among the signals that counts its ticks; an
  *      input clock ticks if its source has another number than it has seen. So a tick is neither lost nor seen twice, whatever is exchanged or brought back.
+ *  CK7  With --realtime, a partition begins when the clock on the wall says so. Where tasks compute them, one that has not ended when the next
+ *      point of the run is due computes on, and what it gives is read at the first point after its end; all others are read at their own.
  *  CK6  All that counts for later is plain data, `states`: a snapshot copies it, a checkpoint remembers it. */
 #ifndef TUTTI_RANK_TICKS_H
 #define TUTTI_RANK_TICKS_H
@@ -18,6 +20,7 @@
 #include "plan/ticking.h"
 #include "rank/partition.h"
 #include "rank/rank.h"
+#include "rank/tasks.h"
 
 /* What is remembered of a clock. Plain data. */
 struct tutti_tick_state {
@@ -44,6 +47,34 @@ struct tutti_ticking_clock {
     bool heard, late;      /* an output clock: others hear it; it is said that they do at the end of a step only */
     uint64_t looked_at;    /* ... its ticks at the last point */
     struct tutti_rank_partition *partition; /* of an input clock in Scheduled Execution, on its own rank; else NULL */
+    uint32_t task;                          /* that computes it; TUTTI_NONE: the thread of the rank does */
+};
+
+/* A partition that a task computes. */
+struct tutti_running {
+    struct tutti_ticking_unit *unit;
+    uint32_t clock;
+    struct tutti_instant now;
+    bool busy;
+};
+
+/* What the FMU has said of a clock in the callback of such a partition, and the scheduler has not taken in yet. */
+struct tutti_tick_news {
+    uint32_t ticks; /* of an output clock */
+    bool told;      /* a countdown has been told: */
+    struct tutti_timing timing;
+    struct tutti_instant from;
+};
+
+/* Real time (--realtime). */
+struct tutti_ticks_pace {
+    bool on;
+    double begin, from, rate;      /* at `from`, the clock said `begin`, and time goes so many times as fast */
+    double next_point;             /* of the run, but for ticks */
+    struct tutti_tasks *tasks;     /* NULL: partitions come one after the other */
+    struct tutti_running *running; /* per task */
+    size_t task_count;
+    struct tutti_tick_news *news; /* per state */
 };
 
 /* Clocks of a unit; clock_count 0: it has none. */
@@ -70,6 +101,7 @@ struct tutti_ticks {
     double
         apart; /* times of the run that differ by more do not mean one point; a bound for what base/time.h allows for rounding */
     struct tutti_modes_watch watch;
+    struct tutti_ticks_pace pace;
     bool runs;   /* partitions alone, none of which makes another tick: tutti_ticks_run ... */
     bool steady; /* ... nor changes when another one ticks */
 };
@@ -90,6 +122,10 @@ TUTTI_CHECKED enum tutti_err tutti_ticks_pass(struct tutti_rank *rank);
  * nothing else happens. The rank and its members are where the last one was. None begins where *interrupt is not 0. *made: how many. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_run(struct tutti_rank *rank, double until, unsigned long most,
                                              const volatile sig_atomic_t *interrupt, unsigned long *made);
+/* The clock runs: it says `begin` where the rank is. `preempts`: partitions of higher priority interrupt those of lower, if the system permits. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_start_clock(struct tutti_rank *rank, double begin, bool preempts);
+/* The end of that: waits for all partitions. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_stop_clock(struct tutti_rank *rank);
 /* Collective: the error for ticks without end at one instant. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank);
 /* What a unit's clocked variables were at their last ticks, Strings and Binaries among them: for a checkpoint, and back, on every rank. */

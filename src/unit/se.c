@@ -86,35 +86,53 @@ static enum tutti_err adopt(struct tutti_unit *unit, const unsigned char *bytes,
     return tutti_unit_adopt(unit, unit->instance, ((struct se *)unit)->options.log, bytes, size);
 }
 
+static enum tutti_err rest(struct tutti_unit *unit)
+{
+    return unit->ticking.rest ? unit->ticking.rest(unit->ticking.context) : TUTTI_OK;
+}
+
 static enum tutti_err export_state(struct tutti_unit *unit, unsigned char **bytes, size_t *size)
 {
+    TRY(rest(unit));
     return tutti_instance_export(unit->instance, bytes, size);
 }
 
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
 {
     unit->counts.sets++;
-    return tutti_instance_set(unit->instance, block->type, block->references, block->count, block->values,
-                              block->value_count);
+    tutti_instance_hold(unit->instance);
+    enum tutti_err err = tutti_instance_set(unit->instance, block->type, block->references, block->count, block->values,
+                                            block->value_count);
+    tutti_instance_release(unit->instance);
+    return err;
 }
 
 static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 {
     unit->counts.gets++;
-    return tutti_instance_get(unit->instance, block->type, block->references, block->count, block->values,
-                              block->value_count);
+    tutti_instance_hold(unit->instance);
+    enum tutti_err err = tutti_instance_get(unit->instance, block->type, block->references, block->count, block->values,
+                                            block->value_count);
+    tutti_instance_release(unit->instance);
+    return err;
 }
 
 static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
 {
-    return tutti_instance_offer(unit->instance, block->type, block->references, block->count, block->values,
-                                block->value_count, refused);
+    tutti_instance_hold(unit->instance);
+    enum tutti_err err = tutti_instance_offer(unit->instance, block->type, block->references, block->count,
+                                              block->values, block->value_count, refused);
+    tutti_instance_release(unit->instance);
+    return err;
 }
 
 static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
 {
-    return tutti_instance_ask(unit->instance, block->type, block->references, block->count, block->values,
-                              block->value_count, refused);
+    tutti_instance_hold(unit->instance);
+    enum tutti_err err = tutti_instance_ask(unit->instance, block->type, block->references, block->count, block->values,
+                                            block->value_count, refused);
+    tutti_instance_release(unit->instance);
+    return err;
 }
 
 static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
@@ -137,6 +155,7 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
                                       const uint32_t *knowns, size_t known_count, const double *seed,
                                       double *sensitivity)
 {
+    TRY(rest(unit));
     return tutti_unit_get_directional(unit, unit->instance, ((struct se *)unit)->options.log, unknowns, unknown_count,
                                       knowns, known_count, seed, known_count, sensitivity, unknown_count);
 }
@@ -178,6 +197,15 @@ static enum tutti_err activate(struct tutti_unit *unit, const struct tutti_parti
     return tutti_partition_compute(partition, watch, t);
 }
 
+static void note_activation(struct tutti_unit *unit, const struct tutti_partition *partition, double seconds)
+{
+    struct se *se = (struct se *)unit;
+    unit->counts.gets += partition->reading_count;
+    unit->counts.seconds += seconds;
+    se->measured = ++se->activations;
+    se->measure_at = se->activations + 1;
+}
+
 /* There is no event mode (unit->has_events). */
 static enum tutti_err enter_event(struct tutti_unit *unit)
 {
@@ -194,6 +222,7 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
 
 static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **saved)
 {
+    TRY(rest(unit));
     if (!*saved)
         *saved = calloc(1, sizeof **saved);
     if (!*saved)
@@ -208,6 +237,7 @@ static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **sa
 static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
 {
     struct se *se = (struct se *)unit;
+    TRY(rest(unit));
     unit->counts.rollbacks++;
     if (!saved->has_fmu && se->activations != saved->activations)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
@@ -250,6 +280,7 @@ static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in,
 
 static enum tutti_err terminate(struct tutti_unit *unit)
 {
+    TRY(rest(unit));
     return tutti_instance_terminate(unit->instance);
 }
 
@@ -275,6 +306,7 @@ const struct tutti_unit_kind tutti_unit_se = {
     .get_directional = get_directional,
     .step = step,
     .activate = activate,
+    .note_activation = note_activation,
     .enter_event = enter_event,
     .settle = settle,
     .save = save,

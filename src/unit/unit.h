@@ -174,6 +174,8 @@ struct tutti_unit_ticking {
     enum tutti_err (*before)(void *context);
     enum tutti_err (*after)(void *context);
     enum tutti_err (*update)(void *context); /* Scheduled Execution: in the callback of a partition */
+    /* Waits for partitions that are being computed in other threads (rank/tasks.h). */
+    enum tutti_err (*rest)(void *context);
 };
 
 struct tutti_unit_kind {
@@ -238,6 +240,8 @@ struct tutti_unit_kind {
      * the kind has event mode, in which clocks tick (rank/ticks.h). */
     enum tutti_err (*activate)(struct tutti_unit *unit, const struct tutti_partition *partition,
                                struct tutti_modes_watch *watch, double t);
+    /* A partition was computed elsewhere, in so many seconds, and is read. NULL where `activate` is. */
+    void (*note_activation)(struct tutti_unit *unit, const struct tutti_partition *partition, double seconds);
     /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
      * unit in it), then set inputs if need be, then settle: iterate until the discrete states rest, and back to
      * stepping unless the FMU wants to end. */

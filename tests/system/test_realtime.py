@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """--realtime: no point comes before it is due, late ones are counted, and a wait can be interrupted."""
 import json
+import shutil
 import signal
+import subprocess
+import sys
 import time
 import unittest
 
@@ -73,6 +76,66 @@ class Realtime(CommandTest):
     def test_what_it_takes(self):
         for value in ("0", "-1", "inf", "nan"):
             self.refused("run", TRACKER, "--realtime", value, status=2, says="--realtime")
+
+
+def has_priorities():
+    """Does the system give real-time priorities here?"""
+    child = subprocess.run([sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(41))"],
+                           capture_output=True, check=False)
+    return child.returncode == 0
+
+
+PREEMPT = (kit_fmu("Preempt", "3"), "--interface", "se", "--stop", "1", "--step", "0.1")
+# Without the right to set priorities, also for a superuser.
+WITHOUT_RIGHT = ("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", "prlimit", "--rtprio=0:0")
+
+
+class Partitions(CommandTest):
+    """kit/models/Preempt.c: a partition waits, for as long as its patience, to be interrupted by one of higher priority."""
+
+    def ran(self, *options, **more):
+        self.tutti("run", *PREEMPT, *options, "--stats", "stats.json", **more)
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            stats = json.load(file)
+        result = self.result()
+        return {name: result[name][-1] for name in ("fast_count", "slow_count", "in_lock", "interrupted", "at_once")}, stats
+
+    def check_latencies(self, stats):
+        """Every activation but that at the start, before the clock runs, is in the histogram."""
+        latencies = stats["latencies"]
+        self.assertEqual(sum(count for name, count in latencies.items() if name != "most"), 102)
+        self.assertGreaterEqual(latencies["most"], 0)
+
+    @unittest.skipUnless(has_priorities(), "no real-time priorities here")
+    def test_one_interrupts_the_other(self):
+        """In each of its two ticks, but not while it has locked the preemption, and never at the same time; no tick is lost."""
+        for fabric in ((), ("--threads", "1"), ("--processes", "1")):
+            with self.subTest(fabric=fabric):
+                last, stats = self.ran("--set", "patience=5", "--realtime", "1", *fabric)
+                self.assertEqual(last, {"fast_count": 101, "slow_count": 2, "in_lock": 0, "interrupted": 2, "at_once": 0})
+                self.assertGreaterEqual(stats["preemptions"], 2)
+                self.check_latencies(stats)
+
+    @unittest.skipUnless(has_priorities(), "no real-time priorities here")
+    def test_what_a_partition_does_wrong(self):
+        self.refused("run", *PREEMPT, "--realtime", "1", "--set", "unlock_twice=1", status=1,
+                     says=["unlocked a preemption that was not locked", "Preempt"])
+
+    def test_without_real_time_none_does(self):
+        last, stats = self.ran()
+        self.assertEqual(last, {"fast_count": 101, "slow_count": 2, "in_lock": 0, "interrupted": 0, "at_once": 0})
+        self.assertEqual((stats["preemptions"], sum(stats["latencies"].values())), (0, 0))
+
+    @unittest.skipUnless(shutil.which("setpriv") and shutil.which("prlimit"), "no setpriv")
+    def test_a_word_where_the_system_does_not_permit_it(self):
+        process = self.start("run", *PREEMPT, "--realtime", "10", "--stats", "stats.json", launcher=WITHOUT_RIGHT)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 0, outcome.err)
+        self.assertRegex(outcome.err, "partitions do not interrupt each other.*no real-time priorities.*CAP_SYS_NICE")
+        self.assertEqual(self.result()["fast_count"][-1], 101)
+        self.assertRegex(outcome.err, r"(?m)^latencies +.*the worst .*; 0 interrupted others$")
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            self.check_latencies(json.load(file))
 
 
 class Summary(CommandTest):
