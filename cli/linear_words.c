@@ -32,10 +32,16 @@ static void print_entries(const char *letter, const struct tutti_matrix *matrix,
 
 static void print_matrices(const struct tutti_linearization *linearization, size_t units)
 {
+    int32_t entries = linearization->a.starts[linearization->a.column_count] +
+                      linearization->b.starts[linearization->b.column_count] +
+                      linearization->c.starts[linearization->c.column_count] +
+                      linearization->d.starts[linearization->d.column_count];
     fprintf(stderr, "%-10s by %s\n", "matrices",
-            linearization->exact ? units > 1 ? "the FMUs' directional derivatives" : "the FMU's directional derivatives"
-            : units > 1          ? "differences, of FMUs that have no directional ones"
-                                 : "differences: the FMU has no directional ones");
+            entries == 0 ? "the model structure alone: nothing depends on anything at once"
+            : linearization->exact
+                ? units > 1 ? "the FMUs' directional derivatives" : "the FMU's directional derivatives"
+            : units > 1 ? "differences, of FMUs that have no directional ones"
+                        : "differences: the FMU has no directional ones");
     fprintf(stderr, "%-10s ", "entries");
     print_entries("A", &linearization->a, ", ");
     print_entries("B", &linearization->b, ", ");

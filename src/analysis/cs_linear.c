@@ -144,7 +144,9 @@ static enum tutti_err prepare_differences(struct search *s)
                           "the run; a later --stop leaves room",
                           unit->name, unit->fmu->path, TIME(s->moment->t));
     enum tutti_err err = unit->kind->save(unit, &s->saved);
-    return err ? tutti_fail_context(err, "how outputs follow inputs is found by short steps that are taken back")
+    return err ? tutti_fail_context(
+                     err, "how outputs follow inputs is found by short steps that are taken back (--rollback fork "
+                          "does so with any FMU)")
                : TUTTI_OK;
 }
 
