@@ -72,21 +72,49 @@ static enum tutti_err open_result(struct tutti_result *result, const char *path,
     result->path = tutti_arena_text(&result->arena, path, strlen(path));
     if (!result->path)
         return tutti_fail_memory();
+    if (!result->format->read_from) { /* all are read again */
+        free(result->times);
+        result->times = NULL;
+        result->known = 0;
+    }
     TRY(result->format->open(result, log));
     return index_names(result);
 }
 
-enum tutti_err tutti_result_open(struct tutti_result **out, const char *path, const struct tutti_log *log)
+static enum tutti_err open_new(struct tutti_result **out, const char *path, const struct tutti_log *log, double *times,
+                               size_t known)
 {
     struct tutti_result *result = calloc(1, sizeof *result);
-    if (!result)
+    if (!result) {
+        free(times);
         return tutti_fail_memory();
+    }
+    result->times = times;
+    result->known = known;
     enum tutti_err err = open_result(result, path, log);
     if (err == TUTTI_OK)
         *out = result;
     else
         tutti_result_free(result);
     return err;
+}
+
+enum tutti_err tutti_result_open(struct tutti_result **out, const char *path, const struct tutti_log *log)
+{
+    return open_new(out, path, log, NULL, 0);
+}
+
+enum tutti_err tutti_result_open_again(struct tutti_result **out, const char *path, double *times, size_t known)
+{
+    return open_new(out, path, NULL, times, known);
+}
+
+double *tutti_result_take_times(struct tutti_result *result)
+{
+    double *times = result->times;
+    result->times = NULL;
+    result->rows = 0;
+    return times;
 }
 
 /* Whole numbers, of which some stay from one time to a later one. */

@@ -18,6 +18,7 @@ struct tutti_result {
     struct tutti_result_variable *variables; /* the format's; their texts are in the arena */
     size_t count;                            /* of variables, `time` not among them */
     double *times;                           /* on the heap; tutti_result_free releases it */
+    size_t known;                            /* times that are there when it is opened (tutti_result_open_again) */
     size_t rows;           /* finite times that do not descend; equal ones are both sides of an event */
     const char *time_unit; /* NULL: not known */
     struct tutti_arena arena;
@@ -35,11 +36,18 @@ struct tutti_result_format {
     enum tutti_err (*open)(struct tutti_result *result, const struct tutti_log *log);
     /* values[i][row] = variables[which[i]], for all rows, of which there are some; NaN where there is no number. `which` ascends. */
     enum tutti_err (*read)(struct tutti_result *result, const size_t *which, size_t count, double *const *values);
-    /* The same for rows from `first` on; NULL: it can only read all. */
+    /* The same for rows from `first` on; NULL: it can only read all. A format that has it also makes use of times that are known when it is opened:
+     * it reads the first and the last of these, and, if they are as they were, those that follow. */
     enum tutti_err (*read_from)(struct tutti_result *result, const size_t *which, size_t count, size_t first,
                                 double *const *values);
     void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
+
+/* As tutti_result_open, of a file whose first `known` times were these when it was open before; takes `times`, which is on the heap. */
+TUTTI_CHECKED enum tutti_err tutti_result_open_again(struct tutti_result **out, const char *path, double *times,
+                                                     size_t known);
+/* The times of a result that is closed next; the caller's. */
+double *tutti_result_take_times(struct tutti_result *result);
 
 /* As tutti_result_read, of a result that has grown: the values of the first `known` rows are there, and are read again only where the format
  * asks for it. */

@@ -57,14 +57,31 @@ static enum tutti_err take_variables(struct tutti_result *result, struct hdf5 *h
     return take_text(result, hdf5->content.time_unit ? &hdf5->content.time_unit : NULL, 0, &result->time_unit);
 }
 
+/* How many of the times that are there are those of the file: all, or none. */
+static enum tutti_err count_known(const struct tutti_result *result, const struct hdf5 *hdf5, size_t *known)
+{
+    double first, last;
+    *known = 0;
+    if (result->known == 0 || result->known > hdf5->content.rows)
+        return TUTTI_OK;
+    TRY(hdf5->module->read_times(hdf5->reader, 0, 1, &first));
+    TRY(hdf5->module->read_times(hdf5->reader, result->known - 1, 1, &last));
+    if (first == result->times[0] && last == result->times[result->known - 1])
+        *known = result->known;
+    return TUTTI_OK;
+}
+
 static enum tutti_err take_times(struct tutti_result *result, const struct hdf5 *hdf5)
 {
-    size_t rows = hdf5->content.rows;
-    result->times = rows < SIZE_MAX / sizeof(double) ? malloc((rows + 1) * sizeof(double)) : NULL;
-    if (!result->times)
+    size_t rows = hdf5->content.rows, known;
+    TRY(count_known(result, hdf5, &known));
+    double *times = rows < SIZE_MAX / sizeof(double) - 1 ? realloc(result->times, (rows + 1) * sizeof(double)) : NULL;
+    if (!times)
         return tutti_fail_memory();
-    TRY(hdf5->module->read_times(hdf5->reader, 0, rows, result->times));
-    for (size_t i = 0; i < rows; i++) {
+    result->times = times;
+    if (known < rows)
+        TRY(hdf5->module->read_times(hdf5->reader, known, rows - known, times + known));
+    for (size_t i = known; i < rows; i++) {
         if (!isfinite(result->times[i]))
             return tutti_fail(TUTTI_ERR_FORMAT, "%s: the time of row %zu is not a finite number", result->path, i + 1);
         if (i > 0 && result->times[i] < result->times[i - 1])

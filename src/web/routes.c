@@ -17,6 +17,7 @@ static const struct tutti_web_route routes[] = {
     {"GET",  "/api/system",  tutti_web_read_system},
     {"PUT",  "/api/system",  tutti_web_save_system, .writes = true, .largest_body = DOCUMENT},
     {"POST", "/api/system/look",    tutti_web_look_system, .largest_body = DOCUMENT},
+    {"POST", "/api/system/join", tutti_web_join_system, .largest_body = DOCUMENT},
     {"POST", "/api/system/analyze", tutti_web_analyze_system, .writes = true, .largest_body = DOCUMENT},
     {"GET",  "/api/runs",    tutti_web_list_runs},
     {"POST", "/api/runs",    tutti_web_start_run, .writes = true, .largest_body = DOCUMENT},

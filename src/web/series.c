@@ -121,14 +121,26 @@ static void make_room(struct tutti_web_series *series, const struct file *keep)
     }
 }
 
-static enum tutti_err open_file(struct tutti_web_series *series, const char *path, const struct stat *st,
-                                struct file **out)
+/* Takes `times`, of which `known` were read before. */
+static enum tutti_err open_result(struct file *file, double *times, size_t known)
+{
+    if (file->path)
+        return tutti_result_open_again(&file->result, file->path, times, known);
+    free(times);
+    return tutti_fail_memory();
+}
+
+/* Takes `times`. */
+static enum tutti_err open_file(struct tutti_web_series *series, const char *path, const struct stat *st, double *times,
+                                size_t known, struct file **out)
 {
     struct file *file = calloc(1, sizeof *file);
-    if (!file)
+    if (!file) {
+        free(times);
         return tutti_fail_memory();
+    }
     file->path = tutti_str_copy(path);
-    enum tutti_err err = file->path ? tutti_result_open(&file->result, path, NULL) : tutti_fail_memory();
+    enum tutti_err err = open_result(file, times, known);
     if (!err) {
         file->curve_count = tutti_result_count(file->result);
         file->curves = calloc(file->curve_count + 1, sizeof *file->curves);
@@ -156,17 +168,19 @@ static enum tutti_err open_file(struct tutti_web_series *series, const char *pat
 struct known {
     struct curve *curves;
     size_t curve_count, rows, bytes;
-    double first, last; /* times */
+    double *times;
+    double first, last;
 };
 
 static struct known take_known(struct tutti_web_series *series, struct file *file)
 {
-    struct known known = {file->curves, file->curve_count, file->rows, file->bytes - file->rows * sizeof(double), NAN,
-                          NAN};
-    if (file->rows > 0) {
-        known.first = file->times[0];
-        known.last = file->times[file->rows - 1];
-    }
+    struct known known = {.curves = file->curves,
+                          .curve_count = file->curve_count,
+                          .rows = file->rows,
+                          .bytes = file->bytes - file->rows * sizeof(double),
+                          .first = file->rows > 0 ? file->times[0] : NAN,
+                          .last = file->rows > 0 ? file->times[file->rows - 1] : NAN};
+    known.times = tutti_result_take_times(file->result);
     file->curves = NULL;
     file->curve_count = 0;
     file->bytes -= known.bytes;
@@ -187,7 +201,7 @@ static enum tutti_err renew(struct tutti_web_series *series, struct file *old, c
     struct known known = take_known(series, old);
     drop(series, old);
     *out = NULL;
-    enum tutti_err err = open_file(series, path, st, out);
+    enum tutti_err err = open_file(series, path, st, known.times, known.rows, out);
     if (*out && has_grown(&known, *out)) {
         struct curve *none = (*out)->curves;
         (*out)->curves = known.curves;
@@ -209,7 +223,7 @@ static enum tutti_err find_file(struct tutti_web_series *series, const char *pat
         file = file->next;
     enum tutti_err err = TUTTI_OK;
     if (!file)
-        err = open_file(series, path, &st, &file);
+        err = open_file(series, path, &st, NULL, 0, &file);
     else if (!is_as_it_was(file, &st) && tutti_clock_now() - file->opened > FRESH)
         err = renew(series, file, path, &st, &file);
     if (!file)

@@ -48,7 +48,8 @@ TUTTI_CHECKED enum tutti_err tutti_web_need(const struct tutti_web_request *requ
 TUTTI_CHECKED enum tutti_err tutti_web_need_json(const struct tutti_web_request *request, json_t **json);
 
 tutti_web_handler tutti_web_hello, tutti_web_options, tutti_web_list_files, tutti_web_upload, tutti_web_tell_fmu;
-tutti_web_handler tutti_web_read_system, tutti_web_save_system, tutti_web_look_system, tutti_web_analyze_system;
+tutti_web_handler tutti_web_read_system, tutti_web_save_system, tutti_web_look_system, tutti_web_join_system,
+    tutti_web_analyze_system;
 tutti_web_handler tutti_web_list_runs, tutti_web_start_run, tutti_web_tell_run, tutti_web_forget_run,
     tutti_web_watch_run;
 tutti_web_handler tutti_web_order_run, tutti_web_compare_runs, tutti_web_tell_series, tutti_web_tell_steps,

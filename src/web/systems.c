@@ -94,26 +94,60 @@ enum tutti_err tutti_web_save_system(struct tutti_web_site *site, const struct t
 
 /* ---- looking ---- */
 
-enum tutti_err tutti_web_look_system(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                     struct tutti_http_answer *answer)
+/* Asks something about the system that a document is: of the file at `path`, in the folder `root`. */
+typedef enum tutti_err question(const char *path, const char *root, json_t *body, json_t **json);
+
+static enum tutti_err ask_about(struct tutti_web_site *site, json_t *body, json_t *document, question *ask,
+                                struct tutti_http_answer *answer)
 {
     struct tutti_web_draft draft;
     struct tutti_text text = {0};
-    json_t *document = NULL, *json = NULL;
+    json_t *json = NULL;
     char *path = NULL;
-    TRY(tutti_web_need_json(request, &document));
     enum tutti_err err = tutti_web_document_take(&site->folder, document, &draft, &text);
     if (!err)
         err = tutti_web_draft_put(&draft, &text, &path);
     if (!err)
-        err = tutti_web_look(path, draft.root, &json);
+        err = ask(path, draft.root, body, &json);
     free(path);
     tutti_text_fini(&text);
     tutti_web_draft_fini(&draft);
-    json_decref(document);
+    json_decref(body);
     TRY(err);
     tutti_web_answer_json(answer, 200, json);
     return TUTTI_OK;
+}
+
+static enum tutti_err ask_findings(const char *path, const char *root, json_t *body, json_t **json)
+{
+    (void)body;
+    return tutti_web_look(path, root, json);
+}
+
+enum tutti_err tutti_web_look_system(struct tutti_web_site *site, const struct tutti_web_request *request,
+                                     struct tutti_http_answer *answer)
+{
+    json_t *document = NULL;
+    TRY(tutti_web_need_json(request, &document));
+    return ask_about(site, document, document, ask_findings, answer);
+}
+
+static enum tutti_err ask_joined(const char *path, const char *root, json_t *body, json_t **json)
+{
+    const char *from = json_string_value(json_object_get(body, "from")),
+               *to = json_string_value(json_object_get(body, "to"));
+    (void)root;
+    if (!from || !to)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"from\" and \"to\" have to name terminals");
+    return tutti_web_join_terminals(path, from, to, json);
+}
+
+enum tutti_err tutti_web_join_system(struct tutti_web_site *site, const struct tutti_web_request *request,
+                                     struct tutti_http_answer *answer)
+{
+    json_t *body = NULL;
+    TRY(tutti_web_need_json(request, &body));
+    return ask_about(site, body, json_object_get(body, "document"), ask_joined, answer);
 }
 
 /* ---- analysing: code of FMUs runs, in a process of its own ---- */

@@ -377,6 +377,26 @@ class Runs(WebTest):
         steps = server.get(f"/api/runs/{run['id']}/steps", points=5)
         self.assertEqual(len(steps["times"]), len(steps["steps"]))
 
+    def test_series_of_a_run_that_grows(self):
+        """What is told again and again while it grows is what is told of the whole, to the last number."""
+        server = self.serve()
+        run = server.ask("POST", "/api/runs", {"path": "car.ssp", "options": {"stop": "1000", "step": "0.001", "realtime": "1"}})[1]["id"]
+        place, seen = f"/api/runs/{run}/series", []
+
+        def grown():
+            """Rows get to the disk once a second."""
+            status, told = server.ask("GET", f"{place}?columns=chassis.x&points=10000")
+            if status == 200 and told["rows"] > (seen[-1]["rows"] if seen else 100):
+                seen.append(told)
+            return len(seen) == 3
+
+        self.assertTrue(wait_until(grown))
+        server.ask("POST", f"/api/runs/{run}/orders", {"stop": True})
+        self.finished(server, run)
+        whole = self.serve().get(place, columns="chassis.x", points=10000)
+        for told in seen:
+            self.assertEqual((told["times"], told["values"][0]), (whole["times"][:told["rows"]], whole["values"][0][:told["rows"]]))
+
     def test_series_and_exports(self):
         server = self.serve()
         run = server.ask("POST", "/api/runs", {"path": "car.ssp", "options": {"stop": "1", "step": "0.0005"}})[1]["id"]

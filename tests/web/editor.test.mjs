@@ -353,6 +353,42 @@ test("units are grouped and ungrouped, the system has connectors: by mouse and b
     remove(path);
 });
 
+test("terminals are ports of their own: two are joined as a whole, by mouse and by keyboard, as --connect does it; what does not fit is refused", async () => {
+    const path = folder(join(fmus, "PlugSource_fmi3.fmu"), join(fmus, "PlugSink_fmi3.fmu"));
+    const server = await web(path);
+    const page = await openPage(server.address);
+    const names = [];
+    for (const file of ["PlugSource_fmi3.fmu", "PlugSink_fmi3.fmu"]) {
+        await page.focus(`[data-file="${file}"]`);
+        await page.keyboard.press("Enter");
+        await until("it is there", async () => (await page.locator("[data-unit]").count()) === names.length + 1);
+        names.push(await page.evaluate((known) => [...document.querySelectorAll("[data-unit]")].map((unit) => unit.dataset.unit).find((name) => !known.includes(name)), names));
+    }
+    await page.click("#fit");
+    const [source, sink] = names;
+    await connect(page, `${source}.pin`, `${sink}.pin`);
+    await page.waitForSelector(wire(`${source}.pin.v`, `${sink}.pin.v`), { state: "attached" });
+    await page.waitForSelector(wire(`${sink}.pin.i`, `${source}.pin.i`), { state: "attached" });
+    assert.equal(await model(page), "2 units, 2 connections");
+    await connect(page, `${source}.pin`, `${sink}.pair`);
+    await notice(page, "matching rule", "error");
+    await connect(page, `${source}.pair`, `${sink}.first`);
+    await notice(page, "A terminal is connected to another terminal", "error");
+    await page.click("#undo");
+    await until("undone at once", async () => (await model(page)) === "2 units, 0 connections");
+    await page.keyboard.press("c");
+    await page.waitForSelector("dialog[open]");
+    await page.keyboard.type(`${source}.line`);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(`${sink}.line`);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(wire(`${source}.speed`, `${sink}.speed`), { state: "attached" });
+    await page.keyboard.press("Escape");
+    await closePage(page);
+    await server.stop();
+    remove(path);
+});
+
 test("500 units: laid out, moved, zoomed; how long frames take is printed", async () => {
     const path = folder(join(fmus, "Tracker_fmi2.fmu"));
     const server = await web(path);

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "fmi/fmu.h"
 #include "system/system.h"
+#include "tell/info.h"
 #include "tell/json.h"
 #include "web/system/document.h"
 #include "web/system/document_sets.h"
@@ -263,6 +264,17 @@ static json_t *connections_json(const struct tutti_ssp_element *system)
 
 /* ---- elements ---- */
 
+/* Of an FMU whose terminals cannot be read there are none; findings say why. */
+static json_t *terminals_json(struct tutti_fmu *fmu)
+{
+    json_t *list = json_array();
+    const struct tutti_terminals *terminals = NULL;
+    if (tutti_fmu_terminals(fmu, NULL, &terminals) == TUTTI_OK)
+        for (uint32_t i = 0; terminals && i < terminals->count; i++)
+            tutti_json_append(&list, tutti_info_terminal(fmu->desc, terminals, i));
+    return list;
+}
+
 static json_t *elements_json(struct reader *reader, const struct tutti_ssp_element *system, const char *path);
 
 /* `json` becomes what a system, or the document, has besides its name. */
@@ -276,8 +288,7 @@ static json_t *element_json(struct reader *reader, const struct tutti_ssp_elemen
 {
     static const char *const kinds[] = {
         [TUTTI_SSP_COMPONENT] = "fmu", [TUTTI_SSP_SYSTEM] = "system", [TUTTI_SSP_DICTIONARY_REFERENCE] = "dictionary"};
-    const struct tutti_fmu *fmu = element->source ? tutti_web_sets_fmu(&reader->fmus, reader->draft, element->source)
-                                                  : NULL;
+    struct tutti_fmu *fmu = element->source ? tutti_web_sets_fmu(&reader->fmus, reader->draft, element->source) : NULL;
     bool other = element->kind == TUTTI_SSP_COMPONENT && !fmu; /* another system, a table, or what cannot be read */
     json_t *json = json_object();
     set_text(&json, "name", element->name);
@@ -288,6 +299,8 @@ static json_t *element_json(struct reader *reader, const struct tutti_ssp_elemen
     tutti_json_set(&json, "settings", settings_json(element->settings));
     set_text(&json, "rank", element->settings ? tutti_node_attribute(element->settings, "rank") : NULL);
     tutti_json_set(&json, "connectors", connectors_json(element, fmu));
+    if (fmu)
+        tutti_json_set(&json, "terminals", terminals_json(fmu));
     tutti_json_set(&json, "parameters", parameters_json(reader, id));
     if (element->kind == TUTTI_SSP_SYSTEM)
         set_inside(reader, &json, element, id);

@@ -27,8 +27,8 @@ void tutti_web_sets_fini(struct tutti_web_sets *sets)
     free(sets->described);
 }
 
-const struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
-                                           const char *source)
+struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
+                                     const char *source)
 {
     char *path = NULL;
     for (size_t i = 0; i < sets->described_count; i++)

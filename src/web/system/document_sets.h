@@ -25,8 +25,8 @@ struct tutti_web_sets {
 void tutti_web_sets_fini(struct tutti_web_sets *sets);
 
 /* The FMU that a source of the draft names, kept for the next time; NULL: there is none. */
-const struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
-                                           const char *source);
+struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
+                                     const char *source);
 /* What differs in the "parameters" of an element, whose path is `id`. `before`: NULL if it is new, else its path was `was`. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *id, json_t *json,
                                                     json_t *before, const char *was);

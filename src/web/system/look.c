@@ -201,3 +201,66 @@ enum tutti_err tutti_web_look(const char *path, const char *root, json_t **out)
         *out = json;
     return err;
 }
+
+/* ---- terminals ---- */
+
+static enum tutti_err read_connections(const struct tutti_run_options *options, json_t **out)
+{
+    char *text = NULL;
+    TRY(tutti_tell_graph(&text, options, "json", "run"));
+    json_t *graph = json_loads(text, 0, NULL);
+    tutti_tell_free(text);
+    *out = json_incref(json_object_get(graph, "connections"));
+    json_decref(graph);
+    return *out ? TUTTI_OK : tutti_fail_memory();
+}
+
+static bool has(json_t *connections, json_t *wanted)
+{
+    size_t i;
+    json_t *connection;
+    json_array_foreach(connections, i, connection)
+    {
+        if (json_equal(connection, wanted))
+            return true;
+    }
+    return false;
+}
+
+/* Factors of conversions are positive: a negative one is that of a flow. */
+static json_t *joined_json(json_t *connection)
+{
+    json_t *json = json_pack("{s:o, s:o}", "from", end_name(json_object_get(connection, "from")), "to",
+                             end_name(json_object_get(connection, "to")));
+    if (json_number_value(json_object_get(connection, "factor")) < 0)
+        tutti_json_set(&json, "factor", json_integer(-1));
+    return json;
+}
+
+enum tutti_err tutti_web_join_terminals(const char *path, const char *from, const char *to, json_t **out)
+{
+    struct tutti_text text = {0};
+    json_t *before = NULL, *after = NULL, *list = json_array(), *connection;
+    size_t i;
+    tutti_text_printf(&text, "%s=%s", from, to);
+    const char *joint = text.text;
+    struct tutti_run_options options = {.files = &path, .file_count = 1};
+    enum tutti_err err = text.failed ? tutti_fail_memory() : read_connections(&options, &before);
+    options.connects = &joint;
+    options.connect_count = 1;
+    if (!err)
+        err = read_connections(&options, &after);
+    json_array_foreach(after, i, connection)
+    {
+        if (!has(before, connection))
+            tutti_json_append(&list, joined_json(connection));
+    }
+    tutti_text_fini(&text);
+    json_decref(before);
+    json_decref(after);
+    if (err)
+        json_decref(list);
+    else
+        *out = list;
+    return err || list ? err : tutti_fail_memory();
+}

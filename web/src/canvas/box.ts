@@ -80,6 +80,8 @@ const typeClass = (type: string): string => (/float|real/i.test(type) ? "real" :
 
 /** Real: a circle; integers: a square; Booleans and clocks: a diamond; others: a triangle. */
 function portShape(kind: string, type: string): SVGElement {
+    if (kind === "terminal")
+        return svg("path", { class: "dot plug", d: "M-4-6H3Q7-6 7 0Q7 6 3 6H-4Z" });
     const shape = typeClass(type);
     const name = kind === "output" || kind === "calculatedParameter" ? "dot out" : "dot in";
     if (shape === "real")

@@ -39,6 +39,15 @@ export interface System {
     readonly connectors: readonly Connector[];
 }
 
+/** A group of variables with a rule that says which of another one each belongs to; "outer.inner" is inside of "outer". */
+export interface Terminal {
+    readonly name: string;
+    readonly matchingRule: string;
+    readonly terminalKind?: string | null;
+    readonly description?: string | null;
+    readonly members: readonly { readonly name?: string | null; readonly variable: string; readonly kind: string }[];
+}
+
 export interface Element {
     readonly name: string;
     /** other: what Tutti does not open, such as a table or a nested .ssp. */
@@ -51,6 +60,7 @@ export interface Element {
     readonly y2?: number | null;
     readonly connectors: readonly Connector[];
     readonly parameters: Readonly<Record<string, Value>>;
+    readonly terminals?: readonly Terminal[];
     readonly settings?: Readonly<Record<string, string>>;
     readonly elements?: readonly Element[];
     readonly connections?: readonly Connection[];
@@ -205,6 +215,11 @@ export function joinEnd(element: string, connector: string): string {
 export function findConnector(system: System, end: End): Connector | undefined {
     const connectors = end.element === "" ? system.connectors : findElement(system, end.element)?.connectors;
     return connectors?.find((connector) => connector.name === end.connector);
+}
+
+/** The terminal that an end names, unless it names a variable. */
+export function findTerminal(system: System, end: End): Terminal | undefined {
+    return findConnector(system, end) ? undefined : findElement(system, end.element)?.terminals?.find((terminal) => terminal.name === end.connector);
 }
 
 /** What all agree on as the name of a unit in messages, results and options: "outer.inner". */

@@ -31,14 +31,39 @@ export const isPort = (connector: Connector): boolean =>
 
 const onLeft = (connector: Connector): boolean => connector.kind === "input" || connector.kind === "inout";
 
+/** Terminals that are joined as a whole, as ports of their own. */
+function terminalPorts(element: Element): readonly Connector[] {
+    return (element.terminals ?? []).filter(({ name }) => !name.includes(".") && !element.connectors.some((connector) => connector.name === name))
+        .map((terminal) => ({ name: terminal.name, kind: "terminal", type: terminal.matchingRule, description: [terminal.description, membersOf(element, terminal.name).join(", ")].filter(Boolean).join("\n") }));
+}
+
+/** Variables of a terminal and of those inside of it. */
+const membersOf = (element: Element, terminal: string): readonly string[] =>
+    (element.terminals ?? []).filter(({ name }) => name === terminal || name.startsWith(`${terminal}.`)).flatMap(({ members }) => members.map(({ variable }) => variable));
+
+/** Variables of a terminal stand together, below it. */
+function byTerminal(element: Element, ports: readonly Connector[]): readonly Connector[] {
+    const terminals = terminalPorts(element);
+    if (terminals.length === 0)
+        return ports;
+    const left = new Set(ports);
+    const grouped = terminals.flatMap((terminal) => {
+        const names = new Set(membersOf(element, terminal.name));
+        const own = [...left].filter((connector) => names.has(connector.name));
+        own.forEach((connector) => left.delete(connector));
+        return [terminal, ...own];
+    });
+    return [...grouped, ...left];
+}
+
 export function shownPorts(element: Element, connected: ReadonlySet<string>, expanded: boolean): { ports: readonly Connector[]; hidden: number } {
     const all = element.connectors.filter((connector) => isPort(connector) || connected.has(joinEnd(element.name, connector.name)));
     if (expanded || all.length <= FEW_PORTS)
-        return { ports: all, hidden: 0 };
+        return { ports: byTerminal(element, all), hidden: 0 };
     const joined = all.filter((connector) => connected.has(joinEnd(element.name, connector.name)));
     const others = all.filter((connector) => !joined.includes(connector)).slice(0, Math.max(0, FEW_PORTS - joined.length));
     const ports = all.filter((connector) => joined.includes(connector) || others.includes(connector));
-    return { ports, hidden: all.length - ports.length };
+    return { ports: byTerminal(element, ports), hidden: all.length - ports.length };
 }
 
 const labelWidth = (connector: Connector): number => (Math.min(connector.name.length, 28) + (connector.unit ? connector.unit.length + 1 : 0)) * CHARACTER;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What can be said of a connection before the server is asked: where it may begin and end, that an input has one source, that types fit.
 // Units are the server's business (`tutti check` knows them): POST /api/system/look.
-import { Connector, End, findConnector, joinEnd, splitEnd, System } from "./document";
+import { Connector, End, findConnector, findTerminal, joinEnd, splitEnd, System } from "./document";
 
 /** Whether values can be taken from the connector, seen from inside of the system that holds the connection. */
 export function isSource(end: End, connector: Connector): boolean {
@@ -26,6 +26,9 @@ const family = (type: string | null | undefined): string => FAMILIES[type ?? ""]
 export function refusal(system: System, fromEnd: End, toEnd: End, converts: boolean): string | null {
     const from = findConnector(system, fromEnd);
     const to = findConnector(system, toEnd);
+    const terminals = [fromEnd, toEnd].filter((end) => findTerminal(system, end));
+    if (terminals.length > 0)
+        return terminals.length === 2 ? null : "A terminal is connected to another terminal, as a whole; variables are connected one by one.";
     const fromName = joinEnd(fromEnd.element, fromEnd.connector);
     const toName = joinEnd(toEnd.element, toEnd.connector);
     if (!from || !to)

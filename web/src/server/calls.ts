@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every request that the page makes, by name.
-import type { Document, Value } from "../model/document";
+import type { Connection, Document, Value } from "../model/document";
 import { getJson, request, sendJson } from "./client";
 import type { Analysis, Comparison, FileEntry, FmuInfo, Look, Option, Run, Series, ServerInfo, Steps } from "./types";
 
@@ -12,6 +12,7 @@ export const upload = (path: string, file: Blob) => request("POST", "files", { p
 export const getFmu = (path: string) => getJson<FmuInfo>("fmu", { path });
 export const getSystem = (path: string) => getJson<Document>("system", { path });
 export const look = (document: Document) => sendJson<Look>("POST", "system/look", {}, document);
+export const joinTerminals = (document: Document, from: string, to: string) => sendJson<Connection[]>("POST", "system/join", {}, { document, from, to });
 export const analyze = (document: Document, options: Readonly<Record<string, unknown>>) => sendJson<Analysis>("POST", "system/analyze", {}, { document, options });
 export const saveSystem = (path: string, document: Document) => sendJson<Partial<Document> | null>("PUT", "system", { path }, document);
 export const importSystem = (path: string) => sendJson<Document>("POST", "import", { path }, {});

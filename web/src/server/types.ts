@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the server says: the JSON of /api/.
 
-import type { Document } from "../model/document";
+import type { Document, Terminal } from "../model/document";
 
 export interface ServerInfo {
     readonly version: string;
@@ -38,6 +38,7 @@ export interface FmuInfo {
     readonly interfaces: Readonly<Record<string, unknown>>;
     readonly defaultExperiment?: { readonly start?: number; readonly stop?: number; readonly step?: number };
     readonly variables: readonly FmuVariable[];
+    readonly terminals?: readonly Terminal[];
 }
 
 export interface Finding {

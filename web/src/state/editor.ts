@@ -3,12 +3,12 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { askLayout } from "../layout/client";
 import * as commands from "../model/commands";
-import { adopt, Connection, Connector, Document, Element, emptyDocument, End, findElement, freeAmong, freeName, hierarchical, joinEnd, Level, mapOrigins, originsAfter, splitEnd, System, systemAt, walk, asSystem } from "../model/document";
+import { adopt, Connection, Connector, Document, Element, emptyDocument, End, findElement, findTerminal, freeAmong, freeName, hierarchical, joinEnd, Level, mapOrigins, originsAfter, splitEnd, System, systemAt, walk, asSystem } from "../model/document";
 import { connectedPorts, hasGeometry, levelKey, neededSize, scaleOf, sceneOf, shownPorts } from "../model/geometry";
 import { group, ungroup } from "../model/grouping";
 import * as past from "../model/history";
 import { orient, refusal } from "../model/rules";
-import { getFmu, getSystem, importSystem, look, saveSystem } from "../server/calls";
+import { getFmu, getSystem, importSystem, joinTerminals, look, saveSystem } from "../server/calls";
 import { ServerError } from "../server/client";
 import type { FmuInfo, Look } from "../server/types";
 import { busy } from "./busy";
@@ -211,7 +211,7 @@ export async function addFmu(path: string, at: { x: number; y: number }): Promis
     const info = await getFmu(path);
     const wish = (path.split("/").pop() ?? path).replace(/\.fmu$/i, "");
     const name = freeName(system.value, info.modelName || wish);
-    const draft: Element = { name, kind: "fmu", source: path, connectors: connectorsOf(info), parameters: {}, ...(info.description ? { description: info.description } : {}) };
+    const draft: Element = { name, kind: "fmu", source: path, connectors: connectorsOf(info), parameters: {}, ...(info.terminals ? { terminals: info.terminals } : {}), ...(info.description ? { description: info.description } : {}) };
     const { width, height } = neededSize(draft, shownPorts(draft, new Set(), false).ports);
     const unit = scale.value;
     const x = Math.round(at.x / 10) * 10;
@@ -238,6 +238,8 @@ export async function join(a: End, b: End): Promise<string | null> {
     const reason = refusal(system.value, from, to, "convert" in present.value.settings);
     if (reason)
         return reason;
+    if (findTerminal(system.value, a))
+        return joinAll(a, b);
     const ends = { from: joinEnd(from.element, from.connector), to: joinEnd(to.element, to.connector) };
     const base = present.value;
     const next = commands.connect(base, at, ends.from, ends.to);
@@ -254,6 +256,29 @@ export async function join(a: End, b: End): Promise<string | null> {
     }
     perform(`connect ${ends.from} to ${ends.to}`, commands.connect(present.value, at, ends.from, ends.to));
     return null;
+}
+
+/** Two terminals: all connections that their matching rules make, as one step. */
+async function joinAll(a: End, b: End): Promise<string | null> {
+    const at = level.value;
+    const base = present.value;
+    const outer = hierarchical(at, "");
+    const inside = (end: string) => (outer === "" ? end : end.slice(outer.length + 1));
+    try {
+        const made = await joinTerminals(outgoing(base), hierarchical(at, joinEnd(a.element, a.connector)), hierarchical(at, joinEnd(b.element, b.connector)));
+        if (made.length === 0)
+            return `${joinEnd(a.element, a.connector)} and ${joinEnd(b.element, b.connector)} have nothing to connect.`;
+        let next = present.value;
+        for (const { from, to, factor } of made) {
+            next = commands.connect(next, at, inside(from), inside(to));
+            if (factor != null)
+                next = commands.editConnection(next, at, { from: inside(from), to: inside(to) }, { factor });
+        }
+        perform(`join ${a.element}.${a.connector} and ${b.element}.${b.connector}`, next);
+        return null;
+    } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+    }
 }
 
 export function removeSelected(): void {

@@ -158,6 +158,7 @@ function ConnectDialog() {
     const to = useSignal("");
     const ends = (fits: typeof isSource) => [
         ...system.value.connectors.filter((connector) => fits({ element: "", connector: connector.name }, connector)).map((connector) => joinEnd("", connector.name)),
+        ...system.value.elements.flatMap((element) => (element.terminals ?? []).map((terminal) => joinEnd(element.name, terminal.name))),
         ...system.value.elements.flatMap((element) => element.connectors.filter((connector) => fits({ element: element.name, connector: connector.name }, connector)).map((connector) => joinEnd(element.name, connector.name))),
     ];
     const run = async (event: Event) => {
