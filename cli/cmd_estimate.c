@@ -65,7 +65,7 @@ static void print(FILE *out, struct tutti_estimation *estimation)
     fprintf(out, "\n%-10s %.8g, of %zu values\n", "squares", summary.sum_of_squares, summary.residuals);
     for (size_t d = 0; (direction = tutti_estimation_undetermined(estimation, d)); d++)
         fprintf(out, "%-10s %s\n", "open", direction);
-    fprintf(out, "%-10s %zu%s%s\n", "runs", summary.runs, summary.forward ? ", with forward sensitivities" : "",
+    fprintf(out, "%-10s %zu%s%s\n", "runs", summary.runs, summary.sensitivities ? ", with forward sensitivities" : "",
             summary.converged ? "" : "; not converged");
 }
 
@@ -99,7 +99,7 @@ static void print_json(FILE *out, struct tutti_estimation *estimation)
     json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:b}", "parameters", parameters, "covariance",
                             covariance, "undetermined", open, "sum_of_squares", number(summary.sum_of_squares),
                             "values", (json_int_t)summary.residuals, "runs", (json_int_t)summary.runs, "converged",
-                            summary.converged, "sensitivities", summary.forward);
+                            summary.converged, "sensitivities", summary.sensitivities);
     json_dumpf(all, out, JSON_INDENT(2));
     fputc('\n', out);
     json_decref(all);

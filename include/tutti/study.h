@@ -67,8 +67,7 @@ struct tutti_estimated {
 struct tutti_estimation_summary {
     double sum_of_squares; /* of the weighted differences between run and data */
     size_t residuals, parameters, runs, iterations;
-    bool
-        forward; /* derivatives came from forward sensitivities (method "lm", one FMU by Model Exchange), not from differences of runs */
+    bool sensitivities; /* derivatives came from them ("lm", one FMU by Model Exchange), not from differences of runs */
     bool converged; /* false: it was given up after "most-runs" runs, or nothing that is looked for changes anything */
 };
 

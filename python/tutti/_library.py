@@ -141,7 +141,7 @@ class EstimationSummary(Structure):
     """struct tutti_estimation_summary"""
 
     _fields_ = [("sum_of_squares", c_double), ("residuals", c_size_t), ("parameters", c_size_t), ("runs", c_size_t),
-                ("iterations", c_size_t), ("forward", c_bool), ("converged", c_bool)]
+                ("iterations", c_size_t), ("sensitivities", c_bool), ("converged", c_bool)]
 
 
 _ERR = "error"  # of functions that return an enum tutti_err: anything but 0 is raised

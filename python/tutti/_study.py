@@ -113,7 +113,7 @@ class Estimation:
         self.sum_of_squares: float = summary.sum_of_squares
         self.runs: int = summary.runs
         self.converged = bool(summary.converged)
-        self.forward = bool(summary.forward)
+        self.sensitivities = bool(summary.sensitivities)  # derivatives came from them, not from differences of runs
         self.parameters: dict[str, Estimated] = {}
         shown = c.Estimated()
         for k in range(summary.parameters):

@@ -517,5 +517,5 @@ struct tutti_estimation_summary tutti_estimation_sum_up(const struct tutti_estim
                                              .iterations = estimation->found.iterations,
                                              .parameters = estimation->count,
                                              .converged = estimation->found.end == TUTTI_FIT_CONVERGED,
-                                             .forward = estimation->has_forward};
+                                             .sensitivities = estimation->has_forward};
 }
