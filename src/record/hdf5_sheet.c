@@ -135,8 +135,7 @@ static enum tutti_err open_sheet(struct tutti_recorder **out, const char *path, 
                                  size_t n)
 {
     const struct tutti_hdf5_module *module;
-    if (tutti_hdf5_load(&module) != TUTTI_OK)
-        return tutti_fail_context(TUTTI_ERR_LOAD, "cannot write %s", path);
+    TRY(tutti_fail_context(tutti_hdf5_load(&module), "cannot write %s", path));
     struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder)
         return tutti_fail_memory();

@@ -1,201 +1,119 @@
 /* SPDX-License-Identifier: MIT */
 /* Results, tables and comparisons while each allocation and each call about files fails once: an error, or all is as it would have been. */
-#include "failing.h"
+#include "failing_formats.h"
 
-#include "record/compare.h"
-#include "record/output.h"
 #include "record/table.h"
-#include "scratch.h"
-
-static struct scratch scratch;
-static double x;
-static const char *text;
-static const struct tutti_column columns[] = {
-    {.name = "x", .unit = "m", .description = "a position", .type = TUTTI_TYPE_FLOAT64, .source = 0, .value = &x},
-    {.name = "minus x", .unit = "m", .negated = true, .type = TUTTI_TYPE_FLOAT64, .source = 0, .value = &x},
-    {.name = "k", .type = TUTTI_TYPE_FLOAT64, .source = 2, .fixed = true, .value = &(const double){7}},
-    {.name = "s", .type = TUTTI_TYPE_STRING, .source = 3, .value = &text},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns, ROWS = 6, MARK = 4 };
-
-static int set_up(void **state)
-{
-    (void)state;
-    (void)failing_pause(); /* after a test that failed */
-    scratch_init(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
-
-/* ---- writing ---- */
-
-struct writing {
-    const char *name, *path;
-    char *expected; /* the whole file; NULL: not known yet */
-    size_t size;
-    struct tutti_parcel mark; /* after MARK rows */
-    bool prefix;              /* what is there of it is whole rows */
-};
-
-static enum tutti_err put_rows(struct tutti_output *output, int from, int to)
-{
-    static const char *const texts[] = {"", "one", "a \"text\", long"};
-    for (int i = from; i < to; i++) {
-        x = i * 0.1;
-        text = texts[i % 3];
-        TRY(tutti_output_row(output, i));
-    }
-    return TUTTI_OK;
-}
-
-/* After a run that went well the file is whole; otherwise it is the beginning of it. */
-static void check_file(const struct writing *w, enum tutti_err err)
-{
-    enum failing_kind kind = failing_pause();
-    size_t n = 0;
-    char *found = access(w->path, F_OK) == 0 ? slurp_file(w->path, &n) : NULL;
-    if (!err && w->expected) {
-        assert_int_equal(n, w->size);
-        assert_memory_equal(found, w->expected, n);
-    } else if (w->expected && w->prefix && found) {
-        assert_true(n <= w->size);
-        assert_memory_equal(found, w->expected, n);
-    }
-    free(found);
-    failing.kind = kind;
-}
-
-static enum tutti_err write_rows(struct tutti_output *output, struct tutti_parcel *mark)
-{
-    TRY(put_rows(output, 0, MARK));
-    TRY(tutti_output_mark(output, mark));
-    TRY(tutti_output_sync(output));
-    TRY(tutti_output_flush(output));
-    return put_rows(output, MARK, ROWS);
-}
-
-static enum tutti_err write_file(void *context)
-{
-    struct writing *w = context;
-    struct tutti_output output;
-    struct tutti_parcel mark = {0};
-    enum failing_kind kind = failing_pause();
-    (void)remove(w->path);
-    failing.kind = kind;
-    enum tutti_err err = tutti_output_open(&output, &(struct tutti_output_target){.path = w->path}, columns, COLUMNS);
-    if (!err)
-        err = write_rows(&output, &mark);
-    enum tutti_err closing = tutti_output_close(&output);
-    err = err ? err : closing;
-    check_file(w, err);
-    if (!w->expected)
-        w->mark = mark;
-    else
-        tutti_parcel_fini(&mark);
-    return err;
-}
-
-/* Another run goes on from the mark, with a file that has more. */
-static enum tutti_err go_on(void *context)
-{
-    struct writing *w = context;
-    struct tutti_output output;
-    enum failing_kind kind = failing_pause();
-    scratch_write(&scratch, w->name, w->expected, w->size);
-    failing.kind = kind;
-    const struct tutti_output_target target = {.path = w->path, .resume = tutti_parcel_bytes(&w->mark)};
-    enum tutti_err err = tutti_output_open(&output, &target, columns, COLUMNS);
-    if (!err)
-        err = put_rows(&output, MARK, ROWS);
-    enum tutti_err closing = tutti_output_close(&output);
-    err = err ? err : closing;
-    check_file(w, err);
-    return err;
-}
-
-/* ---- reading ---- */
-
-static enum tutti_err read_result(void *context)
-{
-    const struct writing *w = context;
-    struct tutti_result *result = NULL;
-    double values[2][ROWS], *places[] = {values[0], values[1]};
-    enum tutti_err err = tutti_result_open(&result, w->path, NULL);
-    assert_int_equal(err == TUTTI_OK, result != NULL);
-    if (!err)
-        err = tutti_result_read(result, (const size_t[]){0, 1}, 2, places);
-    if (!err) {
-        assert_int_equal(tutti_result_rows(result), ROWS);
-        for (int i = 0; i < ROWS; i++)
-            assert_true(values[0][i] == i * 0.1 && values[1][i] == -(i * 0.1) && tutti_result_times(result)[i] == i);
-    }
-    tutti_result_free(result);
-    return err;
-}
-
-static enum tutti_err compare_results(void *context)
-{
-    const struct writing *w = context;
-    const struct tutti_compare_options options = {
-        .rtol = 1e-6, .atol = NAN, .ttol = NAN, .start = NAN, .stop = NAN, .memory = 100};
-    struct tutti_result *result = NULL, *reference = NULL;
-    struct tutti_comparison comparison = {0};
-    enum tutti_err err = tutti_result_open(&result, w->path, NULL);
-    if (!err)
-        err = tutti_result_open(&reference, w->path, NULL);
-    if (!err)
-        err = tutti_compare(&comparison, result, reference, &options);
-    assert_true(err || (comparison.agree && comparison.count == 3));
-    tutti_comparison_fini(&comparison);
-    tutti_result_free(result);
-    tutti_result_free(reference);
-    return err;
-}
-
-static void try_format(const char *name, bool prefix)
-{
-    char path[200];
-    copy_text(path, sizeof path, scratch_path(&scratch, name));
-    struct writing w = {.name = name, .path = path, .prefix = prefix};
-    assert_ok(write_file(&w));
-    w.expected = slurp_file(path, &w.size);
-    fail_each(write_file, &w);
-    fail_each(go_on, &w);
-    scratch_write(&scratch, name, w.expected, w.size);
-    fail_each(read_result, &w);
-    fail_each(compare_results, &w);
-    free(w.expected);
-    tutti_parcel_fini(&w.mark);
-}
 
 static void test_csv(void **state)
 {
     (void)state;
-    try_format("r.csv", true);
+    try_format("r.csv", ROWS_ALIKE);
 }
 
 static void test_csv_units(void **state)
 {
     (void)state;
-    try_format("r.units.csv", true);
+    try_format("r.units.csv", ROWS_ALIKE);
 }
 
 static void test_jsonl(void **state)
 {
     (void)state;
-    try_format("r.jsonl", true);
+    try_format("r.jsonl", ROWS_ALIKE);
 }
 
 static void test_mat(void **state)
 {
     (void)state;
-    try_format("r.mat", false);
+    try_format("r.mat", BYTES_ALIKE);
+}
+
+/* ---- what federates sent ---- */
+
+static enum tutti_err read_sent(void *context)
+{
+    struct tutti_result *result = NULL;
+    double values[2][3], *places[] = {values[0], values[1]};
+    enum tutti_err err = tutti_result_open(&result, context, NULL);
+    assert_int_equal(err == TUTTI_OK, result != NULL);
+    if (!err)
+        err = tutti_result_read(result, (const size_t[]){0, 1}, 2, places);
+    if (!err) {
+        static const double speed[] = {1.5, 1.5, 2.5};
+        assert_int_equal(tutti_result_rows(result), 3);
+        assert_int_equal(tutti_result_count(result), 2);
+        assert_memory_equal(values[0], speed, sizeof speed);
+        assert_true(isnan(values[1][0]) && values[1][1] == 7 && values[1][2] == 7);
+    }
+    tutti_result_free(result);
+    return err;
+}
+
+static void test_sent(void **state)
+{
+    (void)state;
+    static const char csv[] = "time,federation,federate,kind,name,member,stamp,value,bytes\n"
+                              "0.1,f,a,attribute,car,speed,1,1.5,00\n0.2,g,b,parameter,\"a \"\"b\"\"\",x,2,7,00\n"
+                              "0.3,f,a,attribute,car,name,3,NaN,00\n0.4,f,a,attribute,car,speed,3,2.5,00\n";
+    char path[200];
+    copy_text(path, sizeof path, scratch_write(&scratch, "sent.csv", csv, sizeof csv - 1));
+    fail_each(read_sent, path);
+}
+
+/* ---- watchers ---- */
+
+struct watching {
+    int columns, rows, texts;
+};
+
+static enum tutti_err see_columns(void *context, const struct tutti_recorded *shown, size_t count)
+{
+    struct watching *watching = context;
+    assert_int_equal(count, COLUMNS);
+    assert_string_equal(shown[1].name, "minus x");
+    watching->columns++;
+    return TUTTI_OK;
+}
+
+static enum tutti_err see_row(void *context, double time, const double *values)
+{
+    struct watching *watching = context;
+    assert_true(time == watching->rows && values[0] == time * 0.1 && values[1] == -values[0]);
+    watching->rows++;
+    return TUTTI_OK;
+}
+
+static enum tutti_err see_text(void *context, size_t column, const char *said)
+{
+    struct watching *watching = context;
+    assert_int_equal(column, 3);
+    assert_string_equal(said, text);
+    watching->texts++;
+    return TUTTI_OK;
+}
+
+static enum tutti_err watch(void *context)
+{
+    (void)context;
+    struct watching watching = {0};
+    const struct tutti_watcher watcher = {
+        .context = &watching, .columns = see_columns, .row = see_row, .text = see_text};
+    struct tutti_output output;
+    enum tutti_err err =
+        tutti_output_open(&output, &(struct tutti_output_target){.watcher = &watcher}, columns, COLUMNS);
+    if (!err)
+        err = put_rows(&output, 0, ROWS);
+    enum tutti_err closing = tutti_output_close(&output);
+    err = err ? err : closing;
+    if (!err)
+        assert_true(watching.columns == 1 && watching.rows == ROWS && watching.texts >= 3);
+    return err;
+}
+
+static void test_watcher(void **state)
+{
+    (void)state;
+    fail_each_call(FAILING_MEMORY, ENOMEM, watch, NULL);
 }
 
 /* ---- tables ---- */
@@ -230,6 +148,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_csv_units, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_jsonl, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_mat, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_watcher, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_table, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents without enough memory: every allocation fails once. */
+/* Documents without enough memory: every allocation fails once. And what each element of a document can be refused for. */
 #include "ssp_helper.h"
 
+#include "failing.h"
 #include "scratch.h"
-#include "solve/allocations.h"
 #include "ssp/package.h"
 
 SSP_READER(ssd)
@@ -18,20 +18,22 @@ static const char document[] =
     "<ssm:ParameterMapping version='1.0'><ssm:MappingEntry source='p' target='q'><ssc:EnumerationMappingTransformation>"
     "<ssc:MapEntry source='a' target='b'/></ssc:EnumerationMappingTransformation></ssm:MappingEntry>"
     "</ssm:ParameterMapping></ssd:ParameterMapping></ssd:ParameterBinding></ssd:ParameterBindings>"
-    "<ssd:Elements><ssd:Component name='a'/></ssd:Elements><ssd:Connections>"
+    "<ssd:Elements><ssd:Component name='a'/><ssd:SignalDictionaryReference name='z' "
+    "dictionary='d'/></ssd:Elements><ssd:Connections>"
     "<ssd:Connection startConnector='c' endConnector='d' startIndices='1'><ssc:IntegerMappingTransformation>"
     "<ssc:MapEntry source='1' target='2'/></ssc:IntegerMappingTransformation></ssd:Connection></ssd:Connections>"
     "<ssd:SignalDictionaries><ssd:SignalDictionary name='d'><ssb:SignalDictionary version='1.0'>"
-    "<ssb:DictionaryEntry name='e'><ssc:Real/></ssb:DictionaryEntry></ssb:SignalDictionary></ssd:SignalDictionary>"
+    "<ssb:DictionaryEntry name='e'><ssc:Real/></ssb:DictionaryEntry><ssb:Units><ssc:Unit name='K'><ssc:BaseUnit "
+    "K='1'/></ssc:Unit></ssb:Units></ssb:SignalDictionary></ssd:SignalDictionary>"
     "</ssd:SignalDictionaries><ssd:Annotations><ssc:Annotation type='t'>text <x/></ssc:Annotation></ssd:Annotations>"
     "</ssd:System><ssd:Enumerations><ssc:Enumeration name='e'><ssc:Item name='i' value='1'/></ssc:Enumeration>"
     "</ssd:Enumerations><ssd:Units><ssc:Unit name='m'><ssc:BaseUnit m='1'/></ssc:Unit></ssd:Units>"
-    "</ssd:SystemStructureDescription>";
+    "<ssd:DefaultExperiment startTime='0' stopTime='1'/></ssd:SystemStructureDescription>";
 
-static enum tutti_err read_and_free(void)
+static enum tutti_err read_and_free(void *context)
 {
     struct tutti_ssd *ssd;
-    enum tutti_err err = try_ssd(&ssd, document, sizeof document - 1, SIZE_MAX);
+    enum tutti_err err = try_ssd(&ssd, context, strlen(context), SIZE_MAX);
     assert_int_equal(err == TUTTI_OK, ssd != NULL);
     tutti_ssd_free(ssd);
     return err;
@@ -40,34 +42,101 @@ static enum tutti_err read_and_free(void)
 static void test_reading(void **state)
 {
     (void)state;
-    enum tutti_err err;
-    assert_survives_each(err, err = read_and_free());
+    fail_each_call(FAILING_MEMORY, ENOMEM, read_and_free, (void *)document);
     expect_clean();
+}
+
+/* A copy of the document with an attribute in the n-th start tag; NULL: it has fewer. The caller's. */
+static char *with_attribute(unsigned n, const char *attribute)
+{
+    const char *at = document;
+    for (unsigned i = 0; at && i <= n; i++) {
+        at = strchr(at + (i > 0), '<');
+        while (at && at[1] == '/')
+            at = strchr(at + 1, '<');
+    }
+    if (!at)
+        return NULL;
+    struct tutti_text text = {0};
+    at += strcspn(at, " />");
+    tutti_text_append_n(&text, document, (size_t)(at - document));
+    tutti_text_append(&text, attribute);
+    tutti_text_append(&text, at);
+    assert_false(text.failed);
+    return text.text;
+}
+
+/* An id that another element has is refused, unless the element has no such attribute; other words are not. */
+static void test_each_element(void **state)
+{
+    (void)state;
+    char *text;
+    unsigned twice = 0, elements = 0;
+    for (; (text = with_attribute(elements, elements == 1 ? "" : " id='i'")); elements++) {
+        struct tutti_ssd *ssd;
+        enum tutti_err err = try_ssd(&ssd, text, strlen(text), SIZE_MAX);
+        assert_int_equal(err == TUTTI_OK, ssd != NULL);
+        assert_true(!err || err == TUTTI_ERR_FORMAT);
+        twice += err && strstr(tutti_err_message(), "the id \"i\" is that of line 1, too");
+        tutti_ssd_free(ssd);
+        free(text);
+    }
+    assert_true(elements > 40);
+    assert_true(twice > elements / 2);
+    for (unsigned i = 0; (text = with_attribute(i, " unheard='of'")); i++) {
+        struct tutti_ssd *ssd;
+        assert_ok(try_ssd(&ssd, text, strlen(text), SIZE_MAX)); /* of a later version of SSP, perhaps */
+        tutti_ssd_free(ssd);
+        free(text);
+    }
+}
+
+struct writing {
+    struct tutti_tree *tree;
+    void (*write)(const struct tutti_tree *tree, struct tutti_text *text);
+    char *expected;
+};
+
+static enum tutti_err write_tree(void *context)
+{
+    const struct writing *writing = context;
+    struct tutti_text text = {0};
+    writing->write(writing->tree, &text);
+    enum failing_kind kind = failing_pause();
+    bool failed = text.failed;
+    /* Without memory to see what changed, all of it is written anew. */
+    if (!failed && failing.now < failing.at)
+        assert_string_equal(text.text, writing->expected);
+    tutti_text_fini(&text);
+    failing.kind = kind;
+    return failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+static void survive_writing(struct tutti_tree *tree, void (*write)(const struct tutti_tree *, struct tutti_text *))
+{
+    struct tutti_text text = {0};
+    write(tree, &text);
+    fail_each_call(FAILING_MEMORY, ENOMEM, write_tree, &(struct writing){tree, write, text.text});
+    tutti_text_fini(&text);
 }
 
 static void test_writing(void **state)
 {
     (void)state;
     struct tutti_ssd *ssd = read_ssd(document);
-    bool failed;
-    failing_allocation = 0;
-    do {
-        struct tutti_text text = {0};
-        allocations = 0;
-        failing_allocation++;
-        tutti_tree_write(ssd->tree, &text);
-        failed = text.failed;
-        tutti_text_fini(&text);
-    } while (failed);
-    assert_true(failing_allocation > 1);
-    failing_allocation = 0;
+    survive_writing(ssd->tree, tutti_tree_write);
+    struct tutti_node *system = ssd->tree->root->first;
+    assert_true(tutti_node_set(ssd->tree, system, "name", "another"));
+    assert_non_null(tutti_node_add(ssd->tree, system, "ssd:new"));
+    survive_writing(ssd->tree, tutti_tree_write_back);
     tutti_ssd_free(ssd);
 }
 
 static char folder[64];
 
-static enum tutti_err use_package(void)
+static enum tutti_err use_package(void *context)
 {
+    (void)context;
     struct tutti_package *package;
     struct tutti_place base = {0}, place = {0};
     struct tutti_reader reader = {0};
@@ -92,8 +161,7 @@ static void test_package(void **state)
     scratch_init(&scratch);
     copy_text(folder, sizeof folder, scratch.path);
     scratch_write(&scratch, "SystemStructure.ssd", document, sizeof document - 1);
-    enum tutti_err err;
-    assert_survives_each(err, err = use_package());
+    fail_each_call(FAILING_MEMORY, ENOMEM, use_package, NULL);
     scratch_fini(&scratch);
 }
 
@@ -101,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_each_element),
         cmocka_unit_test(test_writing),
         cmocka_unit_test(test_package),
     };

@@ -271,6 +271,110 @@ static void test_written_back(void **state)
     tutti_tree_free(tree);
 }
 
+/* Many random changes of many random documents: what is written back says what the tree says. */
+static unsigned random_of(uint32_t *seed, unsigned n)
+{
+    *seed = *seed * 1664525u + 1013904223u; /* Numerical Recipes, 7.1 */
+    return (*seed >> 16) % n;
+}
+
+static void append_random_element(struct tutti_text *text, uint32_t *seed, unsigned depth)
+{
+    static const char *const between[] = {"",    "\n", " ", "<!-- <a> -->", "<?p <b?>", "words", "<![CDATA[<c>]]>",
+                                          "&lt;"};
+    static const char *const attributes[] = {"", " x='1'", " x = \"2>\"", "\ny='&#9;'  z=''", " x='>' "};
+    char name = (char)('a' + random_of(seed, 4));
+    tutti_text_printf(text, "<%c%s", name, attributes[random_of(seed, 5)]);
+    unsigned children = depth == 0 ? 0 : random_of(seed, 4);
+    if (children == 0 && random_of(seed, 2)) {
+        tutti_text_append(text, random_of(seed, 2) ? "/>" : " />");
+        return;
+    }
+    tutti_text_append(text, ">");
+    for (unsigned i = 0; i < children; i++) {
+        tutti_text_append(text, between[random_of(seed, 8)]);
+        append_random_element(text, seed, depth - 1);
+    }
+    tutti_text_append(text,
+                      children ? between[random_of(seed, 8)] : "words"); /* white space alone would become layout */
+    tutti_text_printf(text, "</%c%s>", name, random_of(seed, 2) ? "" : " ");
+}
+
+/* An element of the tree, or its root. */
+static struct tutti_node *random_node(struct tutti_tree *tree, uint32_t *seed)
+{
+    struct tutti_node *node = tree->root;
+    for (struct tutti_node *child; random_of(seed, 4) && (child = node->first); node = child) {
+        for (unsigned n = random_of(seed, 4); n > 0 && child->next; n--)
+            child = child->next;
+        if (child->text)
+            break;
+    }
+    return node;
+}
+
+static void test_random_changes(void **state)
+{
+    (void)state;
+    static const char *const prologues[] = {"", "<?xml version='1.0'?>\n", "<!-- <r> -->", "<?p?>\n"};
+    for (uint32_t round = 0; round < 400; round++) {
+        uint32_t seed = round;
+        struct tutti_text text = {0};
+        tutti_text_append(&text, prologues[random_of(&seed, 4)]);
+        append_random_element(&text, &seed, 4);
+        struct tutti_tree *tree = read_tree(text.text, 1 + random_of(&seed, 50));
+        assert_back(tree, text.text);
+        for (unsigned changes = 1 + random_of(&seed, 6); changes > 0; changes--) {
+            struct tutti_node *node = random_node(tree, &seed);
+            static const char *const names[] = {"x", "y", "new"}, *const values[] = {"1", "", "<&'\">", "words"};
+            if (random_of(&seed, 3) == 0)
+                assert_non_null(tutti_node_add(tree, node, "n"));
+            else if (random_of(&seed, 3) == 0 && node != tree->root)
+                tutti_node_remove(node);
+            else
+                assert_true(tutti_node_set(tree, node, names[random_of(&seed, 3)], values[random_of(&seed, 4)]));
+        }
+        struct tutti_text out = {0}, plain = {0}, plain_again = {0};
+        tutti_tree_write_back(tree, &out);
+        struct tutti_tree *again = read_tree(out.text, SIZE_MAX);
+        tutti_tree_write(tree, &plain);
+        tutti_tree_write(again, &plain_again); /* texts side by side have become one */
+        assert_string_equal(plain_again.text, plain.text);
+        tutti_text_fini(&plain);
+        tutti_text_fini(&plain_again);
+        tutti_tree_free(again);
+        tutti_tree_free(tree);
+        tutti_text_fini(&out);
+        tutti_text_fini(&text);
+    }
+}
+
+/* Where '<' and '>' are not what they seem, a document is written anew. */
+static void test_wide_characters(void **state)
+{
+    static const char *const documents[] = {"<a><b/></a>", "<a x='1'/>", "<a><!-- c --><b></b><?p?></a>", "<a>\r\n</a>",
+                                            "<a><b/><![CDATA[ ]]></a>"};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof documents / sizeof *documents; i++) {
+        bool big = i % 2;
+        char wide[200] = {big ? '\xfe' : '\xff', big ? '\xff' : '\xfe'};
+        size_t n = strlen(documents[i / 2]);
+        for (size_t c = 0; c < n; c++)
+            wide[2 + 2 * c + big] = documents[i / 2][c];
+        struct tutti_tree *tree, *same = read_tree(documents[i / 2], SIZE_MAX);
+        assert_int_equal(try_tree(&tree, wide, 2 + 2 * n, 3), TUTTI_OK);
+        assert_same_nodes(tree->root, same->root);
+        assert_true(tutti_node_set(tree, tree->root, "y", "2"));
+        assert_true(tutti_node_set(same, same->root, "y", "2"));
+        struct tutti_text plain = {0};
+        tutti_tree_write(same, &plain);
+        assert_back(tree, plain.text);
+        tutti_text_fini(&plain);
+        tutti_tree_free(tree);
+        tutti_tree_free(same);
+    }
+}
+
 static void test_hostile(void **state)
 {
     (void)state;
@@ -296,6 +400,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_written_back),
+        cmocka_unit_test(test_random_changes),
+        cmocka_unit_test(test_wide_characters),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_namespaces),
         cmocka_unit_test(test_texts),

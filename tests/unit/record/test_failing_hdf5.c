@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* HDF5, results and sheets, while each allocation and each call about files of the library fails once. (Those of the module and of HDF5 do not.) */
+#include "failing_formats.h"
+
+#include "record/recorder.h"
+
+static void test_results(void **state)
+{
+    (void)state;
+    try_format("r.h5", CONTENT_ALIKE);
+}
+
+/* ---- sheets ---- */
+
+static struct tutti_bytes bytes;
+
+static enum tutti_err put_sheet_row(struct tutti_recorder *recorder, int i)
+{
+    static const char *const texts[] = {"", "one", NULL};
+    static char letters[1 << 20];
+    x = i;
+    text = texts[i % 3];
+    bytes = (struct tutti_bytes){i % 2 ? (size_t)i : 0, (unsigned char *)letters};
+    if (i == 2) /* larger than what is kept before it is written */
+        bytes.size = sizeof letters;
+    return tutti_record_hdf5_sheet.row(recorder, i * 0.5);
+}
+
+static enum tutti_err write_sheet(void *context)
+{
+    static const struct tutti_column sheet[] = {
+        {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x},
+        {.name = "s", .type = TUTTI_TYPE_STRING, .value = &text},
+        {.name = "b", .type = TUTTI_TYPE_BINARY, .value = &bytes},
+    };
+    const struct tutti_record_format *format = &tutti_record_hdf5_sheet;
+    struct tutti_recorder *recorder = NULL;
+    enum failing_kind kind = failing_pause();
+    (void)remove(context);
+    failing.kind = kind;
+    enum tutti_err err = format->open(&recorder, context, sheet, 3);
+    assert_int_equal(err == TUTTI_OK, recorder != NULL);
+    TRY(err);
+    for (int i = 0; i < 5 && !err; i++)
+        err = put_sheet_row(recorder, i);
+    if (!err)
+        err = format->flush(recorder);
+    if (!err)
+        err = format->flush(recorder); /* there is nothing to write */
+    enum tutti_err closing = format->close(recorder);
+    return err ? err : closing;
+}
+
+static void test_sheets(void **state)
+{
+    (void)state;
+    char path[200];
+    copy_text(path, sizeof path, scratch_path(&scratch, "sheet.h5"));
+    fail_each(write_sheet, path);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size > 1000);
+    struct tutti_recorder *recorder = NULL;
+    assert_int_equal(mkfifo(scratch_path(&scratch, "pipe.h5"), 0600), 0);
+    assert_fails(tutti_record_hdf5_sheet.open(&recorder, scratch.joined, columns, 1), TUTTI_ERR_IO, "pipe.h5");
+    assert_null(recorder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_results, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sheets, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
