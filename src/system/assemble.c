@@ -449,9 +449,8 @@ static enum tutti_err set(struct flat *flat, const struct tutti_assembly_value *
     if (tutti_flat_item(flat, owner)->component == TUTTI_NONE) /* a table has no parameters */
         return TUTTI_OK;
     struct tutti_vector matches = {0};
-    TRY(tutti_flat_match(flat, owner, given->variable, &matches));
     const char **texts = tutti_arena_alloc(&flat->arena, sizeof *texts);
-    enum tutti_err err = texts ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = texts ? tutti_flat_match(flat, owner, given->variable, &matches) : tutti_fail_memory();
     if (!err && matches.count == 0)
         report(flat, given->line, "its FMU has no such variable", given->unit, given->variable);
     if (!err)

@@ -22,6 +22,8 @@ struct look tutti_connectors_look(struct flat *flat, const struct tutti_ssp_scop
         if (undefined) {
             *undefined = (struct tutti_unit_def){.name = type->unit, .factor = 1};
             look.unit = undefined;
+        } else if (!look.unit && !flat->err) {
+            flat->err = tutti_fail_memory();
         }
     }
     const struct tutti_ssp_enumeration *enumeration =

@@ -68,7 +68,7 @@ static size_t walk_element(const struct tutti_ssp_element *element)
 
 static size_t walk_ssd(const struct tutti_ssd *ssd)
 {
-    return walk_scope(&ssd->scope) + strlen(ssd->name) + strlen(ssd->version) + walk_element(&ssd->system) +
+    return walk_scope(&ssd->scope) + strlen(ssd->name) + text_length(ssd->version) + walk_element(&ssd->system) +
            (ssd->settings ? strlen(ssd->settings->local) : 0);
 }
 

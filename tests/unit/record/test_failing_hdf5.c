@@ -10,6 +10,57 @@ static void test_results(void **state)
     try_format("r.h5", CONTENT_ALIKE);
 }
 
+/* ---- a file of another run ---- */
+
+static struct tutti_parcel write_columns(const char *path, const struct tutti_column *all, size_t count)
+{
+    struct tutti_output output;
+    struct tutti_parcel mark = {0};
+    assert_ok(tutti_output_open(&output, &(struct tutti_output_target){.path = path}, all, count));
+    for (x = 0; x < 5; x++)
+        assert_ok(tutti_output_row(&output, x));
+    assert_ok(tutti_output_mark(&output, &mark));
+    assert_ok(tutti_output_close(&output));
+    return mark;
+}
+
+/* A run goes on with the file that it had; one that differs in anything is left alone. */
+static void test_another_file(void **state)
+{
+    (void)state;
+    static const struct tutti_column one = {.name = "x", .unit = "m", .description = "d", .value = &x};
+    const struct tutti_column others[] = {
+        {.name = "y", .unit = "m", .description = "d", .value = &x},
+        {.name = "x", .description = "d", .value = &x},
+        {.name = "x", .unit = "m", .value = &x},
+        {.name = "x", .unit = "m", .description = "d", .type = TUTTI_TYPE_INT32, .value = &(const int32_t){1}},
+    };
+    const struct tutti_column two[] = {one, others[0]}, changed[] = {one};
+    char path[200];
+    copy_text(path, sizeof path, scratch_path(&scratch, "r.h5"));
+    struct tutti_parcel mark = write_columns(path, &one, 1);
+    const struct tutti_output_target target = {.path = path, .resume = tutti_parcel_bytes(&mark)};
+    struct tutti_output output;
+    for (size_t i = 0; i < 6; i++) {
+        struct tutti_parcel other = i < 4 ? write_columns(path, &others[i], 1)
+                                    : i == 4
+                                        ? write_columns(path, two, 2)
+                                        : (scratch_write(&scratch, "r.h5", "no HDF5", 7), (struct tutti_parcel){0});
+        size_t size, size_after;
+        char *before = slurp_file(path, &size);
+        assert_fails(tutti_output_open(&output, &target, changed, 1), TUTTI_ERR_FORMAT,
+                     "it is not the file that the checkpoint was written with");
+        (void)!tutti_output_close(&output);
+        char *after = slurp_file(path, &size_after);
+        assert_int_equal(size, size_after);
+        assert_memory_equal(before, after, size);
+        free(before);
+        free(after);
+        tutti_parcel_fini(&other);
+    }
+    tutti_parcel_fini(&mark);
+}
+
 /* ---- sheets ---- */
 
 static struct tutti_bytes bytes;
@@ -70,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_results, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_another_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sheets, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

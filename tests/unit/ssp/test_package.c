@@ -311,6 +311,26 @@ static void test_folder(void **state)
     tutti_package_free(resolver);
 }
 
+/* Some of many files are named. */
+static void test_many_variants(void **state)
+{
+    (void)state;
+    struct tutti_place place = {0};
+    char name[40];
+    make_folder("many");
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof name, "many/V%02d.ssd", i);
+        write_text(name, i == 11 ? "no document" : SSD("v"));
+    }
+    struct tutti_package *package = open_package("many", "many");
+    assert_int_equal(tutti_package_variant_count(package), 12);
+    static const char some[] = "V00.ssd, V01.ssd, V02.ssd, V03.ssd, V04.ssd, V05.ssd, V06.ssd, V07.ssd, ...";
+    assert_fails(tutti_package_ssd(package, "none", &place), TUTTI_ERR_ARGUMENT, some);
+    assert_fails(tutti_package_ssd(package, NULL, &place), TUTTI_ERR_ARGUMENT, some);
+    assert_fails(tutti_package_ssd(package, "v", &place), TUTTI_ERR_ARGUMENT, "both V00.ssd and V01.ssd");
+    tutti_package_free(package);
+}
+
 static void test_is(void **state)
 {
     (void)state;
@@ -352,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_references_in_packages),
         cmocka_unit_test(test_bare),
         cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_many_variants),
         cmocka_unit_test(test_is),
         cmocka_unit_test(test_places),
     };
