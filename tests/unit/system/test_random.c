@@ -19,7 +19,7 @@ static struct tutti_ssd *read_ssd(const char *path)
     return ssd;
 }
 
-enum { ROUNDS = 600 };
+enum { ROUNDS = 400 };
 
 static uint32_t seed;
 

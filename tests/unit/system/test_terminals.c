@@ -9,21 +9,23 @@
 #define BINARY(name, reference, mime, rest)                                                                            \
     "<Binary name='" name "' valueReference='" reference "' mimeType='" mime "' variability='discrete' " rest
 
+/* A line per variable, and below per terminal. */
+/* clang-format off */
 /* Two inputs, two outputs, two parameters, binaries of two types. */
 static const char variables[] =
-    "<fmiModelDescription fmiVersion='3.0' modelName='m' instantiationToken='t'><CoSimulation "
-    "modelIdentifier='m'/><ModelVariables>" VARIABLE("Float64", "u", "1", "causality='input' start='0'")
-        VARIABLE("Float64", "v", "2", "causality='input' start='0'") VARIABLE("Float64", "y", "3", "causality='output'")
-            VARIABLE("Float64", "z", "4", "causality='output'")
-                VARIABLE("Float64", "p", "5", "causality='parameter' variability='fixed' start='0'")
-                    VARIABLE("Float64", "q", "6", "causality='parameter' variability='fixed' start='0'")
-                        BINARY("tx", "7", "a/b", "causality='output'/>")
-                            BINARY("rx", "8", "a/b", "causality='input'><Start value=''/></Binary>")
-                                BINARY("other", "9", "a/c", "causality='input'><Start value=''/></Binary>")
-                                    VARIABLE("Binary", "plain", "10",
-                                             "variability='discrete' causality='output'") "</ModelVariables>"
-                                                                                          "<ModelStructure/>"
-                                                                                          "</fmiModelDescription>";
+    "<fmiModelDescription fmiVersion='3.0' modelName='m' instantiationToken='t'>"
+    "<CoSimulation modelIdentifier='m'/><ModelVariables>"
+    VARIABLE("Float64", "u", "1", "causality='input' start='0'")
+    VARIABLE("Float64", "v", "2", "causality='input' start='0'")
+    VARIABLE("Float64", "y", "3", "causality='output'")
+    VARIABLE("Float64", "z", "4", "causality='output'")
+    VARIABLE("Float64", "p", "5", "causality='parameter' variability='fixed' start='0'")
+    VARIABLE("Float64", "q", "6", "causality='parameter' variability='fixed' start='0'")
+    BINARY("tx", "7", "a/b", "causality='output'/>")
+    BINARY("rx", "8", "a/b", "causality='input'><Start value=''/></Binary>")
+    BINARY("other", "9", "a/c", "causality='input'><Start value=''/></Binary>")
+    VARIABLE("Binary", "plain", "10", "variability='discrete' causality='output'")
+    "</ModelVariables><ModelStructure/></fmiModelDescription>";
 
 #define MEMBER(variable, name, kind)                                                                                   \
     "<TerminalMemberVariable variableName='" variable "' memberName='" name "' variableKind='" kind "'/>"
@@ -32,56 +34,48 @@ static const char variables[] =
     "' outStreamVariableName='" out "'/>"
 #define TERMINAL(name, rule, content) "<Terminal name='" name "' matchingRule='" rule "'>" content "</Terminal>"
 
-static const char terminals[] = "<fmiTerminalsAndIcons fmiVersion='3.0'><Terminals>"
+static const char terminals[] =
+    "<fmiTerminalsAndIcons fmiVersion='3.0'><Terminals>"
     /* A plug and its socket: a flow that both count inwards, a stream, a terminal inside. */
     TERMINAL("plug", "plug", MEMBER("y", "i", "inflow") TERMINAL("in", "plug", MEMBER("v", "m", "signal")))
-        TERMINAL("socket", "plug", MEMBER("u", "i", "inflow") TERMINAL("in", "plug", MEMBER("z", "m", "signal")))
-            TERMINAL("bare", "plug", MEMBER("u", "i", "outflow")) TERMINAL("signal", "plug", MEMBER("u", "i", "signal"))
-                TERMINAL("gas", "plug", STREAMS("u", "y")) TERMINAL("named", "plug", MEMBER("u", "j", "inflow"))
-                    TERMINAL("more", "plug", MEMBER("u", "i", "inflow") MEMBER("v", "j", "inflow"))
+    TERMINAL("socket", "plug", MEMBER("u", "i", "inflow") TERMINAL("in", "plug", MEMBER("z", "m", "signal")))
+    TERMINAL("bare", "plug", MEMBER("u", "i", "outflow"))
+    TERMINAL("signal", "plug", MEMBER("u", "i", "signal"))
+    TERMINAL("gas", "plug", STREAMS("u", "y"))
+    TERMINAL("named", "plug", MEMBER("u", "j", "inflow"))
+    TERMINAL("more", "plug", MEMBER("u", "i", "inflow") MEMBER("v", "j", "inflow"))
     /* By their order. */
-    TERMINAL("first", "sequence",
-             MEMBER("y", "a", "signal") STREAMS("u", "z") TERMINAL("x", "sequence", MEMBER("v", "m", "signal")))
-        TERMINAL("second", "sequence",
-                 MEMBER("v", "b", "signal") STREAMS("u", "z") TERMINAL("w", "sequence", MEMBER("y", "n", "signal")))
-            TERMINAL("short", "sequence", MEMBER("v", "b", "signal"))
-                TERMINAL("kindless", "sequence", MEMBER("v", "b", "inflow"))
-                    TERMINAL("lone", "sequence", MEMBER("y", "b", "signal"))
+    TERMINAL("first", "sequence", MEMBER("y", "a", "signal") STREAMS("u", "z")
+             TERMINAL("x", "sequence", MEMBER("v", "m", "signal")))
+    TERMINAL("second", "sequence", MEMBER("v", "b", "signal") STREAMS("u", "z")
+             TERMINAL("w", "sequence", MEMBER("y", "n", "signal")))
+    TERMINAL("short", "sequence", MEMBER("v", "b", "signal"))
+    TERMINAL("kindless", "sequence", MEMBER("v", "b", "inflow"))
+    TERMINAL("lone", "sequence", MEMBER("y", "b", "signal"))
     /* What both have. */
-    TERMINAL("bus", "bus",
-             MEMBER("y", "a", "signal") MEMBER("z", "b", "signal") TERMINAL("in", "bus", MEMBER("z", "m", "signal"))
-                 TERMINAL("not", "bus", MEMBER("y", "m", "signal")))
-        TERMINAL("rider", "bus",
-                 MEMBER("u", "a", "signal") MEMBER("y", "b", "signal")
-                     TERMINAL("in", "bus", MEMBER("v", "m", "signal")))
-            TERMINAL("foreign", "bus", MEMBER("u", "c", "signal")) TERMINAL("like", "bus", MEMBER("y", "a", "signal"))
+    TERMINAL("bus", "bus", MEMBER("y", "a", "signal") MEMBER("z", "b", "signal")
+             TERMINAL("in", "bus", MEMBER("z", "m", "signal")) TERMINAL("not", "bus", MEMBER("y", "m", "signal")))
+    TERMINAL("rider", "bus", MEMBER("u", "a", "signal") MEMBER("y", "b", "signal")
+             TERMINAL("in", "bus", MEMBER("v", "m", "signal")))
+    TERMINAL("foreign", "bus", MEMBER("u", "c", "signal"))
+    TERMINAL("like", "bus", MEMBER("y", "a", "signal"))
     /* Tx with Rx. */
     TERMINAL("can", "org.fmi-ls-bus.transceiver",
              MEMBER("tx", "Tx_Data", "signal") MEMBER("rx", "Rx_Data", "signal") MEMBER("p", "setting", "signal"))
-        TERMINAL("odd", "org.fmi-ls-bus.transceiver",
-                 MEMBER("plain", "Tx_Data", "signal") MEMBER("rx", "Rx_Data", "signal")
-                     MEMBER("q", "setting", "signal"))
-            TERMINAL("alien", "org.fmi-ls-bus.transceiver",
-                     MEMBER("tx", "Tx_Data", "signal") MEMBER("other", "Rx_Data", "signal")
-                         MEMBER("p", "setting", "signal"))
+    TERMINAL("odd", "org.fmi-ls-bus.transceiver",
+             MEMBER("plain", "Tx_Data", "signal") MEMBER("rx", "Rx_Data", "signal") MEMBER("q", "setting", "signal"))
+    TERMINAL("alien", "org.fmi-ls-bus.transceiver",
+             MEMBER("tx", "Tx_Data", "signal") MEMBER("other", "Rx_Data", "signal") MEMBER("p", "setting", "signal"))
     /* Not to be joined. */
-    TERMINAL("own", "org.x.rule", MEMBER("y", "a", "signal")) TERMINAL("none", "none", MEMBER("y", "a", "signal"))
-        TERMINAL("hull", "none", TERMINAL("in", "plug", MEMBER("y", "i", "inflow")))
-            TERMINAL(
-                "shell", "none",
-                TERMINAL("in", "plug",
-                         MEMBER(
-                             "u", "i", "outflow"))) "<Terminal name='kind' matchingRule='plug' "
-                                                    "terminalKind='x'>" MEMBER("y", "i",
-                                                                               "inflow") "</Terminal>"
-                                                                                         "<Terminal name='sort' "
-                                                                                         "matchingRule='plug' "
-                                                                                         "terminalKind='y'>" MEMBER(
-                                                                                             "u", "i",
-                                                                                             "outflow") "</Terminal>"
-                                                                                                        "</Terminals></"
-                                                                                                        "fmiTerminalsAn"
-                                                                                                        "dIcons>";
+    TERMINAL("own", "org.x.rule", MEMBER("y", "a", "signal"))
+    TERMINAL("none", "none", MEMBER("y", "a", "signal"))
+    /* Joined for what is in them. */
+    TERMINAL("hull", "none", TERMINAL("in", "plug", MEMBER("y", "i", "inflow")))
+    TERMINAL("shell", "none", TERMINAL("in", "plug", MEMBER("u", "i", "outflow")))
+    "<Terminal name='kind' matchingRule='plug' terminalKind='x'>" MEMBER("y", "i", "inflow") "</Terminal>"
+    "<Terminal name='sort' matchingRule='plug' terminalKind='y'>" MEMBER("u", "i", "outflow") "</Terminal>"
+    "</Terminals></fmiTerminalsAndIcons>";
+/* clang-format on */
 
 static int set_up_terminals(void **state)
 {
