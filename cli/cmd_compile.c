@@ -33,6 +33,7 @@ int command_compile(const struct arguments *arguments)
     bool quiet = arguments_value(arguments, "--quiet") != NULL, limited = false;
     struct tutti_text words = {0};
     struct tutti_compile_options options = {.compiler = arguments_value(arguments, "--compiler"),
+                                            .platform = arguments_value(arguments, "--platform"),
                                             .sanitize = arguments_value(arguments, "--sanitize") != NULL,
                                             .words = &words,
                                             .log = quiet ? NULL : &log};

@@ -279,6 +279,7 @@ static const struct option compare_options[] = {
 static const struct option compile_options[] = {
     {"--output", "-o", "OUT.fmu", "the FMU to write (FMU itself, which gets the binary)", .files = "fmu"},
     {"--compiler", NULL, "PROGRAM", "the compiler, by its name or its path: GCC, Clang or one that takes their options (cc)", .files = "*"},
+    {"--platform", NULL, "NAME", "what the compiler makes libraries for, as in binaries/NAME: aarch64-linux, ... (this platform)"},
     {"--sanitize", NULL, NULL, "with checks of addresses and undefined behaviour (AddressSanitizer, UBSan), to find faults of a model"},
     {"--timeout", NULL, "S", "how many seconds it may take (600)"},
     {"--quiet", NULL, NULL, "errors only"},

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/compile.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +31,7 @@ struct work {
     struct tutti_tempdir *folder;
     const char *path; /* of the folder */
     const char *platform;
+    bool is_foreign;                    /* it is not this one */
     bool brings_headers, has_libraries; /* the FMU */
     double end;
 };
@@ -314,7 +318,8 @@ static enum tutti_err make_library(struct work *work, const struct tutti_recipe_
 static bool is_replaced(struct work *work, const char *name)
 {
     const struct tutti_recipe_build *const *builds = work->recipe.builds.items;
-    for (const char *const *platform = tutti_library_platforms(); *platform; platform++)
+    const char *const only[] = {work->platform, NULL};
+    for (const char *const *platform = work->is_foreign ? only : tutti_library_platforms(); *platform; platform++)
         for (size_t i = 0; i < work->recipe.builds.count; i++) {
             const char *library = join(work, "binaries/1/2.so", *platform, builds[i]->identifier);
             if (library && strcmp(library, name) == 0)
@@ -350,10 +355,77 @@ static enum tutti_err write_fmu(struct work *work, const char *out)
     return err;
 }
 
+/* ---- the platform ---- */
+
+/* What libraries of a platform are for: e_machine of ELF, and whether they have 64 bits. */
+static const struct {
+    const char *platform;
+    uint16_t machine;
+    unsigned char class;
+} machines[] = {
+    {"x86_64-linux", EM_X86_64, ELFCLASS64},   {"linux64", EM_X86_64, ELFCLASS64},
+    {"x86-linux", EM_386, ELFCLASS32},         {"linux32", EM_386, ELFCLASS32},
+    {"aarch64-linux", EM_AARCH64, ELFCLASS64}, {"linux64-arm", EM_AARCH64, ELFCLASS64},
+    {"aarch32-linux", EM_ARM, ELFCLASS32},     {"riscv64-linux", EM_RISCV, ELFCLASS64},
+    {"ppc64-linux", EM_PPC64, ELFCLASS64},
+};
+enum { MACHINES = sizeof machines / sizeof *machines };
+
+static enum tutti_err choose_platform(struct work *work)
+{
+    const char *given = work->options->platform;
+    const char *const *own = tutti_library_platforms();
+    /* By preference FMI 3.0's name, then 2.0's. */
+    work->platform = given ? given : own[work->fmu->desc->fmi == 2];
+    for (size_t i = 0; i < MACHINES; i++)
+        if (strcmp(machines[i].platform, work->platform) == 0) {
+            while (*own && strcmp(*own, work->platform) != 0)
+                own++;
+            work->is_foreign = !*own;
+            return TUTTI_OK;
+        }
+    if (!given)
+        return TUTTI_OK;
+    struct tutti_text known = {0};
+    for (size_t i = 0; i < MACHINES; i++)
+        tutti_text_printf(&known, "%s%s", i > 0 ? ", " : "", machines[i].platform);
+    tutti_fail(TUTTI_ERR_ARGUMENT, "--platform %s: that is none of %s", tutti_str_show(given).text,
+               known.failed ? "those that are known" : known.text);
+    tutti_text_fini(&known);
+    return TUTTI_ERR_ARGUMENT;
+}
+
+/* A compiler for another machine must not make what passes for a library of this one. */
+static enum tutti_err check_machine(struct work *work, const struct tutti_recipe_build *build)
+{
+    Elf64_Ehdr header; /* as of 32 bits up to e_machine */
+    const char *library = library_of(work, build);
+    if (!library)
+        return tutti_fail_memory();
+    FILE *file = fopen(library, "rbe");
+    bool whole = file && fread(&header, offsetof(Elf64_Ehdr, e_version), 1, file) == 1;
+    if (file)
+        fclose(file);
+    bool is_elf = whole && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+    for (size_t i = 0; i < MACHINES; i++) {
+        if (strcmp(machines[i].platform, work->platform) != 0 ||
+            (is_elf && header.e_machine == machines[i].machine && header.e_ident[EI_CLASS] == machines[i].class))
+            continue;
+        return tutti_fail(
+            TUTTI_ERR_LOAD,
+            "%s: the compiler, %s, makes libraries for another machine than %s (ELF machine %u): name its "
+            "platform with --platform, or another --compiler",
+            work->fmu->path, work->options->compiler ? work->options->compiler : TUTTI_COMPILER, work->platform,
+            is_elf ? header.e_machine : 0);
+    }
+    return TUTTI_OK;
+}
+
 static enum tutti_err compile(struct work *work, const char *out)
 {
     const struct tutti_recipe_build *const *builds = NULL;
-    TRY(tutti_recipe_read(&work->recipe, work->fmu));
+    TRY(choose_platform(work));
+    TRY(tutti_recipe_read(&work->recipe, work->fmu, work->is_foreign ? work->platform : NULL));
     TRY(tutti_tempdir_new(&work->folder));
     work->path = tutti_tempdir_path(work->folder);
     if (tutti_landlock_version() == 0)
@@ -362,8 +434,10 @@ static enum tutti_err compile(struct work *work, const char *out)
                          "can read");
     TRY(unpack(work));
     builds = work->recipe.builds.items;
-    for (size_t i = 0; i < work->recipe.builds.count; i++)
+    for (size_t i = 0; i < work->recipe.builds.count; i++) {
         TRY(make_library(work, builds[i]));
+        TRY(check_machine(work, builds[i]));
+    }
     return write_fmu(work, out);
 }
 
@@ -372,8 +446,6 @@ enum tutti_err tutti_compile(const struct tutti_fmu *fmu, const char *out, const
     double seconds = options->seconds > 0 ? options->seconds : MOST_SECONDS;
     struct work work = {.fmu = fmu, .options = options, .end = tutti_clock_now() + seconds};
     struct tutti_failure failure;
-    /* By preference FMI 3.0's name, then 2.0's. */
-    work.platform = tutti_library_platforms()[fmu->desc->fmi == 2];
     tutti_failure_keep(&failure, compile(&work, out));
     tutti_recipe_fini(&work.recipe);
     if (work.folder)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compile.h - an FMU with a library for this platform, made from its sources (FMI 2.0 and 3.0) by the system's compiler. */
+/* compile.h - an FMU with a library for this platform, or another one, made from its sources (FMI 2.0 and 3.0) by a compiler. */
 #ifndef TUTTI_COMPILE_COMPILE_H
 #define TUTTI_COMPILE_COMPILE_H
 
@@ -12,14 +12,16 @@
 
 struct tutti_compile_options {
     const char *compiler;     /* NULL: cc */
+    const char *platform;     /* that the compiler makes libraries for, as in binaries/PLATFORM; NULL: this one */
     bool sanitize;            /* with checks of addresses and undefined behaviour */
     double seconds;           /* that all may take; 0: 600 */
     struct tutti_text *words; /* what the compiler says after its first error, as lines; NULL: not wanted */
     const struct tutti_log *log;
 };
 
-/* Writes the FMU `out`: what `fmu` has, with libraries that were made from its sources in place of those for this platform. The compiler
- * is confined (child.h). No code of the FMU runs. LOAD, with the compiler's first error, if the sources do not compile; as
+/* Writes the FMU `out`: what `fmu` has, with libraries that were made from its sources in place of those for the platform. The compiler
+ * is confined (child.h). ARGUMENT for a platform whose libraries are no shared objects of Linux; LOAD if the compiler makes some for another
+ * machine. No code of the FMU runs. LOAD, with the compiler's first error, if the sources do not compile; as
  * tutti_recipe_read; as tutti_child_run. */
 TUTTI_CHECKED enum tutti_err tutti_compile(const struct tutti_fmu *fmu, const char *out,
                                            const struct tutti_compile_options *options);

@@ -10,6 +10,7 @@
 struct reading {
     struct tutti_recipe *recipe;
     const struct tutti_fmu *fmu;
+    const char *platform;             /* NULL: this one */
     struct tutti_recipe_build *build; /* NULL: none, or one for other platforms */
     struct tutti_recipe_set *set;
     int depth;
@@ -60,14 +61,6 @@ void tutti_recipe_fini(struct tutti_recipe *recipe)
     }
     tutti_vector_fini(&recipe->builds);
     tutti_arena_fini(&recipe->arena);
-}
-
-static const char *attribute(const char **attributes, const char *name)
-{
-    for (; attributes[0]; attributes += 2)
-        if (strcmp(attributes[0], name) == 0)
-            return attributes[1];
-    return NULL;
 }
 
 /* ---- what may be in a recipe ---- */
@@ -173,13 +166,13 @@ static enum tutti_err start2(void *context, struct tutti_xml *xml, const char *n
     if (reading->depth == 2) {
         reading->build = NULL;
         if (strcmp(name, "CoSimulation") == 0 || strcmp(name, "ModelExchange") == 0)
-            TRY(add_build(reading, xml, attribute(attributes, "modelIdentifier")));
+            TRY(add_build(reading, xml, tutti_xml_attribute(attributes, "modelIdentifier")));
         return reading->build && !reading->set ? add_set(reading) : TUTTI_OK;
     }
     if (reading->depth == 3)
         reading->in_files = reading->build && strcmp(name, "SourceFiles") == 0;
     if (reading->depth == 4 && reading->in_files && strcmp(name, "File") == 0)
-        return add_source(reading, xml, attribute(attributes, "name"));
+        return add_source(reading, xml, tutti_xml_attribute(attributes, "name"));
     return TUTTI_OK;
 }
 
@@ -244,19 +237,19 @@ static enum tutti_err read_options(struct reading *reading, struct tutti_xml *xm
 /* Options are a compiler's own; those of others than GCC and Clang mean nothing here. */
 static enum tutti_err start_set(struct reading *reading, struct tutti_xml *xml, const char **attributes)
 {
-    const char *compiler = attribute(attributes, "compiler");
+    const char *compiler = tutti_xml_attribute(attributes, "compiler");
     TRY(add_set(reading));
-    TRY(read_language(reading, xml, attribute(attributes, "language")));
+    TRY(read_language(reading, xml, tutti_xml_attribute(attributes, "language")));
     if (compiler && !strstr(compiler, "gcc") && !strstr(compiler, "clang") && strcmp(compiler, "cc") != 0)
         return TUTTI_OK;
-    return read_options(reading, xml, attribute(attributes, "compilerOptions"));
+    return read_options(reading, xml, tutti_xml_attribute(attributes, "compilerOptions"));
 }
 
 static enum tutti_err add_definition(struct reading *reading, struct tutti_xml *xml, const char **attributes)
 {
     struct tutti_text text = {0};
-    const char *name = attribute(attributes, "name"), *value = attribute(attributes, "value");
-    const char *optional = attribute(attributes, "optional");
+    const char *name = tutti_xml_attribute(attributes, "name"), *value = tutti_xml_attribute(attributes, "value");
+    const char *optional = tutti_xml_attribute(attributes, "optional");
     if (!name || !is_word(name, ""))
         return tutti_xml_fail(xml, TUTTI_ERR_FORMAT, "'%s' cannot be the name of a preprocessor definition",
                               tutti_str_show(name ? name : "").text);
@@ -278,9 +271,12 @@ static enum tutti_err add_library(struct reading *reading, struct tutti_xml *xml
     return add_text(reading->recipe, &reading->build->libraries, name, strlen(name));
 }
 
-static bool is_this_platform(const char *platform)
+/* Is `platform` (NULL: it is not told) that of the libraries? */
+static bool is_for(const struct reading *reading, const char *platform)
 {
     const char *const *ours = tutti_library_platforms();
+    if (reading->platform)
+        return !platform || strcmp(platform, reading->platform) == 0;
     while (platform && *ours && strcmp(*ours, platform) != 0)
         ours++;
     return !platform || *ours;
@@ -289,12 +285,12 @@ static bool is_this_platform(const char *platform)
 static enum tutti_err start3(void *context, struct tutti_xml *xml, const char *name, const char **attributes)
 {
     struct reading *reading = context;
-    const char *called = attribute(attributes, "name");
+    const char *called = tutti_xml_attribute(attributes, "name");
     reading->depth++;
     if (reading->depth == 2) {
         reading->build = NULL;
-        if (strcmp(name, "BuildConfiguration") == 0 && is_this_platform(attribute(attributes, "platform")))
-            return add_build(reading, xml, attribute(attributes, "modelIdentifier"));
+        if (strcmp(name, "BuildConfiguration") == 0 && is_for(reading, tutti_xml_attribute(attributes, "platform")))
+            return add_build(reading, xml, tutti_xml_attribute(attributes, "modelIdentifier"));
     } else if (reading->depth == 3 && reading->build) {
         reading->set = NULL;
         if (strcmp(name, "SourceFileSet") == 0)
@@ -365,7 +361,7 @@ static size_t count_sources(const struct tutti_recipe_build *build)
 }
 
 /* Each library has something to be made of. */
-static enum tutti_err complete(struct tutti_recipe *recipe, const struct tutti_fmu *fmu)
+static enum tutti_err complete(struct tutti_recipe *recipe, const struct tutti_fmu *fmu, const char *platform)
 {
     struct tutti_recipe_build *const *builds = recipe->builds.items;
     for (size_t i = 0; i < recipe->builds.count; i++) {
@@ -377,14 +373,14 @@ static enum tutti_err complete(struct tutti_recipe *recipe, const struct tutti_f
     }
     if (recipe->builds.count == 0)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                          "%s/sources/buildDescription.xml has no BuildConfiguration for this platform (%s)", fmu->path,
-                          tutti_library_platforms()[0]);
+                          "%s/sources/buildDescription.xml has no BuildConfiguration for the platform %s", fmu->path,
+                          platform ? platform : tutti_library_platforms()[0]);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti_fmu *fmu)
+enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti_fmu *fmu, const char *platform)
 {
-    struct reading reading = {.recipe = recipe, .fmu = fmu};
+    struct reading reading = {.recipe = recipe, .fmu = fmu, .platform = platform};
     *recipe = (struct tutti_recipe){0};
     if (fmu->desc->fmi == 1)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
@@ -401,5 +397,5 @@ enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti
                           "%s has sources, but not sources/buildDescription.xml, which says how they are compiled",
                           fmu->path);
     TRY(read_entry(&reading, fmu->desc->fmi == 2 ? "modelDescription.xml" : "sources/buildDescription.xml"));
-    return complete(recipe, fmu);
+    return complete(recipe, fmu, platform);
 }

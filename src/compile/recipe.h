@@ -31,7 +31,9 @@ struct tutti_recipe {
 };
 
 /* UNSUPPORTED where there are no sources, or they are in a language that is not known; FORMAT, with file and line. */
-TUTTI_CHECKED enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti_fmu *fmu);
+/* `platform`: that libraries are for; NULL: this one. */
+TUTTI_CHECKED enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti_fmu *fmu,
+                                               const char *platform);
 void tutti_recipe_fini(struct tutti_recipe *recipe);
 /* Is it C++, by its name? */
 bool tutti_recipe_is_cpp(const char *source);

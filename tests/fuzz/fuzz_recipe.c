@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_file("modelDescription.xml", model, sizeof model - 1);
     if (tutti_fmu_open(&fmu, folder, NULL) != TUTTI_OK)
         return 0;
-    if (tutti_recipe_read(&recipe, fmu) == TUTTI_OK)
+    if (tutti_recipe_read(&recipe, fmu, NULL) == TUTTI_OK)
         check(&recipe);
     else if (!*tutti_err_message())
         abort();

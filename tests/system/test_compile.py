@@ -205,7 +205,7 @@ class Compile(Sources):
         for change, says in ((('name="include"', 'name="../include"'), "include folder.*not within"), (("C99", "Fortran"), "language 'Fortran'"),
                              (('name="m"', 'name="-Wl,x"'), "name of a library"), (('name="K"', 'name="K L"'), "name of a preprocessor"),
                              (('modelIdentifier="Decay">', 'modelIdentifier="../Decay">'), "modelIdentifier"),
-                             (('Decay">', 'Decay" platform="riscv-linux">'), "no BuildConfiguration for this platform")):
+                             (('Decay">', 'Decay" platform="riscv-linux">'), "no BuildConfiguration for the platform")):
             with self.subTest(change=change):
                 self.refused("compile", self.source_fmu("3", build=BUILD.replace(*change)), status=1, says=says)
         for options in ("-fplugin=/tmp/x.so", "-o /tmp/x", "@/etc/passwd", "-Wl,-rpath,/tmp", "-B/tmp", "-specs=x", "-wrapper x"):
@@ -329,6 +329,66 @@ fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t 
 fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Float64 v[], size_t nv) { return fmi3OK; }
 fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference vr, fmi3Float64 t) { for (volatile int n = 0; t > 0.25;) n = !n; return fmi3OK; }
 """
+
+
+# Runs ten steps of an FMI 2.0 library, and prints x after each: a program of the other machine.
+LOADER = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+struct callbacks { void (*log)(void); void *(*allocate)(size_t, size_t); void (*release)(void *); void (*finished)(void); void *environment; };
+int main(int argc, char **argv)
+{
+    void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
+    if (!library)
+        return fprintf(stderr, "%s\n", dlerror()), 1;
+    void *(*instantiate)(const char *, int, const char *, const char *, const struct callbacks *, int, int) = dlsym(library, "fmi2Instantiate");
+    int (*enter)(void *) = dlsym(library, "fmi2EnterInitializationMode"), (*leave)(void *) = dlsym(library, "fmi2ExitInitializationMode");
+    int (*step)(void *, double, double, int) = dlsym(library, "fmi2DoStep");
+    int (*get)(void *, const unsigned *, size_t, double *) = dlsym(library, "fmi2GetReal");
+    struct callbacks callbacks = {0};
+    unsigned reference = 1;
+    double x;
+    void *c = instantiate("a", 1, "token", "", &callbacks, 0, 0);
+    if (!c || enter(c) || leave(c) || get(c, &reference, 1, &x))
+        return 2;
+    printf("%a\n", x);
+    for (int n = 0; n < 10; n++) {
+        if (step(c, 0.125 * n, 0.125, 1) || get(c, &reference, 1, &x))
+            return 3;
+        printf("%a\n", x);
+    }
+    return 0;
+}
+"""
+CROSS = "aarch64-linux-gnu-gcc"
+
+
+@unittest.skipUnless(shutil.which(CROSS) and shutil.which("qemu-aarch64"), "no compiler and no emulator for aarch64")
+class OtherMachine(Sources):
+    def test_a_library_for_aarch64_runs_there(self):
+        """The numbers of this machine, to the bit; its own library stays."""
+        self.source_fmu("2")
+        self.tutti("compile", "decay.fmu")
+        self.tutti("compile", "decay.fmu", "-o", "both.fmu", "--compiler", CROSS, "--platform", "aarch64-linux")
+        with zipfile.ZipFile(self.path("both.fmu")) as archive:
+            libraries = {name for name in archive.namelist() if name.endswith(".so")}
+            archive.extract("binaries/aarch64-linux/Decay.so", self.path("."))
+        self.assertEqual(libraries, {f"binaries/{PLATFORMS['2']}/Decay.so", "binaries/aarch64-linux/Decay.so"})
+        self.tutti("run", "both.fmu", "--step", "0.125", "--stop", "1.25")
+        self.write("loader.c", LOADER)
+        subprocess.run([CROSS, "-o", self.path("loader"), self.path("loader.c"), "-ldl"], check=True)
+        ran = subprocess.run(["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", self.path("loader"),
+                              self.path("binaries/aarch64-linux/Decay.so")], check=True, capture_output=True, text=True)
+        self.assertEqual([float.fromhex(word) for word in ran.stdout.split()], EXPECTED)
+        self.assertEqual(self.result()["x"], EXPECTED)
+
+    def test_a_library_for_another_machine_is_not_taken_for_one_of_this(self):
+        self.source_fmu("2")
+        self.refused("compile", "decay.fmu", "--compiler", CROSS, status=1, says=["another machine", "--platform"])
+        self.refused("compile", "decay.fmu", "--platform", "aarch64-linux", status=1, says=["another machine", "cc"])
+        self.refused("compile", "decay.fmu", "--platform", "x86_64-windows", status=2, says=["x86_64-windows", "aarch64-linux"])
+        self.tutti("compile", "decay.fmu", "-o", "other.fmu", "--compiler", CROSS, "--platform", "aarch64-linux")
+        self.refused("run", "other.fmu", status=1, says=["aarch64-linux"])
 
 
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
