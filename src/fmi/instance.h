@@ -102,6 +102,12 @@ TUTTI_CHECKED enum tutti_err tutti_instance_get_shift(struct tutti_instance *ins
 TUTTI_CHECKED enum tutti_err tutti_instance_set_interval(struct tutti_instance *instance, uint32_t reference,
                                                          const struct tutti_timing *timing);
 /* Scheduled Execution: computes the partition of an input clock at time t, which the instance is at from then on. */
+/* The same, but comes back while the FMU still computes (canRunAsynchronuously, 1.0 and 2.0): *pending, and then nothing but
+ * tutti_instance_end_step, which waits for it, may be called. */
+TUTTI_CHECKED enum tutti_err tutti_instance_begin_step(struct tutti_instance *instance, double t, double h,
+                                                       bool no_going_back, struct tutti_step *step, bool *pending);
+TUTTI_CHECKED enum tutti_err tutti_instance_end_step(struct tutti_instance *instance, double t, double h,
+                                                     struct tutti_step *step);
 TUTTI_CHECKED enum tutti_err tutti_instance_activate(struct tutti_instance *instance, uint32_t reference, double t);
 
 /* Saves into `saved`, reusing what it holds. */

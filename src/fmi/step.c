@@ -96,20 +96,46 @@ static enum tutti_err wrong_start(const struct tutti_instance *in, double t)
                       in->options.name, NUMBER(t), NUMBER(in->time));
 }
 
-enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
-                                      struct tutti_step *step)
+static inline __attribute__((always_inline)) enum tutti_err begin_step(struct tutti_instance *in, double t, double h,
+                                                                       bool no_going_back, struct tutti_step *step,
+                                                                       enum tutti_status *status)
 {
     TRY(tutti_call_begin(in, TUTTI_CALL_DO_STEP));
     if (__builtin_expect(t != in->time, 0) && !tutti_time_same(t, in->time, in->setup.stop - in->setup.start))
         return wrong_start(in, t);
-    double end = t + h;
     in->time = t;
     in->callback_error = TUTTI_OK;
-    *step = (struct tutti_step){.reached = end};
+    *step = (struct tutti_step){.reached = t + h};
     struct tutti_frame frame = tutti_call_enter(in);
-    enum tutti_status status = in->binding->do_step(in, t, h, no_going_back, step);
+    *status = in->binding->do_step(in, t, h, no_going_back, step);
     tutti_call_leave(frame);
-    return tutti_call_conclude_step(in, t, end, status, step);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
+                                      struct tutti_step *step)
+{
+    enum tutti_status status = TUTTI_STATUS_OK;
+    TRY(begin_step(in, t, h, no_going_back, step, &status));
+    return tutti_call_conclude_step(in, t, t + h, status, step);
+}
+
+enum tutti_err tutti_instance_begin_step(struct tutti_instance *in, double t, double h, bool no_going_back,
+                                         struct tutti_step *step, bool *pending)
+{
+    enum tutti_status status = TUTTI_STATUS_OK;
+    TRY(begin_step(in, t, h, no_going_back, step, &status));
+    *pending = status == TUTTI_STATUS_PENDING;
+    return *pending ? TUTTI_OK : tutti_call_conclude_step(in, t, t + h, status, step);
+}
+
+enum tutti_err tutti_instance_end_step(struct tutti_instance *in, double t, double h, struct tutti_step *step)
+{
+    in->call = TUTTI_CALL_DO_STEP;
+    struct tutti_frame frame = tutti_call_enter(in); /* of which a watchdog may want to know */
+    enum tutti_err err = tutti_call_conclude_step(in, t, t + h, TUTTI_STATUS_PENDING, step);
+    tutti_call_leave(frame);
+    return err;
 }
 
 void tutti_instance_update_between(struct tutti_instance *in, struct tutti_intermediate *update)

@@ -249,12 +249,42 @@ static void time_exchange(struct tutti_unit_counts *counts, double set, double g
     counts->exchanges_timed = counts->do_steps;
 }
 
+enum tutti_err tutti_member_begin(struct tutti_rank *rank, struct tutti_member *member, double target)
+{
+    struct tutti_unit *unit = member->unit;
+    bool plain = !member->inputs && !member->wires->halves && !unit->notes_last;
+    if (!unit->overlaps || !plain || next_goal(rank, member, target) != target)
+        return TUTTI_OK;
+    tutti_rank_tell_unit(rank, member->component);
+    TRY(set_inputs(rank, member));
+    member->now.stepped = true;
+    unit->horizon = horizon(rank, member, target);
+    member->made_h = step_to(rank, member, target);
+    member->begun_early = true;
+    enum tutti_err err = unit->kind->begin_step(unit, member->now.t, member->made_h, &member->made, &member->pending);
+    return tutti_fail_about(err, unit->name, NULL, member->now.t);
+}
+
+enum tutti_err tutti_member_await(struct tutti_member *member)
+{
+    struct tutti_unit *unit = member->unit;
+    if (!member->pending)
+        return TUTTI_OK;
+    member->pending = false;
+    return tutti_fail_about(unit->kind->end_step(unit, member->now.t, member->made_h, &member->made), unit->name, NULL,
+                            member->now.t);
+}
+
 enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_step_rules *rules,
                                  struct tutti_member *member, double target, struct tutti_outcome *outcome)
 {
     struct tutti_unit *unit = member->unit;
+    bool begun = member->begun_early;
+    member->begun_early = false;
     if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
         return TUTTI_OK; /* one before it did: the step is taken back anyway */
+    if (__builtin_expect(begun, 0))
+        return tutti_member_finish(rank, rules, member, target, &member->made, outcome);
     tutti_rank_tell_unit(rank, member->component);
     bool timed = unit->counts.do_steps + 1 >= unit->counts.time_next;
     double begin = timed ? tutti_clock_now() : 0;

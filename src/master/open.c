@@ -160,11 +160,21 @@ static bool waves_are_tied(const struct tutti_master *master)
     return false;
 }
 
+/* Own units that can compute steps at the same time. */
+static uint32_t count_overlapping(const struct tutti_rank *rank)
+{
+    uint32_t count = 0;
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        count += rank->own[m]->unit->overlaps;
+    return count;
+}
+
 static enum tutti_err open_lane(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
     struct tutti_member **members = rank->own;
-    if (master->chosen.by_attempts || !master->chosen.coupling->by_lane)
+    rank->overlaps = count_overlapping(rank) > 1;
+    if (master->chosen.by_attempts || !master->chosen.coupling->by_lane || rank->overlaps)
         return TUTTI_OK;
     if (master->positions)
         TRY(line_up(master, &members));

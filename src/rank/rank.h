@@ -57,10 +57,13 @@ struct tutti_member {
     struct tutti_inputs *inputs; /* that a file drives; NULL: none */
     struct tutti_member_state now;
     uint32_t component;
-    bool has_grid; /* steps of a size of its own, or of one size only */
-    bool driven;   /* a file, or an expression, has inputs for it; `inputs` only on its own rank */
-    bool bent;     /* ... and they are not smooth: a solver has to be told where they bend */
-    bool ready;    /* initialised */
+    bool has_grid;          /* steps of a size of its own, or of one size only */
+    bool driven;            /* a file, or an expression, has inputs for it; `inputs` only on its own rank */
+    bool bent;              /* ... and they are not smooth: a solver has to be told where they bend */
+    bool ready;             /* initialised */
+    struct tutti_step made; /* of a unit that overlaps: a do-step that was begun ... */
+    double made_h;
+    bool begun_early, pending; /* ... in the present step; the FMU computes it */
     struct tutti_member_learned learned;
     struct tutti_member_setup setup;
     /* If unit->notes_last: where its last do-step began. */
@@ -94,6 +97,7 @@ struct tutti_rank {
     uint32_t watched_count;
     bool watches;          /* any rank has one */
     bool has_grids;        /* some member has one */
+    bool overlaps;         /* several own units compute steps on threads of their own (unit->overlaps) */
     bool single_unit;      /* one member, with the steps of the run: the rank is where it is, also on the way */
     bool estimates_errors; /* of steps, as far as that is known before there are units */
     bool moves_inputs;     /* connected inputs may move inside of a step, as far as that is known then */

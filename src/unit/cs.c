@@ -16,6 +16,7 @@ struct cs {
     double *moving;  /* values of the moving inputs, for the intermediate update */
     int32_t *orders; /* of output derivatives, for the call that asks for them */
     size_t order_count;
+    double begun; /* on the clock: a step that may be pending */
 };
 
 struct tutti_unit_saved {
@@ -43,6 +44,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     struct cs *cs = (struct cs *)unit;
     cs->options = *options;
     unit->uniform = !(unit->can & TUTTI_CAN_VARIABLE_STEP);
+    unit->overlaps = (unit->can & TUTTI_CAN_RUN_ASYNCHRONOUSLY) && !options->forked;
     if (unit->can & TUTTI_CAN_OUTPUT_DERIVATIVES)
         unit->output_order = (int)unit->fmu->desc->interfaces[TUTTI_CS].max_output_derivative_order;
     cs->moving = calloc(options->moving_values + 1, sizeof *cs->moving);
@@ -213,6 +215,23 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     return err;
 }
 
+static enum tutti_err begin_step(struct tutti_unit *unit, double t, double h, struct tutti_step *out, bool *pending)
+{
+    struct cs *cs = (struct cs *)unit;
+    bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;
+    unit->counts.do_steps++;
+    cs->begun = tutti_clock_now();
+    return tutti_instance_begin_step(cs->instance, t, h, keeps_nothing || !(unit->back_to < t), out, pending);
+}
+
+static enum tutti_err end_step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
+{
+    struct cs *cs = (struct cs *)unit;
+    TRY(tutti_instance_end_step(cs->instance, t, h, out));
+    tutti_unit_timed(unit, cs->options.timing, tutti_clock_now() - cs->begun);
+    return TUTTI_OK;
+}
+
 static struct tutti_triple_values triple_values(const struct tutti_block *block)
 {
     return block ? (struct tutti_triple_values){block->references, block->values, (uint32_t)block->count,
@@ -299,6 +318,8 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .get_output_derivatives = get_output_derivatives,
     .get_directional = get_directional,
     .step = step,
+    .begin_step = begin_step,
+    .end_step = end_step,
     .make_triple = make_triple,
     .enter_event = enter_event,
     .settle = settle,

@@ -240,6 +240,10 @@ struct tutti_unit_kind {
      * the kind has event mode, in which clocks tick (rank/ticks.h). */
     enum tutti_err (*activate)(struct tutti_unit *unit, const struct tutti_partition *partition,
                                struct tutti_modes_watch *watch, double t);
+    /* As step, of a unit that overlaps: the FMU may come back while it computes, *pending, and end_step, with the same times, waits for it;
+     * nothing else is called between them. NULL: the kind has none that do. */
+    enum tutti_err (*begin_step)(struct tutti_unit *unit, double t, double h, struct tutti_step *out, bool *pending);
+    enum tutti_err (*end_step)(struct tutti_unit *unit, double t, double h, struct tutti_step *out);
     /* A partition was computed elsewhere, in so many seconds, and is read. NULL where `activate` is. */
     void (*note_activation)(struct tutti_unit *unit, const struct tutti_partition *partition, double seconds);
     /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
@@ -281,8 +285,9 @@ struct tutti_unit {
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by the rank that steps the unit. */
-    bool notes_last;            /* steps note where the last own step of the solver begins: see back_to_last */
-    bool asks_for_inputs;       /* connected inputs are among options.moving: they can move inside a step */
+    bool overlaps;        /* its FMU can compute a step on a thread of its own (canRunAsynchronuously): begin_step */
+    bool notes_last;      /* steps note where the last own step of the solver begins: see back_to_last */
+    bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     unsigned directional_tests; /* of its directional derivatives, so far */
     bool forgets;               /* it claims to save its state, and does not come back as it was (start/rehearse.h) */
     bool unsteady;              /* ... or only if it is not told that it may be taken back beyond the start of a step */
