@@ -38,6 +38,16 @@ for (const [scheme, width, height] of [["light", 1280, 800], ["dark", 3840, 2160
         await visit("build");
         await page.click('[data-unit="wheel"] .name');
         await visit("unit");
+        await page.keyboard.press("Control+g");
+        await page.waitForSelector('[data-unit="group"]');
+        await visit("group");
+        await page.dblclick('[data-unit="group"] .name');
+        await page.waitForSelector('[data-unit="wheel"]');
+        await visit("connectors");
+        await page.click('[data-edge="x"] .dot');
+        await visit("connector");
+        while (await page.isEnabled("#undo"))
+            await page.click("#undo");
         await page.click("#tab-understand");
         await page.click("#analyze");
         await page.waitForSelector(".choices");

@@ -351,7 +351,7 @@ export class CanvasView {
 
     private drawEdge(port: Port): SVGGElement {
         const group = svg("g", { class: selectedConnector.value === port.connector.name ? "edge selected" : "edge", "data-edge": port.connector.name, transform: `translate(${port.x} ${port.y})` });
-        const width = Math.max(60, port.connector.name.length * 7 + 30);
+        const width = Math.max(60, (port.connector.name.length + (port.connector.unit ? port.connector.unit.length + 1 : 0)) * 7 + 30);
         group.append(svg("rect", { class: "pill", x: port.side === "right" ? -width : 0, y: -13, width, height: 26, rx: 13 }));
         group.append(drawPort({ x: port.x, y: port.y }, port));
         return group;

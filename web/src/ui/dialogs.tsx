@@ -206,10 +206,10 @@ function KeysDialog() {
     const row = (action: Action) => <tr key={action.name}><td>{action.name}</td><td>{action.keys.split(" / ").filter(Boolean).map((key) => <kbd key={key}>{key}</kbd>)}</td></tr>;
     return (
         <Frame title="Keys" className="keys">
-            <div class="key-groups" tabIndex={0} data-focus>
+            <div class="key-frame" tabIndex={0} data-focus><div class="key-groups">
                 {groups.map((group) => <section key={group}><h3>{group}</h3><table><tbody>{ACTIONS.filter((action) => action.group === group && action.keys !== "").map(row)}</tbody></table></section>)}
                 <section><h3>Mouse and drawing</h3><table><tbody>{MOUSE.map(([what, does]) => <tr key={what}><td>{what}</td><td>{does}</td></tr>)}</tbody></table></section>
-            </div>
+            </div></div>
         </Frame>
     );
 }

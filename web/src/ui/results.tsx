@@ -52,7 +52,7 @@ export function Results() {
             {comparison.value && <ComparisonTable comparison={comparison.value} />}
             <div class="table-frame" tabIndex={0} role="region" aria-label="Runs">
                 <table class="runs">
-                    <thead><tr><th><span class="hidden">Compare</span></th><th>Run</th><th>State</th><th>System</th><th>Options</th><th>Begun</th><th>Took</th><th>Until</th><th><span class="hidden">Actions</span></th></tr></thead>
+                    <thead><tr><th><span class="hidden">Compare</span></th><th>Run</th><th>State</th><th>System</th><th>Options</th><th>Begun</th><th class="number">Took</th><th class="number">Until</th><th><span class="hidden">Actions</span></th></tr></thead>
                     <tbody>{runs.value.map((run) => <RunRow key={run.id} run={run} ticked={chosen.value.includes(run.id)} toggle={() => toggle(run.id)} open={detail.value === run.id} expand={() => (detail.value = detail.value === run.id ? null : run.id)} />)}</tbody>
                 </table>
                 {runs.value.length === 0 && <p class="soft empty">No run was made yet.</p>}
@@ -113,7 +113,7 @@ function ComparisonTable({ comparison }: { comparison: Comparison }) {
             <p class={comparison.agree ? "good" : "error-text"}><Icon name={comparison.agree ? "check" : "warning"} />
                 {comparison.agree ? `All ${comparison.compared} variables agree, to a relative ${number(comparison.rtol)}.` : `${comparison.disagreements} of ${comparison.compared} variables differ by more than a relative ${number(comparison.rtol)}.`}</p>
             <table>
-                <thead><tr><th>Variable</th><th>Worst at</th><th>First</th><th>Second</th><th>Difference</th><th>Allowed</th></tr></thead>
+                <thead><tr><th>Variable</th><th class="number">Worst at</th><th class="number">First</th><th class="number">Second</th><th class="number">Difference</th><th class="number">Allowed</th></tr></thead>
                 <tbody>{comparison.variables.slice(0, 50).map((variable) => (
                     <tr key={variable.name} class={variable.agrees ? "" : "differs"}><td>{variable.name}</td><td class="number">{number(variable.time)}</td><td class="number">{number(variable.result, 8)}</td><td class="number">{number(variable.reference, 8)}</td><td class="number">{number(variable.error)}</td><td class="number">{number(variable.allowed)}</td></tr>))}
                 </tbody>
