@@ -78,6 +78,38 @@ static void test_package(void **state)
     assert_int_equal(unsetenv("TMPDIR"), 0);
 }
 
+/* A package that is not whole is not there. */
+static enum tutti_err write_whole(void *context)
+{
+    const struct tutti_package_part parts[] = {
+        {.name = "SystemStructure.ssd", .data = document, .size = sizeof document - 1},
+        {.name = "resources/", .data = "", .size = 0},
+        {.name = "resources/file", .path = context},
+    };
+    enum failing_kind kind = failing_pause();
+    char path[200];
+    copy_text(path, sizeof path, scratch_path(&scratch, "w.ssp"));
+    (void)unlink(path);
+    failing.kind = kind;
+    enum tutti_err err = tutti_package_write(path, parts, 3);
+    (void)failing_pause();
+    struct tutti_package *package;
+    assert_int_equal(access(path, F_OK) == 0, err == TUTTI_OK);
+    if (!err) {
+        assert_ok(tutti_package_open(&package, path, "w.ssp"));
+        tutti_package_free(package);
+    }
+    return err;
+}
+
+static void test_writing(void **state)
+{
+    (void)state;
+    char file[200];
+    copy_text(file, sizeof file, scratch_write(&scratch, "file", "on the disk", 11));
+    fail_each_call(FAILING_MEMORY, ENOMEM, write_whole, file);
+}
+
 static void test_folder(void **state)
 {
     (void)state;
@@ -95,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_package, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_writing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folder, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

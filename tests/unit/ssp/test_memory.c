@@ -132,6 +132,28 @@ static void test_writing(void **state)
     tutti_ssd_free(ssd);
 }
 
+/* Elements and attributes beside those that were read. */
+static enum tutti_err change(void *context)
+{
+    struct tutti_tree *tree = context;
+    struct tutti_node *node = tutti_node_add(tree, tree->root, "ssd:n");
+    bool good = node != NULL;
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && good; i++)
+        good = tutti_node_set(tree, node, names[i], "1") && tutti_node_set(tree, node, names[i], "2");
+    for (size_t i = 0; i < sizeof names / sizeof *names && good; i++)
+        assert_string_equal(tutti_node_attribute(node, names[i]), "2");
+    return good ? TUTTI_OK : tutti_fail_memory();
+}
+
+static void test_changing(void **state)
+{
+    (void)state;
+    struct tutti_ssd *ssd = read_ssd(document);
+    fail_each_call(FAILING_MEMORY, ENOMEM, change, ssd->tree);
+    tutti_ssd_free(ssd);
+}
+
 static char folder[64];
 
 static enum tutti_err use_package(void *context)
@@ -145,6 +167,9 @@ static enum tutti_err use_package(void *context)
         err = tutti_package_ssd(package, NULL, &base);
     if (!err)
         err = tutti_package_resolve(package, &base, "resources/x%20y.ssp#V.ssd", &place);
+    tutti_place_fini(&place);
+    if (!err)
+        err = tutti_package_resolve(package, &base, "#V.ssd", &place);
     if (!err)
         err = tutti_place_begin_read(&base, &reader);
     tutti_place_end_read(&reader);
@@ -168,10 +193,8 @@ static void test_package(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_each_element),
-        cmocka_unit_test(test_writing),
-        cmocka_unit_test(test_package),
+        cmocka_unit_test(test_reading),  cmocka_unit_test(test_each_element), cmocka_unit_test(test_writing),
+        cmocka_unit_test(test_changing), cmocka_unit_test(test_package),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,6 +312,13 @@ static void test_refused(void **state)
         {AROUND("<ssd:Units><ssc:Unit name='m'/>\n<ssc:Unit name='m'/></ssd:Units>"), 4,
          "two units of this document are called \"m\", the other one in line 3"},
         {AROUND("<ssd:Units><ssc:Unit name='m'><ssc:BaseUnit m='x'/></ssc:Unit></ssd:Units>"), 3, "m is \"x\""},
+        {AROUND("<ssd:Units><ssc:Unit name='m'><ssc:BaseUnit m='-9000000000'/></ssc:Unit></ssd:Units>"), 3,
+         "beyond all use"},
+        {AROUND("<ssd:Units><ssc:Unit name='m'><ssc:BaseUnit factor='x'/></ssc:Unit></ssd:Units>"), 3,
+         "factor is \"x\""},
+        {AROUND("<ssd:Enumerations><ssc:Enumeration name='e' id='d'/><ssc:Enumeration name='f' "
+                "id='d'/></ssd:Enumerations>"),
+         3, "the id \"d\""},
         {AROUND("<ssd:Units><ssc:Unit name='m'><ssc:BaseUnit m='3000000000'/></ssc:Unit></ssd:Units>"), 3, "exponent"},
         {AROUND("<ssd:Units><ssc:Unit name='m'><ssc:BaseUnit factor='0'/></ssc:Unit></ssd:Units>"), 3, "factor is 0"},
         {AROUND("<ssd:Units><ssc:Unit name='m'><ssc:BaseUnit offset='NaN'/></ssc:Unit></ssd:Units>"), 3, "offset"},

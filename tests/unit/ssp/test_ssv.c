@@ -87,6 +87,7 @@ static void test_refused(void **state)
         {ONE("<ssv:Integer value='2147483648'/>"), 3, "fits the type"},
         {ONE("<ssv:Int8 value='-129'/>"), 3, "fits the type"},
         {ONE("<ssv:UInt8 value='-1'/>"), 3, "fits the type"},
+        {ONE("<ssv:UInt8 value='x'/>"), 3, "fits the type"},
         {ONE("<ssv:UInt16 value='65536'/>"), 3, "fits the type"},
         {ONE("<ssv:Int64 value='9223372036854775808'/>"), 3, "fits the type"},
         {ONE("<ssv:UInt64 value='18446744073709551616'/>"), 3, "fits the type"},
