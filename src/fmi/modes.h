@@ -16,6 +16,7 @@ struct tutti_modes_watch {
     bool is_suspicious; /* an FMU has left other modes */
     bool looks_closely; /* ... or may do so: they are looked at after every call; else after those of a group */
     uint8_t passes;     /* the first ones */
+    uint8_t unread;     /* passes since modes were read */
 };
 
 /* So many passes begin with a close look: an FMU that changes modes mostly does so from the first call on. */
@@ -25,6 +26,7 @@ static inline struct tutti_frame tutti_modes_enter(struct tutti_modes_watch *wat
 {
     struct tutti_frame frame = tutti_call_enter(NULL);
     watch->modes = frame.modes;
+    watch->unread = 0;
     watch->probe = tutti_floating_probe();
     watch->looks_closely = watch->is_suspicious || watch->passes < TUTTI_FIRST_PASSES;
     if (watch->passes < TUTTI_FIRST_PASSES)
@@ -32,13 +34,35 @@ static inline struct tutti_frame tutti_modes_enter(struct tutti_modes_watch *wat
     return frame;
 }
 
-/* Modes that change no results (traps) show here, when it is not known any more who changed them; the next pass will tell. */
+/* A pass of one step, of which there are many: so many of them go by the computation alone, and modes that change no results show only after them. */
+enum { TUTTI_UNREAD_PASSES = 100 };
+
+/* Is this to be one of them? Then there is no frame, and tutti_modes_leave_unread follows. */
+static inline bool tutti_modes_enter_unread(struct tutti_modes_watch *watch)
+{
+    if (watch->is_suspicious || watch->passes < TUTTI_FIRST_PASSES || watch->unread >= TUTTI_UNREAD_PASSES ||
+        tutti_floating_probe() != watch->probe)
+        return false;
+    watch->unread++;
+    watch->looks_closely = false;
+    return true;
+}
+
+static inline void tutti_modes_leave_unread(struct tutti_instance *outer)
+{
+    tutti_call_current = outer;
+}
+
+/* Modes that change no results (traps) show here, when it is not known any more who changed them; the next pass will tell. They are read once: a pass may
+ * be one short step. */
 static inline void tutti_modes_leave(struct tutti_modes_watch *watch, struct tutti_frame frame)
 {
     struct tutti_floating now = tutti_floating_now();
-    watch->is_suspicious = watch->is_suspicious || !tutti_floating_same(&now, &watch->modes);
-    tutti_call_current = NULL;
-    tutti_call_leave(frame);
+    if (__builtin_expect(!tutti_floating_same(&now, &frame.modes), 0)) {
+        watch->is_suspicious = true;
+        tutti_call_restore_modes(NULL, &frame.modes);
+    }
+    tutti_call_current = frame.outer;
 }
 
 /* The close look. Not inlined: it would make a frame of every caller. */

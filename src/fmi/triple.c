@@ -250,10 +250,18 @@ static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_trip
 uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
                            struct tutti_triples_many *many)
 {
-    struct tutti_frame frame = enter(pass);
+    struct tutti_instance *outer = tutti_call_current;
+    bool unread = many->most == 1 && tutti_modes_enter_unread(&pass->watch);
+    struct tutti_frame frame = {0};
+    if (!unread)
+        frame = tutti_modes_enter(&pass->watch);
+    pass->at = TUTTI_TRIPLE_NOWHERE;
     many->made = 0;
     uint32_t at = pass->one_by_one ? run(triples, count, pass, many, true) : run(triples, count, pass, many, false);
-    tutti_modes_leave(&pass->watch, frame);
+    if (unread)
+        tutti_modes_leave_unread(outer);
+    else
+        tutti_modes_leave(&pass->watch, frame);
     return at;
 }
 

@@ -461,10 +461,14 @@ enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran)
     *ran = false;
     if (!loop->runs_lane || loop->master->rank->kept_from < INFINITY || !goes_on(loop))
         return TUTTI_OK;
-    double n = grid->next == t ? (double)grid->next_index : round((t - grid->start) / grid->step);
-    if (!(n >= (double)grid->next_index && n <= (double)grid->last) || tutti_grid_point(grid, (int64_t)n) != t)
-        return TUTTI_OK;
-    *ran = run_lane(loop, (unsigned long)((int64_t)n - grid->next_index) + 1);
+    unsigned long most = 1;
+    if (grid->next != t || grid->next_index > grid->last) {
+        double n = round((t - grid->start) / grid->step);
+        if (!(n >= (double)grid->next_index && n <= (double)grid->last) || tutti_grid_point(grid, (int64_t)n) != t)
+            return TUTTI_OK;
+        most += (unsigned long)((int64_t)n - grid->next_index);
+    }
+    *ran = run_lane(loop, most);
     return *ran ? look_between(loop) : TUTTI_OK;
 }
 

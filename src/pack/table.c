@@ -57,7 +57,7 @@ static bool read_dimensions(const json_t *json, struct tutti_packed_row *row)
     for (size_t i = 0; i < json_array_size(json); i++) {
         const json_t *extent = json_array_get(json, i);
         json_int_t value = json_integer_value(extent);
-        if (!json_is_integer(extent) || value < 0 || (uint64_t)value > most || product * (uint64_t)value > most)
+        if (!json_is_integer(extent) || value < 0 || (uint64_t)value > most / product)
             return false;
         row->dimensions[row->dimension_count++] = (uint64_t)value;
         product *= value > 0 ? (uint64_t)value : 1;

@@ -37,6 +37,7 @@ enum tutti_err tutti_packed_make(struct tutti_packed **out, const char *name, co
     struct tutti_packed *packed = calloc(1, sizeof *packed);
     if (!packed)
         return tutti_fail_memory();
+    packed->points = 1;
     packed->name = tutti_str_copy(name ? name : "");
     enum tutti_err err = packed->name ? tutti_options_make(&packed->options) : tutti_fail_memory();
     if (!err)
@@ -154,7 +155,7 @@ enum tutti_err tutti_packed_begin(struct tutti_packed *packed)
 static enum tutti_err check_step(const struct tutti_packed *packed, double t, double h)
 {
     const struct tutti_rank *rank = &packed->simulation->execution.rank;
-    if (!tutti_time_same(t, rank->t, rank->span))
+    if (t != rank->t && !tutti_time_same(t, rank->t, rank->span))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step from t = %s is asked for, but the instance is at t = %s",
                           packed->name, NUMBER(t), NUMBER(rank->t));
     if (!(h > 0) || !isfinite(t + h))
@@ -197,13 +198,43 @@ static double own_point(const struct tutti_packed *packed, double t)
 {
     const struct tutti_execution *execution = &packed->simulation->execution;
     const struct tutti_grid *grid = &execution->loop.communication;
-    if (tutti_time_same(t, grid->next, execution->rank.span))
+    if (t == grid->next || tutti_time_same(t, grid->next, execution->rank.span))
         return grid->next;
     double n = round((t - grid->start) / grid->step);
     if (!(n >= 0 && n <= (double)grid->last))
         return t;
     double point = tutti_grid_point(grid, (int64_t)n);
     return tutti_time_same(t, point, execution->rank.span) ? point : t;
+}
+
+/* Units with steps of their own take what was set when they begin one. */
+static bool has_pending(const struct tutti_rank *rank)
+{
+    bool has = false;
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        has = has || rank->own[m]->now.has_pending;
+    return has;
+}
+
+/* Most steps of an importer are one of the lane, with nothing else to do, and may be shorter than a look around would be. */
+static enum tutti_err advance(struct tutti_packed *packed, double t)
+{
+    struct tutti_execution *execution = &packed->simulation->execution;
+    struct tutti_rank *rank = &execution->rank;
+    if (!packed->sets && t < rank->times.stop) {
+        bool ran = false;
+        TRY(tutti_loop_run_to(&execution->loop, t, &ran));
+        if (ran && rank->t == t)
+            return TUTTI_OK;
+        execution->loop.halt_at = t;
+        enum tutti_err err = ran ? TUTTI_OK : tutti_simulation_step(packed->simulation); /* a pass may have stopped */
+        execution->loop.halt_at = INFINITY;
+        if (err || rank->t == t || rank->ended)
+            return err;
+    }
+    TRY(tutti_simulation_advance(packed->simulation, t));
+    packed->sets = packed->sets && has_pending(rank);
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h, struct tutti_packed_step *step)
@@ -219,8 +250,7 @@ enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h
     move_stop(packed, end);
     tutti_packed_forget(packed);
     bool looks = packed->ends_at_events && rank->watches; /* else there are none */
-    enum tutti_err err = looks ? advance_to_event(packed, end, &step->event)
-                               : tutti_simulation_advance(packed->simulation, end);
+    enum tutti_err err = looks ? advance_to_event(packed, end, &step->event) : advance(packed, end);
     if (err)
         packed->stage = TUTTI_PACKED_ENDED;
     step->t = rank->t == end ? t + h : rank->t;

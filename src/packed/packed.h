@@ -40,7 +40,8 @@ struct tutti_packed_unit {
     uint32_t *variables;
     size_t count;
     struct tutti_signals signals;
-    bool laid, fresh; /* laid: `signals` are; fresh: they have the values of this point */
+    bool laid;           /* `signals` are */
+    unsigned long point; /* ... and have the values of this one, of packed->points */
 };
 
 enum tutti_packed_stage {
@@ -71,6 +72,7 @@ struct tutti_packed {
     size_t unit_count;
     enum tutti_packed_stage stage;
     bool started;                            /* the simulation is, with all that was given (PK1) */
+    bool sets;                               /* something was set since the last step */
     bool has_start, has_stop, has_tolerance; /* the importer gave it */
     double start, stop, tolerance;
     struct tutti_parcel bytes; /* of the state `serialised`; NULL: of none */
@@ -80,14 +82,23 @@ struct tutti_packed {
     bool in_event_mode;
     struct tutti_equations *equations;     /* Model Exchange; NULL: not started */
     struct tutti_directional *directional; /* NULL: never asked for */
-    unsigned long points;                  /* so many were left */
+    unsigned long points;                  /* so many were left; from 1 on */
     struct tutti_arena arena;
 };
 
-/* STATE for a call out of order, naming it. */
-TUTTI_CHECKED enum tutti_err tutti_packed_check(const struct tutti_packed *packed, unsigned stages, const char *call);
+/* The error for a call out of order. */
+enum tutti_err tutti_packed_refuse(const struct tutti_packed *packed, const char *call);
+/* STATE for one, naming it. */
 #define TUTTI_PACKED_IN(stage) (1u << (stage))
+TUTTI_CHECKED static inline enum tutti_err tutti_packed_check(const struct tutti_packed *packed, unsigned stages,
+                                                              const char *call)
+{
+    return stages & TUTTI_PACKED_IN(packed->stage) ? TUTTI_OK : tutti_packed_refuse(packed, call);
+}
 /* What was read of units is of another point. */
-void tutti_packed_forget(struct tutti_packed *packed);
+static inline void tutti_packed_forget(struct tutti_packed *packed)
+{
+    packed->points++;
+}
 
 #endif

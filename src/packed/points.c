@@ -44,6 +44,7 @@ enum tutti_err tutti_packed_restore(struct tutti_packed *packed, const void *fro
     tutti_packed_forget(packed);
     TRY(tutti_simulation_restore(packed->simulation, state->point));
     packed->in_event_mode = state->in_event_mode;
+    packed->sets = true; /* what was set there and not taken */
     if (packed->equations)
         tutti_equations_return(packed);
     return TUTTI_OK;

@@ -161,7 +161,7 @@ static enum tutti_err refresh(struct tutti_packed *packed, struct tutti_packed_u
     if (!unit->laid)
         TRY(lay_out(packed, source, unit));
     TRY(tutti_unit_get(source, &unit->signals));
-    unit->fresh = true;
+    unit->point = packed->points;
     return TUTTI_OK;
 }
 
@@ -245,7 +245,7 @@ enum tutti_err tutti_packed_get(struct tutti_packed *packed, uint32_t reference,
     if (packed->exchange)
         TRY(tutti_equations_evaluate(packed));
     struct tutti_packed_unit *unit = &packed->units[variable->unit];
-    if (!unit->fresh)
+    if (unit->point != packed->points)
         TRY(refresh(packed, unit));
     if (!variable->plain || is_small_item(variable, type))
         return show_all(packed, variable, type, values);
@@ -349,6 +349,7 @@ static enum tutti_err put(struct tutti_packed *packed, const struct tutti_packed
     TRY(stage(packed, variable, end));
     if (packed->exchange && variable->row->moves) /* PK4: it is a part of the point */
         return tutti_unit_set(rank->members[end->component].unit, &end->set->signals);
+    packed->sets = true;
     tutti_pending_set_mark(end->set, rank);
     return TUTTI_OK;
 }
@@ -443,7 +444,8 @@ enum tutti_err tutti_packed_hand_over(struct tutti_packed *packed)
     for (size_t u = 0; u < packed->unit_count; u++) { /* units may have changed their places */
         if (packed->units[u].laid)
             tutti_signals_fini(&packed->units[u].signals);
-        packed->units[u].laid = packed->units[u].fresh = false;
+        packed->units[u].laid = false;
+        packed->units[u].point = 0;
     }
     for (size_t i = 0; i < packed->table.count; i++) {
         struct tutti_packed_variable *variable = &packed->variables[i];
