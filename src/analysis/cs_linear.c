@@ -126,6 +126,67 @@ static enum tutti_err find_all(struct search *s)
     return TUTTI_OK;
 }
 
+/* ---- rows ---- */
+
+/* By adjoint derivatives a row costs what a column costs by directional ones: is that less, with one more for the check? */
+static bool prefers_rows(const struct search *s)
+{
+    const struct tutti_linear *linear = &s->own->linear;
+    bool columns = s->unit->can & TUTTI_CAN_DIRECTIONAL;
+    return tutti_instance_has_adjoint(s->unit->instance) &&
+           (!columns || linear->output_count + 1 < (size_t)s->colouring.colour_count);
+}
+
+/* D times a vector of ones, by rows and by a directional derivative. */
+static enum tutti_err check_rows(struct search *s)
+{
+    const struct tutti_linear *linear = &s->own->linear;
+    const struct tutti_pattern *pattern = &linear->patterns[TUTTI_LINEAR_D];
+    double *sums = s->behind, *sizes = s->moved;
+    if (!(s->unit->can & TUTTI_CAN_DIRECTIONAL))
+        return TUTTI_OK;
+    memset(sums, 0, linear->output_count * sizeof *sums);
+    memset(sizes, 0, linear->output_count * sizeof *sizes);
+    for (size_t c = 0; c < linear->input_count; c++) {
+        s->seed[c] = 1;
+        for (int32_t e = pattern->starts[c]; e < pattern->starts[c + 1]; e++) {
+            sums[pattern->rows[e]] += linear->values[TUTTI_LINEAR_D][e];
+            sizes[pattern->rows[e]] += fabs(linear->values[TUTTI_LINEAR_D][e]);
+        }
+    }
+    TRY(by_directional(s));
+    for (size_t r = 0; r < linear->output_count; r++)
+        if (!(fabs(sums[r] - s->product[r]) <= 1e-6 * fmax(sizes[r], fabs(s->product[r]))))
+            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                              "%s: its adjoint derivatives and its directional derivatives contradict each other",
+                              s->unit->name);
+    return TUTTI_OK;
+}
+
+/* UNSUPPORTED: columns will have to do. */
+static enum tutti_err find_rows(struct search *s)
+{
+    const struct tutti_cs_linear *own = s->own;
+    const struct tutti_linear *linear = &own->linear;
+    const struct tutti_pattern *pattern = &linear->patterns[TUTTI_LINEAR_D];
+    for (int32_t r = 0; r < (int32_t)linear->output_count; r++) {
+        memset(s->seed, 0, linear->output_count * sizeof *s->seed);
+        s->seed[r] = 1;
+        TRY(tutti_instance_get_adjoint(s->unit->instance, own->outputs.references, own->outputs.count,
+                                       own->inputs.references, own->inputs.count, s->seed, linear->output_count,
+                                       s->product, linear->input_count));
+        for (size_t c = 0; c < linear->input_count; c++) {
+            if (!isfinite(s->product[c]))
+                return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: an adjoint derivative is not a finite number",
+                                  s->unit->name);
+            for (int32_t e = pattern->starts[c]; e < pattern->starts[c + 1]; e++)
+                if (pattern->rows[e] == r)
+                    linear->values[TUTTI_LINEAR_D][e] = s->product[c];
+        }
+    }
+    return check_rows(s);
+}
+
 /* May a short step be tried? */
 static enum tutti_err prepare_differences(struct search *s)
 {
@@ -161,6 +222,11 @@ static enum tutti_err find_d(struct search *s)
     if (tutti_pattern_entries(&linear->patterns[TUTTI_LINEAR_D]) == 0)
         return TUTTI_OK;
     bool scalars = own->inputs.size == own->inputs.count && own->outputs.size == own->outputs.count;
+    if (scalars && prefers_rows(s)) {
+        enum tutti_err err = find_rows(s);
+        if (err != TUTTI_ERR_UNSUPPORTED)
+            return err;
+    }
     if (scalars && (s->unit->can & TUTTI_CAN_DIRECTIONAL)) {
         enum tutti_err err = find_all(s);
         if (err != TUTTI_ERR_UNSUPPORTED)

@@ -82,6 +82,10 @@ struct tutti_binding {
                                          size_t unknown_count, const uint32_t *knowns, size_t known_count,
                                          const double *seed, size_t seed_count, double *sensitivity,
                                          size_t sensitivity_count);
+    /* The same for sensitivity = transposed d(unknowns)/d(knowns) * seed. NULL: the version has none, or the FMU is in another process. */
+    enum tutti_status (*get_adjoint)(struct tutti_instance *instance, const uint32_t *unknowns, size_t unknown_count,
+                                     const uint32_t *knowns, size_t known_count, const double *seed, size_t seed_count,
+                                     double *sensitivity, size_t sensitivity_count);
     /* `step` is filled in for a step that ended at t + h; whatever else the call itself says goes there. Nothing may
      * follow the call into the FMU here (the compiler makes a jump of it): see after_step. */
     enum tutti_status (*do_step)(struct tutti_instance *instance, double t, double h, bool no_going_back,

@@ -211,6 +211,14 @@ static enum tutti_status get_directional(struct tutti_instance *in, const uint32
                     sensitivity, sensitivity_count);
 }
 
+static enum tutti_status get_adjoint(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
+                                     const uint32_t *knowns, size_t known_count, const double *seed, size_t seed_count,
+                                     double *sensitivity, size_t sensitivity_count)
+{
+    return CALL_FMU(in, fmi3GetAdjointDerivative, unknowns, unknown_count, knowns, known_count, seed, seed_count,
+                    sensitivity, sensitivity_count);
+}
+
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
                                  struct tutti_step *step)
 {
@@ -390,7 +398,8 @@ static const char *type_word(enum tutti_type type)
     [TUTTI_CALL_UPDATE_DISCRETE] = "fmi3UpdateDiscreteStates", [TUTTI_CALL_ENTER_STEP] = "fmi3EnterStepMode",          \
     [TUTTI_CALL_ENTER_CONTINUOUS] = "fmi3EnterContinuousTimeMode", [TUTTI_CALL_SET] = "fmi3Set",                       \
     [TUTTI_CALL_GET] = "fmi3Get", [TUTTI_CALL_GET_OUTPUT_DERIVATIVES] = "fmi3GetOutputDerivatives",                    \
-    [TUTTI_CALL_GET_DIRECTIONAL] = "fmi3GetDirectionalDerivative", [TUTTI_CALL_DO_STEP] = "fmi3DoStep",                \
+    [TUTTI_CALL_GET_DIRECTIONAL] = "fmi3GetDirectionalDerivative",                                                     \
+    [TUTTI_CALL_GET_ADJOINT] = "fmi3GetAdjointDerivative", [TUTTI_CALL_DO_STEP] = "fmi3DoStep",                        \
     [TUTTI_CALL_COUNT_STATES] = "fmi3GetNumberOfContinuousStates", [TUTTI_CALL_SET_TIME] = "fmi3SetTime",              \
     [TUTTI_CALL_SET_STATES] = "fmi3SetContinuousStates", [TUTTI_CALL_GET_STATES] = "fmi3GetContinuousStates",          \
     [TUTTI_CALL_GET_DERIVATIVES] = "fmi3GetContinuousStateDerivatives",                                                \
@@ -453,6 +462,7 @@ const struct tutti_binding tutti_binding_fmi3 = {
     .get = get,
     .get_output_derivatives = get_output_derivatives,
     .get_directional = get_directional,
+    .get_adjoint = get_adjoint,
     .do_step = do_step,
     .enter_event = enter_event,
     .update_discrete = update_discrete,

@@ -428,6 +428,16 @@ enum tutti_err tutti_instance_get_output_derivatives(struct tutti_instance *in, 
     return TUTTI_OK;
 }
 
+/* A function that nothing depends on, and that FMUs claim to have without ever having tried it. */
+static enum tutti_err conclude_derivatives(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)
+{
+    if (status != TUTTI_STATUS_ERROR && status != TUTTI_STATUS_DISCARD)
+        return tutti_call_conclude(in, call, status);
+    tutti_call_refused(in, status == TUTTI_STATUS_ERROR ? "returned Error" : "returned Discard");
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): %s", in->options.name, in->library->file,
+                      tutti_instance_refusal(in));
+}
+
 enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
                                               const uint32_t *knowns, size_t known_count, const double *seed,
                                               size_t seed_count, double *sensitivity, size_t sensitivity_count)
@@ -438,12 +448,25 @@ enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const u
     enum tutti_status status = in->binding->get_directional(in, unknowns, unknown_count, knowns, known_count, seed,
                                                             seed_count, sensitivity, sensitivity_count);
     tutti_call_leave(frame);
-    if (status != TUTTI_STATUS_ERROR && status != TUTTI_STATUS_DISCARD)
-        return tutti_call_conclude(in, TUTTI_CALL_GET_DIRECTIONAL, status);
-    /* A function that nothing depends on, and that FMUs claim to have without ever having tried it. */
-    tutti_call_refused(in, status == TUTTI_STATUS_ERROR ? "returned Error" : "returned Discard");
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): %s", in->options.name, in->library->file,
-                      tutti_instance_refusal(in));
+    return conclude_derivatives(in, TUTTI_CALL_GET_DIRECTIONAL, status);
+}
+
+bool tutti_instance_has_adjoint(const struct tutti_instance *in)
+{
+    return (in->can & TUTTI_CAN_ADJOINT) && in->binding->get_adjoint;
+}
+
+enum tutti_err tutti_instance_get_adjoint(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
+                                          const uint32_t *knowns, size_t known_count, const double *seed,
+                                          size_t seed_count, double *sensitivity, size_t sensitivity_count)
+{
+    TRY(tutti_call_need(in, TUTTI_CAN_ADJOINT, "adjoint derivatives"));
+    TRY(tutti_call_begin(in, TUTTI_CALL_GET_ADJOINT));
+    struct tutti_frame frame = tutti_call_enter(in);
+    enum tutti_status status = in->binding->get_adjoint(in, unknowns, unknown_count, knowns, known_count, seed,
+                                                        seed_count, sensitivity, sensitivity_count);
+    tutti_call_leave(frame);
+    return conclude_derivatives(in, TUTTI_CALL_GET_ADJOINT, status);
 }
 
 enum tutti_err tutti_instance_terminate(struct tutti_instance *in)

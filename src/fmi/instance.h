@@ -78,6 +78,13 @@ TUTTI_CHECKED enum tutti_err tutti_instance_get_directional(struct tutti_instanc
                                                             size_t known_count, const double *seed, size_t seed_count,
                                                             double *sensitivity, size_t sensitivity_count);
 
+/* sensitivity = transposed d(unknowns)/d(knowns) * seed (3.0), for an instance that has them. */
+bool tutti_instance_has_adjoint(const struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tutti_instance_get_adjoint(struct tutti_instance *instance, const uint32_t *unknowns,
+                                                        size_t unknown_count, const uint32_t *knowns,
+                                                        size_t known_count, const double *seed, size_t seed_count,
+                                                        double *sensitivity, size_t sensitivity_count);
+
 /* `no_going_back`: no state before t will be restored any more. */
 TUTTI_CHECKED enum tutti_err tutti_instance_do_step(struct tutti_instance *instance, double t, double h,
                                                     bool no_going_back, struct tutti_step *step);

@@ -84,6 +84,7 @@ enum tutti_state {
     X(SET_INPUT_DERIVATIVES, "set input derivatives")                                                                  \
     X(GET_OUTPUT_DERIVATIVES, "get output derivatives")                                                                \
     X(GET_DIRECTIONAL, "get directional derivatives")                                                                  \
+    X(GET_ADJOINT, "get adjoint derivatives")                                                                          \
     X(DO_STEP, "do a step")                                                                                            \
     X(SET_CLOCKS, "activate clocks")                                                                                   \
     X(GET_CLOCKS, "get clocks")                                                                                        \

@@ -6,6 +6,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import unittest
 import zipfile
 
@@ -631,6 +632,76 @@ class Refusals(LinearizeTest):
             outcome = self.tutti("linearize", kit_fmu("Faulty", version), "-o", "out.json", status=1,
                                  env={"KIT_FAULT": f"discard {call}"})
             self.assertRegex(outcome.err, "the FMU discards a point next to t = 0, where it is linearised")
+
+
+# y = sum of (k + 1) u_k. Columns one by one are refused; the sum of all, and rows, are not. LIES: the row is wrong.
+ROW_INPUTS = 6
+ROW = f"""<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="Row" instantiationToken="row">
+  <CoSimulation modelIdentifier="Row" canHandleVariableCommunicationStepSize="true" providesDirectionalDerivatives="true" providesAdjointDerivatives="true"
+                canGetAndSetFMUState="true"/>
+  <ModelVariables>
+    <Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
+    {"".join(f'<Float64 name="u{k}" valueReference="{k + 1}" causality="input" variability="continuous" start="0"/>' for k in range(ROW_INPUTS))}
+    <Float64 name="y" valueReference="9" causality="output" variability="continuous"/>
+  </ModelVariables>
+  <ModelStructure><Output valueReference="9"/><InitialUnknown valueReference="9"/></ModelStructure>
+</fmiModelDescription>
+"""
+ROW_BUILD = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiBuildDescription fmiVersion="3.0"><BuildConfiguration modelIdentifier="Row"><SourceFileSet language="C99">
+<SourceFile name="row.c"/>@LIES@</SourceFileSet></BuildConfiguration></fmiBuildDescription>
+"""
+ROW_C = r"""#include "fmi3Functions.h"
+#include <stdlib.h>
+#include <string.h>
+#ifndef LIES
+#define LIES 1
+#endif
+struct row { double u[7]; };
+const char *fmi3GetVersion(void) { return fmi3Version; }
+fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String path, fmi3Boolean v, fmi3Boolean l, fmi3Boolean e, fmi3Boolean r,
+ const fmi3ValueReference q[], size_t nq, fmi3InstanceEnvironment env, fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback u)
+{ return calloc(1, sizeof(struct row)); }
+void fmi3FreeInstance(fmi3Instance c) { free(c); }
+fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String l[]) { return fmi3OK; }
+fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean td, fmi3Float64 t, fmi3Float64 a, fmi3Boolean sd, fmi3Float64 s) { return fmi3OK; }
+fmi3Status fmi3ExitInitializationMode(fmi3Instance c) { return fmi3OK; }
+fmi3Status fmi3Terminate(fmi3Instance c) { return fmi3OK; }
+fmi3Status fmi3Reset(fmi3Instance c) { return fmi3OK; }
+fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *s) { if (!*s) *s = malloc(sizeof(struct row)); memcpy(*s, c, sizeof(struct row)); return fmi3OK; }
+fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState s) { memcpy(c, s, sizeof(struct row)); return fmi3OK; }
+fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *s) { free(*s); *s = NULL; return fmi3OK; }
+fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3Float64 v[], size_t nv)
+{ struct row *m = c; for (size_t i = 0; i < n; i++) { v[i] = vr[i] < 7 ? m->u[vr[i]] : 0; for (int k = 1; vr[i] == 9 && k < 7; k++) v[i] += k * m->u[k]; } return fmi3OK; }
+fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Float64 v[], size_t nv)
+{ for (size_t i = 0; i < n; i++) ((struct row *)c)->u[vr[i]] = v[i]; return fmi3OK; }
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference u[], size_t nu, const fmi3ValueReference k[], size_t nk,
+ const fmi3Float64 seed[], size_t ns, fmi3Float64 out[], size_t no)
+{ double sum = 0, all = 1; for (size_t i = 0; i < nk; i++) { sum += k[i] * seed[i]; all *= seed[i]; } out[0] = sum; return all == 1 && nk == 6 ? fmi3OK : fmi3Error; }
+fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference u[], size_t nu, const fmi3ValueReference k[], size_t nk,
+ const fmi3Float64 seed[], size_t ns, fmi3Float64 out[], size_t no)
+{ for (size_t i = 0; i < nk; i++) out[i] = LIES * (double)k[i] * seed[0]; return fmi3OK; }
+fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean n, fmi3Boolean *ev, fmi3Boolean *term, fmi3Boolean *early, fmi3Float64 *last)
+{ *ev = *term = *early = 0; *last = t + h; return fmi3OK; }
+"""
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Adjoint(CommandTest):
+    def test_a_row_is_cheaper_than_columns(self):
+        """One output of six inputs: its row, by an adjoint derivative; one that contradicts the directional derivatives is not believed."""
+        for lies, exact in (("", True), ('<PreprocessorDefinition name="LIES" value="2"/>', False)):
+            with zipfile.ZipFile(self.path("row.fmu"), "w") as archive:
+                archive.writestr("modelDescription.xml", ROW)
+                archive.writestr("sources/buildDescription.xml", ROW_BUILD.replace("@LIES@", lies))
+                archive.writestr("sources/row.c", ROW_C)
+            self.tutti("compile", "row.fmu", "--quiet")
+            self.tutti("linearize", "row.fmu", "-o", "row.json")
+            with open(self.path("row.json"), encoding="utf-8") as file:
+                told = json.load(file)
+            self.assertEqual(told["exact"], exact)
+            np.testing.assert_allclose(told["D"]["values"], [1, 2, 3, 4, 5, 6], rtol=EXACT if exact else 1e-6)
 
 
 if __name__ == "__main__":
