@@ -167,7 +167,9 @@ enum tutti_err tutti_fail_unsaid(enum tutti_err err, unsigned long before, const
 void tutti_failure_keep(struct tutti_failure *failure, enum tutti_err err)
 {
     failure->err = err;
-    snprintf(failure->message, sizeof failure->message, "%s", err ? tutti_err_message() : "");
+    failure->message[0] = '\0';
+    if (err)
+        snprintf(failure->message, sizeof failure->message, "%s", tutti_err_message());
     failure->about = tutti_err_about();
 }
 

@@ -415,6 +415,9 @@ static enum tutti_err settle_times(struct tutti_estimation *e)
 
 static enum tutti_err estimate(struct tutti_estimation *e)
 {
+    if (e->options.mpi)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "a search makes its runs one after the other, in one process: start it without mpiexec");
     TRY(check_files(&e->options));
     TRY(read_fits(e));
     TRY(settle_times(e));

@@ -52,7 +52,7 @@
 #include "serve/address.h"
 
 enum {
-    TUTTI_NODE_PROTOCOL = 3,
+    TUTTI_NODE_PROTOCOL = 4,
     TUTTI_NODE_PIECE = 1 << 20,   /* bytes of a file in one message */
     TUTTI_NODE_AHEAD = 8,         /* pieces that may be on their way */
     TUTTI_NODE_LARGEST = 1 << 26, /* bytes of a message; a peer that sends more is cut off */
