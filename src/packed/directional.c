@@ -117,6 +117,7 @@ static enum where find_place(const struct tutti_packed *packed, const struct tut
     const struct tutti_directional *own = packed->directional;
     const struct tutti_var *var = &desc_of(packed, end->component)->vars[end->variable];
     enum where where = NOWHERE;
+    *place = 0;
     if (packed->exchange && find_state(packed, end, !known, place)) {
         where = known ? STATE : DERIVATIVE;
     } else if (tutti_signal_is_real(var) && var->causality == (known ? TUTTI_INPUT : TUTTI_OUTPUT)) {

@@ -171,18 +171,21 @@ static bool is_small_item(const struct tutti_packed_variable *variable, enum tut
     return variable->row->type == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT32;
 }
 
-static enum tutti_err find(struct tutti_packed *packed, uint32_t reference, enum tutti_type type,
-                           struct tutti_packed_variable **out)
+/* NULL, with an error of ARGUMENT: there is none. */
+static struct tutti_packed_variable *find(struct tutti_packed *packed, uint32_t reference, enum tutti_type type)
 {
-    if (reference == 0 || reference > packed->table.count)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable with value reference %u", packed->name,
+    if (reference == 0 || reference > packed->table.count) {
+        (void)!tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable with value reference %u", packed->name,
                           reference);
-    *out = &packed->variables[reference - 1];
-    enum tutti_type own = (*out)->row->type;
-    bool same = own == type || (own == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT64) || is_small_item(*out, type);
-    return same ? TUTTI_OK
-                : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is of type %s, not %s", packed->name, (*out)->row->name,
-                             tutti_type_name(own), tutti_type_name(type));
+        return NULL;
+    }
+    struct tutti_packed_variable *variable = &packed->variables[reference - 1];
+    enum tutti_type own = variable->row->type;
+    if (own == type || (own == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT64) || is_small_item(variable, type))
+        return variable;
+    (void)!tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is of type %s, not %s", packed->name, variable->row->name,
+                      tutti_type_name(own), tutti_type_name(type));
+    return NULL;
 }
 
 size_t tutti_packed_size(const struct tutti_packed *packed, uint32_t reference)
@@ -232,12 +235,13 @@ enum tutti_err tutti_packed_get(struct tutti_packed *packed, uint32_t reference,
 {
     const unsigned stages = TUTTI_PACKED_IN(TUTTI_PACKED_INITIALISING) | TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING) |
                             TUTTI_PACKED_IN(TUTTI_PACKED_ENDED);
-    struct tutti_packed_variable *variable;
     if (reference == 0 && type == TUTTI_TYPE_FLOAT64 && packed->simulation) {
         *(double *)values = tutti_packed_time(packed);
         return TUTTI_OK;
     }
-    TRY(find(packed, reference, type, &variable));
+    struct tutti_packed_variable *variable = find(packed, reference, type);
+    if (!variable)
+        return TUTTI_ERR_ARGUMENT;
     TRY(tutti_packed_check(packed, stages, "reading a value"));
     TRY(tutti_packed_need(packed));
     if (variable->end_count == 0)
@@ -374,8 +378,9 @@ static enum tutti_err check_set(const struct tutti_packed *packed, const struct 
 enum tutti_err tutti_packed_set(struct tutti_packed *packed, uint32_t reference, enum tutti_type type,
                                 const void *values)
 {
-    struct tutti_packed_variable *variable;
-    TRY(find(packed, reference, type, &variable));
+    struct tutti_packed_variable *variable = find(packed, reference, type);
+    if (!variable)
+        return TUTTI_ERR_ARGUMENT;
     TRY(check_set(packed, variable));
     TRY(keep(variable, type, values));
     if (packed->stage <= TUTTI_PACKED_INITIALISING) {
