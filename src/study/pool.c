@@ -151,11 +151,12 @@ static enum tutti_err take_records(struct pool *pool, struct worker *worker)
         records++;
         TRY(pool->order->done(pool->order->context, record));
     }
+    if (records == 0)
+        return TUTTI_OK;
     memmove(worker->in.bytes, worker->in.bytes + at, worker->in.size - at);
     worker->in.size -= at;
     worker->heard += records;
-    if (records > 0)
-        look_ahead(worker, records);
+    look_ahead(worker, records);
     return TUTTI_OK;
 }
 

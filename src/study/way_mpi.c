@@ -155,7 +155,8 @@ static enum tutti_err hear(void *self, unsigned worker, struct tutti_parcel *in,
         inbox->closed = !*open;
     } else {
         TRY(empty_letter_box(fleet));
-        tutti_parcel_put_bytes(in, inbox->came.bytes, inbox->came.size);
+        if (inbox->came.size > 0)
+            tutti_parcel_put_bytes(in, inbox->came.bytes, inbox->came.size);
         tutti_parcel_reset(&inbox->came);
         *open = !inbox->closed;
     }
