@@ -8,7 +8,6 @@
 #include "base/number.h"
 #include "rank/agree.h"
 #include "rank/settle.h"
-#include "rank/ticks_inside.h"
 
 /* ---- intervals ---- */
 

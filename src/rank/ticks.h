@@ -106,8 +106,25 @@ struct tutti_ticks {
     bool steady; /* ... nor changes when another one ticks */
 };
 
+static inline const struct tutti_desc *tutti_ticking_desc(const struct tutti_ticking_unit *unit)
+{
+    return unit->member->unit->fmu->desc;
+}
+
+static inline bool tutti_ticking_is_scheduled(const struct tutti_ticking_unit *unit)
+{
+    return unit->member->unit->kind->interface == TUTTI_SE;
+}
+
+static inline const char *tutti_ticking_name(const struct tutti_ticking_unit *unit, uint32_t clock)
+{
+    return tutti_ticking_desc(unit)->vars[unit->clocks[clock].variable].name;
+}
+
 /* Makes rank->ticks if any unit has clocks; with units configured and wires laid out. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_open(struct tutti_rank *rank);
+/* For that: what is done at ticks is done in calls of this unit's FMU. */
+void tutti_ticks_listen(struct tutti_ticking_unit *unit);
 /* An own unit was made anew. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_renew(struct tutti_rank *rank, struct tutti_member *member);
 /* An own unit is in initialisation mode, and about to leave it: its clocks are asked for, and told, their intervals. */

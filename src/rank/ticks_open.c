@@ -2,7 +2,7 @@
 /* Which clocks units have, what makes them tick, and what is set and read at ticks: all that is known before a run begins. */
 #include <math.h>
 
-#include "rank/ticks_inside.h"
+#include "rank/ticks.h"
 
 static uint32_t count_clocks(const struct tutti_desc *desc)
 {

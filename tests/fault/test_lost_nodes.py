@@ -16,7 +16,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import PATIENCE, kit_fmu, wait_until  # noqa: E402
-from nodes import NodesTest, children  # noqa: E402
+from nodes import PROTOCOL, NodesTest, children  # noqa: E402
 from systems import connect  # noqa: E402
 from zmq_peer import DEALER, RCVTIMEO, ROUTER, Socket, public_key, read_key  # noqa: E402
 
@@ -161,7 +161,7 @@ class Lost(NodesTest):
         a, b = self.node("a"), self.node("b")
         process = self.start("run", *PLACED, "--interface", "me", "--solver", "rk4", "--solver-step", "1e-10", "--stop",
                              "1", "--step", "1", *self.on(a, b), "--quiet")
-        self.assertTrue(wait_until(lambda: self.result_path.exists()))
+        self.assertTrue(wait_until(lambda: a.has_computed(1) or b.has_computed(1)))  # more than a start takes
         process.send_signal(signal.SIGINT)
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 130, outcome.err)
@@ -269,7 +269,7 @@ class Strangers(NodesTest):
         self.addCleanup(connection.close)
         return connection
 
-    def hello(self, protocol=3, version=None, order=ORDER, magic="tutti"):
+    def hello(self, protocol=PROTOCOL, version=None, order=ORDER, magic="tutti"):
         return number(HELLO) + text(magic) + number(protocol) + text(version or self.version) + order
 
     def peer(self, node):

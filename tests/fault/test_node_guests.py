@@ -12,7 +12,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import PATIENCE, TUTTI, kit_fmu, wait_until  # noqa: E402
-from nodes import NodesTest  # noqa: E402
+from nodes import PROTOCOL, NodesTest  # noqa: E402
 from zmq_peer import DEALER, Socket, public_key, read_key  # noqa: E402
 
 DAHLQUIST, FAULTY = kit_fmu("Dahlquist", "2"), kit_fmu("Faulty", "2")
@@ -33,7 +33,7 @@ class Crowds(NodesTest):
         self.two, _ = self.keys("two")
         self.host, self.host_public = self.keys("host")
         version = self.tutti("--version").out.split()[1]
-        self.hello = struct.pack("<I", 1) + text("tutti") + struct.pack("<I", 3) + text(version) + struct.pack(
+        self.hello = struct.pack("<I", 1) + text("tutti") + struct.pack("<I", PROTOCOL) + text(version) + struct.pack(
             "=Q", 0x0102030405060708)
 
     def secured(self, *options):

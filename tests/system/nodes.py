@@ -20,6 +20,9 @@ def children(pid):
     return found
 
 
+PROTOCOL = 4  # of nodes, which both sides must speak (conduct/node/messages.h)
+
+
 class Node:
     """A `tutti node` that listens."""
 
@@ -49,6 +52,14 @@ class Node:
     def workers(self):
         """The processes that FMUs run in. Each is the child of one that the node starts, and that watches over it."""
         return [worker for keeper in children(self.process.pid) for worker in children(keeper) or [keeper]]
+
+    def has_computed(self, seconds):
+        """Has a worker taken so many seconds of a processor?"""
+        ticks = 0
+        for worker in self.workers():
+            with contextlib.suppress(OSError):
+                ticks = max(ticks, int(pathlib.Path(f"/proc/{worker}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11]))
+        return ticks > seconds * os.sysconf("SC_CLK_TCK")
 
     def files(self):
         """What its cache holds, by hash."""
