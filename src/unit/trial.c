@@ -580,6 +580,30 @@ static enum tutti_err try_parameters(const struct trial *trial)
     return judge(trial, err, TUTTI_FINDING_WARNING, "reading parameters fails");
 }
 
+/* ---- Scheduled Execution ---- */
+
+/* Each partition once, at the start, in the order of the description. */
+static enum tutti_err compute_partitions(const struct trial *trial, struct walk *walk)
+{
+    const struct tutti_desc *desc = trial->fmu->desc;
+    TRY(begin(trial, false, walk));
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].type == TUTTI_TYPE_CLOCK && desc->vars[v].causality == TUTTI_INPUT)
+            TRY(tutti_instance_activate(walk->unit->instance, desc->vars[v].reference, walk->t));
+    return walk->unit->kind->terminate(walk->unit);
+}
+
+static enum tutti_err try_partitions(struct trial *trial)
+{
+    struct walk walk = {0};
+    enum tutti_err err = compute_partitions(trial, &walk);
+    end(&walk);
+    if (err)
+        return judge(trial, err, TUTTI_FINDING_ERROR, "it does not run");
+    TRY(try_parameters(trial));
+    return try_starts(trial);
+}
+
 /* ---- all of it ---- */
 
 static void set_times(struct trial *trial)
@@ -604,6 +628,8 @@ static enum tutti_err try_interface(struct trial *trial)
 {
     struct walk walk = {0};
     set_times(trial);
+    if (trial->interface == TUTTI_SE)
+        return try_partitions(trial);
     enum tutti_err err = run_plainly(trial, &walk);
     end(&walk);
     if (err)
@@ -621,7 +647,7 @@ static enum tutti_err try_interface(struct trial *trial)
 enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct tutti_setting *settings, size_t count,
                            struct tutti_findings *findings, const struct tutti_log *notes)
 {
-    static const enum tutti_interface_kind kinds[] = {TUTTI_CS, TUTTI_ME};
+    static const enum tutti_interface_kind kinds[] = {TUTTI_CS, TUTTI_ME, TUTTI_SE};
     enum tutti_err err = TUTTI_OK;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !err; k++) {
         const struct tutti_unit_kind *kind = NULL;

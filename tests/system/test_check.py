@@ -126,6 +126,14 @@ class Check(CommandTest):
         told = json.loads(self.tutti("check", "nothing.fmu", "--json", status=1).out)
         self.assertEqual([(one["severity"], one["file"], one["line"], one["units"]) for one in told["findings"]], [("error", None, None, [])])
 
+    def test_partitions_on_trial(self):
+        """Scheduled Execution: each is computed once."""
+        self.tutti("check", "--run", kit_fmu("PI", "3"))
+        clock = '<Clock name="tick"'
+        fmu = self.altered(kit_fmu("PI", "3"), (clock, '<Clock name="none" valueReference="99" causality="input" intervalVariability="triggered"/>' + clock))
+        outcome = self.tutti("check", "--run", fmu, status=1)
+        self.assertRegex(outcome.out, "error: .*: Scheduled Execution: it does not run: .*value reference 99 is no input clock")
+
     def test_what_fmus_print_is_no_finding(self):
         outcome = self.tutti("check", "--run", "--json", kit_fmu("Faulty", "2"), env={"KIT_FAULT": "print DoStep"}, status=None)
         self.assertIn("DoStep prints", outcome.err)
