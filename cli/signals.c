@@ -170,13 +170,19 @@ static void end_hung(size_t thread)
     _exit(EXIT_FAILED);
 }
 
+static bool is_one_call(const struct tutti_shown_call *a, const struct tutti_shown_call *b)
+{
+    bool same_time = a->time == b->time || (isnan(a->time) && isnan(b->time));
+    return a->instance && a->instance == b->instance && a->calls == b->calls && a->call == b->call && same_time;
+}
+
 /* Which calls are those that were seen before? */
 static void look_for_hangs(struct seen_call *seen)
 {
     double now = tutti_clock_now();
     for (size_t i = 0; i < TUTTI_SHOWN_THREADS; i++) {
         struct tutti_shown_call call = tutti_instance_look_at_thread(i);
-        bool same = call.instance && memcmp(&call, &seen[i].call, sizeof call) == 0;
+        bool same = is_one_call(&call, &seen[i].call);
         /* A process that was stopped, and looks rarely, has seen nothing. */
         if (!same || now - seen[i].looked > fmax(timeout / 2, 1))
             seen[i].since = now;

@@ -45,7 +45,7 @@ TUTTI_CHECKED enum tutti_err tutti_packed_need(struct tutti_packed *packed);
 /* Points (points.c): a state of FMI is a point of the simulation. */
 TUTTI_CHECKED enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **state);
 TUTTI_CHECKED enum tutti_err tutti_packed_restore(struct tutti_packed *packed, const void *state);
-void tutti_packed_drop(struct tutti_packed *packed, void *state);
+void tutti_packed_drop(struct tutti_packed *packed, void *from);
 TUTTI_CHECKED enum tutti_err tutti_packed_serialised_size(struct tutti_packed *packed, const void *state, size_t *size);
 TUTTI_CHECKED enum tutti_err tutti_packed_serialise(struct tutti_packed *packed, const void *state, void *bytes,
                                                     size_t size);

@@ -21,7 +21,7 @@ static enum tutti_err stage(struct tutti_rank *rank)
 /* FMUs that compute on threads of their own do so at the same time: all are begun, then all are waited for, also if one fails. */
 static enum tutti_err overlap(struct tutti_rank *rank, double target)
 {
-    struct tutti_failure failure = {TUTTI_OK};
+    struct tutti_failure failure = {.err = TUTTI_OK};
     for (uint32_t m = 0; m < rank->own_count && !failure.err; m++)
         if (tutti_member_due(rank, rank->own[m], target))
             tutti_failure_keep(&failure, tutti_member_begin(rank, rank->own[m], target));
