@@ -143,6 +143,20 @@ TUTTI_CHECKED enum tutti_err tutti_ticks_run(struct tutti_rank *rank, double unt
 TUTTI_CHECKED enum tutti_err tutti_ticks_start_clock(struct tutti_rank *rank, double begin, bool preempts);
 /* The end of that: waits for all partitions. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_stop_clock(struct tutti_rank *rank);
+/* For these (ticks_pace.c). What the FMU says in the thread of a task, which holds the instance, whose `running` it is. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_note_news(const struct tutti_running *running);
+/* At a point of the run: partitions that have ended meanwhile; at the last one, all. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_collect(struct tutti_rank *rank);
+/* The task of a clock computes its partition. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_by_task(struct tutti_ticking_unit *unit, uint32_t c);
+/* A partition that is due at the time `due` of the run began when the clock said `begun`. */
+void tutti_ticks_note_latency(const struct tutti_ticking_unit *unit, double begun, double due);
+/* ... and for that file: what the FMU has said of a clock's interval is taken in; is the variable one of the clock's? */
+TUTTI_CHECKED enum tutti_err tutti_ticks_take_timing(struct tutti_ticking_unit *unit, uint32_t c,
+                                                     const struct tutti_timing *timing);
+bool tutti_ticks_is_of_clock(const struct tutti_var *var, uint32_t clock);
+/* After a partition was computed: its clock is asked for its interval, if the FMU computes that. */
+TUTTI_CHECKED enum tutti_err tutti_ticks_follow(struct tutti_ticking_unit *unit, uint32_t c);
 /* Collective: the error for ticks without end at one instant. */
 TUTTI_CHECKED enum tutti_err tutti_ticks_do_not_rest(struct tutti_rank *rank);
 /* What a unit's clocked variables were at their last ticks, Strings and Binaries among them: for a checkpoint, and back, on every rank. */
