@@ -607,7 +607,7 @@ static enum tutti_err run_alone(struct tutti_ticking_unit *unit, uint32_t c, dou
     struct tutti_tick_state *state = &unit->states[c];
     const struct tutti_rank_partition *partition = unit->clocks[c].partition;
     const double apart = rank->ticks->apart;
-    struct tutti_instant now = state->last, next = state->next;
+    struct tutti_instant now, next = state->next;
     double t = state->time;
     enum tutti_err err = TUTTI_OK;
     tutti_rank_tell_unit(rank, member->component);
