@@ -35,11 +35,8 @@ const char *tutti_desc_nearest(const struct tutti_desc *desc, const char *name)
 
 bool tutti_var_moves(const struct tutti_var *var)
 {
-    bool moves = var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
-                 var->causality == TUTTI_INPUT && var->intermediate;
-    for (unsigned d = 0; d < var->dimension_count; d++)
-        moves = moves && var->dimensions[d].variable == TUTTI_NONE;
-    return moves;
+    return tutti_type_is_float((enum tutti_type)var->type) && var->variability == TUTTI_CONTINUOUS &&
+           var->causality == TUTTI_INPUT && var->intermediate;
 }
 
 uint64_t tutti_var_size(const struct tutti_var *var)

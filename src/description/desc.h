@@ -254,8 +254,8 @@ uint32_t tutti_desc_find_n(const struct tutti_desc *desc, const char *name, size
 const char *tutti_desc_nearest(const struct tutti_desc *desc, const char *name);
 /* Elements of a variable at the start sizes of its dimensions (1 for a scalar); UINT64_MAX if that does not fit. */
 uint64_t tutti_var_size(const struct tutti_var *var);
-/* Can it be given anew inside of a step of Co-Simulation (FMI 3.0's intermediate update)? A continuous Float64 input with
- * intermediateUpdate, scalar or an array whose extents nothing changes. */
+/* Can it be given anew inside of a step of Co-Simulation (FMI 3.0's intermediate update)? A continuous input of
+ * Float64 or Float32 with intermediateUpdate. */
 bool tutti_var_moves(const struct tutti_var *var);
 /* The words of FMI 2.0 and 3.0 by their enums, ended by NULL; and "continuous", "input", "exact", ... for any value. Static. */
 extern const char *const tutti_causality_words[], *const tutti_variability_words[], *const tutti_initial_words[],

@@ -36,6 +36,8 @@ struct tutti_instance_options {
     bool event_mode;             /* use event mode if the FMU has it (3.0 CS); Model Exchange always does */
     bool early_return;           /* allow it to return early (3.0) */
     bool forked;                 /* in a process of its own, whose forks are its saved states (forked/forked.h) */
+    bool
+        rejects; /* FMI 1.0: goes back by rejecting its last step, if it can (canRejectSteps); saved states are marks */
     /* Variables of an intermediate update, and who is called (3.0); both borrowed for the instance's life. */
     const uint32_t *intermediate;
     size_t intermediate_count;
@@ -71,6 +73,7 @@ struct tutti_discrete {
 /* A saved FMU state, with where the instance stood. Zeroed is none. */
 struct tutti_saved {
     void *handle;
+    unsigned long steps; /* that were made by then, of an instance that rejects steps */
     enum tutti_state state;
     double time;
 };

@@ -41,6 +41,7 @@ struct tutti_instance {
     unsigned deferred; /* messages.texts->deferred that are not told yet */
     unsigned calls;    /* that were begun, but for those that tell another time each (triple.h) */
     bool refused;      /* the last call ended with an Error that did not end all: `refusal` */
+    bool narrow;       /* the FMU has Float32 variables (instance.c) */
     const struct tutti_binding *binding;
     void *const *functions;  /* library->functions, one load nearer */
     const uint16_t *allowed; /* the state machine of version and interface (state.h) */
@@ -54,6 +55,9 @@ struct tutti_instance {
     /* The next event, as the rounds of the present event mode said it: some FMUs do so in the first one only. */
     bool has_next_event;
     double next_event;
+    /* FMI 1.0, options.rejects: steps that were made and stand; the next one is the last one again. */
+    unsigned long steps;
+    bool repeats;
     char *refusal; /* the last Error that did not end all (tutti_call_refused), as a sentence; owned */
     struct tutti_messages messages;
     union {

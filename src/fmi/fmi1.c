@@ -172,9 +172,12 @@ static fmiStatus wait_for_step(struct tutti_instance *in)
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
                                  struct tutti_step *step)
 {
+    bool repeats = in->repeats;
     (void)step;
-    (void)no_going_back; /* FMI 1.0 repeats a step by saying that it is not new; nothing here repeats */
-    return (enum tutti_status)fmu(in)->fmiDoStep(in->component, t, h, fmiTrue);
+    (void)no_going_back;
+    in->repeats = false;
+    in->steps++;
+    return (enum tutti_status)fmu(in)->fmiDoStep(in->component, t, h, repeats ? fmiFalse : fmiTrue);
 }
 
 static enum tutti_status after_step(struct tutti_instance *in, double t, enum tutti_status status,

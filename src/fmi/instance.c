@@ -107,7 +107,7 @@ static enum tutti_err bring_to_life(struct tutti_instance *in)
 static bool is_alike(const struct tutti_instance_options *a, const struct tutti_instance_options *b)
 {
     return strcmp(a->name, b->name) == 0 && a->logging_on == b->logging_on && a->event_mode == b->event_mode &&
-           a->early_return == b->early_return && a->forked == b->forked &&
+           a->early_return == b->early_return && a->forked == b->forked && a->rejects == b->rejects &&
            a->intermediate_count == b->intermediate_count;
 }
 
@@ -142,7 +142,7 @@ static enum tutti_err revive(struct tutti_instance *in, const struct tutti_insta
     in->next = NULL;
     in->time = NAN;
     in->warnings = 0;
-    in->modes_told = in->has_next_event = false;
+    in->modes_told = in->has_next_event = in->repeats = false;
     in->callback_error = TUTTI_OK;
     pthread_mutex_lock(&in->messages.lock);
     in->messages.count = in->messages.passed = in->messages.dropped = 0;
@@ -206,6 +206,10 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     in->logging_on = options->logging_on || in->binding->fmi == 3 || status_categories(library->desc, NULL) > 0;
     in->time = NAN;
     in->can = library->can;
+    in->options.rejects = options->rejects && (library->can & TUTTI_CAN_REJECT_STEPS);
+    if (in->options.rejects)
+        in->can |= TUTTI_CAN_STATE;
+    in->narrow = library->narrow_count > 0;
     pthread_mutex_init(&in->messages.lock, NULL);
     enum tutti_err err = tutti_instance_clocks_new(&in->clocks, library->desc);
     if (!err)
@@ -351,9 +355,70 @@ static enum tutti_err lacks_type(const struct tutti_instance *in, enum tutti_cal
                       in->library->file, in->binding->version, tutti_call_word(call), tutti_type_name(type));
 }
 
+/* ---- Float32 variables, set and read as doubles ----
+ *
+ * What moves in a step (slopes, histories, errors) is computed in doubles. So that nothing above has to know of a second kind of
+ * real, a call for Float64 may have references of Float32 variables, all of them or none: values pass through floats here. */
+
+static float *narrow_room(struct tutti_instance *in, size_t value_count)
+{
+    return tutti_instance_scratch(in, value_count * sizeof(float));
+}
+
+/* Arrays are named as a whole. */
+static enum tutti_err too_large(const struct tutti_instance *in, uint32_t reference, double value)
+{
+    const struct tutti_desc *desc = in->library->desc;
+    const char *name = "?";
+    for (uint32_t v = desc->var_count; v-- > 0;)
+        if (desc->vars[v].reference == reference)
+            name = desc->vars[v].name;
+    char text[TUTTI_NUMBER_MAX + 1] = {0};
+    tutti_number_write_double(text, value);
+    return tutti_fail(TUTTI_ERR_LIMIT, "%s: %s is more than '%s' can hold, which is a Float32", in->options.name, text,
+                      name);
+}
+
+static enum tutti_err narrow_values(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                    const double *values, size_t value_count, const float **narrow)
+{
+    float *to = narrow_room(in, value_count);
+    if (!to)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < value_count; i++) {
+        to[i] = (float)values[i];
+        if (__builtin_expect(isinf(to[i]) && !isinf(values[i]), 0))
+            return too_large(in, references[count == value_count ? i : 0], values[i]);
+    }
+    *narrow = to;
+    return TUTTI_OK;
+}
+
+static void widen(const float *narrow, size_t value_count, double *values)
+{
+    for (size_t i = 0; i < value_count; i++)
+        values[i] = narrow[i];
+}
+
+/* Does a call for doubles have Float32 variables? */
+static bool is_narrow(const struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count)
+{
+    return type == TUTTI_TYPE_FLOAT64 && count > 0 && tutti_library_is_narrow(in->library, references[0]);
+}
+
+static enum tutti_err set_narrow(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                 const double *values, size_t value_count)
+{
+    const float *narrow;
+    TRY(narrow_values(in, references, count, values, value_count, &narrow));
+    return tutti_instance_set(in, TUTTI_TYPE_FLOAT32, references, count, narrow, value_count);
+}
+
 enum tutti_err tutti_instance_set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                   size_t count, const void *values, size_t value_count)
 {
+    if (__builtin_expect(in->narrow, 0) && is_narrow(in, type, references, count))
+        return set_narrow(in, references, count, values, value_count);
     if (__builtin_expect(!(in->binding->types >> type & 1), 0))
         return lacks_type(in, TUTTI_CALL_SET, type);
     if (__builtin_expect(in->clocks != NULL, 0))
@@ -363,9 +428,22 @@ enum tutti_err tutti_instance_set(struct tutti_instance *in, enum tutti_type typ
     return TUTTI_OK;
 }
 
+static enum tutti_err get_narrow(struct tutti_instance *in, const uint32_t *references, size_t count, double *values,
+                                 size_t value_count)
+{
+    float *narrow = narrow_room(in, value_count);
+    if (!narrow)
+        return tutti_fail_memory();
+    TRY(tutti_instance_get(in, TUTTI_TYPE_FLOAT32, references, count, narrow, value_count));
+    widen(narrow, value_count, values);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_instance_get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                   size_t count, void *values, size_t value_count)
 {
+    if (__builtin_expect(in->narrow, 0) && is_narrow(in, type, references, count))
+        return get_narrow(in, references, count, values, value_count);
     if (__builtin_expect(!(in->binding->types >> type & 1), 0))
         return lacks_type(in, TUTTI_CALL_GET, type);
     if (__builtin_expect(in->clocks != NULL, 0))
@@ -389,6 +467,11 @@ static enum tutti_err conclude_refusable(struct tutti_instance *in, enum tutti_c
 enum tutti_err tutti_instance_offer(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                     size_t count, const void *values, size_t value_count, bool *refused)
 {
+    const float *narrow;
+    if (is_narrow(in, type, references, count)) {
+        TRY(narrow_values(in, references, count, values, value_count, &narrow));
+        return tutti_instance_offer(in, TUTTI_TYPE_FLOAT32, references, count, narrow, value_count, refused);
+    }
     if (!(in->binding->types >> type & 1))
         return lacks_type(in, TUTTI_CALL_SET, type);
     TRY(tutti_call_begin(in, TUTTI_CALL_SET));
@@ -402,6 +485,15 @@ enum tutti_err tutti_instance_offer(struct tutti_instance *in, enum tutti_type t
 enum tutti_err tutti_instance_ask(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                   size_t count, void *values, size_t value_count, bool *refused)
 {
+    if (is_narrow(in, type, references, count)) {
+        float *narrow = narrow_room(in, value_count);
+        if (!narrow)
+            return tutti_fail_memory();
+        TRY(tutti_instance_ask(in, TUTTI_TYPE_FLOAT32, references, count, narrow, value_count, refused));
+        if (!*refused)
+            widen(narrow, value_count, values);
+        return TUTTI_OK;
+    }
     if (!(in->binding->types >> type & 1))
         return lacks_type(in, TUTTI_CALL_GET, type);
     TRY(tutti_call_begin(in, TUTTI_CALL_GET));

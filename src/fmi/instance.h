@@ -47,7 +47,8 @@ TUTTI_CHECKED enum tutti_err tutti_instance_enter_initialization(struct tutti_in
 TUTTI_CHECKED enum tutti_err tutti_instance_exit_initialization(struct tutti_instance *instance);
 
 /* One FMI call for `count` references of one type and `values` values (more than `count` where arrays are among them).
- * Strings and bytes that come back belong to the FMU and are good until its next call. */
+ * Strings and bytes that come back belong to the FMU and are good until its next call. With Float64, references may be of
+ * Float32 variables, all or none of them: values are rounded. */
 TUTTI_CHECKED enum tutti_err tutti_instance_set(struct tutti_instance *instance, enum tutti_type type,
                                                 const uint32_t *references, size_t count, const void *values,
                                                 size_t value_count);

@@ -402,6 +402,37 @@ static enum tutti_err inspect(struct tutti_library *library, struct tutti_archiv
 
 /* ---- */
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static enum tutti_err list_narrow(const struct tutti_desc *desc, uint32_t **references, size_t *count)
+{
+    *references = NULL;
+    *count = 0;
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        *count += desc->vars[v].type == TUTTI_TYPE_FLOAT32;
+    if (*count == 0)
+        return TUTTI_OK;
+    *references = malloc(*count * sizeof **references);
+    if (!*references)
+        return tutti_fail_memory();
+    size_t at = 0;
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].type == TUTTI_TYPE_FLOAT32)
+            (*references)[at++] = desc->vars[v].reference;
+    qsort(*references, *count, sizeof **references, by_number);
+    return TUTTI_OK;
+}
+
+bool tutti_library_is_narrow(const struct tutti_library *library, uint32_t reference)
+{
+    return library->narrow_count > 0 &&
+           bsearch(&reference, library->narrow, library->narrow_count, sizeof reference, by_number);
+}
+
 static enum tutti_err make(struct tutti_library **out, struct tutti_archive *archive, const char *file,
                            const struct tutti_desc *desc, enum tutti_interface_kind kind, const struct tutti_log *log,
                            enum tutti_err (*fill)(struct tutti_library *library, struct tutti_archive *archive,
@@ -418,7 +449,9 @@ static enum tutti_err make(struct tutti_library **out, struct tutti_archive *arc
     library->kind = kind;
     library->binding = desc->fmi == 1 && kind == TUTTI_ME ? &tutti_binding_fmi1_me : bindings[desc->fmi - 1];
     library->file = file;
-    enum tutti_err err = fill(library, archive, log);
+    enum tutti_err err = list_narrow(desc, &library->narrow, &library->narrow_count);
+    if (!err)
+        err = fill(library, archive, log);
     if (err) {
         tutti_library_free(library);
         return err;
@@ -455,5 +488,6 @@ void tutti_library_free(struct tutti_library *library)
     free(library->path);
     free(library->folder);
     free(library->resources);
+    free(library->narrow);
     free(library);
 }

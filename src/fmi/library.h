@@ -41,6 +41,8 @@ struct tutti_library {
     atomic_int instances; /* alive now */
     bool is_mixed;        /* its calls may reach functions of the program in place of its own: scope.h */
     atomic_bool fatal;    /* an instance was Fatal: nothing is called any more, nor unloaded */
+    uint32_t *narrow;     /* references of its Float32 variables, sorted; NULL: it has none */
+    size_t narrow_count;
     enum tutti_resets resets;
     bool keeps; /* instances that end well become idle, and are used again ... */
     struct tutti_instance
@@ -71,6 +73,8 @@ TUTTI_CHECKED enum tutti_err tutti_library_load(struct tutti_library **out, stru
 TUTTI_CHECKED enum tutti_err tutti_library_inspect(struct tutti_archive *archive, const char *file,
                                                    const struct tutti_desc *desc, enum tutti_interface_kind kind,
                                                    const struct tutti_log *log);
+/* Is it the reference of a Float32 variable? Only FMI 3.0 has them, and there a reference has one type. */
+bool tutti_library_is_narrow(const struct tutti_library *library, uint32_t reference);
 void tutti_library_free(struct tutti_library *library);
 
 #endif

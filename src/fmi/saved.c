@@ -3,13 +3,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "fmi/call.h"
 #include "fmi/clocks.h"
 #include "fmi/instance.h"
 
+/* ---- FMI 1.0: steps that are rejected ----
+ *
+ * FMI 1.0 Co-Simulation section 3.2.1 (canRejectSteps) and fmiDoStep (newStep): a step that is not new is the last one once more, with other
+ * inputs or another size. So the only point to go back to is where the last step began, and nothing can be read there. */
+
+static enum tutti_err mark(struct tutti_instance *in, struct tutti_saved *saved)
+{
+    bool between = in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET;
+    if (!between)
+        return tutti_call_forbidden(in, TUTTI_CALL_GET_STATE);
+    *saved = (struct tutti_saved){.steps = in->steps, .state = in->state, .time = in->time};
+    return TUTTI_OK;
+}
+
+static enum tutti_err reject(struct tutti_instance *in, const struct tutti_saved *saved)
+{
+    if (in->steps > saved->steps + 1 || in->steps < saved->steps)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s (%s): the FMU can reject its last step only (canRejectSteps of FMI 1.0), and this method "
+                          "goes back to t = %s, %lu steps ago; use --rollback fork",
+                          in->options.name, in->library->file, TIME(saved->time), in->steps - saved->steps);
+    in->repeats = in->repeats || in->steps == saved->steps + 1;
+    in->steps = saved->steps;
+    in->state = in->repeats ? TUTTI_STATE_STEP_SET : saved->state;
+    in->time = saved->time;
+    return TUTTI_OK;
+}
+
+/* ---- saved states ---- */
+
 enum tutti_err tutti_instance_save(struct tutti_instance *in, struct tutti_saved *saved)
 {
     TRY(tutti_call_need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
+    if (in->options.rejects)
+        return mark(in, saved);
     CALL(in, TUTTI_CALL_GET_STATE, get_state, in, &saved->handle);
     saved->state = in->state;
     saved->time = in->time;
@@ -19,6 +52,8 @@ enum tutti_err tutti_instance_save(struct tutti_instance *in, struct tutti_saved
 enum tutti_err tutti_instance_restore(struct tutti_instance *in, const struct tutti_saved *saved)
 {
     TRY(tutti_call_need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
+    if (in->options.rejects)
+        return reject(in, saved);
     CALL(in, TUTTI_CALL_SET_STATE, set_state, in, saved->handle);
     in->state = saved->state;
     in->time = saved->time;

@@ -97,13 +97,21 @@ static bool find_functions(struct tutti_call_triple *triple, const struct tutti_
     return (triple->set || triple->inputs.count == 0) && triple->step && (triple->get || triple->outputs.count == 0);
 }
 
+/* Its call hands doubles to the FMU as they are. */
+static bool has_doubles(const struct tutti_instance *in, const struct tutti_triple_values *values)
+{
+    return values->count == 0 || !tutti_library_is_narrow(in->library, values->references[0]);
+}
+
 bool tutti_triple_make(struct tutti_call_triple *triple, struct tutti_instance *in,
                        const struct tutti_triple_values *inputs, const struct tutti_triple_values *outputs)
 {
     *triple = (struct tutti_call_triple){.instance = in, .inputs = *inputs, .outputs = *outputs};
     bool steps = in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET;
-    bool plain = in->library->kind == TUTTI_CS && !in->event_mode && !in->options.intermediate_update && !in->forked;
-    if (steps && plain && find_functions(triple, in))
+    bool plain = in->library->kind == TUTTI_CS && !in->event_mode && !in->options.intermediate_update && !in->forked &&
+                 !in->options.rejects;
+    bool doubles = has_doubles(in, inputs) && has_doubles(in, outputs);
+    if (steps && plain && doubles && find_functions(triple, in))
         triple->fmi = (uint8_t)in->binding->fmi;
     return triple->fmi != 0;
 }

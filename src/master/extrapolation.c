@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "options/options.h"
 
 enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
@@ -31,7 +32,8 @@ enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tu
         e->gives = e->gives || rank->members[m].unit->output_order > 0;
     e->references = calloc((size_t)rank->wires.real_count + 1, sizeof *e->references);
     e->values = reals(e);
-    bool all = e->references && e->values;
+    e->wrong = calloc((size_t)rank->member_count + 1, sizeof *e->wrong);
+    bool all = e->references && e->values && e->wrong;
     for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++) {
         e->work[o] = reals(e);
         all = all && e->work[o];
@@ -47,6 +49,8 @@ enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tu
 enum tutti_err tutti_extrapolation_remember(struct tutti_extrapolation *e, struct tutti_remembered *remembered)
 {
     TRY(tutti_remember(remembered, &e->since, sizeof e->since));
+    for (uint32_t c = 0; e->wrong && c < e->rank->member_count; c++)
+        TRY(tutti_remember_of(remembered, c, &e->wrong[c], sizeof *e->wrong));
     TRY(tutti_history_remember(&e->history, remembered));
     for (size_t point = 0; e->history.values && point < TUTTI_HISTORY_ROOM; point++)
         TRY(tutti_outputs_remember(e->outputs, remembered, e->history.values + point * e->history.count));
@@ -64,6 +68,7 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
     tutti_history_fini(&e->history);
     free(e->references);
     free(e->values);
+    free(e->wrong);
     for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++) {
         tutti_history_fini(&e->rates[o]);
         free(e->work[o]);
@@ -71,22 +76,32 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
     *e = (struct tutti_extrapolation){0};
 }
 
-/* Asks the unit of reals `first` ... `end - 1`, which are scalars. FMI 2.0 knows derivatives only after a step. */
+/* Derivatives in time are of doubles that are scalars. */
+static bool has_rate(const struct tutti_wires *wires, uint32_t real)
+{
+    return wires->slots[wires->reals[real].node].count == 1 && !wires->reals[real].narrow;
+}
+
+/* Asks the unit of reals `first` ... `end - 1` for those that can have some. FMI 2.0 knows derivatives only after a step. */
 static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_t first, uint32_t end, double *rates)
 {
     struct tutti_rank *rank = e->rank;
     const struct tutti_member *member = &rank->members[rank->wires.reals[first].component];
     struct tutti_unit *unit = member->unit;
     bool knows = tutti_rank_owns(rank, member->component) && unit->output_order >= (int)order &&
-                 (unit->kind->interface == TUTTI_ME || member->now.stepped);
+                 !e->wrong[member->component] && (unit->kind->interface == TUTTI_ME || member->now.stepped);
+    size_t count = 0;
     for (uint32_t i = first; i < end; i++) {
-        const struct tutti_slot *slot = &rank->wires.slots[rank->wires.reals[i].node];
-        knows = knows && slot->count == 1;
-        e->references[i - first] = slot->reference;
         rates[i] = NAN;
+        if (knows && has_rate(&rank->wires, i))
+            e->references[count++] = rank->wires.slots[rank->wires.reals[i].node].reference;
     }
-    return knows ? unit->kind->get_output_derivatives(unit, e->references, end - first, (int32_t)order, rates + first)
-                 : TUTTI_OK;
+    if (count == 0)
+        return TUTTI_OK;
+    TRY(unit->kind->get_output_derivatives(unit, e->references, count, (int32_t)order, rates + first));
+    for (uint32_t i = end; i-- > first;) /* from the end: each to its own place */
+        rates[i] = has_rate(&rank->wires, i) ? rates[first + --count] : NAN;
+    return TUTTI_OK;
 }
 
 static enum tutti_err ask_all(struct tutti_extrapolation *e, unsigned order)
@@ -108,11 +123,8 @@ static enum tutti_err ask_all(struct tutti_extrapolation *e, unsigned order)
 bool tutti_extrapolation_gives(const struct tutti_rank *rank, uint32_t real)
 {
     const struct tutti_wires *wires = &rank->wires;
-    uint32_t component = wires->reals[real].component;
-    bool scalars = rank->members[component].unit->output_order > 0;
-    for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++)
-        scalars = scalars && wires->slots[wires->reals[i].node].count == 1;
-    return scalars && wires->reals[real].smooth;
+    return rank->members[wires->reals[real].component].unit->output_order > 0 && has_rate(wires, real) &&
+           wires->reals[real].smooth;
 }
 
 double tutti_extrapolation_rate(const struct tutti_extrapolation *e, uint32_t real)
@@ -151,6 +163,58 @@ void tutti_extrapolation_lay(struct tutti_extrapolation *e)
             rank->wires.slopes[o - 1][rank->wires.reals[i].place] = 0;
 }
 
+/* ---- derivatives that contradict values ----
+ *
+ * Some FMUs give derivatives that are others than those of their outputs: zeros, those of another variable, with another sign. A derivative has to
+ * be near the quotients before and after its point: by half of it, which is more than inputs that are held in steps make of a right one, and by
+ * some times what the two differ by. Only soon after the start and events: later on a coupling that becomes unstable would make it look so. */
+
+static const double DERIVATIVE_DIFFERS = 0.5, TIMES_QUOTIENTS = 2, LEAST_MOVE = 1e-9;
+
+/* `values`: of what `given` is the derivative; at the last three points. */
+static bool contradicts(const struct tutti_history *values, const struct tutti_history *given, uint32_t real)
+{
+    const double *y[3], *t = values->times;
+    for (unsigned p = 0; p < 3; p++)
+        y[p] = tutti_history_values(values, p);
+    double derivative = tutti_history_values(given, 1)[real];
+    double ahead = (y[0][real] - y[1][real]) / (t[0] - t[1]), behind = (y[1][real] - y[2][real]) / (t[1] - t[2]);
+    double scale = fmax(fabs(derivative), fmax(fabs(ahead), fabs(behind)));
+    bool moves = scale * (t[0] - t[2]) > LEAST_MOVE * fmax(fabs(y[0][real]), fabs(y[2][real]));
+    return moves && fabs(derivative - (ahead + behind) / 2) >
+                        DERIVATIVE_DIFFERS * scale + TIMES_QUOTIENTS * fabs(ahead - behind);
+}
+
+static void distrust(struct tutti_extrapolation *e, uint32_t real, unsigned order)
+{
+    struct tutti_rank *rank = e->rank;
+    const struct tutti_real *of = &rank->wires.reals[real];
+    const struct tutti_structure_node *node = &rank->job->structure.nodes[of->node];
+    const struct tutti_unit *unit = rank->members[of->component].unit;
+    e->wrong[of->component] = true;
+    tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, unit->name,
+                     "the FMU's output derivatives are wrong: at t = %s the one of order %u of '%s' is %.6g, and its "
+                     "values move otherwise. They are not used from here on",
+                     TIME(e->history.times[1]), order, unit->fmu->desc->vars[node->variable].name,
+                     tutti_history_values(&e->rates[order - 1], 1)[real]);
+}
+
+/* Of own Co-Simulation units: Model Exchange derives its own. */
+static void compare(struct tutti_extrapolation *e, unsigned order)
+{
+    const struct tutti_rank *rank = e->rank;
+    const struct tutti_history *values = order == 1 ? &e->history : &e->rates[order - 2], *given = &e->rates[order - 1];
+    if (values->points < 3 || given->points < 2 || !tutti_extrapolation_begins(e))
+        return;
+    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
+        const struct tutti_real *real = &rank->wires.reals[i];
+        bool asked = tutti_rank_owns(rank, real->component) && !e->wrong[real->component] && real->smooth &&
+                     rank->members[real->component].unit->kind->interface == TUTTI_CS;
+        if (asked && contradicts(values, given, i))
+            distrust(e, i, order);
+    }
+}
+
 /* At rank->t. A unit that has ended the run is not asked any more. */
 static enum tutti_err push(struct tutti_extrapolation *e)
 {
@@ -159,8 +223,10 @@ static enum tutti_err push(struct tutti_extrapolation *e)
         return TUTTI_OK;
     TRY(tutti_outputs_take(e->outputs, e->values));
     tutti_history_push(&e->history, rank->t, e->values);
-    for (unsigned o = 1; e->gives && (o == 1 || o <= e->order); o++)
+    for (unsigned o = 1; e->gives && (o == 1 || o <= e->order); o++) {
         TRY(ask_all(e, o));
+        compare(e, o);
+    }
     return TUTTI_OK;
 }
 

@@ -119,7 +119,10 @@
       "asked "                                                                                                         \
       "for: as with fork")                                                                                             \
     X(FMU, "fmu", "by its saved states only")                                                                          \
-    X(FORK, "fork", "it runs in a process of its own, which forks where a state is to be saved")
+    X(FORK, "fork", "it runs in a process of its own, which forks where a state is to be saved")                       \
+    X(REJECT, "reject",                                                                                                \
+      "by its saved states; one of FMI 1.0 has none, and rejects its last step, and repeats it, if it can "            \
+      "(canRejectSteps)")
 
 /* How outputs at the end of a step are made to fit together. */
 #define TUTTI_CORRECTIONS(X)                                                                                           \

@@ -5,9 +5,21 @@ struct moving {
     const struct tutti_rank *rank;
     const struct tutti_member *member;
     uint32_t *nodes; /* the connected ones */
-    size_t from_file, count;
-    uint32_t references[]; /* those from the file first */
+    size_t from_file, count, doubles;
+    uint32_t
+        references[]; /* those from the file first, which are Float64, then connected ones, Float64 before Float32 */
 };
+
+/* For struct tutti_unit_options.moving_extents. */
+static void measure(void *context, size_t *doubles, size_t *floats)
+{
+    const struct moving *moving = context;
+    *doubles = moving->from_file;
+    *floats = 0;
+    for (size_t i = moving->from_file; i < moving->count; i++)
+        *(i < moving->doubles ? doubles : floats) +=
+            moving->rank->wires.slots[moving->nodes[i - moving->from_file]].count;
+}
 
 /* For struct tutti_unit_options.moving_sample. */
 static void sample(void *context, double t, double *values)
@@ -25,12 +37,18 @@ static void sample(void *context, double t, double *values)
     }
 }
 
-/* Is it connected, and can it move? Held inputs need not be asked for. */
-static bool can_move(const struct tutti_rank *rank, uint32_t node)
+/* Connected inputs of one type that can move. Held inputs need not be asked for. */
+static void add(struct moving *moving, uint32_t component, enum tutti_type type)
 {
-    const struct tutti_structure_node *n = &rank->job->structure.nodes[node];
-    const struct tutti_var *var = &rank->job->system->components[n->component].fmu->desc->vars[n->variable];
-    return !n->output && tutti_var_moves(var);
+    const struct tutti_structure *structure = &moving->rank->job->structure;
+    const struct tutti_desc *desc = moving->rank->job->system->components[component].fmu->desc;
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++) {
+        const struct tutti_var *var = &desc->vars[structure->nodes[n].variable];
+        if (structure->nodes[n].output || var->type != type || !tutti_var_moves(var))
+            continue;
+        moving->nodes[moving->count - moving->from_file] = n;
+        moving->references[moving->count++] = var->reference;
+    }
 }
 
 enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, struct tutti_unit_options *options,
@@ -39,7 +57,7 @@ enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, st
     const struct tutti_structure *structure = &rank->job->structure;
     const struct tutti_member *member = &rank->members[component];
     uint32_t first = structure->component_first[component], end = structure->component_first[component + 1];
-    size_t from_file = member->inputs ? member->inputs->slope_count : 0, values = from_file;
+    size_t from_file = member->inputs ? member->inputs->slope_count : 0;
     struct moving *moving =
         tutti_arena_alloc(&rank->arena, sizeof *moving + (from_file + end - first) * sizeof *moving->references);
     uint32_t *nodes = tutti_arena_array(&rank->arena, end - first, sizeof *nodes);
@@ -49,18 +67,16 @@ enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, st
         (struct moving){.rank = rank, .member = member, .nodes = nodes, .from_file = from_file, .count = from_file};
     for (size_t i = 0; i < from_file; i++)
         moving->references[i] = member->inputs->slope_references[i];
-    for (uint32_t n = first; n < end && rank->moves_inputs; n++)
-        if (can_move(rank, n)) {
-            const struct tutti_var *var =
-                &rank->job->system->components[component].fmu->desc->vars[structure->nodes[n].variable];
-            nodes[moving->count - from_file] = n;
-            moving->references[moving->count++] = var->reference;
-            values += (size_t)tutti_var_size(var);
-        }
+    if (rank->moves_inputs)
+        add(moving, component, TUTTI_TYPE_FLOAT64);
+    moving->doubles = moving->count;
+    if (rank->moves_inputs)
+        add(moving, component, TUTTI_TYPE_FLOAT32);
     *connected = moving->count > from_file;
     options->moving = moving->references;
     options->moving_count = moving->count;
-    options->moving_values = values;
+    options->moving_doubles = moving->doubles;
+    options->moving_extents = measure;
     options->moving_sample = sample;
     options->moving_context = moving;
     return TUTTI_OK;

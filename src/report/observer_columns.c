@@ -282,6 +282,13 @@ static enum tutti_err try_reading(const struct chooser *chooser, const uint32_t 
     return err;
 }
 
+/* The staged values of a node, or NULL: those of a Float32 are doubles (signals/wires.h, W5), and a column has the variable's type. */
+static const char *values_of(const struct chooser *chooser, uint32_t node, const struct tutti_var *var)
+{
+    const struct tutti_slot *slot = &chooser->wires->slots[node];
+    return slot->type == var->type ? slot->values : NULL;
+}
+
 /* Where an input is that the unit was told, or NULL: by the system, or once and for all. */
 static enum tutti_err find_told(struct tutti_observer *observer, const struct chooser *chooser, struct choice *choice)
 {
@@ -291,7 +298,7 @@ static enum tutti_err find_told(struct tutti_observer *observer, const struct ch
     uint32_t node = tutti_structure_find(chooser->wires->structure, chooser->component, choice->variable, false);
     TRY(tutti_unit_extent(observed->unit, choice->variable, &choice->extent));
     if (node != TUTTI_NONE) {
-        choice->values = chooser->wires->slots[node].values;
+        choice->values = values_of(chooser, node, var);
         return TUTTI_OK;
     }
     if (var->causality != TUTTI_INPUT || observed->has_pending || tutti_type_is_text((enum tutti_type)var->type))
@@ -349,7 +356,7 @@ static enum tutti_err find_known(const struct chooser *chooser)
         uint32_t node = tutti_structure_find(chooser->wires->structure, chooser->component, choice->variable, true);
         TRY(tutti_unit_extent(observed->unit, choice->variable, &choice->extent));
         if (node != TUTTI_NONE)
-            choice->values = chooser->wires->slots[node].values;
+            choice->values = values_of(chooser, node, &component_of(chooser)->fmu->desc->vars[choice->variable]);
         else if (observed->inputs)
             choice->values = tutti_inputs_slot(observed->inputs, choice->variable, 0);
     }
@@ -428,8 +435,8 @@ static enum tutti_err find_source(struct tutti_observer *observer, const struct 
     size_t place = 0;
     if (end->element.count > 0)
         TRY(tutti_unit_element(unit, end->variable, &end->element, &place));
-    if (node != TUTTI_NONE) {
-        *values = chooser->wires->slots[node].values;
+    *values = node == TUTTI_NONE ? NULL : values_of(chooser, node, &unit->fmu->desc->vars[end->variable]);
+    if (*values) {
         *count = chooser->wires->slots[node].count;
     } else if (driven) {
         *values = driven;

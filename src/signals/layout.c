@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What a node is to its unit. Sources come first: they share `signals`. */
 enum group {
@@ -32,7 +33,7 @@ struct layout {
     const struct tutti_connection **connections;
     uint32_t *connection_first, *connection_count;
     uint8_t *groups; /* per node */
-    bool *plain;     /* per node: a MOVING Float64 whose connections copy */
+    bool *plain;     /* per node: a MOVING node whose connections copy */
     uint32_t *fed;   /* per node: 1 + its place in system->fed; 0: the master does not feed it */
     size_t reference_count, block_count, staged_size, owned_count;
     size_t value_count; /* of all nodes */
@@ -107,15 +108,36 @@ static bool is_negated(const struct layout *layout, const struct tutti_end *end)
     return layout->system->components[end->component].fmu->desc->vars[end->variable].negated;
 }
 
+/* W5. */
+static enum tutti_type staged_type(enum group group, enum tutti_type type)
+{
+    return type == TUTTI_TYPE_FLOAT32 && (group == OUTPUT || group == MOVING) ? TUTTI_TYPE_FLOAT64 : type;
+}
+
+static size_t staged_size(enum group group, enum tutti_type type)
+{
+    return tutti_type_size(staged_type(group, type));
+}
+
+static bool is_identity(const struct tutti_conversion *conversion)
+{
+    bool floats = tutti_type_is_float(conversion->from) && tutti_type_is_float(conversion->to);
+    return tutti_conversion_is_identity(conversion) || (floats && !conversion->linear && conversion->map_count == 0);
+}
+
+/* Doubles to doubles? */
 static bool copies(const struct layout *layout, const struct tutti_connection *connection)
 {
-    return !connection->adds && (!connection->conversion || tutti_conversion_is_identity(connection->conversion)) &&
-           is_negated(layout, &connection->from) == is_negated(layout, &connection->to);
+    const struct tutti_end *from = &connection->from;
+    uint32_t source = tutti_structure_find(layout->structure, from->component, from->variable, true);
+    return staged_type(group_of(layout, source), (enum tutti_type)var_of(layout, source)->type) == TUTTI_TYPE_FLOAT64 &&
+           !connection->adds && (!connection->conversion || is_identity(connection->conversion)) &&
+           is_negated(layout, from) == is_negated(layout, &connection->to);
 }
 
 static bool is_plain(const struct layout *layout, uint32_t node)
 {
-    if (layout->groups[node] != MOVING || var_of(layout, node)->type != TUTTI_TYPE_FLOAT64)
+    if (layout->groups[node] != MOVING)
         return false;
     for (uint32_t k = 0; k < layout->connection_count[node]; k++)
         if (!copies(layout, connection_of(layout, node, k)))
@@ -166,11 +188,9 @@ static enum tutti_err count_all(struct layout *layout)
             TRY(count_node(layout, n, &tally));
         for (int t = 0; t < TUTTI_TYPE_COUNT; t++) {
             size_t size = tutti_type_size((enum tutti_type)t);
-            wires->signal_size += round_up(tally.values[OUTPUT][t] * size) + round_up(tally.values[SAMPLED][t] * size);
-            if (t == TUTTI_TYPE_FLOAT64)
-                wires->gather_count += tally.values[MOVING][t];
-            else
-                layout->staged_size += round_up(tally.values[MOVING][t] * size);
+            wires->signal_size += round_up(tally.values[OUTPUT][t] * staged_size(OUTPUT, (enum tutti_type)t)) +
+                                  round_up(tally.values[SAMPLED][t] * size);
+            wires->gather_count += tally.values[MOVING][t]; /* floats, all of them */
             layout->staged_size += round_up(tally.values[HELD][t] * size) + round_up(tally.values[START][t] * size) +
                                    round_up(tally.values[TICKED][t] * size);
         }
@@ -212,13 +232,13 @@ static enum tutti_err allocate(struct layout *layout)
 }
 
 /* Room for `bytes` of one type's values of a group. */
-static void *take_values(struct layout *layout, enum group group, enum tutti_type type, size_t bytes)
+static void *take_values(struct layout *layout, enum group group, size_t bytes)
 {
     void *place;
     if (group == OUTPUT || group == SAMPLED) {
         place = layout->wires->signals + layout->signal_at;
         layout->signal_at += round_up(bytes);
-    } else if (group == MOVING && type == TUTTI_TYPE_FLOAT64) {
+    } else if (group == MOVING) {
         place = layout->wires->gathered + layout->gather_at;
         layout->gather_at += (uint32_t)(bytes / sizeof(double));
     } else {
@@ -233,8 +253,8 @@ static void place_type(struct layout *layout, uint32_t component, enum group gro
                        struct tutti_block **block)
 {
     const struct tutti_structure *structure = layout->structure;
-    struct tutti_block made = {.type = type, .references = layout->references};
-    size_t size = tutti_type_size(type);
+    struct tutti_block made = {.type = staged_type(group, type), .references = layout->references};
+    size_t size = staged_size(group, type);
     for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++)
         if (layout->groups[n] == group && var_of(layout, n)->type == type) {
             made.count++;
@@ -242,7 +262,7 @@ static void place_type(struct layout *layout, uint32_t component, enum group gro
         }
     if (made.count == 0)
         return;
-    made.values = take_values(layout, group, type, made.value_count * size);
+    made.values = take_values(layout, group, made.value_count * size);
     made.owned = tutti_type_is_text(type) ? layout->owned : NULL;
     size_t at = 0;
     for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++) {
@@ -250,7 +270,8 @@ static void place_type(struct layout *layout, uint32_t component, enum group gro
         if (layout->groups[n] != group || var_of(layout, n)->type != type)
             continue;
         *layout->references++ = slot->reference = var_of(layout, n)->reference;
-        slot->type = (uint8_t)type;
+        slot->type = (uint8_t)made.type;
+        slot->narrow = made.type != type;
         slot->fed = layout->fed[n] > 0;
         slot->values = (char *)made.values + at * size;
         slot->owned = made.owned ? tutti_owned_at(made.owned, at) : NULL;
@@ -309,7 +330,7 @@ static enum tutti_err conversion_of(struct layout *layout, const struct tutti_co
 {
     *out = connection->conversion;
     bool before = is_negated(layout, &connection->from), behind = is_negated(layout, &connection->to);
-    if (*out && !before && !behind)
+    if (*out && !before && !behind && (*out)->from == from->type && (*out)->to == to->type)
         return TUTTI_OK;
     struct tutti_conversion *own = tutti_arena_alloc(&layout->wires->arena, sizeof *own);
     if (!own)
@@ -317,6 +338,8 @@ static enum tutti_err conversion_of(struct layout *layout, const struct tutti_co
     *own = *out ? **out
                 : (struct tutti_conversion){
                       .from = (enum tutti_type)from->type, .to = (enum tutti_type)to->type, .factor = 1};
+    own->from = (enum tutti_type)from->type;
+    own->to = (enum tutti_type)to->type;
     *out = own;
     bool plain = before == behind && !own->linear && own->map_count == 0; /* both signs, and nothing between them */
     if ((before || behind) && !plain && (!tutti_type_is_float(own->to) || own->map_count > 0)) {
@@ -419,10 +442,16 @@ static enum tutti_err keep_elements(struct layout *layout, uint32_t node)
     const struct tutti_structure_node *of = &layout->structure->nodes[node];
     const struct tutti_component *component = &layout->system->components[of->component];
     struct tutti_slot *slot = &layout->wires->slots[node];
-    struct tutti_block block = {
-        (enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, slot->owned};
-    return tutti_unit_get_start(layout->units[of->component], of->variable, component->settings,
-                                component->setting_count, &block);
+    enum tutti_type type = (enum tutti_type)var_of(layout, node)->type;
+    struct tutti_block block = {type, 1, slot->count, &slot->reference, slot->values, slot->owned};
+    TRY(tutti_unit_get_start(layout->units[of->component], of->variable, component->settings, component->setting_count,
+                             &block));
+    for (uint32_t e = slot->count; slot->narrow && e-- > 0;) { /* W5: floats become doubles, where they are */
+        float narrow;
+        memcpy(&narrow, (const char *)slot->values + e * sizeof narrow, sizeof narrow);
+        ((double *)slot->values)[e] = narrow;
+    }
+    return TUTTI_OK;
 }
 
 static void gather_from(struct layout *layout, uint32_t node)
@@ -453,7 +482,23 @@ double tutti_wires_nominal(const struct tutti_var *var)
     return nominal > 0 && isfinite(nominal) ? nominal : 1;
 }
 
-/* Nodes are sorted by component, and within one by their place among the signals of a type. */
+static void list_real(struct layout *layout, uint32_t node)
+{
+    struct tutti_wires *wires = layout->wires;
+    const struct tutti_slot *slot = &wires->slots[node];
+    const struct tutti_var *var = var_of(layout, node);
+    for (uint32_t e = 0; e < slot->count && slot->type == TUTTI_TYPE_FLOAT64; e++)
+        wires->reals[wires->real_count++] = (struct tutti_real){
+            .place = (uint32_t)((const double *)slot->values - (const double *)(void *)wires->signals) + e,
+            .node = node,
+            .component = layout->structure->nodes[node].component,
+            .smooth = var->variability == TUTTI_CONTINUOUS,
+            .narrow = slot->narrow,
+            .nominal = tutti_wires_nominal(var),
+        };
+}
+
+/* Sorted by place: nodes are by component, and within one by type and their place among the signals of it. */
 static enum tutti_err list_reals(struct layout *layout)
 {
     struct tutti_wires *wires = layout->wires;
@@ -463,24 +508,13 @@ static enum tutti_err list_reals(struct layout *layout)
         tutti_arena_array(&wires->arena, (size_t)layout->system->component_count + 1, sizeof *wires->real_first);
     if (!wires->reals || !wires->real_first)
         return tutti_fail_memory();
-    for (uint32_t n = 0; n < structure->node_count; n++) {
-        const struct tutti_var *var = var_of(layout, n);
-        const struct tutti_slot *slot = &wires->slots[n];
-        if (layout->groups[n] != OUTPUT || slot->type != TUTTI_TYPE_FLOAT64)
-            continue;
-        for (uint32_t e = 0; e < slot->count; e++)
-            wires->reals[wires->real_count++] = (struct tutti_real){
-                .place = (uint32_t)((const double *)slot->values - (const double *)(void *)wires->signals) + e,
-                .node = n,
-                .component = structure->nodes[n].component,
-                .smooth = var->variability == TUTTI_CONTINUOUS,
-                .nominal = tutti_wires_nominal(var),
-            };
-        wires->real_first[structure->nodes[n].component + 1] = wires->real_count;
+    for (uint32_t c = 0; c < layout->system->component_count; c++) {
+        for (int t = 0; t < TUTTI_TYPE_COUNT; t++)
+            for (uint32_t n = structure->component_first[c]; n < structure->component_first[c + 1]; n++)
+                if (layout->groups[n] == OUTPUT && var_of(layout, n)->type == t)
+                    list_real(layout, n);
+        wires->real_first[c + 1] = wires->real_count;
     }
-    for (uint32_t c = 0; c < layout->system->component_count; c++) /* those without any */
-        if (wires->real_first[c + 1] < wires->real_first[c])
-            wires->real_first[c + 1] = wires->real_first[c];
     return TUTTI_OK;
 }
 
@@ -490,7 +524,7 @@ static enum tutti_err prepare_node(struct layout *layout, uint32_t node)
         return TUTTI_OK;
     if (var_of(layout, node)->dimension_count > 0)
         TRY(keep_elements(layout, node));
-    if (layout->groups[node] == MOVING && var_of(layout, node)->type == TUTTI_TYPE_FLOAT64)
+    if (layout->groups[node] == MOVING)
         gather_from(layout, node);
     return TUTTI_OK;
 }

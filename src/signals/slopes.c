@@ -4,15 +4,13 @@
 
 #include "signals/wires.h"
 
-/* The Float64 inputs of a unit whose slopes it takes, or NULL: arrays only in Model Exchange. */
-static const struct tutti_block *taken_by(const struct tutti_unit_wires *wired, const struct tutti_unit *unit)
+/* Does the unit take slopes of all its moving inputs? Of arrays only in Model Exchange. */
+static bool takes_slopes(const struct tutti_unit_wires *wired, const struct tutti_unit *unit)
 {
-    for (unsigned b = 0; b < wired->moving_blocks; b++) {
-        const struct tutti_block *block = &wired->moving[b];
-        if (block->type == TUTTI_TYPE_FLOAT64 && (unit->can & TUTTI_CAN_INPUT_DERIVATIVES))
-            return block->count == block->value_count || unit->kind->interface == TUTTI_ME ? block : NULL;
-    }
-    return NULL;
+    bool all = wired->moving_blocks > 0 && (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
+    for (unsigned b = 0; b < wired->moving_blocks; b++)
+        all = all && (wired->moving[b].count == wired->moving[b].value_count || unit->kind->interface == TUTTI_ME);
+    return all;
 }
 
 /* The number of values of an input. */
@@ -22,48 +20,58 @@ static enum tutti_err extent_of(const struct tutti_unit *unit, uint32_t referenc
     *extent = 1;
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const struct tutti_var *var = &desc->vars[i];
-        if (var->reference == reference && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count > 0)
+        if (var->reference == reference && tutti_type_is_float((enum tutti_type)var->type) && var->dimension_count > 0)
             return tutti_unit_extent(unit, i, extent);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err lay_out(const struct tutti_slopes *slopes, const struct tutti_block *block, unsigned order,
+/* Those of one order of a block, from number *at on. */
+static enum tutti_err lay_out_block(const struct tutti_slopes *slopes, const struct tutti_block *block, unsigned order,
+                                    const struct tutti_unit *unit, size_t *at)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        size_t extent;
+        TRY(extent_of(unit, block->references[i], &extent));
+        for (size_t e = 0; e < extent && *at < slopes->count; e++, ++*at) {
+            slopes->references[*at] = block->references[i];
+            slopes->elements[*at] = e;
+            slopes->orders[*at] = (int32_t)order;
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* As `gathered` has them: block after block. */
+static enum tutti_err lay_out(const struct tutti_slopes *slopes, const struct tutti_unit_wires *wired, unsigned order,
                               const struct tutti_unit *unit)
 {
     size_t at = 0;
-    for (unsigned o = 0; o < order; o++)
-        for (size_t i = 0; i < block->count; i++) {
-            size_t extent;
-            TRY(extent_of(unit, block->references[i], &extent));
-            for (size_t e = 0; e < extent && at < slopes->count; e++, at++) {
-                slopes->references[at] = block->references[i];
-                slopes->elements[at] = e;
-                slopes->orders[at] = (int32_t)o + 1;
-            }
-        }
+    for (unsigned o = 1; o <= order; o++)
+        for (unsigned b = 0; b < wired->moving_blocks; b++)
+            TRY(lay_out_block(slopes, &wired->moving[b], o, unit, &at));
     return TUTTI_OK;
 }
 
 static enum tutti_err prepare(struct tutti_wires *wires, struct tutti_unit_wires *wired, const struct tutti_unit *unit)
 {
-    const struct tutti_block *block = taken_by(wired, unit);
-    if (!unit->asks_for_inputs && !block)
+    bool taken = takes_slopes(wired, unit);
+    if (!unit->asks_for_inputs && !taken)
         return TUTTI_OK;
     struct tutti_slopes *slopes = tutti_arena_alloc(&wires->arena, sizeof *slopes);
     if (!slopes)
         return tutti_fail_memory();
     wired->slopes = slopes;
-    if (!block)
+    if (!taken)
         return TUTTI_OK;
-    slopes->count = wires->order * block->value_count;
+    slopes->count = (size_t)wires->order * wired->gather_count;
     slopes->references = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->references);
     slopes->elements = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->elements);
     slopes->orders = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->orders);
     slopes->values = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->values);
     if (!slopes->references || !slopes->elements || !slopes->orders || !slopes->values)
         return tutti_fail_memory();
-    return lay_out(slopes, block, wires->order, unit);
+    return lay_out(slopes, wired, wires->order, unit);
 }
 
 enum tutti_err tutti_wires_let_move(struct tutti_wires *wires, unsigned order, struct tutti_unit *const *units)

@@ -69,7 +69,7 @@ static void gather_slopes(struct tutti_wires *wires, uint32_t first, uint32_t co
             wires->gathered_slopes[o][i] = wires->slopes[o][wires->gather[i]];
 }
 
-/* Slopes of inputs after a conversion: those of Float64 go through its factor, all others stand still. */
+/* Slopes of inputs after a conversion: those of doubles go through its factor, all others stand still. */
 static void move_slopes(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
 {
     for (uint32_t w = unit->wire_first; wires->order > 0 && w < unit->wire_first + unit->wire_count; w++) {
@@ -200,6 +200,15 @@ enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutt
             TRY(tutti_signals_own(&wires->outputs[b]));
     }
     return TUTTI_OK;
+}
+
+bool tutti_wires_has_narrow(const struct tutti_wires *wires, uint32_t component)
+{
+    const uint32_t *first = wires->structure->component_first;
+    for (uint32_t n = first[component]; n < first[component + 1]; n++)
+        if (wires->slots[n].narrow)
+            return true;
+    return false;
 }
 
 uint32_t tutti_wires_real_at(const struct tutti_wires *wires, size_t place)

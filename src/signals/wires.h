@@ -2,8 +2,8 @@
 /* wires.h - the signals between the units of a run as flat arrays: what the step loop touches instead of names.
  *
  * All outputs that are read lie in one piece, `signals`, each unit's in a slice of its own, by type, so that an FMI
- * call writes them straight into it. Inputs are staged likewise. Moving Float64 inputs, nearly all of what there is, is one
- * loop over an index list; everything else (other types, conversions, arrays' parts) is a list of wires.
+ * call writes them straight into it. Inputs are staged likewise. Moving inputs without a conversion, nearly all of what there is, is one
+ * loop over an index list; everything else (other types, conversions, sums) is a list of wires.
  *
  * Invariants:
  *  W1  One set and one get call per unit, type and step.
@@ -11,7 +11,9 @@
  *  W3  What the master feeds to inputs are signals, too, after those of units: each in a place of its own (`fed`), with derivatives
  *      if signals move. A unit gets them as it gets outputs of others. The master lays them before a step; going back to its start
  *      leaves them alone.
- *  W4  Sources are offsets in `signals`, not addresses: they mean the same on every rank, and in a copy (`source`). */
+ *  W4  Sources are offsets in `signals`, not addresses: they mean the same on every rank, and in a copy (`source`).
+ *  W5  Outputs and moving inputs of Float32 are staged as doubles, in blocks of Float64 of their own: units take and give them so
+ *      (fmi/instance.h). What moves, is extrapolated and compared is doubles only. */
 #ifndef TUTTI_SIGNALS_WIRES_H
 #define TUTTI_SIGNALS_WIRES_H
 
@@ -42,6 +44,7 @@ struct tutti_real {
     uint32_t node;      /* of the structure */
     uint32_t component; /* whose it is */
     bool smooth;        /* continuous: moves between events */
+    bool narrow;        /* a Float32: no more than 24 bits of it mean something */
     double nominal;     /* its size where it counts: 1 unless the FMU says otherwise */
 };
 
@@ -50,10 +53,17 @@ struct tutti_slot {
     void *values;
     struct tutti_owned *owned; /* String and Binary: of the first value */
     uint32_t reference, count;
-    uint8_t type;                    /* enum tutti_type */
+    uint8_t type;                    /* enum tutti_type, of the staged values (W5) */
     uint32_t wire_first, wire_count; /* inputs: the connections that end here */
     bool fed;                        /* by the master; at the start it gets nothing else */
+    bool narrow;                     /* a Float32 that is staged as doubles (W5) */
 };
+
+/* The values of a Float64 variable? */
+static inline bool tutti_slot_is_double(const struct tutti_slot *slot)
+{
+    return slot->type == TUTTI_TYPE_FLOAT64 && !slot->narrow;
+}
 
 /* Derivatives with which signals move in a step; those with which they are extrapolated. */
 enum { TUTTI_MOST_ORDER = 3, TUTTI_MOST_EXTRAPOLATION = 2 };
@@ -145,6 +155,8 @@ TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wi
 const double *tutti_wires_read(const struct tutti_wires *wires, uint32_t place);
 /* The size of a variable where it counts: its nominal value, or 1. */
 double tutti_wires_nominal(const struct tutti_var *var);
+/* Does the unit have connected Float32 variables, which hide small differences? */
+bool tutti_wires_has_narrow(const struct tutti_wires *wires, uint32_t component);
 /* The values of all reals, from `signals` or another array with its layout, as a dense vector. */
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
 /* The real at a place in signals, the index of a double; TUTTI_NONE: there is none. */

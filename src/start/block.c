@@ -37,6 +37,7 @@ struct block {
     bool exact;                        /* ... by directional derivatives */
     bool spread;                       /* over several ranks, all of which are here */
     const struct tutti_block_run *run; /* NULL: at the start */
+    const struct tutti_block_late *late;
 };
 
 static struct tutti_unit *unit_of(const struct tutti_rank *rank, uint32_t node)
@@ -96,6 +97,17 @@ static enum tutti_err agree(const struct block *block, bool *any)
     return block->spread ? tutti_agree_any(block->rank, any) : TUTTI_OK;
 }
 
+/* FMI 1.0 Co-Simulation. */
+static bool is_late(const struct tutti_unit *unit)
+{
+    return unit->fmu->desc->fmi == 1 && unit->kind->interface == TUTTI_CS;
+}
+
+static struct tutti_member *member_of(const struct block *block, uint32_t node)
+{
+    return &block->rank->members[block->rank->job->structure.nodes[node].component];
+}
+
 /* One evaluation of each unit that `nodes`, which are sorted by unit, belong to. */
 static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uint32_t count)
 {
@@ -103,6 +115,8 @@ static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uin
         struct tutti_unit *unit = unit_of(block->rank, nodes[i]);
         if (!is_own(block, nodes[i]))
             continue;
+        if (block->late && is_late(unit))
+            TRY(block->late->close(block->late->context, member_of(block, nodes[i])));
         if (!block->run && (i == 0 || unit != unit_of(block->rank, nodes[i - 1])))
             unit->counts.init_evaluations++;
         TRY(tutti_node_read(block->rank, nodes[i]));
@@ -111,12 +125,14 @@ static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uin
 }
 
 /* What is in the signals, to the inputs of the loop; of one unit only, if it is not NULL. */
-static enum tutti_err write_inputs(struct block *block, const struct tutti_unit *unit)
+static enum tutti_err write_inputs(struct block *block, const struct tutti_member *member)
 {
     for (uint32_t i = 0; i < block->input_count; i++) {
-        if ((unit && unit_of(block->rank, block->inputs[i]) != unit) || !is_own(block, block->inputs[i]))
+        if ((member && member_of(block, block->inputs[i]) != member) || !is_own(block, block->inputs[i]))
             continue;
         TRY(tutti_wires_gather_node(block->wires, block->inputs[i]));
+        if (block->late && is_late(unit_of(block->rank, block->inputs[i])))
+            TRY(block->late->open(block->late->context, member_of(block, block->inputs[i])));
         TRY(tutti_node_write(block->rank, block->inputs[i]));
     }
     return TUTTI_OK;
@@ -474,7 +490,7 @@ static enum tutti_err read_others(struct block *block, bool *changed)
     struct tutti_wires *wires = block->wires;
     for (uint32_t at = 0; at < block->other_count;) {
         uint32_t count = same_unit(block, block->others, block->other_count, at);
-        TRY(write_inputs(block, unit_of(block->rank, block->others[at])));
+        TRY(write_inputs(block, member_of(block, block->others[at])));
         TRY(read_nodes(block, block->others + at, count));
         TRY(hear(block));
         at += count;
@@ -534,17 +550,29 @@ static bool is_unknown(const struct tutti_wires *wires, uint32_t node)
     return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
 }
 
+/* One that is made once only cannot be made anew; and derivatives of its outputs by its inputs take more than one. */
+static enum tutti_err check_late(const struct block *block, const struct tutti_unit *unit)
+{
+    bool once = unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS;
+    if (block->late && !once)
+        return TUTTI_OK;
+    return tutti_fail(
+        TUTTI_ERR_UNSUPPORTED,
+        "%s (%s) is part of an algebraic loop, but FMI 1.0 Co-Simulation cannot say what its outputs are before it is "
+        "initialised%s; export it for FMI 2.0 or 3.0, or take it out of the loop",
+        unit->name, unit->fmu->path,
+        block->late ? ", and this FMU can be made once only (canBeInstantiatedOnlyOncePerProcess)" : "");
+}
+
 static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uint32_t count)
 {
     block->scalar = true;
     for (uint32_t i = 0; i < count; i++) {
         struct tutti_unit *unit = unit_of(block->rank, nodes[i]);
-        if (unit->fmu->desc->fmi == 1 && unit->kind->interface == TUTTI_CS)
-            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                              "%s (%s) is part of an algebraic loop at the start, but FMI 1.0 Co-Simulation cannot say "
-                              "what its outputs are before it is initialised; export it for FMI 2.0 or 3.0, or take it "
-                              "out of the loop",
-                              unit->name, unit->fmu->path);
+        if (is_late(unit)) {
+            TRY(check_late(block, unit));
+            block->scalar = false; /* differences are those of all units at once */
+        }
         if (block->rank->job->system->components[block->rank->job->structure.nodes[nodes[i]].component].has_state &&
             !unit->has_events)
             return tutti_fail(
@@ -570,10 +598,10 @@ static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uin
     return TUTTI_OK;
 }
 
-static enum tutti_err make(struct block *block, struct tutti_rank *rank, struct tutti_arena *arena,
-                           const uint32_t *nodes, uint32_t count)
+static enum tutti_err make(struct block *block, struct tutti_rank *rank, const struct tutti_block_late *late,
+                           struct tutti_arena *arena, const uint32_t *nodes, uint32_t count)
 {
-    *block = (struct block){.rank = rank, .wires = &rank->wires, .exact = true};
+    *block = (struct block){.rank = rank, .wires = &rank->wires, .late = late, .exact = true};
     block->reals = tutti_arena_array(arena, count, sizeof *block->reals);
     block->others = tutti_arena_array(arena, count, sizeof *block->others);
     block->inputs = tutti_arena_array(arena, count, sizeof *block->inputs);
@@ -584,11 +612,11 @@ static enum tutti_err make(struct block *block, struct tutti_rank *rank, struct 
 }
 
 enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count,
-                                 const struct tutti_block_run *run)
+                                 const struct tutti_block_run *run, const struct tutti_block_late *late)
 {
     struct block block;
     struct tutti_arena arena = {0};
-    enum tutti_err err = make(&block, rank, &arena, nodes, count);
+    enum tutti_err err = make(&block, rank, late, &arena, nodes, count);
     block.run = run;
     double *work = err ? NULL : tutti_arena_array(&arena, block.n, 4 * sizeof *work);
     if (!err)
@@ -601,7 +629,7 @@ enum tutti_err tutti_block_feedback(struct tutti_rank *rank, const uint32_t *nod
                                     struct tutti_arena *arena, double **matrix, size_t *n, bool *exact)
 {
     struct block block;
-    TRY(make(&block, rank, arena, nodes, count));
+    TRY(make(&block, rank, NULL, arena, nodes, count));
     if (!block.scalar)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the loop has arrays or discrete values");
     if (block.n > TUTTI_EIGEN_MOST)

@@ -12,13 +12,23 @@ struct tutti_block_run {
     const double *sizes; /* per real (wires.reals): how large it was so far */
 };
 
+/* Units of FMI 1.0 Co-Simulation, which can be told inputs only before they are initialised, and read only after: each evaluation makes
+ * such a unit anew. */
+struct tutti_block_late {
+    void *context;
+    /* To where inputs can be set; they are the same as before but for those of the loop. */
+    enum tutti_err (*open)(void *context, struct tutti_member *member);
+    /* To where outputs can be read. */
+    enum tutti_err (*close)(void *context, struct tutti_member *member);
+};
+
 /* Solves for the outputs among `nodes` (inputs and outputs of units where reading after setting is allowed, ascending), so
  * that they are what the units make of them: continuous ones by Newton's method, others by repetition until they rest.
  * `run`: NULL at the start. Collective for the ranks whose units these are. SOLVER, naming the variables with their last
  * values and residuals; in a run: connections with their residuals, and how far from singular the equations are.
- * UNSUPPORTED for units that cannot be read there. */
+ * UNSUPPORTED for units that cannot be read there. `late`: NULL in a run. */
 TUTTI_CHECKED enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count,
-                                               const struct tutti_block_run *run);
+                                               const struct tutti_block_run *run, const struct tutti_block_late *late);
 
 /* DL of a loop (Andersson 2016 eq. 5.8) where its units are: n times n, column-major, in the arena; row and column i belong
  * to output i among `nodes`. UNSUPPORTED for loops with arrays or discrete values, and for those that are too large for

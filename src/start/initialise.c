@@ -45,8 +45,13 @@ static bool put_known(struct tutti_rank *rank, uint32_t node)
     if (!values || component->has_state || var->negated || tutti_type_is_text(var->type) ||
         (count != 1 && count != slot->count))
         return false;
-    for (uint32_t i = 0; i < slot->count; i++)
-        memcpy((char *)slot->values + i * size, values + (count == 1 ? 0 : i) * size, size);
+    for (uint32_t i = 0; i < slot->count; i++) {
+        const char *from = values + (count == 1 ? 0 : i) * size;
+        if (slot->narrow) /* staged as doubles */
+            ((double *)slot->values)[i] = *(const float *)(const void *)from;
+        else
+            memcpy((char *)slot->values + i * size, from, size);
+    }
     return true;
 }
 
@@ -187,15 +192,42 @@ static enum tutti_err get_outputs(struct tutti_rank *rank, struct tutti_member *
     return TUTTI_OK;
 }
 
-static enum tutti_err solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count)
+/* ---- FMI 1.0 Co-Simulation in a loop (block.h) ---- */
+
+static enum tutti_err open_late(void *context, struct tutti_member *member)
 {
+    struct tutti_spread *spread = context;
+    struct tutti_rank *rank = spread->rank;
+    const uint32_t *first = rank->job->structure.component_first;
+    struct tutti_unit_counts counts = member->unit->counts;
+    if (!member->ready)
+        return TUTTI_OK;
+    TRY(tutti_member_renew(rank, member));
+    member->ready = false;
+    TRY(enter(rank, member));
+    for (uint32_t n = first[member->component]; n < first[member->component + 1]; n++)
+        if (spread->told[n])
+            TRY(tutti_node_write(rank, n));
+    member->unit->counts = counts;
+    return TUTTI_OK;
+}
+
+static enum tutti_err close_late(void *context, struct tutti_member *member)
+{
+    return leave(((struct tutti_spread *)context)->rank, member);
+}
+
+static enum tutti_err solve(struct tutti_spread *spread, const uint32_t *nodes, uint32_t count)
+{
+    struct tutti_rank *rank = spread->rank;
+    struct tutti_block_late late = {.context = spread, .open = open_late, .close = close_late};
     rank->stats->init_loops++;
     for (uint32_t i = 0; i < count; i++) {
         struct tutti_member *member = member_of(rank, rank->job->structure.nodes[nodes[i]].component);
         if (reads_late(member) && member->unit->kind->interface == TUTTI_ME)
             TRY(leave(rank, member));
     }
-    return tutti_block_solve(rank, nodes, count, NULL);
+    return tutti_block_solve(rank, nodes, count, NULL, &late);
 }
 
 static enum tutti_err act(struct tutti_spread *spread, const struct tutti_run_order *order,
@@ -209,12 +241,14 @@ static enum tutti_err act(struct tutti_spread *spread, const struct tutti_run_or
         rank->stats->init_loops += !here; /* counted by all alike */
     if (!here)
         return TUTTI_OK;
+    for (uint32_t i = 0; action->kind == TUTTI_ACTION_SET && i < action->count; i++)
+        spread->told[nodes[i]] = true;
     switch (action->kind) {
     case TUTTI_ACTION_SET: return set_inputs(rank, member_of(rank, action->component), nodes, action->count);
     case TUTTI_ACTION_GET: return get_outputs(rank, member_of(rank, action->component), nodes, action->count);
     case TUTTI_ACTION_SOLVE: break;
     }
-    return solve(rank, nodes, action->count);
+    return solve(spread, nodes, action->count);
 }
 
 static enum tutti_err compute_in_order(struct tutti_rank *rank, const struct tutti_run_order *order,
@@ -331,8 +365,8 @@ static enum tutti_err rehearse(struct tutti_rank *rank, struct tutti_member *mem
         TRY(begin_anew(rank, member));
         TRY(tutti_rehearse(rank, member, rehearsal));
     }
-    if (!rehearsal->forgets)
-        return TUTTI_OK;
+    if (!rehearsal->forgets) /* nothing can be read where a step was rejected */
+        return member->unit->rejects && rehearsal->tried ? begin_anew(rank, member) : TUTTI_OK;
     if (member->setup.rollback == TUTTI_ROLLBACK_FORK)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s", rehearsal->why);
     if (member->setup.forked)

@@ -312,6 +312,7 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
         .cannot = unused_features(own, component->name),
         .interrupt = rank->job->options.checkpoint ? NULL : rank->job->options.interrupt, /* between steps, then */
         .interface = tutti_interface_choice_of(kind->interface),
+        .rejects = member->setup.rollback == TUTTI_ROLLBACK_REJECT,
         .integration = member->setup.integration,
     };
     bool moves = false;

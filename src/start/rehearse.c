@@ -20,6 +20,7 @@ struct performance {
 struct stage {
     struct tutti_unit *unit;
     double times[STEPS + 1];
+    int count; /* of steps: STEPS, or as many as the unit can take back at once */
     struct tutti_sampling sampling;
     struct performance first, again;
 };
@@ -77,7 +78,7 @@ static enum tutti_err perform(struct stage *stage, struct performance *performan
     struct tutti_unit *unit = stage->unit;
     performance->made = performance->read = 0;
     unit->back_to = prior ? stage->times[0] : INFINITY;
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < stage->count; i++) {
         struct tutti_step *step = &performance->steps[i];
         double t = stage->times[i], end = stage->times[i + 1];
         TRY(unit->kind->step(unit, t, tutti_time_step(t, end), step));
@@ -122,14 +123,17 @@ static bool set_times(const struct tutti_rank *rank, const struct tutti_member *
 enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *member, struct tutti_rehearsal *rehearsal)
 {
     struct tutti_unit *unit = member->unit;
-    struct stage stage = {.unit = unit};
+    struct stage stage = {.unit = unit, .count = unit->rejects ? 1 : STEPS};
     struct tutti_unit_saved *saved = NULL;
     struct tutti_unit_counts counts = unit->counts;
     *rehearsal = (struct tutti_rehearsal){0};
     double tolerance = member->setup.tolerance > 0 ? member->setup.tolerance : TUTTI_DEFAULT_RTOL;
-    if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) || !set_times(rank, member, &stage))
+    bool once = unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS;
+    if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) || !set_times(rank, member, &stage) ||
+        (unit->rejects && once)) /* where nothing can be read at the start afterwards */
         return TUTTI_OK;
     tutti_rank_tell_unit(rank, member->component);
+    rehearsal->tried = true;
     enum tutti_err err = lay_out(&stage, tolerance);
     if (!err)
         err = try_all(&stage, &saved, rehearsal);

@@ -10,6 +10,7 @@
 
 /* What a rehearsal found out. */
 struct tutti_rehearsal {
+    bool tried;     /* there was room for it */
     bool forgets;   /* the unit does not come back as it was, and is no longer where it should be */
     bool unsteady;  /* ... only if it is told that it may be taken back beyond the start of a step */
     char why[1024]; /* it forgets */

@@ -5,9 +5,11 @@
 
 enum tutti_err tutti_spread_init(struct tutti_spread *spread, struct tutti_rank *rank, struct tutti_arena *arena)
 {
-    *spread = (struct tutti_spread){
-        .rank = rank, .news = tutti_arena_array(arena, rank->job->structure.node_count, sizeof *spread->news)};
-    return spread->news ? TUTTI_OK : tutti_fail_memory();
+    *spread =
+        (struct tutti_spread){.rank = rank,
+                              .news = tutti_arena_array(arena, rank->job->structure.node_count, sizeof *spread->news),
+                              .told = tutti_arena_array(arena, rank->job->structure.node_count, sizeof *spread->told)};
+    return spread->news && spread->told ? TUTTI_OK : tutti_fail_memory();
 }
 
 static int32_t rank_of(const struct tutti_rank *rank, uint32_t node)

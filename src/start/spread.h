@@ -14,6 +14,7 @@
 struct tutti_spread {
     struct tutti_rank *rank;
     bool *news; /* per node: computed since the last exchange; of the arena */
+    bool *told; /* per node, an input: its unit was told; of the arena */
 };
 
 TUTTI_CHECKED enum tutti_err tutti_spread_init(struct tutti_spread *spread, struct tutti_rank *rank,

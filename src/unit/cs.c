@@ -13,8 +13,9 @@ struct cs {
     struct tutti_unit unit;
     struct tutti_instance *instance;
     struct tutti_unit_options options;
-    double *moving;  /* values of the moving inputs, for the intermediate update */
-    int32_t *orders; /* of output derivatives, for the call that asks for them */
+    double *moving;          /* values of the moving inputs, for the intermediate update; made with the first one */
+    size_t moving_values[2]; /* of Float64 variables; of Float32 ones, which follow */
+    int32_t *orders;         /* of output derivatives, for the call that asks for them */
     size_t order_count;
     double begun; /* on the clock: a step that may be pending */
 };
@@ -23,6 +24,31 @@ struct tutti_unit_saved {
     struct tutti_saved fmu;
 };
 
+static enum tutti_err prepare_moving(struct cs *cs)
+{
+    if (cs->moving)
+        return TUTTI_OK;
+    cs->options.moving_extents(cs->options.moving_context, &cs->moving_values[0], &cs->moving_values[1]);
+    cs->moving = calloc(cs->moving_values[0] + cs->moving_values[1] + 1, sizeof *cs->moving);
+    return cs->moving ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err set_moving(struct cs *cs, struct tutti_instance *instance)
+{
+    const struct tutti_unit_options *options = &cs->options;
+    const uint32_t *references[] = {options->moving, options->moving + options->moving_doubles};
+    const size_t counts[] = {options->moving_doubles, options->moving_count - options->moving_doubles};
+    const double *values = cs->moving;
+    for (int narrow = 0; narrow < 2; narrow++) {
+        cs->unit.counts.sets += counts[narrow] > 0;
+        if (counts[narrow] > 0)
+            TRY(tutti_instance_set(instance, TUTTI_TYPE_FLOAT64, references[narrow], counts[narrow], values,
+                                   cs->moving_values[narrow]));
+        values += cs->moving_values[narrow];
+    }
+    return TUTTI_OK;
+}
+
 /* FMI 3.0 asks for inputs inside a step: hand it the moving ones (I9: reads, of which there are none, before sets). */
 static enum tutti_err intermediate_update(void *context, struct tutti_instance *instance,
                                           struct tutti_intermediate *update)
@@ -30,13 +56,13 @@ static enum tutti_err intermediate_update(void *context, struct tutti_instance *
     struct cs *cs = context;
     if (!update->set_requested || cs->options.moving_count == 0)
         return TUTTI_OK;
-    if (!tutti_replay_give_moving(cs->unit.replay, cs->moving, cs->options.moving_values)) {
+    TRY(prepare_moving(cs));
+    size_t values = cs->moving_values[0] + cs->moving_values[1];
+    if (!tutti_replay_give_moving(cs->unit.replay, cs->moving, values)) {
         cs->options.moving_sample(cs->options.moving_context, update->time, cs->moving);
-        tutti_replay_note_moving(cs->unit.replay, cs->moving, cs->options.moving_values);
+        tutti_replay_note_moving(cs->unit.replay, cs->moving, values);
     }
-    cs->unit.counts.sets++;
-    return tutti_instance_set(instance, TUTTI_TYPE_FLOAT64, cs->options.moving, cs->options.moving_count, cs->moving,
-                              cs->options.moving_values);
+    return set_moving(cs, instance);
 }
 
 static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
@@ -47,15 +73,13 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     unit->overlaps = (unit->can & TUTTI_CAN_RUN_ASYNCHRONOUSLY) && !options->forked;
     if (unit->can & TUTTI_CAN_OUTPUT_DERIVATIVES)
         unit->output_order = (int)unit->fmu->desc->interfaces[TUTTI_CS].max_output_derivative_order;
-    cs->moving = calloc(options->moving_values + 1, sizeof *cs->moving);
-    if (!cs->moving)
-        return tutti_fail_memory();
     struct tutti_instance_options instance = {
         .name = options->name,
         .log = options->log,
         .logging_on = options->logging_on,
         .event_mode = unit->can & TUTTI_CAN_EVENT_MODE,
         .forked = options->forked,
+        .rejects = unit->rejects,
         .early_return = !unit->uniform, /* it would leave the grid, and could not come back */
         .intermediate = options->moving,
         .intermediate_count = options->moving_count,

@@ -104,6 +104,13 @@ static struct me_input_variable *find(struct me_inputs *inputs, enum tutti_type 
     return bsearch(&key, inputs->variables, inputs->variable_count, sizeof key, by_reference);
 }
 
+/* Of either type: only FMI 3.0 has Float32, and there a reference has one type. */
+static struct me_input_variable *find_any(struct me_inputs *inputs, uint32_t reference)
+{
+    struct me_input_variable *variable = find(inputs, TUTTI_TYPE_FLOAT64, reference);
+    return variable ? variable : find(inputs, TUTTI_TYPE_FLOAT32, reference);
+}
+
 static double polynomial_at(const struct me_input *input, double t, int order)
 {
     double since = t - input->since, sum = 0;
@@ -218,7 +225,7 @@ enum tutti_err tutti_me_inputs_note(struct me_inputs *inputs, double t, const st
     size_t at = 0;
     *news = !ours;
     for (size_t i = 0; i < block->count && ours; i++) {
-        const struct me_input_variable *variable = find(inputs, block->type, block->references[i]);
+        const struct me_input_variable *variable = find_any(inputs, block->references[i]);
         if (!variable) {
             *news = true; /* a tunable parameter, a discrete input: whatever it is, it counts */
             at = block->count == block->value_count && at != SIZE_MAX ? at + 1 : SIZE_MAX;
@@ -265,9 +272,7 @@ enum tutti_err tutti_me_inputs_derivatives(struct me_inputs *inputs, double t, c
     bool changed = false;
     for (size_t i = 0; i < count; i++) {
         size_t element = elements ? elements[i] : 0;
-        const struct me_input_variable *variable = find(inputs, TUTTI_TYPE_FLOAT64, references[i]);
-        if (!variable)
-            variable = find(inputs, TUTTI_TYPE_FLOAT32, references[i]);
+        const struct me_input_variable *variable = find_any(inputs, references[i]);
         if (!variable || element >= variable->extent)
             return no_input(inputs, references[i]);
         if (orders[i] < 1 || orders[i] > ME_INPUT_ORDERS)
@@ -372,9 +377,7 @@ enum tutti_err tutti_me_inputs_follow(struct me_inputs *inputs, const struct tut
     TRY(prepare(inputs));
     inputs->curves = *curves;
     for (size_t i = 0; i < curves->count; i++) {
-        const struct me_input_variable *variable = find(inputs, TUTTI_TYPE_FLOAT64, curves->references[i]);
-        if (!variable)
-            variable = find(inputs, TUTTI_TYPE_FLOAT32, curves->references[i]);
+        const struct me_input_variable *variable = find_any(inputs, curves->references[i]);
         if (!variable || curves->elements[i] >= variable->extent)
             return no_input(inputs, curves->references[i]);
         inputs->curve_of[variable->first + curves->elements[i]] = i + 1;

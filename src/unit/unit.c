@@ -112,6 +112,9 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     unit->forked = options->forked;
     if (unit->forked)
         unit->can = (unit->can | TUTTI_CAN_STATE) & ~(uint32_t)TUTTI_CAN_SERIALIZE;
+    unit->rejects = options->rejects && kind->interface == TUTTI_CS && (unit->can & TUTTI_CAN_REJECT_STEPS);
+    if (unit->rejects)
+        unit->can |= TUTTI_CAN_STATE;
     unit->back_to = INFINITY;
     enum tutti_err err = kind->start(unit, options);
     if (err) {

@@ -94,12 +94,15 @@ struct tutti_unit_options {
     bool timing;                 /* measure the time of every do-step; else of some */
     uint32_t cannot;             /* TUTTI_CAN_* that are not used even if the FMU offers them */
     bool forked;                 /* in a process of its own, taken back by forking it (fmi/forked/) */
+    bool rejects;                /* FMI 1.0: taken back by rejecting its last step, if it can */
     const volatile sig_atomic_t
         *interrupt; /* once it is not 0, a step ends with INTERRUPTED at the next chance; NULL: never */
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
-     * intermediateUpdate, and who writes their values at t into `values`. Borrowed. NULL: none. */
+     * intermediateUpdate, Float64 ones first, then Float32, and who writes their values at t into `values`. Borrowed. NULL: none. */
     const uint32_t *moving;
-    size_t moving_count, moving_values; /* an array has several values */
+    size_t moving_count, moving_doubles; /* of these: Float64 variables */
+    /* How many values there are, of the Float64 variables and of the others: arrays have their extents when the unit is configured. */
+    void (*moving_extents)(void *context, size_t *doubles, size_t *floats);
     void (*moving_sample)(void *context, double t, double *values);
     void *moving_context;
     enum tutti_interface_choice interface;
@@ -281,6 +284,7 @@ struct tutti_unit {
     uint32_t can;          /* TUTTI_CAN_* that FMU and library offer */
     bool has_events;       /* event mode is used */
     bool forked;           /* it lives in a process of its own, and goes back by forking it */
+    bool rejects;          /* FMI 1.0: it goes back by rejecting its last step, and by no more than that */
     bool uniform;          /* steps of one size only */
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
     int output_order;      /* highest order of output derivatives; 0: none */

@@ -26,6 +26,34 @@ class FindingTest(MasterTest):
         return self.result(), outcome
 
 
+class Derivatives(FindingTest):
+    """Derivatives of outputs are compared with the values before they are relied on."""
+
+    def errors(self, version, truth):
+        root = math.sqrt(5)  # a' = b - 2 a, b' = a - b
+        exact = math.exp(-1.5) * (math.cosh(root / 2) - math.sinh(root / 2) / root)
+        unit, errors, told = test_fmu("Untrue", version), [], []
+        for step in (0.05, 0.025, 0.0125):
+            table, outcome = self.run_warned(f"a={unit}", f"b={unit}", *connect("a.y=b.u", "b.y=a.u"), "--set", "a.a=2", "--set", "a.x=1",
+                                             "--set", f"a.truth={truth}", "--set", f"b.truth={truth}", "--stop", "1",
+                                             *options(coupling="jacobi", control="fixed", extrapolate=1, step=step))
+            errors.append(abs(table["a.y"][-1] - exact))
+            told.append(outcome.lines("warning"))
+        return errors, told
+
+    def test_wrong_ones_are_not_used(self):
+        for version in ("1cs", "2", "3"):
+            errors, told = self.errors(version, -1)
+            self.assertGreater(errors[1] / errors[2], 3)
+            for lines in told:
+                self.assertEqual(len(lines), 2, lines)
+                self.assertRegex(lines[0], "output derivatives are wrong: at t = .* of order 1 of 'y' is .* not used from here on")
+            right, none = self.errors(version, 1)
+            self.assertGreater(right[1] / right[2], 3)
+            self.assertLess(right[2], errors[2] / 2)
+            self.assertEqual(none, [[], [], []])
+
+
 class Events(FindingTest):
     def test_an_event_that_hangs_on_an_input(self):
         """A unit that gets inputs of a later time, as in seidel and relax, comes back at the start of its step, where
@@ -155,14 +183,16 @@ class Values(FindingTest):
         self.assertEqual(set(late.values()), {late["level", "seidel", 0]})
 
     def test_float32_at_inputs_that_move(self):
-        units = f"s={SWITCHES2}", f"f={kit_fmu('Feedthrough', '3')}", f"b={FOLLOWER2}", \
-            *connect("s.level=f.float32_in", "f.float32_out=b.u"), "--set", "s.level_at=0.3"
-        ends = set()
+        """They move as Float64 does: what they pass on are whole numbers."""
         for coupling, order in (("seidel", 0), ("seidel", 1), ("seidel", 2), ("relax", 0), ("relax", 1)):
-            table = self.run_(*units, *options(stop=1, step=0.2, control="fixed", events="none", coupling=coupling,
-                                               extrapolate=order), *CS)
-            ends.add(table["b.x"][-1])
-        self.assertEqual(len(ends), 1)
+            ends = set()
+            for kind in ("float32", "float64"):
+                units = f"s={SWITCHES2}", f"f={kit_fmu('Feedthrough', '3')}", f"b={FOLLOWER2}", \
+                    *connect(f"s.level=f.{kind}_in", f"f.{kind}_out=b.u"), "--set", "s.level_at=0.3"
+                table = self.run_(*units, *options(stop=1, step=0.2, control="fixed", events="none", coupling=coupling,
+                                                   extrapolate=order), *CS)
+                ends.add(table["b.x"][-1])
+            self.assertEqual(len(ends), 1, (coupling, order))
 
     def test_texts_in_doubled_steps(self):
         """A String that changed in the first half of a doubled step of relax never reached its reader."""

@@ -82,6 +82,32 @@ class Lacking(CoupledTest):
         self.assertEqual(table.rows, own.rows)
 
 
+class Rejecting(CoupledTest):
+    """FMI 1.0: a step that is not new is the last one again (canRejectSteps)."""
+
+    def test_as_by_forking(self):
+        for way in (("--coupling", "relax", "--step", "0.1"), ("--coupling", "newton", "--step", "0.1"), ("--control", "converge", "--step", "0.1")):
+            with self.subTest(way=way):
+                forked = self.run_(*ring(kit_fmu("Saving", "1cs")), *way, "--rollback", "fork")
+                table, _, units = self.with_stats(*ring(kit_fmu("Saving", "1cs")), *way, "--rollback", "reject")
+                self.assertEqual(table.rows, forked.rows)
+                self.assertGreater(units["a"]["rollbacks"], 0)
+                self.assertFalse(units["a"]["forked"] or units["b"]["forked"])
+
+    def test_events(self):
+        table, stats, _ = self.with_stats(*heated("1cs", "Saving"), "--rollback", "reject")
+        self.assertGreater(stats["events_located"], 1)
+        self.assertEqual(table.rows, self.run_(*heated("1cs", "Saving"), "--rollback", "fork").rows)
+
+    def test_more_than_the_last_step(self):
+        self.refused("run", *ring(kit_fmu("Saving", "1cs")), "--control", "richardson", "--step", "0.1", "--rollback", "reject", "-o", "-", status=1,
+                     says=("can reject its last step only", "goes back to t = 0, 2 steps ago", "--rollback fork"))
+
+    def test_those_that_cannot(self):
+        self.refused("run", *ring(kit_fmu("Lacking", "1cs")), "--coupling", "relax", "--step", "0.1", "--rollback", "reject", "-o", "-", status=1,
+                     says=("relax takes units back", "does not save its state", "--rollback auto"))
+
+
 class Everything(CoupledTest):
     """Any FMU, taken back by forking instead of by its own states: the same bits."""
 

@@ -206,8 +206,29 @@ class Loops(StartTest):
         self.assertEqual(stats["init_loops"], 1)
 
     def test_fmi1_co_simulation(self):
-        message = self.fails(f"a={test_fmu('Relation', '1cs')}", f"b={FEEDTHROUGH}", *LOOP, *settings(factor=0.5))
-        for words in ("a (", "algebraic loop", "FMI 1.0 Co-Simulation", "FMI 2.0"):
+        """Such a unit is read after its initialisation only: it is made anew for every evaluation, and rests in the solution."""
+        one = test_fmu("Relation", "1cs")
+        first = {}
+        for version in ("2", "1cs"):
+            row, stats = self.start_of(f"a={test_fmu('Relation', version)}", f"b={FEEDTHROUGH}", *LOOP, *settings(offset=1, factor=-0.5, cubic=-0.25))
+            first[version] = row["a.y"]
+            self.assertEqual(stats["init_loops"], 1)
+        self.assertAlmostEqual(first["1cs"], first["2"], 9)
+        y = first["1cs"]
+        self.assertAlmostEqual(y, 1 - 0.5 * y - 0.25 * y ** 3, 9)
+        for more in ((), ("--threads", "2")):  # all of the loop; with an input from outside of it
+            row, _ = self.start_of(f"s={FEEDTHROUGH}", f"a={one}", f"b={one}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--connect",
+                                   "s.boolean_out=a.up", "--set", "s.boolean_in=true", *settings(factor=0.5, step=3), "--set", "b.factor=0.5", *more)
+            self.assertAlmostEqual(row["a.y"], 4, 9)
+            self.assertAlmostEqual(row["b.y"], 2, 9)
+        row, _ = self.start_of(f"a={one}", f"b={FEEDTHROUGH}", *DiscreteLoops.HIGH, *settings(offset=1, step=1, limit=0.5))
+        self.assertEqual((row["a.y"], row["a.high"]), (2, 1))
+
+    def test_fmi1_co_simulation_that_is_made_once(self):
+        once = self.altered(test_fmu("Relation", "1cs"), ("canHandleVariableCommunicationStepSize=",
+                                                         'canBeInstantiatedOnlyOncePerProcess="true" canHandleVariableCommunicationStepSize='))
+        message = self.fails(f"a={once}", f"b={FEEDTHROUGH}", *LOOP, *settings(factor=0.5))
+        for words in ("a (", "algebraic loop", "FMI 1.0 Co-Simulation", "once only", "FMI 2.0"):
             self.assertIn(words, message)
 
     def test_fmi1_co_simulation_behind_a_loop(self):

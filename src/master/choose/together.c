@@ -72,7 +72,7 @@ static struct words controls_that_bound_the_run(void)
 /* "--rollback auto, ": a way by which a unit could go back, to be named first; "": it has been tried, or would not do. */
 static const char *other_rollback(const struct tutti_member *member)
 {
-    if (member->setup.rollback == TUTTI_ROLLBACK_FMU)
+    if (member->setup.rollback == TUTTI_ROLLBACK_FMU || member->setup.rollback == TUTTI_ROLLBACK_REJECT)
         return member->unit->kind->interface == TUTTI_CS ? "--rollback auto, " : "--rollback fork, ";
     return member->unit->kind->interface == TUTTI_ME ? "--rollback fork, " : "";
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/control/norm.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/str.h"
@@ -67,13 +68,20 @@ static double direct_part(const struct tutti_norm *norm)
     return norm->calibration * part;
 }
 
+/* Less than the last bits of a Float32 is no difference. */
+static double rtol_of(const struct tutti_norm *norm, uint32_t i)
+{
+    const struct tutti_wires *wires = &norm->outputs->rank->wires;
+    return i < wires->real_count && wires->reals[i].narrow ? fmax(norm->rtol, 2 * (double)FLT_EPSILON) : norm->rtol;
+}
+
 static double weigh(const struct tutti_norm *norm, uint32_t i, double nominal, const double *difference,
                     const double *now, struct weighing *weighing)
 {
     double size = fmax(fabs(now[i]), fabs(norm->before[i]));
     if (norm->per_time)
         size = tutti_scale_of(&norm->scale, i, now[i], weighing->rate * (now[i] - norm->before[i]));
-    double e = difference[i] == 0 ? 0 : fabs(difference[i] / (norm->rtol * size + norm->atol * nominal));
+    double e = difference[i] == 0 ? 0 : fabs(difference[i] / (rtol_of(norm, i) * size + norm->atol * nominal));
     if (norm->per_time && norm->scale.direct[i])
         e *= fmin(weighing->part / direct_part(norm), 1);
     e = isnan(e) ? INFINITY : e;

@@ -205,7 +205,7 @@ static enum tutti_err leave(struct tutti_consistent *c, struct tutti_outcome *ou
 static enum tutti_err solve_loop(struct tutti_consistent *c, const uint32_t *nodes, uint32_t count,
                                  const struct tutti_block_run *run)
 {
-    enum tutti_err err = tutti_block_solve(c->rank, nodes, count, run);
+    enum tutti_err err = tutti_block_solve(c->rank, nodes, count, run, NULL);
     if (err == TUTTI_ERR_SOLVER) {
         tutti_failure_keep(&c->failure, err);
         c->failed = c->rank->job->structure.nodes[nodes[0]].component;

@@ -179,7 +179,7 @@ enum tutti_err tutti_pool_group_init(struct tutti_pool *pool, const uint32_t *no
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < count; i++) {
             const struct tutti_slot *slot = &wires->slots[nodes[i]];
-            bool is_double = slot->type == TUTTI_TYPE_FLOAT64;
+            bool is_double = tutti_slot_is_double(slot);
             if (wires->structure->nodes[nodes[i]].output != outputs || is_double != (pass == 0))
                 continue;
             group->nodes[group->count++] = nodes[i];

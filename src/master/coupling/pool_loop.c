@@ -397,7 +397,7 @@ enum tutti_err tutti_pool_loop_new(struct tutti_pool_loop **out, struct tutti_po
     if (!loop || !sorted)
         return tutti_fail_memory();
     for (uint32_t i = 0; i < count; i++)
-        if (pool->rank->wires.slots[nodes[i]].type != TUTTI_TYPE_FLOAT64)
+        if (!tutti_slot_is_double(&pool->rank->wires.slots[nodes[i]]))
             return refuse_floats(pool, nodes[i]);
     memcpy(sorted, nodes, count * sizeof *sorted);
     loop->pool = pool;

@@ -145,7 +145,7 @@ static enum tutti_err find_unknowns(struct tutti_pool_system *system, const stru
             if (!read[n])
                 continue;
             uint32_t wired = tutti_structure_find(wires->structure, component, node->variable, true);
-            if (wires->slots[wired].type != TUTTI_TYPE_FLOAT64)
+            if (!tutti_slot_is_double(&wires->slots[wired]))
                 return refuse_floats(pool, node);
             nodes[*count] = n;
             values[(*count)++] = wires->slots[wired].count;

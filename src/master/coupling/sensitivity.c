@@ -61,15 +61,16 @@ static uint32_t place_of(const struct builder *builder, uint32_t input)
 static bool is_moving(const struct builder *builder, uint32_t input)
 {
     const struct tutti_var *var = var_of(builder->rank, input);
-    return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
+    return tutti_type_is_float((enum tutti_type)var->type) && var->variability == TUTTI_CONTINUOUS;
 }
 
-/* All elements of an output by all elements of an input, if both are continuous Float64. */
+/* All elements of an output by all elements of an input, if both are continuous Float64: of floats, differences tell too little. */
 static enum tutti_err add_nodes(struct builder *builder, uint32_t output, uint32_t input)
 {
     const struct tutti_wires *wires = &builder->rank->wires;
     uint32_t real = builder->real_of[output];
-    if (real == TUTTI_NONE || !wires->reals[real].smooth || !is_moving(builder, input))
+    if (real == TUTTI_NONE || !wires->reals[real].smooth || wires->reals[real].narrow || !is_moving(builder, input) ||
+        wires->slots[input].narrow)
         return TUTTI_OK;
     uint32_t place = place_of(builder, input);
     for (uint32_t i = 0; i < wires->slots[input].count; i++)
@@ -118,6 +119,8 @@ static void find_source(const struct tutti_wires *wires, const struct tutti_slot
         column->element = column->place - (uint32_t)to;
         if (wire->conversion->from == TUTTI_TYPE_FLOAT64)
             column->source = tutti_wires_real_at(wires, wire->from / sizeof(double) + column->element);
+        if (column->source != TUTTI_NONE && wires->reals[column->source].narrow)
+            column->source = TUTTI_NONE;
     }
 }
 
@@ -363,8 +366,10 @@ static enum tutti_err try_inputs(const struct tutti_member *member, double h, do
     for (unsigned b = 0; b < member->wires->output_blocks && *done; b++) {
         struct tutti_block block = member->wires->outputs[b];
         block.values = outputs;
-        if (block.type == TUTTI_TYPE_FLOAT64)
-            TRY(unit->kind->get(unit, &block));
+        if (block.type != TUTTI_TYPE_FLOAT64)
+            continue;
+        TRY(unit->kind->get(unit, &block));
+        outputs += block.value_count;
     }
     return TUTTI_OK;
 }

@@ -6,7 +6,7 @@
 #include "rank/agree.h"
 
 /* How far an input moves, as a part of its size: a tenth of the root of the tolerance that the unit's solver has, so that neither its
- * errors nor the bend of the outputs hide the derivative. */
+ * errors nor the bend of the outputs hide the derivative; the most where Float32 has only 24 bits to show it. */
 static const double LEAST_DISTANCE = 1e-6, MOST_DISTANCE = 1e-3, USUAL_DISTANCE = 1e-5;
 /* An output that moves by so many times that part of its size may have jumped: then a quotient over twice the distance is another. */
 static const double STEEP = 1e3;
@@ -87,6 +87,8 @@ static double distance_of(const struct trial *trial)
     double tolerance = trial->member->setup.tolerance, share = USUAL_DISTANCE;
     if (tolerance > 0)
         share = fmin(fmax(0.1 * sqrt(tolerance), LEAST_DISTANCE), MOST_DISTANCE);
+    if (tutti_wires_has_narrow(&trial->jacobian->rank->wires, trial->member->component))
+        share = MOST_DISTANCE;
     double size = fmax(fabs(column->value), column->size), sign = column->value < 0 ? -1 : 1;
     volatile double moved = column->value + sign * share * size; /* what the distance is once rounded */
     return moved - column->value;

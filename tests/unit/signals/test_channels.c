@@ -352,7 +352,8 @@ static void three_ranks(void **state)
     place_units(&world, 3, (const int32_t[]){2, 0, 1, 2}, true, false);
     expect(&world, TUTTI_CHANNEL_RUN, 2, 0,
            NAMES("a.float64_out", "a.matrix_out", "a.float32_out", "a.strings_out", "a.binary_out", "d.y"));
-    expect(&world, TUTTI_CHANNEL_RUN, 2, 1, NAMES("a.float64_out", "a.matrix_out", "a.string_out", "d.y"));
+    expect(&world, TUTTI_CHANNEL_RUN, 2, 1,
+           NAMES("a.float64_out", "a.matrix_out", "a.float32_out", "a.string_out", "d.y"));
     expect(&world, TUTTI_CHANNEL_RUN, 0, 1, NAMES("b.int32_out", "b.matrix_out"));
     expect(&world, TUTTI_CHANNEL_RUN, 1, 0, NAMES("c.float64_out", "c.float64_discrete_out"));
     expect(&world, TUTTI_CHANNEL_START, 1, 0, NOTHING); /* start values have no need of it */
@@ -368,10 +369,10 @@ static void neighbours_are_one_piece(void **state)
     load_all(&world);
     place_units(&world, 2, (const int32_t[]){0, 1, 1, 1}, false, false);
     const struct tutti_cargo *out = &link_to(&world, 0, TUTTI_CHANNEL_RATES, 1)->out;
-    assert_int_equal(out->piece_count, 1); /* a.float64_out and the matrix */
-    assert_int_equal(out->size, 7 * sizeof(double));
+    assert_int_equal(out->piece_count, 1); /* a.float64_out, the matrix and a.float32_out */
+    assert_int_equal(out->size, 8 * sizeof(double));
     out = &link_to(&world, 0, TUTTI_CHANNEL_RUN, 1)->out;
-    assert_int_equal(out->size, 7 * sizeof(double) + sizeof(float));
+    assert_int_equal(out->size, 8 * sizeof(double));
     assert_int_equal(out->text_count, 3); /* of 1, 1 and 2 */
     displace_units(&world);
     unload(&world);

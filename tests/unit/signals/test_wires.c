@@ -166,9 +166,13 @@ static void put_all(struct wired *wired)
     put(wired, 0, "strings_in", (const char *[]){"", "two"});
 }
 
+/* W5. */
+#define STAGED(ctype) _Generic((ctype)0, float : (double)0, default : (ctype)0)
+
 static void check_all(const struct wired *wired)
 {
-#define X(name, ctype, value) assert_true(*(const ctype *)staged(wired, #name "_in") == (ctype)(value));
+#define X(name, ctype, value)                                                                                          \
+    assert_true(*(const __typeof__(STAGED(ctype)) *)staged(wired, #name "_in") == (ctype)(value));
     SCALARS(X)
 #undef X
     assert_string_equal(*(const char *const *)staged(wired, "string_in"), "gr\xc3\xbc\xc3\x9f dich");
@@ -204,10 +208,10 @@ static void a_type_is_a_block(void **state)
     assert_int_equal(b->output_blocks, 0);
     assert_int_equal(b->moving_blocks, 2); /* Float64: scalar and matrix; Float32 */
     assert_int_equal(b->held_blocks, 13);  /* the discrete Float64 with the others */
-    assert_int_equal(b->gather_count, 7);
+    assert_int_equal(b->gather_count, 8);
     for (unsigned i = 0; i < a->output_blocks; i++)
         for (unsigned k = 0; k < i; k++)
-            assert_int_not_equal(a->outputs[i].type, a->outputs[k].type);
+            assert_true(a->outputs[i].type != a->outputs[k].type || (i == 1 && k == 0)); /* W5: Float64, Float32 */
     unsigned long before = wired.units[0]->counts.gets;
     assert_ok(tutti_wires_get(a, wired.units[0]));
     assert_int_equal(wired.units[0]->counts.gets - before, a->output_blocks);
@@ -275,7 +279,7 @@ static void numbers_change_their_type(void **state)
     assert_int_equal(*(const int64_t *)staged(&wired, "int64_in"), -128);
     assert_int_equal(*(const int16_t *)staged(&wired, "int16_in"), 255);
     assert_same_double(*(const double *)staged(&wired, "float64_in"), -123456789);
-    assert_true(*(const float *)staged(&wired, "float32_in") == 0.1f);
+    assert_same_double(*(const double *)staged(&wired, "float32_in"), 0.1); /* W5: rounded where the unit takes it */
     assert_int_equal(*(const uint8_t *)staged(&wired, "uint8_in"), 2);
     assert_int_equal(*(const int64_t *)staged(&wired, "color_in"), 3);
     assert_same_double(*(const double *)staged(&wired, "float64_discrete_in"), 9007199254740992.0);

@@ -11,6 +11,7 @@
  *
  * With --reevaluate last (Awais 2015 section 5.3, semi-implicit) the first sweep makes the whole step, with the guess; later ones, and
  * tries, repeat the last own step of each unit's solver. There inputs move on a line from where the guess had them to the unknowns. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 enum { MOST_NAMED = 3 };
 
 /* Of differences for GMRES: beyond what solvers of units leave of errors. */
-static const double DISTANCE = 1e-5;
+static const double DISTANCE = 1e-5, DISTANCE_OF_FLOATS = 1e-3;
 /* A solution that lies further from the guess than this many times the residual there is one of a singular system: derivatives are
  * not known that well, and a residual of the tolerance would say nothing. */
 static const double SINGULAR = 1e5;
@@ -35,6 +36,16 @@ static const double LEAST_STEP = 1e-3;
 static const double LARGEST_WEIGHT = 0.01;
 
 /* ---- opening ---- */
+
+/* Is an unknown a Float32? */
+static bool has_narrow(const struct tutti_ring *ring)
+{
+    const struct tutti_real *reals = ring->interface->master->rank->wires.reals;
+    for (uint32_t k = 0; k < ring->n; k++)
+        if (reals[ring->cycle->reals[ring->values[k]]].narrow)
+            return true;
+    return false;
+}
 
 static enum tutti_err open_ring(struct tutti_ring *ring)
 {
@@ -60,7 +71,7 @@ static enum tutti_err open_ring(struct tutti_ring *ring)
                                                .evaluate = tutti_ring_sweep,
                                                .scale = ring->scale,
                                                .krylov = self->kind == TUTTI_NEWTON_KRYLOV,
-                                               .distance = DISTANCE};
+                                               .distance = has_narrow(ring) ? DISTANCE_OF_FLOATS : DISTANCE};
     if (self->kind != TUTTI_NEWTON_KRYLOV) {
         ring->problem.jacobian = tutti_ring_make_jacobian;
         TRY(tutti_ring_open_pattern(ring));
@@ -202,12 +213,14 @@ static void predict(struct tutti_ring *ring)
 }
 
 /* Where the error of a step may be a part of the tolerance only, a tenth of that; but no less than rounding. */
-static double tolerance_of(const struct tutti_interface_newton *self)
+static double tolerance_of(const struct tutti_ring *ring)
 {
+    const struct tutti_interface_newton *self = ring->interface;
     const struct tutti_master *master = self->master;
     const struct tutti_norm *norm = &master->norm;
     double part = (self->target - master->rank->t) / master->rank->span;
-    return norm->rtol * (norm->per_time ? fmax(0.1 * part, 1e-13 / norm->rtol) : 1);
+    double tolerance = norm->rtol * (norm->per_time ? fmax(0.1 * part, 1e-13 / norm->rtol) : 1);
+    return has_narrow(ring) ? fmax(tolerance, 2 * (double)FLT_EPSILON) : tolerance;
 }
 
 /* What is discrete goes to those of the cycle that read it; *other: it is another than in the last solution. */
@@ -360,7 +373,7 @@ static enum tutti_err solve_reals(struct tutti_ring *ring)
     struct tutti_interface_newton *self = ring->interface;
     struct tutti_rank *rank = self->master->rank;
     struct tutti_newton_counts counts = {0};
-    struct tutti_newton_options options = {.tolerance = tolerance_of(self),
+    struct tutti_newton_options options = {.tolerance = tolerance_of(ring),
                                            .iterations = self->master->most_iterations};
     bool outside = false;
     enum tutti_err err;
