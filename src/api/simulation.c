@@ -77,7 +77,9 @@ static enum tutti_err settle_sets(struct tutti_simulation *simulation)
     if (simulation->set_count == 0 && !simulation->job_has_sets)
         return TUTTI_OK;
     TRY(add_sets(simulation));
-    TRY(tutti_job_renew(&simulation->job, &simulation->options));
+    if (!simulation->job_fits || !tutti_job_set_again(&simulation->job, &simulation->options))
+        TRY(tutti_job_renew(&simulation->job, &simulation->options));
+    simulation->job_fits = true;
     simulation->job_has_sets = simulation->set_count > 0;
     return TUTTI_OK;
 }

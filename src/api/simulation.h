@@ -38,7 +38,8 @@ struct tutti_simulation {
     struct tutti_run_options options; /* those, with what was set since */
     const char **set;                 /* since open or the last reset */
     size_t set_count;
-    bool job_has_sets;             /* what was set before the last start is in the job */
+    bool job_has_sets;             /* what was set before the last start is in the job, ... */
+    bool job_fits;                 /* ... which is as the options say, but for sets */
     bool was_reset;                /* instances are kept for the next run from then on */
     size_t *first;                 /* per component: the number of its first variable; and one more */
     struct tutti_handle **handles; /* per number; NULL: not asked for yet */

@@ -48,7 +48,9 @@ struct tutti_instance {
     struct tutti_experiment_setup setup;
     struct tutti_instance_options options; /* name points to a copy */
     bool event_mode;
-    bool logging_on;               /* as the FMU was told */
+    bool logging_on;         /* as the FMU was told */
+    const char **categories; /* of its log, those that tell how calls went; an array of its own */
+    size_t category_count;
     bool modes_told;               /* that it leaves floating-point modes changed (call.h) */
     enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
     unsigned long warnings;

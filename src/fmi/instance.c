@@ -39,36 +39,30 @@ static bool tells_status(const char *category)
     return false;
 }
 
-static size_t status_categories(const struct tutti_desc *desc, const char **out)
+static enum tutti_err find_categories(struct tutti_instance *in)
 {
-    size_t count = 0;
+    const struct tutti_desc *desc = in->library->desc;
+    in->categories = calloc((size_t)desc->log_category_count + 1, sizeof *in->categories);
+    if (!in->categories)
+        return tutti_fail_memory();
     for (uint32_t i = 0; i < desc->log_category_count; i++)
-        if (tells_status(desc->log_categories[i])) {
-            if (out)
-                out[count] = desc->log_categories[i];
-            count++;
-        }
-    return count;
+        if (tells_status(desc->log_categories[i]))
+            in->categories[in->category_count++] = desc->log_categories[i];
+    return TUTTI_OK;
 }
 
 /* Why a call failed is always wanted; debug messages only on demand. FMI 3.0 has one switch for both, so it is on, and
  * where categories tell them apart, the others are switched off again. An FMU may refuse that without harm. */
 static enum tutti_err choose_categories(struct tutti_instance *in)
 {
-    size_t count = status_categories(in->library->desc, NULL);
-    if (in->options.logging_on || !in->logging_on || count == 0 || !in->binding->set_debug_logging)
+    if (in->options.logging_on || !in->logging_on || in->category_count == 0 || !in->binding->set_debug_logging)
         return TUTTI_OK;
-    const char **categories = calloc(count, sizeof *categories);
-    if (!categories)
-        return tutti_fail_memory();
-    status_categories(in->library->desc, categories);
     in->call = TUTTI_CALL_SET_DEBUG_LOGGING;
     struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->set_debug_logging(in, false, 0, NULL);
     if (status <= TUTTI_STATUS_WARNING)
-        status = in->binding->set_debug_logging(in, true, count, categories);
+        status = in->binding->set_debug_logging(in, true, in->category_count, in->categories);
     tutti_call_leave(frame);
-    free(categories);
     return status == TUTTI_STATUS_FATAL ? tutti_call_conclude(in, TUTTI_CALL_SET_DEBUG_LOGGING, status) : TUTTI_OK;
 }
 
@@ -203,7 +197,6 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     in->options.name = name;
     in->allowed = tutti_state_table(library->kind, in->binding->fmi);
     in->event_mode = library->kind == TUTTI_ME || (options->event_mode && (library->can & TUTTI_CAN_EVENT_MODE));
-    in->logging_on = options->logging_on || in->binding->fmi == 3 || status_categories(library->desc, NULL) > 0;
     in->time = NAN;
     in->can = library->can;
     in->options.rejects = options->rejects && (library->can & TUTTI_CAN_REJECT_STEPS);
@@ -211,7 +204,10 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
         in->can |= TUTTI_CAN_STATE;
     in->narrow = library->narrow_count > 0;
     pthread_mutex_init(&in->messages.lock, NULL);
-    enum tutti_err err = tutti_instance_clocks_new(&in->clocks, library->desc);
+    enum tutti_err err = find_categories(in);
+    in->logging_on = options->logging_on || in->binding->fmi == 3 || in->category_count > 0;
+    if (!err)
+        err = tutti_instance_clocks_new(&in->clocks, library->desc);
     if (!err)
         err = bring_to_life(in);
     if (err) {
@@ -277,6 +273,7 @@ void tutti_instance_free(struct tutti_instance *in)
     free((char *)in->options.name);
     tutti_instance_clocks_free(in->clocks);
     free(in->refusal);
+    free(in->categories);
     free(in->scratch);
     free(in);
     pthread_mutex_unlock(&shown_lives);

@@ -52,22 +52,22 @@ SETTER_AND_GETTER(3, fmi3SetFloat64, fmi3GetFloat64, COMMA v->value_count)
 static inline enum tutti_status step1(const struct tutti_call_triple *triple, void *component,
                                       struct tutti_triples_pass *pass)
 {
-    return (enum tutti_status)((FUNCTION(1, fmiDoStep))triple->step)(component, pass->t, pass->h, fmiTrue);
+    return (enum tutti_status)((FUNCTION(1, fmiDoStep))triple->step)(component, pass->aim.t, pass->aim.h, fmiTrue);
 }
 
 static inline enum tutti_status step2(const struct tutti_call_triple *triple, void *component,
                                       struct tutti_triples_pass *pass)
 {
-    return (enum tutti_status)((FUNCTION(2, fmi2DoStep))triple->step)(component, pass->t, pass->h, fmi2True);
+    return (enum tutti_status)((FUNCTION(2, fmi2DoStep))triple->step)(component, pass->aim.t, pass->aim.h, fmi2True);
 }
 
 static inline enum tutti_status step3(const struct tutti_call_triple *triple, void *component,
                                       struct tutti_triples_pass *pass)
 {
     struct tutti_step *step = &pass->step;
-    step->reached = pass->end;
-    return (enum tutti_status)((FUNCTION(3, fmi3DoStep))triple->step)(component, pass->t, pass->h, true, &step->event,
-                                                                      &step->terminate, &step->early, &step->reached);
+    step->reached = pass->aim.end;
+    return (enum tutti_status)((FUNCTION(3, fmi3DoStep))triple->step)(
+        component, pass->aim.t, pass->aim.h, true, &step->event, &step->terminate, &step->early, &step->reached);
 }
 
 /* ---- triples ---- */
@@ -173,15 +173,15 @@ static inline __attribute__((always_inline)) struct tutti_call_triple *pass_vers
                 return stop(pass, triple, TUTTI_TRIPLE_SET, status);
         }
         in->call = TUTTI_CALL_DO_STEP;
-        in->time = pass->t;
+        in->time = pass->aim.t;
         status = step(triple, in->component, pass);
         tutti_modes_check_call(in, &pass->watch);
         if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0) ||
             (fmi == 3 && unlikely(is_unusual(&pass->step))))
             return stop(pass, triple, TUTTI_TRIPLE_STEP, status);
         in->state = TUTTI_STATE_STEP;
-        in->time = pass->end;
-        *triple->arrived = pass->arrival;
+        in->time = pass->aim.end;
+        *triple->arrived = pass->aim.arrival;
         if (triple->outputs.count > 0) {
             in->call = TUTTI_CALL_GET;
             status = get(triple, in->component, pass);
@@ -230,6 +230,42 @@ static inline void gather_all(const struct tutti_triples_many *many, const doubl
         staged[k] = source[from[k]];
 }
 
+/* Times of so many steps are computed together, which processors do in less time than one by one. */
+enum { STEPS_AHEAD = 32 };
+
+struct ahead {
+    double points[STEPS_AHEAD + 1]; /* of the grid: a step leads from each to the next, exactly ... */
+    double h[STEPS_AHEAD];
+    double end; /* ... or, if there is one only, to here, which is the same up to rounding */
+};
+
+/* Returns how many steps; 0: the next one does not lead to its point. */
+static unsigned look_ahead(struct ahead *ahead, const struct tutti_triples_many *many, double t, unsigned long most)
+{
+    const struct tutti_grid *grid = many->grid;
+    const double start = grid->start, step = grid->step, first = (double)grid->next_index;
+    int64_t inner = grid->last - grid->next_index; /* the last point is no multiple of the step */
+    int limit = most < STEPS_AHEAD ? (int)most : STEPS_AHEAD, exact = 0;
+    limit = inner < limit ? (int)inner : limit;
+    ahead->points[0] = t;
+    for (int k = 0; k < limit; k++)
+        ahead->points[k + 1] = start + (first + k) * step;
+    ahead->points[1] = grid->next;
+    for (int k = 0; k < limit; k++) {
+        ahead->h[k] = tutti_time_step(ahead->points[k], ahead->points[k + 1]);
+        exact += ahead->points[k] + ahead->h[k] == ahead->points[k + 1];
+    }
+    ahead->end = ahead->points[1];
+    if (unlikely(exact < limit)) /* up to the first that is not */
+        for (exact = 0; ahead->points[exact] + ahead->h[exact] == ahead->points[exact + 1];)
+            exact++;
+    if (exact > 0)
+        return (unsigned)exact;
+    ahead->h[0] = tutti_time_step(t, grid->next);
+    ahead->end = t + ahead->h[0];
+    return tutti_time_same(ahead->end, grid->next, many->span) ? 1 : 0;
+}
+
 static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_triple *triples, uint32_t count,
                                                           struct tutti_triples_pass *pass,
                                                           struct tutti_triples_many *many, bool gathers)
@@ -237,19 +273,26 @@ static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_trip
     struct tutti_call_triple *end = triples + count, *at = end;
     struct tutti_grid *grid = many->grid;
     const volatile sig_atomic_t *interrupt = many->interrupt;
+    struct ahead ahead;
+    unsigned known = 1, made = 1;
     double t = many->t;
-    for (unsigned long left = many->most; left > 0 && t < grid->stop; left--) {
-        double target = grid->next;
-        if (unlikely(interrupt && *interrupt) || unlikely(!tutti_triples_aim(pass, t, target, many->span)))
+    while (made == known && many->made < many->most && t < grid->stop) {
+        known = look_ahead(&ahead, many, t, many->most - many->made);
+        for (made = 0; made < known && !(interrupt && *interrupt); made++) {
+            double target = ahead.points[made + 1];
+            pass->aim = (struct tutti_aim){ahead.points[made], ahead.h[made], known > 1 ? target : ahead.end, target};
+            if (!gathers && many->gather_count > 0)
+                gather_all(many, pass->source);
+            at = pass_all(triples, end, pass, gathers);
+            if (unlikely(at < end))
+                break;
+        }
+        if (made == 0)
             break;
-        if (!gathers)
-            gather_all(many, pass->source);
-        at = pass_all(triples, end, pass, gathers);
-        if (unlikely(at < end))
-            break;
-        t = target;
+        t = grid->next = ahead.points[made];
+        grid->next_index += made - 1;
         tutti_grid_pass(grid, t);
-        many->made++;
+        many->made += made;
     }
     many->t = t;
     return (uint32_t)(at - triples);
@@ -283,8 +326,8 @@ enum tutti_err tutti_triple_conclude(const struct tutti_call_triple *triple, str
         if (triple->inputs.count > 0) /* which the pass did not note */
             in->state = tutti_state_after(TUTTI_CS, TUTTI_CALL_SET, in->state, false);
         if (triple->fmi < 3) /* the call says nothing of it */
-            pass->step.reached = pass->end;
-        return tutti_call_conclude_step(in, pass->t, pass->end, pass->status, &pass->step);
+            pass->step.reached = pass->aim.end;
+        return tutti_call_conclude_step(in, pass->aim.t, pass->aim.end, pass->status, &pass->step);
     default: return TUTTI_OK;
     }
 }

@@ -54,9 +54,13 @@ enum tutti_triple_stop {
     TUTTI_TRIPLE_GET
 };
 
+/* A step: from t to t + h, which is `end`; and the same for those who asked for it, told by `arrived`. */
+struct tutti_aim {
+    double t, h, end, arrival;
+};
+
 struct tutti_triples_pass {
-    double t, h, end; /* of the step: from t to t + h, which is `end` */
-    double arrival;   /* the same for those who asked for it, told by `arrived` */
+    struct tutti_aim aim;
     _Atomic uint32_t *heartbeat;
     const double *source; /* where inputs come from ... */
     bool one_by_one;      /* ... triple by triple; else they are staged before */
@@ -80,11 +84,9 @@ uint32_t tutti_triples_step(struct tutti_call_triple *triples, uint32_t first, u
 /* The next step: from t to `target`. False if that cannot be reached, up to rounding. */
 static inline bool tutti_triples_aim(struct tutti_triples_pass *pass, double t, double target, double span)
 {
-    pass->t = t;
-    pass->h = tutti_time_step(t, target);
-    pass->end = t + pass->h;
-    pass->arrival = target;
-    return __builtin_expect(pass->end == target, 1) || tutti_time_same(pass->end, target, span);
+    double h = tutti_time_step(t, target);
+    pass->aim = (struct tutti_aim){t, h, t + h, target};
+    return __builtin_expect(pass->aim.end == target, 1) || tutti_time_same(pass->aim.end, target, span);
 }
 
 /* Steps one after the other, along a grid. */

@@ -382,6 +382,16 @@ enum tutti_err tutti_job_renew(struct tutti_job *job, const struct tutti_run_opt
     return TUTTI_OK;
 }
 
+bool tutti_job_set_again(struct tutti_job *job, const struct tutti_run_options *options)
+{
+    if (!tutti_system_set_again(job->system, options->sets, options->set_count))
+        return false;
+    job->asked = options;
+    job->options.sets = options->sets;
+    job->options.log = options->log;
+    return true;
+}
+
 enum tutti_err tutti_job_unpack(const struct tutti_job *job)
 {
     for (uint32_t f = 0; f < job->system->fmu_count; f++)

@@ -66,6 +66,8 @@ TUTTI_CHECKED enum tutti_err tutti_job_open(struct tutti_job *job, const struct 
  * input files are those of the job as it was. What is odd with the system was told before, and is not again. After a failure the job is as
  * it was. */
 TUTTI_CHECKED enum tutti_err tutti_job_renew(struct tutti_job *job, const struct tutti_run_options *options);
+/* The same for options that differ in their sets and their log only. False: it takes tutti_job_renew; the job is as it was. */
+bool tutti_job_set_again(struct tutti_job *job, const struct tutti_run_options *options);
 /* Where a file lies that the options name, besides FMUs and packages: there, or where an alias says. NULL: it is not to be read
  * (tutti_files_fail_foreign). */
 const char *tutti_job_where_is(const struct tutti_run_options *options, const char *name);

@@ -71,7 +71,7 @@ static enum tutti_err finish(struct tutti_lane *lane, uint32_t i, struct tutti_o
 {
     struct tutti_member *member = lane->members[i];
     struct tutti_triples_pass *pass = &lane->pass;
-    double target = pass->arrival;
+    double target = pass->aim.arrival;
     if (pass->at == TUTTI_TRIPLE_BEFORE) {
         TRY(gather(lane, member));
         return tutti_member_due(lane->rank, member, target)

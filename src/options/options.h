@@ -62,6 +62,7 @@ struct tutti_run_options {
     const volatile sig_atomic_t *interrupt;
     struct tutti_orders *orders; /* to the run, from those who watch it (fabric/orders.h); NULL: there are none */
     bool prefers_exchange; /* an FMU that has both interfaces runs by Model Exchange, if `interface` leaves it open */
+    bool untimed;          /* how long do-steps take is not asked for, and not measured */
     bool spares_nodes;     /* nodes that do not answer are done without */
     bool
         ends_hangs; /* the program ends itself, with what was recorded, where a call of an FMU takes longer than `timeout` */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "start/members.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,6 +321,8 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
         TRY(tutti_moving_list(rank, c, &options, &moves));
     TRY(new_unit(rank, member, &options));
     member->unit->asks_for_inputs = moves;
+    if (rank->job->options.untimed)
+        member->unit->counts.time_next = ULONG_MAX;
     rank->units[c] = member->unit;
     TRY(tutti_member_configure(rank, c));
     /* Elements of arrays that are not driven or connected are read soon, and kept: they have to be those of the settings. */

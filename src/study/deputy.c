@@ -45,9 +45,10 @@ static enum tutti_err done(void *context, struct tutti_bytes record)
     return tutti_way_send(desk->fd, record, false) ? TUTTI_OK : tutti_fail(TUTTI_ERR_LOST, "the sweep has ended");
 }
 
-static void idle(void *context)
+static enum tutti_err idle(void *context)
 {
     (void)context;
+    return TUTTI_OK;
 }
 
 static bool waits(void *context, int *file)

@@ -28,10 +28,14 @@ struct front {
 struct tutti_journal {
     int fd;
     char *path;
-    size_t end;
+    size_t end;                  /* of what is in the file */
+    struct tutti_parcel pending; /* what comes after that */
 };
 
-enum { LARGEST = 1 << 30 };
+enum {
+    LARGEST = 1 << 30,      /* record */
+    MOST_PENDING = 1 << 20, /* bytes that wait to be written */
+};
 
 static enum tutti_err fail_io(const struct tutti_journal *journal, const char *what)
 {
@@ -150,20 +154,33 @@ enum tutti_err tutti_journal_open(struct tutti_journal **out, const char *path, 
 enum tutti_err tutti_journal_add(struct tutti_journal *journal, struct tutti_bytes record, size_t *offset)
 {
     const struct front front = {record.size, digest_of(record.data, record.size)};
-    *offset = journal->end;
+    *offset = journal->end + journal->pending.size;
     if (record.size > LARGEST)
         return tutti_fail(TUTTI_ERR_LIMIT,
                           "a run has more rows than fit into the journal; record fewer (--record, --output-step)");
-    if (tutti_fs_write(journal->fd, &front, sizeof front, (off_t)journal->end) != sizeof front ||
-        tutti_fs_write(journal->fd, record.data, record.size, (off_t)(journal->end + sizeof front)) != record.size)
+    tutti_parcel_put_bytes(&journal->pending, &front, sizeof front);
+    tutti_parcel_put_bytes(&journal->pending, record.data, record.size);
+    if (journal->pending.failed)
+        return tutti_fail_memory();
+    return journal->pending.size > MOST_PENDING ? tutti_journal_flush(journal) : TUTTI_OK;
+}
+
+enum tutti_err tutti_journal_flush(struct tutti_journal *journal)
+{
+    size_t size = journal->pending.size;
+    if (size == 0)
+        return TUTTI_OK;
+    if (tutti_fs_write(journal->fd, journal->pending.bytes, size, (off_t)journal->end) != size)
         return fail_io(journal, "written");
-    journal->end += sizeof front + record.size;
+    journal->end += size;
+    tutti_parcel_reset(&journal->pending);
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_journal_read(struct tutti_journal *journal, size_t offset, struct tutti_parcel *out)
 {
     bool whole;
+    TRY(tutti_journal_flush(journal));
     TRY(read_record(journal, offset, out, &whole));
     return whole ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "'%s' has changed while the sweep went on", journal->path);
 }
@@ -174,8 +191,11 @@ void tutti_journal_close(struct tutti_journal *journal, bool done)
         return;
     if (done)
         unlink(journal->path);
+    else if (journal->fd >= 0)
+        (void)!tutti_journal_flush(journal); /* what is lost is made again */
     if (journal->fd >= 0)
         close(journal->fd);
+    tutti_parcel_fini(&journal->pending);
     free(journal->path);
     free(journal);
 }

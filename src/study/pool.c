@@ -319,7 +319,7 @@ static enum tutti_err go(struct pool *pool)
         if (busy)
             nap(pool);
         TRY(listen_to_all(pool));
-        pool->order->idle(pool->order->context);
+        TRY(pool->order->idle(pool->order->context));
         if (interrupt && *interrupt)
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted");
     }

@@ -17,8 +17,8 @@ struct tutti_pool_order {
     bool (*next)(void *context, size_t *run);
     /* A run is over, with its record (study/record.h); in any order. An error ends all. */
     enum tutti_err (*done)(void *context, struct tutti_bytes record);
-    /* Now and then. */
-    void (*idle)(void *context);
+    /* Now and then, and after each round of records. An error ends all. */
+    enum tutti_err (*idle)(void *context);
     /* May `next` have another later, though there is none now? Then it is waited for, by this file. NULL: no. */
     bool (*waits)(void *context, int *file);
 };

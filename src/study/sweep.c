@@ -72,9 +72,8 @@ static enum tutti_err done(void *context, struct tutti_bytes bytes)
     return take(sweep, &record, offset);
 }
 
-static void idle(void *context)
+static void tell_progress(struct tutti_sweep *sweep)
 {
-    struct tutti_sweep *sweep = context;
     double now = tutti_clock_now();
     if (!sweep->options->progress || now - sweep->told < 0.1)
         return;
@@ -86,6 +85,15 @@ static void idle(void *context)
                                             .elapsed = now - sweep->began,
                                             .is_study = true};
     sweep->options->progress(sweep->options->progress_context, &progress);
+}
+
+static enum tutti_err idle(void *context)
+{
+    struct tutti_sweep *sweep = context;
+    if (sweep->journal)
+        TRY(tutti_journal_flush(sweep->journal));
+    tell_progress(sweep);
+    return TUTTI_OK;
 }
 
 /* ---- the whole ---- */

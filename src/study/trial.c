@@ -118,6 +118,7 @@ enum tutti_err tutti_trial_open(struct tutti_trial *trial, const struct tutti_ru
     trial->options.watcher = &trial->watcher;
     trial->options.output = NULL;
     trial->options.progress = NULL;
+    trial->options.untimed = true;
     TRY(tutti_simulation_open(&trial->simulation, &trial->options));
     return check_values(trial, values);
 }

@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/fs.h"
 #include "conduct/settle.h"
 #include "fmi/ended.h"
 #include "study/way.h"
@@ -22,35 +25,67 @@ struct child {
 struct family {
     struct tutti_work *work;
     struct child *children;
+    size_t *current; /* per child: the run that it began last, SIZE_MAX: none; in memory that all share */
     unsigned count;
 };
 
+/* Sending a record costs more than a short run. So many seconds or bytes go by before what is there is sent. A worker that ends before that loses them, and
+ * they are made again. */
+static const double SECONDS_PER_SEND = 0.5e-3;
+enum { BYTES_PER_SEND = 1 << 15 };
+
 /* ---- in the child ---- */
 
-static bool read_all(int fd, void *bytes, size_t size)
+/* Runs that it was told of. */
+struct told {
+    size_t runs[64];
+    size_t size, used; /* bytes */
+};
+
+/* The next one; false: there is none. Several are read at once. */
+static bool take_run(int fd, struct told *told, size_t *run)
 {
-    for (size_t n = 0; n < size;) {
-        ssize_t got = read(fd, (char *)bytes + n, size - n);
+    while (told->size - told->used < sizeof *run) { /* there is room: none is left, or one that was cut */
+        ssize_t got = read(fd, (char *)told->runs + told->size, sizeof told->runs - told->size);
         if (got == 0 || (got < 0 && errno != EINTR))
             return false;
-        n += got > 0 ? (size_t)got : 0;
+        told->size += got > 0 ? (size_t)got : 0;
     }
+    *run = told->runs[told->used / sizeof *run];
+    told->used += sizeof *run;
+    if (told->used == told->size)
+        told->used = told->size = 0;
     return true;
 }
 
-/* It never returns. */
-static void be_worker(struct tutti_work *work, int fd, pid_t parent)
+/* Makes runs until one is Fatal, or there are no more. */
+static void make_runs(struct tutti_work *work, int fd, size_t *current)
 {
-    struct tutti_parcel parcel = {0};
+    struct tutti_parcel record = {0}, pending = {0};
+    struct told told = {.size = 0};
+    double sent_at = tutti_clock_now();
+    bool fatal = false, works = true;
     size_t run;
-    bool fatal = false;
-    tutti_settle_in(parent);
-    while (!fatal && read_all(fd, &run, sizeof run)) {
-        if (tutti_work_run(work, run, &parcel, &fatal))
-            break;
-        if (!tutti_way_send(fd, tutti_parcel_bytes(&parcel), fatal))
-            break;
+    while (!fatal && works && take_run(fd, &told, &run)) {
+        *current = run;
+        works = !tutti_work_run(work, run, &record, &fatal);
+        if (works)
+            tutti_way_put(&pending, tutti_parcel_bytes(&record), fatal);
+        double now = tutti_clock_now();
+        bool last = fatal || !works || told.size == 0;
+        if (!last && pending.size < BYTES_PER_SEND && now - sent_at < SECONDS_PER_SEND)
+            continue;
+        works = !pending.failed && tutti_fs_write(fd, pending.bytes, pending.size, -1) == pending.size && works;
+        tutti_parcel_reset(&pending);
+        sent_at = now;
     }
+}
+
+/* It never returns. */
+static void be_worker(struct tutti_work *work, int fd, pid_t parent, size_t *current)
+{
+    tutti_settle_in(parent);
+    make_runs(work, fd, current);
     fflush(NULL); /* what an FMU printed */
     _exit(0);
 }
@@ -64,12 +99,19 @@ static enum tutti_err open_family(void *self, struct tutti_work *work, void *con
     family->work = work;
     family->count = *workers;
     family->children = calloc(*workers, sizeof *family->children);
-    return family->children ? TUTTI_OK : tutti_fail_memory();
+    family->current =
+        mmap(NULL, *workers * sizeof *family->current, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (family->current == MAP_FAILED)
+        family->current = NULL;
+    return family->children && family->current ? TUTTI_OK : tutti_fail_memory();
 }
 
 static void close_family(void *self)
 {
-    free(((struct family *)self)->children);
+    struct family *family = self;
+    free(family->children);
+    if (family->current)
+        munmap(family->current, family->count * sizeof *family->current);
 }
 
 static enum tutti_err fail_start(const struct family *family)
@@ -85,6 +127,7 @@ static enum tutti_err start(void *self, unsigned worker)
     pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return fail_start(family);
+    family->current[worker] = SIZE_MAX;
     fflush(NULL); /* or the child would write it once more */
     pid_t pid = fork();
     if (pid == 0) {
@@ -92,7 +135,7 @@ static enum tutti_err start(void *self, unsigned worker)
         for (unsigned w = 0; w < family->count; w++)
             if (family->children[w].pid > 0)
                 close(family->children[w].fd);
-        be_worker(family->work, pair[1], parent);
+        be_worker(family->work, pair[1], parent, &family->current[worker]);
     }
     close(pair[1]);
     if (pid < 0) {
@@ -129,6 +172,7 @@ static void end(void *self, unsigned worker, bool by_force, struct tutti_way_end
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         ;
     child->pid = 0;
+    ending->run = family->current[worker];
     if (WIFSIGNALED(status))
         tutti_ended_by_signal(WTERMSIG(status), ending->how, sizeof ending->how);
     else

@@ -330,6 +330,7 @@ static enum tutti_err set(struct flat *flat, size_t number, const struct tutti_v
         .rank = TUTTI_RANK_SET + number,
         .origin = flat->source->set[number],
         .texts = true,
+        .alone = matches->count == 1 && ((const struct match *)matches->items)->connector == TUTTI_NONE,
         .count = 1,
         .data = texts,
     };

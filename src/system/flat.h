@@ -105,6 +105,7 @@ struct value {
     unsigned line;
     bool texts;
     bool passed;        /* a connection */
+    bool alone;         /* a --set that means one variable, which reads its text */
     uint8_t dimensions; /* that it was given with */
     const struct tutti_ssp_dimension *shape;
     struct look look;
@@ -175,7 +176,9 @@ struct feed {
 struct candidate {
     uint64_t rank;
     uint32_t component, order;
-    bool passed; /* it came by a connection */
+    bool passed;        /* it came by a connection */
+    const char *option; /* the --set, which is for this variable alone; NULL: it came in another way */
+    size_t name_length; /* of that, with the '=' */
     struct tutti_setting setting;
 };
 

@@ -84,13 +84,67 @@ static bool is_fed(const struct flat *flat, const struct candidate *candidate)
     return count > 0 && connection->at_start_only;
 }
 
+/* ---- the same options again, with other values ---- */
+
+/* A number, which nothing but the start of a run depends on. */
+static bool can_be_set_again(const struct tutti_var *var, const struct tutti_setting *setting)
+{
+    return !tutti_type_is_text((enum tutti_type)var->type) && var->causality != TUTTI_STRUCTURAL_PARAMETER &&
+           (var->dimension_count == 0 || setting->element.count > 0);
+}
+
+static enum tutti_err note_given(struct flat *flat, const struct candidate *candidate, struct tutti_setting *setting)
+{
+    struct tutti_system *system = flat->system;
+    const struct tutti_desc *desc = tutti_flat_component(flat, candidate->component)->fmu->desc;
+    if (!candidate->option || !can_be_set_again(&desc->vars[setting->variable], setting))
+        return TUTTI_OK;
+    struct tutti_given *given = &system->given[candidate->rank - TUTTI_RANK_SET];
+    *given = (struct tutti_given){.desc = desc, .setting = setting};
+    given->name = tutti_arena_text(&system->arena, candidate->option, candidate->name_length);
+    return given->name ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* NULL: this text is not of the same option. */
+static const char *value_of(const struct tutti_given *given, const char *text)
+{
+    size_t length = given->name ? strlen(given->name) : 0;
+    return given->name && strncmp(text, given->name, length) == 0 ? text + length : NULL;
+}
+
+static bool read_again(const struct tutti_given *given, const char *text, void *value)
+{
+    const struct tutti_var *var = &given->desc->vars[given->setting->variable];
+    if (tutti_setting_read_value(NULL, given->desc, var, text, strlen(text), value))
+        return false;
+    if (var->negated)
+        tutti_type_negate((enum tutti_type)var->type, value);
+    return true;
+}
+
+bool tutti_system_set_again(struct tutti_system *system, const char *const *sets, size_t count)
+{
+    uint64_t unused; /* the largest number */
+    bool fit = count == system->given_count;
+    for (size_t i = 0; i < count && fit; i++) {
+        const char *text = value_of(&system->given[i], sets[i]);
+        fit = text && read_again(&system->given[i], text, &unused);
+    }
+    for (size_t i = 0; i < count && fit; i++)
+        (void)read_again(&system->given[i], value_of(&system->given[i], sets[i]),
+                         (void *)system->given[i].setting->values);
+    return fit;
+}
+
 enum tutti_err tutti_values_settle(struct flat *flat)
 {
     struct candidate *candidates = flat->candidates.items;
     size_t count = flat->candidates.count;
     const struct candidate *whole = NULL, *last = NULL, *winner = NULL;
     struct tutti_setting *settings = tutti_arena_array(&flat->system->arena, count, sizeof *settings);
-    if (!settings)
+    flat->system->given_count = flat->source->set_count;
+    flat->system->given = tutti_arena_array(&flat->system->arena, flat->source->set_count, sizeof *flat->system->given);
+    if (!settings || !flat->system->given)
         return tutti_fail_memory();
     if (count > 1)
         qsort(candidates, count, sizeof *candidates, compare_candidates);
@@ -110,6 +164,7 @@ enum tutti_err tutti_values_settle(struct flat *flat)
             continue;
         struct tutti_component *component = tutti_flat_component(flat, candidate->component);
         TRY(keep(flat, candidate, settings));
+        TRY(note_given(flat, candidate, settings));
         if (component->setting_count++ == 0)
             component->settings = settings;
         settings++;

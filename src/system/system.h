@@ -95,6 +95,13 @@ struct tutti_system_file {
     struct tutti_fmu *fmu;         /* NULL: it is none */
 };
 
+/* A --set, for another value of the same variable (tutti_system_set_again). */
+struct tutti_given {
+    const char *name; /* with the '='; NULL: it is more than a number for one setting */
+    const struct tutti_desc *desc;
+    struct tutti_setting *setting;
+};
+
 struct tutti_system {
     const char *name; /* of the SSD, the FMU, or "system" */
     const char *path; /* as the user wrote it */
@@ -127,6 +134,8 @@ struct tutti_system {
     uint32_t table_count;
     struct tutti_package **packages; /* whose files the FMUs are */
     uint32_t package_count;
+    struct tutti_given *given; /* per --set of the source */
+    size_t given_count;
     /* All names that files were opened by; but not documents that lie in a package. */
     struct tutti_system_file *files;
     uint32_t file_count;
@@ -167,6 +176,9 @@ enum tutti_err tutti_files_fail_foreign(const char *name);
  * systems, LIMIT for what grows beyond any use, ARGUMENT for a wrong command line. */
 TUTTI_CHECKED enum tutti_err tutti_system_load(struct tutti_system **out, const struct tutti_system_source *source,
                                                struct tutti_findings *findings);
+/* Takes values of --set options that differ from those of the source in their values alone. False, and the system is as it was: they have other names, or it takes
+ * a system that is loaded anew to take them, or to tell what is wrong with them. */
+bool tutti_system_set_again(struct tutti_system *system, const char *const *sets, size_t count);
 void tutti_system_free(struct tutti_system *system);
 
 /* Splits "car.wheel.x" into a component (the longest name that fits) and a variable of it. ARGUMENT with the nearest name;

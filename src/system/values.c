@@ -394,6 +394,10 @@ enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, 
         err = tutti_fail_about(tutti_fail_context(err, "'%s'", unit), unit, desc->vars[variable].name, NAN);
         return report_failure(flat, value, err, severity);
     }
+    if (value->alone) {
+        candidate.option = value->origin;
+        candidate.name_length = (size_t)(*(const char *const *)value->data - value->origin);
+    }
     struct candidate *place = tutti_vector_push(&flat->candidates, sizeof *place);
     if (!place)
         return tutti_fail_memory();

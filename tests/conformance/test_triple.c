@@ -314,7 +314,7 @@ static void test_stop_in_a_step(void **state)
     assert_int_equal(tutti_triples_run(ring.triples, VERSIONS, &pass, &many), 1);
     assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     assert_int_equal(many.made, 3);
-    assert_true(many.t == 3 * H && grid.next == 4 * H && pass.t == 3 * H && pass.arrival == 4 * H);
+    assert_true(many.t == 3 * H && grid.next == 4 * H && pass.aim.t == 3 * H && pass.aim.arrival == 4 * H);
     assert_true(tutti_instance_time(ring.pairs[0].live.in) == 4 * H);
     assert_true(tutti_instance_time(ring.pairs[1].live.in) == 3 * H);
     ring.triples[2].fmi = 0;

@@ -37,9 +37,10 @@ static enum tutti_err done(void *context, struct tutti_bytes bytes)
     return TUTTI_OK;
 }
 
-static void idle(void *context)
+static enum tutti_err idle(void *context)
 {
     (void)context;
+    return TUTTI_OK;
 }
 
 /* In place of those of the C library: so many microseconds after a record came it is read, and after a worker's last it ends. */

@@ -76,6 +76,46 @@ static void test_names(void **state)
     assert_int_equal(f->system->fmu_count, 1);
 }
 
+/* Other values of the same options, in a system that is loaded: all of them, or none. */
+static void test_set_again(void **state)
+{
+    struct fixture *f = *state;
+    const char *const first[] = {"p=2", "ip=3", "ap[1,2]=4", "ep=red"};
+    memcpy(f->set, first, sizeof first);
+    assert_ok(load_files(f, "%m.fmu", NULL));
+    const char *good[] = {"p=20", "ip=-30", "ap[1,2]=40", "ep=blue"};
+    assert_true(tutti_system_set_again(f->system, good, 4));
+    assert_same_double(real_setting(f, "p"), 20);
+    assert_int_equal(*(const int32_t *)setting(f, "ip")->values, -30);
+    assert_same_double(*(const double *)f->system->given[2].setting->values, 40);
+    assert_int_equal(*(const int64_t *)setting(f, "ep")->values, 4);
+    const char *const wrong[][4] = {{"p=21", "ip=1.5", "ap[1,2]=41", "ep=red"},
+                                    {"p=21", "ip=1", "ap[1,2]=41", "ep=pink"},
+                                    {"p=21", "p2=1", "ap[1,2]=41", "ep=red"},
+                                    {"p=21", "ip=1", "ap[2,2]=41", "ep=red"},
+                                    {"p=", "ip=1", "ap[1,2]=41", "ep=red"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(tutti_system_set_again(f->system, wrong[i], 4));
+        assert_same_double(real_setting(f, "p"), 20);
+        assert_int_equal(*(const int32_t *)setting(f, "ip")->values, -30);
+    }
+    assert_false(tutti_system_set_again(f->system, good, 3));
+    /* What is more than a number for one variable goes the other way: texts, sizes, lists, the first of two for one variable. */
+    const char *const others[][2] = {{"sp=a", NULL}, {"n=3", NULL}, {"vp=1 2", NULL}, {"p=1", "p=2"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        memset(f->set, 0, sizeof f->set);
+        memcpy(f->set, others[i], sizeof others[i]);
+        assert_ok(load_files(f, "%m.fmu", NULL));
+        assert_false(tutti_system_set_again(f->system, others[i], count_texts(f->set)));
+    }
+    memset(f->set, 0, sizeof f->set);
+    f->set[0] = "a.p=1";
+    assert_ok(load_files(f, "a=%m.fmu", "b=%m.fmu"));
+    const char *const one[] = {"a.p=7"};
+    assert_true(tutti_system_set_again(f->system, one, 1));
+    assert_same_double(real_setting(f, "a.p"), 7);
+}
+
 static void test_connect(void **state)
 {
     static const struct {
@@ -200,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_single, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_set_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_connect, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_with_ssp, set_up, tear_down),
