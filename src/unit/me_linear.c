@@ -30,6 +30,24 @@ static enum tutti_err stack(const struct tutti_pattern *top, const struct tutti_
     return err;
 }
 
+static enum tutti_err colour_rows(const struct tutti_pattern *pattern, struct tutti_colouring *colouring)
+{
+    size_t count = 0;
+    struct tutti_pattern transposed;
+    struct tutti_pattern_place *places = malloc((tutti_pattern_entries(pattern) + 1) * sizeof *places);
+    if (!places)
+        return tutti_fail_memory();
+    for (int32_t c = 0; c < pattern->column_count; c++)
+        for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++)
+            places[count++] = (struct tutti_pattern_place){c, pattern->rows[k]};
+    enum tutti_err err = tutti_pattern_init(&transposed, pattern->column_count, pattern->row_count, places, count);
+    free(places);
+    TRY(err);
+    err = tutti_colouring_init(colouring, &transposed, pattern->row_count, true);
+    tutti_pattern_fini(&transposed);
+    return err;
+}
+
 static enum tutti_err set_up_half(struct me_linear *own, struct me_linear_half *half, int upper, int lower)
 {
     struct me_model *model = own->model;
@@ -48,10 +66,15 @@ static enum tutti_err set_up_half(struct me_linear *own, struct me_linear_half *
     else
         TRY(tutti_pattern_full(&patterns[lower], (int32_t)own->outputs.size, (int32_t)columns));
     TRY(stack(&patterns[upper], &patterns[lower], &both));
+    bool rows = together && tutti_instance_has_adjoint(model->instance);
     enum tutti_err err = tutti_colouring_init(&half->all, &both, (int32_t)columns, together);
+    if (!err && rows)
+        err = colour_rows(&both, &half->all_rows);
     tutti_pattern_fini(&both);
     TRY(err);
     TRY(tutti_colouring_init(&half->upper, &patterns[upper], (int32_t)columns, together));
+    if (rows)
+        TRY(colour_rows(&patterns[upper], &half->upper_rows));
     half->seed = calloc(columns + 1, sizeof *half->seed);
     for (int m = upper; m <= lower; m += lower - upper) {
         own->linear.values[m] = calloc(tutti_pattern_entries(&patterns[m]) + 1, sizeof(double));
@@ -198,6 +221,87 @@ static void take(const struct tutti_pattern *pattern, double *values, int32_t co
         values[k] = product[pattern->rows[k]] / increment;
 }
 
+/* ---- by rows: one adjoint derivative for those that share no column ---- */
+
+static bool prefers_rows(const struct me_linear *own, const struct me_linear_half *half, bool lower)
+{
+    const struct tutti_colouring *rows = lower ? &half->all_rows : &half->upper_rows,
+                                 *columns = lower ? &half->all : &half->upper;
+    return own->linear.exact && !own->no_rows && !own->singular && rows->colour_count > 0 &&
+           rows->colour_count + !half->rows_tested < columns->colour_count;
+}
+
+/* `seed` has 1 in the rows of a colour. */
+static void take_rows(const struct tutti_pattern *pattern, double *values, const double *seed, const double *product)
+{
+    for (int32_t c = 0; c < pattern->column_count; c++)
+        for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++)
+            if (seed[pattern->rows[k]] != 0)
+                values[k] = product[c];
+}
+
+/* Adds the entries of each row, and their sizes. */
+static void add_rows(const struct tutti_pattern *pattern, const double *values, double *sums, double *sizes)
+{
+    for (int32_t c = 0; c < pattern->column_count; c++)
+        for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++) {
+            sums[pattern->rows[k]] += values[k];
+            sizes[pattern->rows[k]] += fabs(values[k]);
+        }
+}
+
+/* The matrix times a vector of ones, by rows and by a directional derivative: once. */
+static enum tutti_err test_rows(struct me_linear *own, struct me_linear_half *half, int upper, int lower, bool both)
+{
+    const struct tutti_linear *linear = &own->linear;
+    size_t states = own->model->states, columns = (size_t)linear->patterns[upper].column_count;
+    size_t rows = states + (both ? own->outputs.size : 0);
+    double *sums = own->here, *sizes = own->moved;
+    half->rows_tested = true;
+    memset(sums, 0, rows * sizeof *sums);
+    memset(sizes, 0, rows * sizeof *sizes);
+    add_rows(&linear->patterns[upper], linear->values[upper], sums, sizes);
+    if (both)
+        add_rows(&linear->patterns[lower], linear->values[lower], sums + states, sizes + states);
+    for (size_t c = 0; c < columns; c++)
+        half->seed[c] = 1;
+    TRY(by_directional(own, half, columns, both));
+    for (size_t r = 0; r < rows; r++)
+        if (!(fabs(sums[r] - own->product[r]) <= 1e-6 * fmax(sizes[r], fabs(own->product[r]))))
+            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                              "%s: its adjoint derivatives and its directional derivatives contradict each other",
+                              own->model->unit->name);
+    return TUTTI_OK;
+}
+
+/* UNSUPPORTED: columns will have to do. */
+static enum tutti_err by_rows(struct me_linear *own, struct me_linear_half *half, int upper, int lower, bool both)
+{
+    struct me_model *model = own->model;
+    struct tutti_linear *linear = &own->linear;
+    const struct tutti_colouring *colouring = both ? &half->all_rows : &half->upper_rows;
+    size_t columns = (size_t)linear->patterns[upper].column_count;
+    size_t rows = model->states + (both ? own->outputs.size : 0);
+    size_t unknowns = model->variables.count + (both ? own->outputs.count : 0);
+    double *seed = own->here;
+    for (int32_t colour = 0; colour < colouring->colour_count; colour++) {
+        memset(seed, 0, rows * sizeof *seed);
+        for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++)
+            seed[colouring->columns[k]] = 1;
+        model->counts.directional++;
+        TRY(tutti_instance_get_adjoint(model->instance, own->unknowns, unknowns, half->columns->references,
+                                       half->columns->count, seed, rows, own->product, columns));
+        for (size_t c = 0; c < columns; c++)
+            if (!isfinite(own->product[c]))
+                return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: an adjoint derivative is not a finite number",
+                                  model->unit->name);
+        take_rows(&linear->patterns[upper], linear->values[upper], seed, own->product);
+        if (both)
+            take_rows(&linear->patterns[lower], linear->values[lower], seed + model->states, own->product);
+    }
+    return half->rows_tested ? TUTTI_OK : test_rows(own, half, upper, lower, both);
+}
+
 static enum tutti_err linearize_half(struct me_linear *own, struct me_linear_half *half, int upper, int lower,
                                      bool want_lower)
 {
@@ -207,6 +311,14 @@ static enum tutti_err linearize_half(struct me_linear *own, struct me_linear_hal
     size_t columns = (size_t)linear->patterns[upper].column_count;
     if (model->states == 0 && (!want_lower || own->outputs.size == 0))
         return TUTTI_OK;
+    if (prefers_rows(own, half, want_lower)) {
+        enum tutti_err err = by_rows(own, half, upper, lower, want_lower);
+        if (err != TUTTI_ERR_UNSUPPORTED)
+            return err;
+        own->no_rows = true;
+        tutti_log_printf(model->options->log, TUTTI_LOG_WARNING, NULL, "%s. Columns are asked for instead of rows",
+                         tutti_err_message());
+    }
     for (int32_t colour = 0; colour < colouring->colour_count; colour++) {
         memset(half->seed, 0, columns * sizeof *half->seed);
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++)
@@ -302,6 +414,8 @@ void tutti_me_linear_fini(struct me_linear *own)
     for (int h = 0; h < 2; h++) {
         tutti_colouring_fini(&halves[h]->all);
         tutti_colouring_fini(&halves[h]->upper);
+        tutti_colouring_fini(&halves[h]->all_rows);
+        tutti_colouring_fini(&halves[h]->upper_rows);
         free(halves[h]->seed);
     }
     tutti_me_axis_fini(&own->inputs);

@@ -12,6 +12,9 @@ struct me_linear_half {
     struct me_axis *columns;
     const double *nominals;            /* of the columns */
     struct tutti_colouring all, upper; /* of both matrices, of the upper one alone */
+    /* The same of rows, which adjoint derivatives (FMI 3.0) give: no colours if the FMU has none. */
+    struct tutti_colouring all_rows, upper_rows;
+    bool rows_tested; /* they were compared with a directional derivative */
     double *seed;
 };
 
@@ -25,6 +28,7 @@ struct me_linear {
     double *product;    /* states + outputs: one call's result */
     double *here, *base, *moved;
     double *input_nominals;
+    bool no_rows;  /* adjoint derivatives failed, or contradict the directional ones */
     bool singular; /* derivatives or outputs are not finite here: differences of them tell less than the FMU */
 };
 

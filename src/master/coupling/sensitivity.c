@@ -244,16 +244,97 @@ static enum tutti_err make_room(const struct builder *builder)
     s->rows = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->rows);
     s->references = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->references);
     s->again = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->again);
+    s->knowns = tutti_arena_array(&s->arena, columns, sizeof *s->knowns);
     s->base = tutti_arena_array(&s->arena, rank->wires.real_count, sizeof *s->base);
     s->moved = tutti_arena_array(&s->arena, rank->wires.real_count, sizeof *s->moved);
     s->staged = tutti_arena_array(&s->arena, rank->wires.gather_count, sizeof *s->staged);
-    bool all = s->columns && s->units && s->rows && s->references && s->again && s->base && s->moved && s->staged;
+    bool all = s->knowns && s->columns && s->units && s->rows && s->references && s->again && s->base && s->moved &&
+               s->staged;
     for (unsigned o = 0; o < rank->wires.order; o++) {
         s->staged_slopes[o] = tutti_arena_array(&s->arena, rank->wires.gather_count, sizeof(double));
         all = all && s->staged_slopes[o];
     }
     return all ? TUTTI_OK : tutti_fail_memory();
 }
+
+/* ---- rows: adjoint derivatives (FMI 3.0 Co-Simulation) ---- */
+
+/* Is it the first entry of its row, among those of the unit? */
+static bool begins_row(const struct tutti_sensitivity *s, const struct tutti_sensitivity_unit *own, uint32_t entry)
+{
+    for (uint32_t e = s->columns[own->column_first].first; e < entry; e++)
+        if (s->rows[e] == s->rows[entry])
+            return false;
+    return true;
+}
+
+static uint32_t end_of(const struct tutti_sensitivity *s, const struct tutti_sensitivity_unit *own)
+{
+    return s->columns[own->column_first + own->column_count].first;
+}
+
+/* Are there fewer rows than columns, one more for the comparison? */
+static bool prefers_rows(const struct tutti_sensitivity *s, const struct tutti_sensitivity_unit *own)
+{
+    const struct tutti_unit *unit = own->member->unit;
+    if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_DIRECTIONAL) ||
+        !tutti_instance_has_adjoint(unit->instance))
+        return false;
+    uint32_t rows = 0;
+    for (uint32_t e = s->columns[own->column_first].first; e < end_of(s, own) && rows + 1 < own->column_count; e++)
+        rows += begins_row(s, own, e);
+    return rows + 1 < own->column_count;
+}
+
+static enum tutti_err ask_row(const struct tutti_sensitivity *s, const struct tutti_sensitivity_unit *own,
+                              uint32_t entry, double *values)
+{
+    double seed = 1;
+    TRY(tutti_instance_get_adjoint(own->member->unit->instance, &s->references[entry], 1, s->knowns + own->column_first,
+                                   own->column_count, &seed, 1, s->staged, own->column_count));
+    for (uint32_t c = 0; c < own->column_count; c++) {
+        const struct tutti_sensitivity_column *column = &s->columns[own->column_first + c];
+        for (uint32_t e = column->first; e < column[1].first; e++)
+            if (s->rows[e] == s->rows[entry])
+                values[e] = s->staged[c];
+    }
+    return TUTTI_OK;
+}
+
+/* The first row times a vector of ones, and a directional derivative: once. */
+static enum tutti_err test_rows(const struct tutti_sensitivity *s, struct tutti_sensitivity_unit *own,
+                                const double *values)
+{
+    struct tutti_unit *unit = own->member->unit;
+    uint32_t first = s->columns[own->column_first].first;
+    double sum = 0, size = 0, product = 0;
+    own->rows_tested = true;
+    for (uint32_t c = 0; c < own->column_count; c++)
+        s->staged[c] = 1;
+    for (uint32_t e = first; e < end_of(s, own); e++)
+        if (s->rows[e] == s->rows[first]) {
+            sum += values[e];
+            size += fabs(values[e]);
+        }
+    TRY(unit->kind->get_directional(unit, &s->references[first], 1, s->knowns + own->column_first, own->column_count,
+                                    s->staged, &product));
+    return fabs(sum - product) <= 1e-6 * fmax(size, fabs(product))
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                            "%s: its adjoint derivatives and its directional derivatives contradict each other",
+                            unit->name);
+}
+
+/* UNSUPPORTED: columns will have to do. */
+static enum tutti_err ask_rows(const struct tutti_sensitivity *s, struct tutti_sensitivity_unit *own, double *values)
+{
+    for (uint32_t e = s->columns[own->column_first].first; e < end_of(s, own); e++)
+        if (begins_row(s, own, e))
+            TRY(ask_row(s, own, e, values));
+    return own->rows_tested ? TUTTI_OK : test_rows(s, own, values);
+}
+
+/* ---- building ---- */
 
 static enum tutti_err build(struct builder *builder)
 {
@@ -266,6 +347,10 @@ static enum tutti_err build(struct builder *builder)
     for (size_t i = 0; i < builder->pair_count; i++)
         TRY(add_entry(builder, &builder->pairs[i]));
     s->columns[s->column_count].first = s->entry_count;
+    for (uint32_t c = 0; c < s->column_count; c++)
+        s->knowns[c] = s->columns[c].reference;
+    for (uint32_t u = 0; u < s->unit_count; u++)
+        s->units[u].by_rows = s->units[u].member && s->units[u].directional && prefers_rows(s, &s->units[u]);
     return TUTTI_OK;
 }
 
@@ -338,8 +423,16 @@ double tutti_sensitivity_input(const struct tutti_sensitivity *s, const struct t
     return derivative == 1 && wires->order > 1 ? value + elapsed * wires->gathered_slopes[1][place] : value;
 }
 
-static enum tutti_err ask(const struct tutti_sensitivity *s, const struct tutti_sensitivity_unit *own, double *values)
+/* ---- columns ---- */
+
+static enum tutti_err ask(const struct tutti_sensitivity *s, struct tutti_sensitivity_unit *own, double *values)
 {
+    if (own->by_rows) {
+        enum tutti_err err = ask_rows(s, own, values);
+        if (err != TUTTI_ERR_UNSUPPORTED)
+            return err;
+        own->by_rows = false;
+    }
     struct tutti_unit *unit = own->member->unit;
     for (uint32_t c = own->column_first; c < own->column_first + own->column_count; c++) {
         const struct tutti_sensitivity_column *column = &s->columns[c];

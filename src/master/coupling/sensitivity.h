@@ -28,6 +28,8 @@ struct tutti_sensitivity_unit {
     uint32_t component;
     struct tutti_member *member; /* NULL: another rank's */
     bool directional;            /* else short steps are tried */
+    bool by_rows;                /* ... by adjoint derivatives, of which it takes fewer */
+    bool rows_tested;            /* they were compared with a directional derivative */
     bool unknown;                /* ... or nothing is: its D cannot be had, and is taken for 0 */
     uint32_t column_first, column_count;
     struct tutti_unit_saved *saved;
@@ -41,6 +43,7 @@ struct tutti_sensitivity {
     /* Entries, column by column, by row. Their values are the caller's. */
     uint32_t *rows;       /* wires.reals */
     uint32_t *references; /* of the output */
+    uint32_t *knowns;     /* per column: the reference of the input */
     double *again;        /* room for values */
     uint32_t entry_count;
     bool *moves;                                      /* per place in wires.gathered: inside a step */
