@@ -12,6 +12,7 @@
 #include "fabric/address.h"
 #include "job/drive.h"
 #include "live/broadcast.h"
+#include "record/output.h"
 #include "serve/address.h"
 #include "system/value.h"
 
@@ -27,6 +28,8 @@ struct tutti_live {
     struct tutti_arena arena;    /* of that */
     /* Where the options of the job lead here; where they led before. */
     struct tutti_watcher watcher;
+    struct tutti_feed *rows; /* of the board; NULL: columns are not known */
+    struct tutti_row_room room;
     struct tutti_log log;
     const struct tutti_watcher *watcher_before;
     const struct tutti_log *log_before;
@@ -41,6 +44,8 @@ static enum tutti_err see_columns(void *context, const struct tutti_recorded *sh
     struct tutti_live *live = context;
     const struct tutti_watcher *before = live->watcher_before;
     TRY(tutti_board_put_columns(live->board, shown, count));
+    live->rows = tutti_board_rows(live->board);
+    live->room.values = tutti_feed_room(live->rows);
     return before && before->columns ? before->columns(before->context, shown, count) : TUTTI_OK;
 }
 
@@ -55,7 +60,7 @@ static enum tutti_err see_row(void *context, double t, const double *values)
 {
     struct tutti_live *live = context;
     const struct tutti_watcher *before = live->watcher_before;
-    tutti_board_put_row(live->board, t, values);
+    live->room.values = tutti_feed_put(live->rows, t, values);
     return before && before->row ? before->row(before->context, t, values) : TUTTI_OK;
 }
 
@@ -215,7 +220,9 @@ enum tutti_err tutti_live_attach(struct tutti_live *live, struct tutti_job *job)
     live->watcher = (struct tutti_watcher){live, see_columns,
                                            options->watcher && options->watcher->text ? see_text : NULL, see_row};
     live->log = (struct tutti_log){options->log ? options->log->level : TUTTI_LOG_WARNING, see_message, live};
+    live->room.of = &live->watcher;
     options->watcher = &live->watcher;
+    options->room = &live->room;
     options->log = &live->log;
     options->progress = see_progress;
     options->progress_context = live;

@@ -56,7 +56,7 @@ enum tutti_err tutti_board_new(struct tutti_board **out, const char *file, doubl
     board->file = keep(board, file);
     board->progress = (struct tutti_progress){.start = start, .stop = stop, .time = start};
     board->state = "starting";
-    if (!board->file || tutti_feed_new(&board->steps, 2, STEP_BARS) != TUTTI_OK) {
+    if (!board->file || tutti_feed_new(&board->steps, 2, STEP_BARS, STEP_BARS) != TUTTI_OK) {
         tutti_board_free(board);
         return tutti_fail_memory();
     }
@@ -89,8 +89,8 @@ enum tutti_err tutti_board_put_columns(struct tutti_board *board, const struct t
     past = past > MOST_PAST ? MOST_PAST : past < LEAST_PAST ? LEAST_PAST : past;
     if (board->feed) /* a run that was recovered tells them again */
         return TUTTI_OK;
-    TRY(tutti_feed_new(&board->past, count, past));
-    TRY(tutti_feed_new(&feed, count, TUTTI_FEED_BARS));
+    TRY(tutti_feed_new(&board->past, count, past, past));
+    TRY(tutti_feed_new(&feed, count, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE));
     pthread_mutex_lock(&board->mutex);
     board->columns = tutti_arena_array(&board->arena, count, sizeof *board->columns);
     for (size_t i = 0; i < count && board->columns; i++)
@@ -108,10 +108,9 @@ enum tutti_err tutti_board_put_columns(struct tutti_board *board, const struct t
     return tutti_fail_memory();
 }
 
-void tutti_board_put_row(struct tutti_board *board, double t, const double *values)
+struct tutti_feed *tutti_board_rows(const struct tutti_board *board)
 {
-    if (board->feed)
-        tutti_feed_put(board->feed, t, values);
+    return board->feed;
 }
 
 /* Those who watch are so slow, or the server is, that events are dropped: progress and messages, of which newer ones follow. */

@@ -21,8 +21,8 @@ void tutti_board_free(struct tutti_board *board); /* NULL is fine */
 /* What is recorded, once. MEMORY. */
 TUTTI_CHECKED enum tutti_err tutti_board_put_columns(struct tutti_board *board, const struct tutti_recorded *shown,
                                                      size_t count);
-/* After that. */
-void tutti_board_put_row(struct tutti_board *board, double t, const double *values);
+/* Where rows are to be put in, after that; NULL before it. */
+struct tutti_feed *tutti_board_rows(const struct tutti_board *board);
 void tutti_board_put_progress(struct tutti_board *board, const struct tutti_progress *progress);
 /* How a rank goes: names as tutti_news_add_load takes them. Its steps count if it is the first. */
 void tutti_board_put_load(struct tutti_board *board, int rank, const struct tutti_load *load, const char *const *names);

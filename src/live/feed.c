@@ -14,7 +14,7 @@ enum {
 
 /* Invariants:
  *  F1. Row n is in slot n % FRESH of `fresh` from when `put` is greater than n until `joined` is. The thread that puts rows in is the only one
- *      that writes slots and `put`, and it writes no slot whose row is not joined.
+ *      that writes slots and `put`, and it writes no slot whose row is not joined. The slot of the next row is free between two calls.
  *  F2. All else is changed with the mutex. The thread that takes joins what is fresh itself: no row waits for the next one. */
 struct tutti_feed {
     pthread_mutex_t mutex;
@@ -25,13 +25,14 @@ struct tutti_feed {
     uint64_t joined;          /* rows in all */
     struct tutti_feed_block blocks[2];
     struct tutti_feed_block *filled, *taken;
-    size_t columns, most;     /* bars of a block */
+    size_t columns;
+    size_t most, coarse;      /* bars of a block, at most: while each is a row; of several */
     uint64_t in_bar, per_bar; /* rows: of the last bar of `filled`; that fit into each */
     struct tutti_bar *bars;   /* of both */
     double *values;           /* of all bars */
 };
 
-enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars)
+enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars, size_t coarse)
 {
     struct tutti_feed *feed = calloc(1, sizeof *feed);
     double *values = calloc(columns + 1, (3 * (2 * bars + 1) + FRESH) * sizeof *values);
@@ -42,7 +43,8 @@ enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t ba
         free(all);
         return tutti_fail_memory();
     }
-    *feed = (struct tutti_feed){.columns = columns, .most = bars, .bars = all, .values = values, .per_bar = 1};
+    *feed = (struct tutti_feed){
+        .columns = columns, .most = bars, .coarse = coarse, .bars = all, .values = values, .per_bar = 1};
     pthread_mutex_init(&feed->mutex, NULL);
     for (size_t b = 0; b < 2 * bars; b++, values += 3 * columns)
         all[b] = (struct tutti_bar){.least = values, .greatest = values + columns, .final = values + 2 * columns};
@@ -82,15 +84,15 @@ static void copy(struct tutti_bar *to, const struct tutti_bar *from, size_t colu
     memcpy(to->final, from->final, columns * sizeof(double));
 }
 
-/* As fmin and fmax, which leave NaN out, but without a call. */
-static double lesser(double a, double b)
+/* As fmin and fmax, which leave NaN out, but without a call or a jump. */
+static inline double lesser(double a, double b)
 {
-    return b < a || isnan(a) ? b : a;
+    return (b < a) | (a != a) ? b : a;
 }
 
-static double greater(double a, double b)
+static inline double greater(double a, double b)
 {
-    return b > a || isnan(a) ? b : a;
+    return (b > a) | (a != a) ? b : a;
 }
 
 /* `next` follows `bar`. */
@@ -107,25 +109,33 @@ static void join(struct tutti_bar *bar, const struct tutti_bar *next, size_t col
     memcpy(bar->final, next->final, columns * sizeof(double));
 }
 
-/* Two bars become one. */
-static void halve(struct tutti_feed *feed)
+/* So many bars of the size that they have fit into a block. */
+static size_t limit(const struct tutti_feed *feed)
+{
+    return feed->per_bar == 1 ? feed->most : feed->coarse;
+}
+
+/* Several bars become one, so that half of those that may be are left. */
+static void thin(struct tutti_feed *feed)
 {
     struct tutti_bar *bars = feed->filled->bars;
-    for (size_t b = 0; b < feed->most / 2; b++) {
+    const size_t left = feed->coarse / 2, several = limit(feed) / left;
+    for (size_t b = 0; b < left; b++) {
         if (b > 0)
-            copy(&bars[b], &bars[2 * b], feed->columns);
-        join(&bars[b], &bars[2 * b + 1], feed->columns);
+            copy(&bars[b], &bars[several * b], feed->columns);
+        for (size_t i = 1; i < several; i++)
+            join(&bars[b], &bars[several * b + i], feed->columns);
     }
-    feed->filled->count = feed->most / 2;
-    feed->per_bar *= 2;
+    feed->filled->count = left;
+    feed->per_bar *= several;
 }
 
 static void add_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
 {
     struct tutti_feed_block *block = feed->filled;
     if (block->count == 0 || feed->in_bar + bar->rows > feed->per_bar) {
-        if (block->count == feed->most)
-            halve(feed);
+        if (block->count == limit(feed))
+            thin(feed);
         copy(&block->bars[block->count++], bar, feed->columns);
         feed->in_bar = bar->rows;
     } else {
@@ -172,6 +182,16 @@ static void widen(double *restrict least, double *restrict greatest, const doubl
     }
 }
 
+/* Columns of which there was nothing but NaN. */
+static void mark_empty(double *restrict least, double *restrict greatest, size_t columns)
+{
+    for (size_t i = 0; i < columns; i++) {
+        const bool none = least[i] > greatest[i];
+        least[i] = none ? NAN : least[i];
+        greatest[i] = none ? NAN : greatest[i];
+    }
+}
+
 /* `count` rows that follow one another in `fresh`, as one bar. */
 static void add_rows(struct tutti_feed *feed, const double *first, size_t count)
 {
@@ -187,9 +207,7 @@ static void add_rows(struct tutti_feed *feed, const double *first, size_t count)
         widen_by_four(bar->least, bar->greatest, first + row * stride + 1, stride, columns);
     for (; row < count; row++)
         widen(bar->least, bar->greatest, first + row * stride + 1, columns);
-    for (size_t i = 0; i < columns; i++) /* nothing but NaN */
-        if (bar->least[i] > bar->greatest[i])
-            bar->least[i] = bar->greatest[i] = NAN;
+    mark_empty(bar->least, bar->greatest, columns);
     bar->first = first[0];
     bar->last = last[0];
     bar->rows = count;
@@ -212,19 +230,26 @@ static void settle(struct tutti_feed *feed)
     }
 }
 
-void tutti_feed_put(struct tutti_feed *feed, double t, const double *values)
+double *tutti_feed_put(struct tutti_feed *feed, double t, const double *values)
 {
-    const uint64_t row = atomic_load_explicit(&feed->put, memory_order_relaxed);
-    if (row == feed->full) {
+    const uint64_t row = atomic_load_explicit(&feed->put, memory_order_relaxed), next = row + 1;
+    double *place = slot(feed, row);
+    place[0] = t;
+    if (values != place + 1)
+        memcpy(place + 1, values, feed->columns * sizeof *values);
+    atomic_store_explicit(&feed->put, next, memory_order_release);
+    if (next == feed->full) {
         pthread_mutex_lock(&feed->mutex);
         settle(feed);
         pthread_mutex_unlock(&feed->mutex);
-        feed->full = row + FRESH;
+        feed->full = next + FRESH;
     }
-    double *place = slot(feed, row);
-    place[0] = t;
-    memcpy(place + 1, values, feed->columns * sizeof *values);
-    atomic_store_explicit(&feed->put, row + 1, memory_order_release);
+    return slot(feed, next) + 1;
+}
+
+double *tutti_feed_room(struct tutti_feed *feed)
+{
+    return slot(feed, atomic_load_explicit(&feed->put, memory_order_relaxed)) + 1;
 }
 
 void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
@@ -245,7 +270,10 @@ const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed)
         next->first_row = block->first_row + block->rows;
         next->rows = 0;
         next->count = 0;
-        feed->per_bar = 1;
+        if (block->rows <= feed->most)
+            feed->per_bar = 1;
+        else if (feed->per_bar > 1 && block->count <= feed->coarse / 2)
+            feed->per_bar /= 2;
         feed->filled = next;
         feed->taken = block;
     }

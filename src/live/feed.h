@@ -3,8 +3,8 @@
  *
  * One thread puts rows in, another takes them out in blocks, some ten times a second. A block has bars: each stands for one row, or
  * for several that follow one another, of which it has the least, the greatest and the last value of every column. A block that is full
- * before it is taken goes on with bars of twice as many: what a row costs, and the memory for all of them, do not grow with the speed of a
- * run, nor with how slowly those who watch take it in; and no peak is lost. Bars can be put in as well, so that feeds follow one another: from
+ * before it is taken goes on with fewer bars, each of several rows, and the next one begins with such bars unless it could have had all rows: what a
+ * row costs, and the memory for all of them, do not grow with the speed of a run, nor with how slowly those who watch take it in; and no peak is lost. Bars can be put in as well, so that feeds follow one another: from
  * the run to its server, from there to each who watches. A feed of which nothing is taken is the past of a run, as a whole.
  *
  * Invariants:
@@ -19,7 +19,9 @@
 
 #include "base/err.h"
 
-enum { TUTTI_FEED_BARS = 256 }; /* of a block, at most, where nothing else is said */
+/* Bars of a block for those who watch, at most: while each is a row; where there are more rows. The latter are some 2,000 a second, as many as a screen has
+ * pixels, and so few that both blocks stay in the processor's second cache beside what the run works with. */
+enum { TUTTI_FEED_ROWS = 256, TUTTI_FEED_COARSE = 64 };
 
 /* Values of all columns. */
 struct tutti_bar {
@@ -37,14 +39,17 @@ struct tutti_feed_block {
 
 struct tutti_feed;
 
-/* With blocks of at most `bars`, an even number. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars);
+/* With blocks of at most `bars`, and of at most `coarse` if they are of several rows: an even number, and `bars` is a multiple of it. MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars, size_t coarse);
 /* The next row that is put in has this number; nothing waits to be taken. */
 void tutti_feed_begin_at(struct tutti_feed *feed, uint64_t row);
 void tutti_feed_free(struct tutti_feed *feed); /* NULL is fine */
 
-/* Any thread, one at a time. A row is copied, and seen by the next block from then on; rows are joined some at a time, by either thread. */
-void tutti_feed_put(struct tutti_feed *feed, double t, const double *values);
+/* Any thread, one at a time. A row is seen by the next block from then on; rows are joined some at a time, by either thread. Returns where the
+ * values of the next row may be written by then: they are copied from anywhere else. */
+double *tutti_feed_put(struct tutti_feed *feed, double t, const double *values);
+/* The same, of the first row. */
+double *tutti_feed_room(struct tutti_feed *feed);
 void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar);
 /* All that came since the last block; NULL if there is none. Good until the next call. Another thread, one at a time. */
 const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed);

@@ -28,8 +28,9 @@ enum tutti_err tutti_viewer_new(struct tutti_viewer **out, const size_t *picked,
     viewer->count = count;
     viewer->picked = calloc(count + 1, sizeof *picked);
     viewer->values = calloc(count + 1, 3 * sizeof *viewer->values);
-    enum tutti_err err = viewer->picked && viewer->values ? tutti_feed_new(&viewer->feed, count, TUTTI_FEED_BARS)
-                                                          : tutti_fail_memory();
+    enum tutti_err err = viewer->picked && viewer->values
+                             ? tutti_feed_new(&viewer->feed, count, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE)
+                             : tutti_fail_memory();
     if (err) {
         tutti_viewer_free(viewer);
         return err;
@@ -84,7 +85,8 @@ void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_bloc
 void tutti_viewer_show_past(struct tutti_viewer *viewer, const struct tutti_feed_block *block)
 {
     struct tutti_feed *picked = NULL;
-    if (tutti_feed_new(&picked, viewer->count, block->count + block->count % 2) != TUTTI_OK) {
+    const size_t bars = block->count + block->count % 2;
+    if (tutti_feed_new(&picked, viewer->count, bars, bars) != TUTTI_OK) {
         viewer->lost = true;
         return;
     }

@@ -209,9 +209,9 @@ static bool is_plain(const struct tutti_column *column)
 /* Values of a unit's variables lie together as a rule: columns become few pieces of memory. */
 static enum tutti_err lay_out(struct tutti_output *output)
 {
-    output->values = calloc(output->count + 1, sizeof *output->values);
+    output->values = output->memory = calloc(output->count + 1, sizeof *output->values);
     output->runs = calloc(output->count + 1, sizeof *output->runs);
-    if (!output->values || !output->runs)
+    if (!output->memory || !output->runs)
         return tutti_fail_memory();
     for (size_t i = 0; i < output->count; i++) {
         const struct tutti_column *column = &output->columns[i];
@@ -227,6 +227,8 @@ static enum tutti_err lay_out(struct tutti_output *output)
 
 static void take_values(struct tutti_output *output)
 {
+    const struct tutti_row_room *room = output->target.room;
+    output->values = room && room->values && room->of == output->target.watcher ? room->values : output->memory;
     for (size_t r = 0; r < output->run_count; r++) {
         const struct tutti_output_run *run = &output->runs[r];
         double *to = output->values + run->first;
@@ -480,7 +482,7 @@ enum tutti_err tutti_output_close(struct tutti_output *output)
 {
     enum tutti_err err = output->format ? close_file(output) : TUTTI_OK;
     free(output->fixed);
-    free(output->values);
+    free(output->memory);
     free(output->runs);
     tutti_parcel_fini(&output->hexadecimal);
     free(output->rises);

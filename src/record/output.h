@@ -17,9 +17,17 @@ struct tutti_seen_rows {
     uint64_t rows;
 };
 
+/* Where the watcher `of` wants the values of the next row to be written, so that it need not copy them. It changes whenever that watcher is called;
+ * NULL: in memory of the output. For no other watcher, whose rows may have other columns. */
+struct tutti_row_room {
+    const struct tutti_watcher *of;
+    double *values;
+};
+
 struct tutti_output_target {
     const char *path;                    /* NULL: no file */
     const struct tutti_watcher *watcher; /* NULL: none */
+    const struct tutti_row_room *room;   /* NULL: none */
     struct tutti_seen_rows
         *watched; /* of a run parts of which are made once more: what is in it is not told again; NULL: all is new */
     const struct tutti_log *log;
@@ -50,6 +58,7 @@ struct tutti_output {
     uint64_t rows;  /* so far, those before a mark among them */
     double *values; /* of the row, as numbers ... */
     struct tutti_output_run *runs; /* ... and where they are from */
+    double *memory;                /* for the values, where the watcher has no room for them */
     size_t run_count;
     bool tells_texts; /* the watcher also wants texts, of which there are some */
     struct tutti_parcel hexadecimal;

@@ -29,6 +29,7 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
                                       observer->column_count, observer->records);
     const struct tutti_output_target target = {.path = output,
                                                .watcher = options->watcher,
+                                               .room = options->room,
                                                .log = observer->log,
                                                .origin = observer->name,
                                                .by_thread = true,

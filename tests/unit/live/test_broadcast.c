@@ -192,7 +192,7 @@ static void test_watch(void **state)
     assert_null(strstr(text, "road.z"));
     free(text);
     for (int i = 0; i < 3; i++)
-        tutti_board_put_row(f->board, i, (double[]){i, NAN, 100});
+        tutti_feed_put(tutti_board_rows(f->board), i, (double[]){i, NAN, 100});
     tutti_board_put_message(f->board, TUTTI_LOG_WARNING, "car", "a \"word\"\n");
     tutti_board_put_progress(f->board, &(struct tutti_progress){0, 10, 2, 1, 3, 0.5, true, false});
     tutti_board_put_end(f->board, "failed", "why", 2.5);
@@ -220,7 +220,7 @@ static void test_slow_viewer(void **state)
     int fd = send_request(f, "GET", "/events", "");
     await_order(f, TUTTI_ORDER_WATCH, 1);
     for (int i = 0; i < 3000000; i++)
-        tutti_board_put_row(f->board, i, (double[]){i == 1234567 ? 987654321.5 : 0, i, 0});
+        tutti_feed_put(tutti_board_rows(f->board), i, (double[]){i == 1234567 ? 987654321.5 : 0, i, 0});
     tutti_board_put_end(f->board, "done", NULL, 10);
     char *text = read_until(fd, "event: end");
     assert_non_null(strstr(text, "event: bars"));
@@ -242,7 +242,7 @@ static void test_leaves(void **state)
     close(fd);
     struct tutti_run_order order = {.kind = TUTTI_ORDER_KINDS};
     while (tutti_orders_take(&f->orders, &order, 1) == 0) { /* it is noticed when something is sent */
-        tutti_board_put_row(f->board, 0, (double[]){0, 0, 0});
+        tutti_feed_put(tutti_board_rows(f->board), 0, (double[]){0, 0, 0});
         usleep(1000);
     }
     assert_int_equal(order.kind, TUTTI_ORDER_WATCH);

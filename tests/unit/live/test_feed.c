@@ -17,7 +17,7 @@ static void put(struct tutti_feed *feed, uint64_t row)
 static uint64_t check(const struct tutti_feed_block *block, uint64_t next)
 {
     assert_int_equal(block->first_row, next);
-    assert_in_range(block->count, 1, TUTTI_FEED_BARS);
+    assert_in_range(block->count, 1, block->bars[0].rows > 1 ? TUTTI_FEED_COARSE : TUTTI_FEED_ROWS);
     for (size_t b = 0; b < block->count; b++) {
         const struct tutti_bar *bar = &block->bars[b];
         double least = INFINITY, greatest = -INFINITY;
@@ -38,10 +38,13 @@ static uint64_t check(const struct tutti_feed_block *block, uint64_t next)
 static void test_thins(void **state)
 {
     (void)state;
-    static const unsigned portions[] = {1, 255, 256, 257, 511, 513, 3, 100000, 1, 65536, 65537};
+    enum { MOST = TUTTI_FEED_ROWS };
+    static const unsigned portions[] = {1, MOST - 1, MOST, MOST + 1,   2 * MOST - 1,  2 * MOST + 1,
+                                        3, 100000,   1,    256 * MOST, 256 * MOST + 1};
+    bool was_thinned = false;
     struct tutti_feed *feed = NULL;
     uint64_t row = 0, next = 0;
-    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_BARS), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
     assert_null(tutti_feed_take(feed));
     for (size_t i = 0; i < sizeof portions / sizeof *portions; i++) {
         for (unsigned k = 0; k < portions[i]; k++)
@@ -49,10 +52,59 @@ static void test_thins(void **state)
         const struct tutti_feed_block *block = tutti_feed_take(feed);
         assert_non_null(block);
         assert_int_equal(block->rows, portions[i]);
-        assert_int_equal(block->bars[0].rows > 1, portions[i] > TUTTI_FEED_BARS);
+        bool thinned = block->bars[0].rows > 1;
+        assert_true(thinned || portions[i] <= MOST);
+        assert_true(!thinned || was_thinned || portions[i] > MOST);
+        was_thinned = thinned;
         next = check(block, next);
         assert_null(tutti_feed_take(feed));
     }
+    tutti_feed_free(feed);
+}
+
+/* After a fast spell bars are as fine as they can be again, a few blocks later; and a block is never coarser than it was. */
+static void test_recovers(void **state)
+{
+    (void)state;
+    struct tutti_feed *feed = NULL;
+    uint64_t row = 0, next = 0, before = UINT64_MAX;
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
+    while (row < 1000 * TUTTI_FEED_ROWS)
+        put(feed, row++);
+    next = check(tutti_feed_take(feed), next);
+    for (int i = 0; i < 16; i++) {
+        for (int k = 0; k < (i == 15 ? 1 : 2) * TUTTI_FEED_ROWS; k++)
+            put(feed, row++);
+        const struct tutti_feed_block *block = tutti_feed_take(feed);
+        next = check(block, next);
+        assert_true(block->bars[0].rows <= before);
+        before = block->bars[0].rows;
+        assert_true(i < 13 || before == 8);
+    }
+    put(feed, row++);
+    put(feed, row++);
+    assert_int_equal(tutti_feed_take(feed)->count, 2);
+    tutti_feed_free(feed);
+}
+
+/* Values that are written where the feed says are the same as those that it copies. */
+static void test_in_place(void **state)
+{
+    (void)state;
+    struct tutti_feed *feed = NULL;
+    uint64_t row = 0, next = 0;
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
+    double *room = tutti_feed_room(feed);
+    for (int i = 0; i < 7; i++) {
+        for (int k = 0; k < 1 + 300 * i; k++, row++) {
+            double t = 0.5 * (double)row;
+            room[0] = sin(t);
+            room[1] = (double)row;
+            room = tutti_feed_put(feed, t, row % 5 ? room : (const double[]){sin(t), (double)row});
+        }
+        next = check(tutti_feed_take(feed), next);
+    }
+    assert_int_equal(next, row);
     tutti_feed_free(feed);
 }
 
@@ -60,13 +112,13 @@ static void test_no_numbers(void **state)
 {
     (void)state;
     struct tutti_feed *feed = NULL;
-    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_BARS), TUTTI_OK);
-    for (int i = 0; i < 2 * TUTTI_FEED_BARS; i++) /* two rows a bar: the first one is NaN */
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
+    for (int i = 0; i < 2 * TUTTI_FEED_ROWS; i++) /* eight rows a bar: every other is NaN */
         tutti_feed_put(feed, i, (double[]){i % 2 ? (double)i : NAN, NAN});
     const struct tutti_feed_block *block = tutti_feed_take(feed);
     for (size_t b = 0; b < block->count; b++) {
         const struct tutti_bar *bar = &block->bars[b];
-        assert_true(bar->least[0] == (double)(2 * b + 1) && bar->greatest[0] == (double)(2 * b + 1));
+        assert_true(bar->least[0] == (double)(8 * b + 1) && bar->greatest[0] == (double)(8 * b + 7));
         assert_true(isnan(bar->least[1]) && isnan(bar->greatest[1]));
     }
     tutti_feed_free(feed);
@@ -76,7 +128,7 @@ static void test_no_columns(void **state)
 {
     (void)state;
     struct tutti_feed *feed = NULL;
-    assert_int_equal(tutti_feed_new(&feed, 0, TUTTI_FEED_BARS), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&feed, 0, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
     for (int i = 0; i < 1000; i++)
         tutti_feed_put(feed, i, (double[]){0});
     assert_int_equal(tutti_feed_take(feed)->rows, 1000);
@@ -101,7 +153,7 @@ static void test_threads(void **state)
     struct tutti_feed *feed = NULL;
     pthread_t thread;
     uint64_t next = 0;
-    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_BARS), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&feed, 2, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
     assert_int_equal(pthread_create(&thread, NULL, put_many, feed), 0);
     while (next < MANY) {
         const struct tutti_feed_block *block = tutti_feed_take(feed);
@@ -119,8 +171,8 @@ static void test_one_after_the_other(void **state)
     (void)state;
     struct tutti_feed *fast = NULL, *slow = NULL;
     uint64_t row = 0;
-    assert_int_equal(tutti_feed_new(&fast, 2, TUTTI_FEED_BARS), TUTTI_OK);
-    assert_int_equal(tutti_feed_new(&slow, 2, TUTTI_FEED_BARS), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&fast, 2, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
+    assert_int_equal(tutti_feed_new(&slow, 2, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE), TUTTI_OK);
     for (unsigned round = 0; round < 40; round++) {
         for (unsigned k = 0; k < 100 * (round % 7 + 1); k++)
             put(fast, row++);
@@ -136,8 +188,13 @@ static void test_one_after_the_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_thins),   cmocka_unit_test(test_no_numbers),          cmocka_unit_test(test_no_columns),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_thins),
+        cmocka_unit_test(test_recovers),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_no_numbers),
+        cmocka_unit_test(test_no_columns),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_one_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,44 @@ static void fixed_parameters_that_change(void **state)
     assert_non_null(strstr(said, "'g' is a fixed parameter, but the FMU has changed it from 9.81 to 0: a .mat file"));
 }
 
+static const double *seen;
+
+static enum tutti_err see(void *context, double t, const double *values)
+{
+    struct tutti_row_room *room = context;
+    assert_true(values[0] == t && values[1] == -t);
+    seen = values;
+    room->values = room->values == NULL ? NULL : (double *)values + 2;
+    return TUTTI_OK;
+}
+
+/* Values are written where the watcher wants them; not where another one does, or where it has no room. */
+static void rows_in_place(void **state)
+{
+    (void)state;
+    double values[2], kept[6] = {0};
+    const struct tutti_column columns[] = {
+        {.name = "a", .type = TUTTI_TYPE_FLOAT64, .value = &values[0], .source = 0},
+        {.name = "b", .type = TUTTI_TYPE_FLOAT64, .value = &values[1], .source = 1},
+    };
+    struct tutti_row_room room = {.values = kept};
+    const struct tutti_watcher watcher = {.context = &room, .row = see}, other = {0};
+    for (int i = 0; i < 3; i++) {
+        struct tutti_output output;
+        room = (struct tutti_row_room){i == 1 ? &other : &watcher, i == 2 ? NULL : kept};
+        assert_ok(
+            tutti_output_open(&output, &(struct tutti_output_target){.watcher = &watcher, .room = &room}, columns, 2));
+        for (int row = 0; row < 3; row++) {
+            values[0] = row;
+            values[1] = -row;
+            assert_ok(tutti_output_row(&output, row));
+            assert_int_equal(seen == kept + 2 * (size_t)row, i == 0);
+        }
+        assert_ok(tutti_output_close(&output));
+    }
+    assert_true(kept[2] == 1 && kept[3] == -1 && kept[4] == 2 && kept[5] == -2);
+}
+
 /* Nothing was recorded: there is nothing to tell, and what an earlier run recorded stays. */
 static void no_rows(void **state)
 {
@@ -239,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fixed_parameters_that_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_rows, set_up, tear_down),
+        cmocka_unit_test(rows_in_place),
         cmocka_unit_test_setup_teardown(runs_that_go_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(streams_begin_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(marks_of_any_bytes, set_up, tear_down),
