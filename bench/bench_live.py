@@ -6,7 +6,7 @@
 
 Runs with and without take turns, and the least of each counts: a machine that does something else makes both slower. What it costs is the minimum and maximum
 of every column and row (a hundredth of these steps, which take 2.6 us with 20 units and 60 columns), and the caches that the server's thread shares with the
-run: measured 1.013 to 1.017, at real-time priority on two cores with other work."""
+run: measured 1.003 to 1.010, at real-time priority on two cores with other work."""
 import http.client
 import json
 import os

@@ -333,6 +333,52 @@ class Systems(WebTest):
         status, analysis = server.ask("POST", "/api/system/analyze", {"document": self.build(server), "options": {}})
         self.assertEqual((status, analysis["units"]), (200, 2))
 
+    def test_values_of_the_systems_own_parameters(self):
+        """They go to what is connected to them, as a value of the unit itself does; on a nested system, too."""
+        server = self.serve()
+        plain = self.build(server)
+        plain["elements"][0]["parameters"] = {"v": "1", "k": "70"}
+        inner = {**self.build(server)["elements"][0], "parameters": {"v": "1"}}
+        nested = {"name": "box", "kind": "system", "connectors": [{"name": "stiff", "kind": "parameter", "type": "Float64"}, {"name": "x", "kind": "output", "type": "Float64"}, {"name": "F", "kind": "input", "type": "Float64"}],
+                  "parameters": {}, "elements": [inner], "connections": [{"from": ".stiff", "to": "a.k"}, {"from": "a.x", "to": ".x"}, {"from": ".F", "to": "a.F_right"}]}
+        own = {**self.build(server), "connectors": [{"name": "stiff", "kind": "parameter", "type": "Float64"}]}
+        own["connections"] = own["connections"] + [{"from": ".stiff", "to": "a.k"}]
+        boxed = {**self.build(server), "elements": [{**nested, "parameters": {"stiff": "70"}}, own["elements"][1]], "connections": [{"from": "box.x", "to": "b.x_left"}, {"from": "b.F", "to": "box.F"}]}
+        results = {}
+        for name, document in (("plain", plain), ("own", {**own, "parameters": {"stiff": "70"}}), ("boxed", boxed)):
+            status, saved = server.ask("PUT", f"/api/system?path={name}.ssp", document)
+            self.assertEqual(status, 200, saved)
+            results[name] = self.tutti("run", f"{name}.ssp", "--record", "*.x", "-o", "-", "--quiet").out.replace("box.", "")
+        self.assertEqual(results["own"], results["plain"])
+        self.assertEqual([line.split(",")[:3] for line in results["boxed"].splitlines()][1:], [line.split(",")[:3] for line in results["plain"].splitlines()][1:])
+        for name, of in (("own", lambda document: document), ("boxed", lambda document: document["elements"][0])):
+            document = server.get("/api/system", path=f"{name}.ssp")
+            self.assertEqual(of(document)["parameters"], {"stiff": "70"})
+            of(document)["parameters"] = {}
+            status, saved = server.ask("PUT", f"/api/system?path={name}.ssp", document)
+            self.assertEqual((status, of(saved)["parameters"]), (200, {}), saved)
+        self.refused_by(server, 400, "stiff=fast|stiff", "PUT", "/api/system?path=wrong.ssp", {**own, "path": None, "parameters": {"stiff": "fast"}})
+
+    def test_arrays_through_a_nested_system(self):
+        shutil.copy(pathlib.Path(FMUS) / "StateSpace_fmi3.fmu", self.path("models/StateSpace_fmi3.fmu"))
+        server = self.serve()
+        unit = {"kind": "fmu", "source": "models/StateSpace_fmi3.fmu", "connectors": [], "parameters": {}}
+        box = {"name": "box", "kind": "system", "connectors": [{"name": "u", "kind": "input", "type": "Float64", "dimensions": [2]}, {"name": "y", "kind": "output", "type": "Float64", "dimensions": [None]}],
+               "parameters": {}, "elements": [{**unit, "name": "b"}], "connections": [{"from": ".u", "to": "b.u"}, {"from": "b.y", "to": ".y"}]}
+        document = {"name": "arrays", "path": None, "start": 0, "stop": 1, "settings": {"step": "0.1"}, "elements": [{**unit, "name": "a"}, box, {**unit, "name": "c"}],
+                    "connections": [{"from": "a.y", "to": "box.u"}, {"from": "box.y", "to": "c.u"}]}
+        status, saved = server.ask("PUT", "/api/system?path=arrays.ssp", document)
+        self.assertEqual(status, 200, saved)
+        text = self.texts(self.path("arrays.ssp"))["SystemStructure.ssd"].decode()
+        self.assertRegex(text, r'(?s)name="u" kind="input">\s*<ssc:Real ?/>\s*<ssc:Dimension size="2"/>.*name="y" kind="output">\s*<ssc:Real ?/>\s*<ssc:Dimension ?/>')
+        self.assertEqual([[connector.get("dimensions") for connector in element["connectors"] if connector["name"] in "uy"] for element in saved["elements"]], [[[None], [None]], [[2], [None]], [[None], [None]]])
+        self.tutti("check", "arrays.ssp", "--quiet")
+        self.tutti("new", "flat.ssp", *(f"{name}=models/StateSpace_fmi3.fmu" for name in "abc"), "--connect", "a.y=b.u", "--connect", "b.y=c.u", "--step", "0.1", "--stop", "1")
+        rows = [self.tutti("run", name, "-o", "-", "--record", "a.y*", "--record", "c.y*", "--quiet").out for name in ("arrays.ssp", "flat.ssp")]
+        self.assertEqual(rows[0], rows[1])
+        document["elements"][1]["connectors"][0]["dimensions"] = [-1]
+        self.refused_by(server, 400, "whole numbers", "PUT", "/api/system?path=other.ssp", document)
+
     def test_names_are_plain_text(self):
         server = self.serve()
         name = "<img src=x onerror=alert(1)>"

@@ -89,6 +89,27 @@ static bool is_shown(const struct tutti_var *var)
            (var->causality == TUTTI_LOCAL && var->start && tutti_setting_check_settable(var) == TUTTI_OK);
 }
 
+/* The size of each dimension, null where it is not said or may change. */
+static json_t *shape_of_variable(const struct tutti_var *var)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < var->dimension_count; i++)
+        tutti_json_append(&list, var->dimensions[i].variable == TUTTI_NONE
+                                     ? json_integer((json_int_t)var->dimensions[i].start)
+                                     : json_null());
+    return list;
+}
+
+static json_t *shape_of_connector(const struct tutti_ssp_connector *connector)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < connector->dimension_count; i++)
+        tutti_json_append(&list, connector->dimensions[i].has_size
+                                     ? json_integer((json_int_t)connector->dimensions[i].size)
+                                     : json_null());
+    return list;
+}
+
 static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_var *var)
 {
     json_t *json = json_object();
@@ -99,7 +120,7 @@ static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_v
     set_text(&json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
     set_text(&json, "description", var->description);
     if (var->dimension_count > 0)
-        tutti_json_set(&json, "dimensions", json_integer(var->dimension_count));
+        tutti_json_set(&json, "dimensions", shape_of_variable(var));
     if (var->start && var->start_count > 0)
         set_value(&json, "start", desc, var, var->start, var->start_count);
     if (var->bounds && var->bounds->has_min)
@@ -139,7 +160,7 @@ static json_t *connector_json(const struct tutti_ssp_element *element, const str
     set_text(&json, "type", connector->type.given ? tutti_type_name(connector->type.type) : NULL);
     set_text(&json, "unit", connector->type.unit);
     if (connector->dimension_count > 0)
-        tutti_json_set(&json, "dimensions", json_integer((json_int_t)connector->dimension_count));
+        tutti_json_set(&json, "dimensions", shape_of_connector(connector));
     set_place(&json, element->node, connector->name);
     return json;
 }
@@ -180,6 +201,16 @@ static json_t *parameters_json(const struct reader *reader, const char *id)
             set_value(&json, desc->vars[setting->variable].name, desc, &desc->vars[setting->variable], setting->values,
                       setting->count);
     }
+    return json;
+}
+
+/* Of connectors of a system: what the document itself gives them, which is above all else. */
+static json_t *own_parameters_json(const struct reader *reader, const struct tutti_ssp_element *system, const char *id)
+{
+    json_t *json = json_object();
+    for (size_t i = 0; i < system->connector_count; i++)
+        set_text(&json, system->connectors[i].name,
+                 tutti_web_sets_given(reader->draft->ssd->tree, id, system->connectors[i].name));
     return json;
 }
 
@@ -301,7 +332,9 @@ static json_t *element_json(struct reader *reader, const struct tutti_ssp_elemen
     tutti_json_set(&json, "connectors", connectors_json(element, fmu));
     if (fmu)
         tutti_json_set(&json, "terminals", terminals_json(fmu));
-    tutti_json_set(&json, "parameters", parameters_json(reader, id));
+    tutti_json_set(&json, "parameters",
+                   element->kind == TUTTI_SSP_SYSTEM ? own_parameters_json(reader, element, id)
+                                                     : parameters_json(reader, id));
     if (element->kind == TUTTI_SSP_SYSTEM)
         set_inside(reader, &json, element, id);
     return json;
@@ -346,6 +379,7 @@ enum tutti_err tutti_web_document_read(const struct tutti_web_draft *draft, json
     tutti_json_set(&json, "stop", ssd->has_stop ? tutti_number_json(ssd->stop) : json_null());
     tutti_json_set(&json, "settings", settings_json(ssd->settings));
     tutti_json_set(&json, "connectors", connectors_json(&ssd->system, NULL));
+    tutti_json_set(&json, "parameters", own_parameters_json(&reader, &ssd->system, ""));
     set_inside(&reader, &json, &ssd->system, "");
     tutti_system_free(reader.system);
     tutti_web_sets_fini(&reader.fmus);

@@ -62,12 +62,19 @@ static enum tutti_err add(char ***list, size_t *count, struct tutti_text *text)
     return TUTTI_OK;
 }
 
+/* "a.b.k"; of the document itself "k". */
+static void put_name(struct tutti_text *text, const char *id, const char *name)
+{
+    tutti_text_printf(text, "%s%s%s", id, *id ? "." : "", name);
+}
+
 static enum tutti_err add_set(struct tutti_web_sets *sets, const char *id, const char *name, const char *value)
 {
     struct tutti_text text = {0};
     if (!value)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "the value of '%s.%s' has to be a text", id, tutti_str_show(name).text);
-    tutti_text_printf(&text, "%s.%s=%s", id, name, value);
+    put_name(&text, id, name);
+    tutti_text_printf(&text, "=%s", value);
     return add(&sets->set, &sets->set_count, &text);
 }
 
@@ -82,7 +89,7 @@ static enum tutti_err add_names(char ***list, size_t *count, const char *id, jso
         struct tutti_text text = {0};
         if (err || json_object_get(values, name))
             continue;
-        tutti_text_printf(&text, "%s.%s", id, name);
+        put_name(&text, id, name);
         err = add(list, count, &text);
     }
     return err;
@@ -124,18 +131,36 @@ static struct tutti_node *own_parameters(const struct tutti_tree *tree)
                                                            : NULL;
 }
 
-/* False: there is none of this name. */
-static bool remove_parameter(const struct tutti_tree *tree, const char *wanted)
+/* NULL: there is none of this name. */
+static struct tutti_node *find_parameter(const struct tutti_tree *tree, const char *wanted)
 {
     struct tutti_node *list = own_parameters(tree);
     for (struct tutti_node *node = list ? list->first : NULL; node; node = node->next) {
         const char *name = node->text ? NULL : tutti_node_attribute(node, "name");
-        if (name && strcmp(name, wanted) == 0) {
-            tutti_node_remove(node);
-            return true;
-        }
+        if (name && strcmp(name, wanted) == 0)
+            return node;
     }
-    return false;
+    return NULL;
+}
+
+static bool remove_parameter(const struct tutti_tree *tree, const char *wanted)
+{
+    struct tutti_node *found = find_parameter(tree, wanted);
+    if (found)
+        tutti_node_remove(found);
+    return found != NULL;
+}
+
+const char *tutti_web_sets_given(const struct tutti_tree *tree, const char *id, const char *name)
+{
+    struct tutti_text wanted = {0};
+    put_name(&wanted, id, name);
+    const struct tutti_node *found = wanted.failed ? NULL : find_parameter(tree, wanted.text);
+    const struct tutti_node *value = found ? found->first : NULL;
+    while (value && value->text)
+        value = value->next;
+    tutti_text_fini(&wanted);
+    return value ? tutti_node_attribute(value, "value") : NULL;
 }
 
 static enum tutti_err unset(const struct tutti_tree *tree, const char *wanted)

@@ -27,7 +27,9 @@ void tutti_web_sets_fini(struct tutti_web_sets *sets);
 /* The FMU that a source of the draft names, kept for the next time; NULL: there is none. */
 struct tutti_fmu *tutti_web_sets_fmu(struct tutti_web_sets *sets, const struct tutti_web_draft *draft,
                                      const char *source);
-/* What differs in the "parameters" of an element, whose path is `id`. `before`: NULL if it is new, else its path was `was`. ARGUMENT. */
+/* The value that the document itself gives the connector `name` of the system whose path is `id`; NULL: none, or one that is no single text. */
+const char *tutti_web_sets_given(const struct tutti_tree *tree, const char *id, const char *name);
+/* What differs in the "parameters" of an element, whose path is `id` ("": the document itself). `before`: NULL if it is new, else its path was `was`. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_web_sets_compare(struct tutti_web_sets *sets, const char *id, json_t *json,
                                                     json_t *before, const char *was);
 /* The document with all of it, as text, which is the caller's. ARGUMENT with what is wrong. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From JSON to the tree of an SSP. What the file had (`before`, as document_read.c tells it) is compared with what the page sends, and the tree
  * is changed where they differ. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,26 @@ static void make_type(struct writer *writer, struct tutti_node *connector, json_
         tutti_make_set(&writer->maker, type, "unit", unit);
 }
 
+/* Those of an array; SSP 1.0 has none. */
+static enum tutti_err make_dimensions(struct writer *writer, struct tutti_node *connector, json_t *json)
+{
+    json_t *list = json_object_get(json, "dimensions"), *size;
+    size_t i;
+    char text[TUTTI_NUMBER_MAX];
+    json_array_foreach(list, i, size)
+    {
+        if (!json_is_null(size) && (!json_is_integer(size) || json_integer_value(size) < 0))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "\"dimensions\" has to be a list of whole numbers, or of null");
+        struct tutti_node *dimension = tutti_make(&writer->maker, connector, TUTTI_SPACE_SSC, "Dimension");
+        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(size));
+        if (!json_is_null(size))
+            tutti_make_set(&writer->maker, dimension, "size", text);
+    }
+    if (json_array_size(list) > 0)
+        need_2(writer);
+    return TUTTI_OK;
+}
+
 /* A connector that is not one of an FMU's variables. */
 static enum tutti_err make_connector(struct writer *writer, struct tutti_node *element, json_t *json,
                                      struct tutti_node **out)
@@ -222,7 +243,7 @@ static enum tutti_err make_connector(struct writer *writer, struct tutti_node *e
     tutti_make_set(&writer->maker, *out, "name", name);
     tutti_make_set(&writer->maker, *out, "kind", kind);
     make_type(writer, *out, json);
-    return TUTTI_OK;
+    return make_dimensions(writer, *out, json);
 }
 
 /* One for a variable of an FMU, if it has such a variable. */
@@ -671,8 +692,10 @@ static enum tutti_err sync_inside(struct writer *writer, struct tutti_node *node
 {
     const char *source = tutti_node_attribute(node, "source");
     json_t *before = origin ? origin->before : NULL;
-    if (strcmp(node->local, "System") == 0)
+    if (strcmp(node->local, "System") == 0) {
+        TRY(tutti_web_sets_compare(&writer->sets, id, json, before, origin ? origin->id : NULL));
         return sync_system(writer, node, json, before, id, depth + 1);
+    }
     const struct tutti_fmu *fmu = source ? tutti_web_sets_fmu(&writer->sets, writer->draft, source) : NULL;
     if (!before)
         TRY(declare_signals(writer, node, fmu));
@@ -853,6 +876,7 @@ static enum tutti_err sync_document(struct writer *writer, json_t *json, json_t 
     TRY(tutti_web_origins_find(&writer->origins, writer->draft->ssd ? system : NULL, before, json));
     TRY(sync_times(writer, json, before));
     TRY(sync_settings(writer, writer->root, json, before));
+    TRY(tutti_web_sets_compare(&writer->sets, "", json, before, ""));
     TRY(sync_system(writer, system, json, before, "", 0));
     return writer->maker.failed ? tutti_fail_memory() : TUTTI_OK;
 }

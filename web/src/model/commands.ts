@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a user can do to a document: pure functions from one document to the next, so that undo is keeping the one before.
-import { Connection, Connector, Document, editSystem, Element, freeName, joinEnd, Level, mapOrigins, splitEnd, System, Value } from "./document";
+import { Connection, Connector, Document, editSystem, Element, freeName, hierarchical, joinEnd, Level, locate, mapOrigins, otherUnits, splitEnd, System, Value } from "./document";
+import { moveSettings } from "./names";
 
 export interface Shift {
     readonly dx: number;
@@ -33,7 +34,8 @@ export function remove(document: Document, level: Level, names: ReadonlySet<stri
 }
 
 export function renameElement(document: Document, level: Level, from: string, to: string): Document {
-    return editSystem(document, level, (system) => {
+    const moves = new Map([[hierarchical(level, from), hierarchical(level, to)]]);
+    const next = editSystem(document, level, (system) => {
         const renamed = (end: string) => {
             const { element, connector } = splitEnd(system, end);
             return element === from ? joinEnd(to, connector) : end;
@@ -44,6 +46,7 @@ export function renameElement(document: Document, level: Level, from: string, to
             connections: system.connections.map((connection) => ({ ...connection, from: renamed(connection.from), to: renamed(connection.to) })),
         };
     });
+    return { ...next, settings: moveSettings(next.settings, moves, otherUnits(document, moves)) };
 }
 
 /** Moves units, in the document's coordinates; bends of connections between two of them go along. */
@@ -91,7 +94,30 @@ export function addConnector(document: Document, level: Level, connector: Connec
     return editSystem(document, level, (system) => ({ ...system, connectors: [...system.connectors, connector] }));
 }
 
-/** Renames it, too: connections follow, inside of the system and outside of it. */
+/** The values of the connectors of the system at this level. */
+function editValues(document: Document, level: Level, edit: (values: Values) => Values): Document {
+    const own = level[level.length - 1];
+    return own === undefined ? { ...document, parameters: edit(document.parameters ?? {}) }
+        : editSystem(document, level.slice(0, -1), (system) =>
+            withElements(system, system.elements.map((element) => (element.name === own ? { ...element, parameters: edit(element.parameters) } : element))));
+}
+
+type Values = Readonly<Record<string, Value>>;
+
+function without(values: Values, name: string): Values {
+    const { [name]: _old, ...others } = values;
+    return others;
+}
+
+/** The value of a connector of the system itself; null takes it away. */
+export function setOwnParameter(document: Document, level: Level, name: string, value: Value): Document {
+    return editValues(document, level, (values) => (value === null ? without(values, name) : { ...values, [name]: value }));
+}
+
+export const ownParameters = (document: Document, level: Level): Values =>
+    (level.length === 0 ? document.parameters : locate(document, level.join("."))?.element.parameters) ?? {};
+
+/** Renames it, too: connections and its value follow, inside of the system and outside of it. */
 export function editConnector(document: Document, level: Level, name: string, change: Partial<Connector>): Document {
     const to = change.name ?? name;
     const renamed = (element: string) => (connection: Connection): Connection => {
@@ -104,11 +130,14 @@ export function editConnector(document: Document, level: Level, name: string, ch
         connections: system.connections.map(renamed("")),
     }));
     const own = level[level.length - 1];
-    return own === undefined || to === name ? inner
-        : editSystem(inner, level.slice(0, -1), (system) => withConnections(system, system.connections.map(renamed(own))));
+    if (to === name)
+        return inner;
+    const valued = editValues(inner, level, (values) => (name in values ? { ...without(values, name), [to]: values[name] ?? null } : values));
+    return own === undefined ? valued
+        : editSystem(valued, level.slice(0, -1), (system) => withConnections(system, system.connections.map(renamed(own))));
 }
 
-/** And what is connected to it, on both sides. */
+/** And what is connected to it, on both sides, and its value. */
 export function removeConnector(document: Document, level: Level, name: string): Document {
     const free = (element: string) => ({ from, to }: Connection) => from !== joinEnd(element, name) && to !== joinEnd(element, name);
     const inner = editSystem(document, level, (system) => ({
@@ -117,8 +146,9 @@ export function removeConnector(document: Document, level: Level, name: string):
         connections: system.connections.filter(free("")),
     }));
     const own = level[level.length - 1];
-    return own === undefined ? inner
-        : editSystem(inner, level.slice(0, -1), (system) => withConnections(system, system.connections.filter(free(own))));
+    const valued = editValues(inner, level, (values) => without(values, name));
+    return own === undefined ? valued
+        : editSystem(valued, level.slice(0, -1), (system) => withConnections(system, system.connections.filter(free(own))));
 }
 
 /** null takes the value away: that of the FMU counts again. */
@@ -127,7 +157,7 @@ export function setParameter(document: Document, level: Level, name: string, par
         withElements(system, system.elements.map((element) => {
             if (element.name !== name)
                 return element;
-            const { [parameter]: _old, ...others } = element.parameters;
+            const others = without(element.parameters, parameter);
             return { ...element, parameters: value === null ? others : { ...others, [parameter]: value } };
         })));
 }

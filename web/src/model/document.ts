@@ -15,6 +15,8 @@ export interface Connector {
     readonly unit?: string | null;
     readonly description?: string | null;
     readonly variability?: string | null;
+    /** Of an array: how large it is in each of them; null: that is not said. */
+    readonly dimensions?: readonly (number | null)[];
     readonly start?: Value | readonly Value[];
     readonly min?: number | null;
     readonly max?: number | null;
@@ -234,6 +236,17 @@ export function walk(system: System, visit: (element: Element, level: Level) => 
         if (element.kind === "system")
             walk(asSystem(element), visit, [...level, element.name]);
     }
+}
+
+/** The names of all units but these (hierarchical). */
+export function otherUnits(document: Document, names: { has(name: string): boolean }): readonly string[] {
+    const all: string[] = [];
+    walk(document, (element, level) => {
+        const name = hierarchical(level, element.name);
+        if (element.kind !== "system" && ![...level.keys()].some((depth) => names.has(hierarchical(level.slice(0, depth), level[depth] ?? ""))) && !names.has(name))
+            all.push(name);
+    });
+    return all;
 }
 
 /** Finds the element of a hierarchical name. */

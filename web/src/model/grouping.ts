@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Units of a system become a nested system, and back. What they are connected to goes through connectors of the nested system, and a run computes the
 // same: such a connector has the type and unit of its source, and the scaling of a connection stays where its value is taken in.
-import { asSystem, Connection, Connector, Document, editSystem, Element, findConnector, findElement, freeAmong, freeName, joinEnd, Level, splitEnd, System } from "./document";
+import { asSystem, Connection, Connector, Document, editSystem, Element, findConnector, findElement, freeAmong, freeName, hierarchical, joinEnd, Level, otherUnits, splitEnd, System } from "./document";
+import { Moves, moveSettings } from "./names";
 
 export interface Grouped {
     readonly document: Document;
     readonly name: string;
+    readonly moves: Moves;
 }
 
 /** The connector at an end, also of an element of an array ("y[2]"). */
@@ -56,7 +58,8 @@ class Group {
         const own = splitEnd(this.system, goesOut ? connection.from : connection.to);
         const name = freeAmong(taken, taken.has(own.connector) ? `${own.element}_${own.connector}` : own.connector);
         const source = connectorAt(this.system, connection.from);
-        this.connectors.push({ name, kind, type: source?.type ?? "", ...(source?.unit ? { unit: source.unit } : {}) });
+        const whole = source && findConnector(this.system, splitEnd(this.system, connection.from)) === source;
+        this.connectors.push({ name, kind, type: source?.type ?? "", ...(source?.unit ? { unit: source.unit } : {}), ...(whole && source.dimensions ? { dimensions: source.dimensions } : {}) });
         this.bySource.set(key, name);
         return { name, fresh: true };
     }
@@ -81,8 +84,12 @@ export function group(document: Document, level: Level, names: ReadonlySet<strin
         const [first] = members;
         return { ...system, connections: parts.outer, elements: system.elements.flatMap((element) => (element === first ? [nested] : names.has(element.name) ? [] : [element])) };
     });
-    return { document: next, name };
+    const moves = new Map([...names].map((each) => [hierarchical(level, each), hierarchical([...level, name], each)]));
+    return { document: follow(document, next, moves), name, moves };
 }
+
+/** Settings mean the same units as before. */
+const follow = (before: Document, after: Document, moves: Moves): Document => ({ ...after, settings: moveSettings(after.settings, moves, otherUnits(before, moves)) });
 
 const isPlain = (connection: Connection): boolean =>
     (connection.factor ?? 1) === 1 && (connection.offset ?? 0) === 0 && !connection.suppressUnitConversion && !connection.mapped;
@@ -150,9 +157,10 @@ function merge({ outer, inner, name }: Dissolving, called: ReadonlyMap<string, s
 }
 
 /** A nested system as the units that are in it; a text says why that cannot be. */
-export function ungroup(document: Document, level: Level, name: string): { document: Document; names: readonly string[] } | string {
+export function ungroup(document: Document, level: Level, name: string): { document: Document; names: readonly string[]; moves: Moves } | string {
     let refusal = "";
     const names: string[] = [];
+    const moves = new Map<string, string>();
     const next = editSystem(document, level, (outer) => {
         const element = findElement(outer, name);
         if (element?.kind !== "system") {
@@ -167,6 +175,7 @@ export function ungroup(document: Document, level: Level, name: string): { docum
             taken.add(free);
             called.set(each.name, free);
             names.push(free);
+            moves.set(hierarchical([...level, name], each.name), hierarchical(level, free));
         }
         const connections = merge({ outer, inner, name }, called);
         if (typeof connections === "string") {
@@ -176,5 +185,5 @@ export function ungroup(document: Document, level: Level, name: string): { docum
         const elements = outer.elements.flatMap((each) => (each === element ? inner.elements.map((one) => ({ ...one, name: called.get(one.name) ?? one.name })) : [each]));
         return { ...outer, elements, connections };
     });
-    return refusal || { document: next, names };
+    return refusal || { document: follow(document, next, moves), names, moves };
 }

@@ -3,10 +3,13 @@
 // (dragging, typing).
 
 import type { Document } from "./document";
+import type { Moves } from "./names";
 
 interface Step {
     readonly document: Document;
     readonly label: string;
+    /** Units that got other names. */
+    readonly moves?: Moves | undefined;
 }
 
 export interface History {
@@ -20,12 +23,12 @@ const LONGEST = 1000;
 
 export const begin = (present: Document): History => ({ present, past: [], future: [], merge: null });
 
-export function record(history: History, next: Document, label: string, merge: string | null = null): History {
+export function record(history: History, next: Document, label: string, merge: string | null = null, moves?: Moves): History {
     if (next === history.present)
         return history;
     if (merge !== null && merge === history.merge && history.past.length > 0)
         return { ...history, present: next, future: [] };
-    const past = [...history.past, { document: history.present, label }].slice(-LONGEST);
+    const past = [...history.past, { document: history.present, label, moves }].slice(-LONGEST);
     return { present: next, past, future: [], merge };
 }
 
@@ -33,14 +36,14 @@ export function undo(history: History): History {
     const step = history.past[history.past.length - 1];
     if (!step)
         return history;
-    return { present: step.document, past: history.past.slice(0, -1), future: [{ document: history.present, label: step.label }, ...history.future], merge: null };
+    return { present: step.document, past: history.past.slice(0, -1), future: [{ ...step, document: history.present }, ...history.future], merge: null };
 }
 
 export function redo(history: History): History {
     const [step, ...future] = history.future;
     if (!step)
         return history;
-    return { present: step.document, past: [...history.past, { document: history.present, label: step.label }], future, merge: null };
+    return { present: step.document, past: [...history.past, { ...step, document: history.present }], future, merge: null };
 }
 
 /** Another present that is no step: what the server made of the document when it saved it. */
@@ -52,5 +55,7 @@ export const rewrite = (history: History, change: (document: Document) => Docume
     return { ...history, past: steps(history.past), future: steps(history.future) };
 };
 
+export const undoMoves = (history: History): Moves | undefined => history.past[history.past.length - 1]?.moves;
+export const redoMoves = (history: History): Moves | undefined => history.future[0]?.moves;
 export const undoLabel = (history: History): string | null => history.past[history.past.length - 1]?.label ?? null;
 export const redoLabel = (history: History): string | null => history.future[0]?.label ?? null;

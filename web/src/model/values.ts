@@ -7,14 +7,14 @@ export function readValue(connector: Connector, text: string): { value: Value } 
     if (/^(Float|Real)/.test(type))
         return within(connector, text, Number(text));
     if (/^(U?Int)/.test(type))
-        return /^[+-]?\d+$/.test(text) ? within(connector, text, Number(text)) : { error: `${text} is no whole number.` };
+        return connector.dimensions || /^[+-]?\d+$/.test(text) ? within(connector, text, Number(text)) : { error: `${text} is no whole number.` };
     if (type === "Boolean")
         return /^(true|1)$/i.test(text) ? { value: true } : /^(false|0)$/i.test(text) ? { value: false } : { error: `${text} is neither true nor false.` };
     return { value: text };
 }
 
 function within(connector: Connector, text: string, value: number): { value: Value } | { error: string } {
-    if (Array.isArray(connector.start))
+    if (connector.dimensions || Array.isArray(connector.start))
         return { value: text };
     if (text === "" || !Number.isFinite(value))
         return { error: `${text} is no number.` };

@@ -28,6 +28,8 @@ export interface FmuVariable {
     readonly start?: string | number | boolean | null | readonly (string | number | boolean)[];
     readonly min?: number;
     readonly max?: number;
+    /** Numbers, or names of the structural parameters that say how many. */
+    readonly dimensions?: readonly (number | string)[];
 }
 
 export interface FmuInfo {

@@ -3,9 +3,10 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { askLayout } from "../layout/client";
 import * as commands from "../model/commands";
-import { adopt, Connection, Connector, Document, Element, emptyDocument, End, findElement, findTerminal, freeAmong, freeName, hierarchical, joinEnd, Level, mapOrigins, originsAfter, splitEnd, System, systemAt, walk, asSystem } from "../model/document";
+import { adopt, Connection, Connector, Document, Element, emptyDocument, End, findElement, findTerminal, freeAmong, freeName, hierarchical, joinEnd, Level, mapOrigins, originsAfter, otherUnits, splitEnd, System, systemAt, walk, asSystem } from "../model/document";
 import { connectedPorts, hasGeometry, levelKey, neededSize, scaleOf, sceneOf, shownPorts } from "../model/geometry";
 import { group, ungroup } from "../model/grouping";
+import { back, Moves } from "../model/names";
 import * as past from "../model/history";
 import { orient, refusal } from "../model/rules";
 import { getFmu, getSystem, importSystem, joinTerminals, look, saveSystem } from "../server/calls";
@@ -47,6 +48,18 @@ export function perform(label: string, next: Document, merge: string | null = nu
     history.value = past.record(history.value, next, label, merge);
 }
 
+/** Called when units get other names, also by undo and redo, with those that keep theirs: what else names units can follow. */
+let whenMoved: (moves: Moves, others: readonly string[]) => void = () => {};
+export function onMoved(call: typeof whenMoved): void {
+    whenMoved = call;
+}
+
+function performMoves(label: string, next: Document, moves: Moves): void {
+    const others = otherUnits(present.value, moves);
+    history.value = past.record(history.value, next, label, null, moves);
+    whenMoved(moves, others);
+}
+
 function travel(to: past.History): void {
     batch(() => {
         history.value = to;
@@ -60,8 +73,19 @@ function travel(to: past.History): void {
     });
 }
 
-export const undo = () => travel(past.undo(history.value));
-export const redo = () => travel(past.redo(history.value));
+function travelWith(to: past.History, moves: Moves | undefined): void {
+    const others = moves && otherUnits(present.value, moves);
+    travel(to);
+    if (moves && others)
+        whenMoved(moves, others);
+}
+
+export function undo(): void {
+    const moves = past.undoMoves(history.value);
+    travelWith(past.undo(history.value), moves && back(moves));
+}
+
+export const redo = () => travelWith(past.redo(history.value), past.redoMoves(history.value));
 
 export function open(document: Document, isSaved: boolean): void {
     const found = new Map<string, number>([[levelKey([]), scaleOf(document)]]);
@@ -203,6 +227,7 @@ export function connectorsOf(info: FmuInfo): Element["connectors"] {
         ...(variable.unit ? { unit: variable.unit } : {}), ...(variable.description ? { description: variable.description } : {}),
         ...(variable.variability ? { variability: variable.variability } : {}), ...(variable.start !== undefined ? { start: variable.start } : {}),
         ...(variable.min !== undefined ? { min: variable.min } : {}), ...(variable.max !== undefined ? { max: variable.max } : {}),
+        ...(variable.dimensions ? { dimensions: variable.dimensions.map((size) => (typeof size === "number" ? size : null)) } : {}),
     }));
 }
 
@@ -334,17 +359,17 @@ export function leadOut(end: End): void {
     const gives = connector.kind === "output" || connector.kind === "calculatedParameter";
     if (!gives && system.value.connections.some(({ to }) => to === inner))
         return notify(`${inner} has a source already. An input has one.`, "error");
-    const added = commands.addConnector(present.value, level.value, { name, kind: connector.kind, type: connector.type, ...(connector.unit ? { unit: connector.unit } : {}) });
+    const added = commands.addConnector(present.value, level.value, { name, kind: connector.kind, type: connector.type, ...(connector.unit ? { unit: connector.unit } : {}), ...(connector.dimensions ? { dimensions: connector.dimensions } : {}) });
     perform(`add connector ${name}`, commands.connect(added, level.value, gives ? inner : own, gives ? own : inner));
 }
 
 export function groupSelected(): void {
     if (selected.value.size === 0)
         return notify("Select the units that are to be a nested system.", "error");
-    const { document, name } = group(present.value, level.value, selected.value);
+    const { document, name, moves } = group(present.value, level.value, selected.value);
     batch(() => {
         scales.value = new Map(scales.value).set(levelKey([...level.value, name]), scale.value);
-        perform(`group as ${name}`, document);
+        performMoves(`group as ${name}`, document, moves);
         select([name]);
     });
 }
@@ -354,7 +379,7 @@ export function ungroupSelected(): void {
     const outcome = name === undefined ? "Select a nested system." : ungroup(present.value, level.value, name);
     if (typeof outcome === "string")
         return notify(outcome, "error");
-    perform(`ungroup ${name}`, outcome.document);
+    performMoves(`ungroup ${name}`, outcome.document, outcome.moves);
     select(outcome.names);
 }
 
@@ -401,7 +426,7 @@ export function rename(from: string, to: string): string | null {
         return "A name is not empty, and has no dots.";
     if (findElement(system.value, to))
         return `There is a unit ${to} already.`;
-    perform(`rename ${from}`, commands.renameElement(present.value, level.value, from, to));
+    performMoves(`rename ${from}`, commands.renameElement(present.value, level.value, from, to), new Map([[hierarchical(level.value, from), hierarchical(level.value, to)]]));
     select([to]);
     return null;
 }

@@ -3,7 +3,8 @@
 import { batch, effect, signal } from "@preact/signals";
 import { deleteRun, getRun, getRuns, order, startRun } from "../server/calls";
 import type { Run } from "../server/types";
-import { dirty, file, outgoing, present } from "./editor";
+import { moveSettings } from "../model/names";
+import { dirty, file, onMoved, outgoing, present } from "./editor";
 import { LiveRun, over } from "./run";
 import { options } from "./server";
 import { complain, notify, tab } from "./view";
@@ -24,9 +25,16 @@ function readOptions(): Record<string, string> {
 
 export function setRunOption(name: string, value: string): void {
     const { [name]: _old, ...others } = runOptions.value;
-    runOptions.value = value === "" ? others : { ...others, [name]: value };
-    sessionStorage.setItem("tutti-run-options", JSON.stringify(runOptions.value));
+    setRunOptions(value === "" ? others : { ...others, [name]: value });
 }
+
+function setRunOptions(next: Readonly<Record<string, string>>): void {
+    runOptions.value = next;
+    sessionStorage.setItem("tutti-run-options", JSON.stringify(next));
+}
+
+/** Options that name units, such as patterns of what is recorded, follow them. */
+onMoved((moves, others) => setRunOptions(moveSettings(runOptions.value, moves, others)));
 
 /** The options as the server wants them: lists of what is repeatable, true for flags. */
 export function commandOptions(): Record<string, unknown> {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Connectors of the open system itself: what it takes in and gives out as a whole.
 import { useSignal } from "@preact/signals";
+import * as commands from "../model/commands";
 import type { Connector } from "../model/document";
-import { addConnector, changeConnector, removeConnector, system } from "../state/editor";
+import { readValue } from "../model/values";
+import { addConnector, changeConnector, level, perform, present, removeConnector, system } from "../state/editor";
 import { notify } from "../state/view";
 import { Icon } from "./icons";
 
@@ -26,6 +28,27 @@ function Choice({ label, id, words, value, change }: { label: string; id: string
     );
 }
 
+const isParameter = ({ kind }: Connector): boolean => kind === "parameter" || kind === "structuralParameter";
+
+/** The value of a parameter of the system, which goes to what is connected to it. Nothing for other kinds. */
+function OwnValue({ connector }: { connector: Connector }) {
+    const { name, unit } = connector;
+    const value = commands.ownParameters(present.value, level.value)[name] ?? null;
+    const shown = value === null ? "" : String(value);
+    const set = (input: HTMLInputElement) => {
+        const given = input.value.trim();
+        const read = given === "" ? { value: null } : readValue(connector, given);
+        if ("error" in read) {
+            notify(`${name}: ${read.error}`, "error");
+            input.value = shown;
+        } else if (given !== shown)
+            perform(`set ${name}`, commands.setOwnParameter(present.value, level.value, name, given === "" ? null : given));
+    };
+    return isParameter(connector)
+        ? <input data-own-parameter={name} aria-label={`Value of ${name}${unit ? ` in ${unit}` : ""}`} placeholder="value" value={shown} onChange={(event) => set(event.currentTarget)} />
+        : null;
+}
+
 export function Connectors() {
     return (
         <>
@@ -43,9 +66,10 @@ function Row({ connector }: { connector: Connector }) {
             input.value = name;
     };
     return (
-        <li data-connector={name}>
+        <li data-connector={name} class={isParameter(connector) ? "valued" : ""}>
             <span class={`tag ${kind === "output" || kind === "calculatedParameter" ? "output" : "input"}`}>{WORDS[kind] ?? kind}</span>
             <input aria-label={`Name of connector ${name}`} value={name} onChange={(event) => rename(event.currentTarget)} />
+            <OwnValue connector={connector} />
             <button type="button" class="icon-button" aria-label={`Remove connector ${name}`} title={`Remove connector ${name}`} onClick={() => removeConnector(name)}><Icon name="trash" /></button>
         </li>
     );
@@ -80,7 +104,9 @@ export function ConnectorInspector({ connector }: { connector: Connector }) {
                 <label>Name<input id="connector-name" value={name} onChange={(event) => { if (!change({ name: event.currentTarget.value.trim() })) event.currentTarget.value = name; }} /></label>
                 <Choice label="Kind" id="connector-kind" words={KINDS} value={connector.kind} change={(kind) => change({ kind })} />
                 <Choice label="Type" id="connector-type" words={TYPES} value={connector.type ?? ""} change={(type) => change({ type })} />
+                {isParameter(connector) && <label>Value<OwnValue connector={connector} /></label>}
                 {connector.unit && <p class="soft">Unit: {connector.unit}</p>}
+                {connector.dimensions && <p class="soft">Array: {connector.dimensions.map((size) => size ?? "?").join(" × ")}</p>}
             </div>
             <button type="button" class="danger" onClick={() => removeConnector(name)}><Icon name="trash" />Remove</button>
         </section>

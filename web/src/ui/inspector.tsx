@@ -48,7 +48,7 @@ function SystemInspector() {
             </div>
             <Connectors />
             <h3>Settings</h3>
-            <SettingsForm id="system" options={options.value.filter((option) => option.annotation === "system" || option.annotation === "unit")} values={document.settings}
+            <SettingsForm id="system" options={options.value.filter((option) => option.annotation === "system" || option.annotation === "unit")} values={document.settings} between=" | "
                 change={(name, value) => perform(`set ${name}`, commands.setSetting(present.value, name, value))} />
         </section>
     );
@@ -115,7 +115,7 @@ function UnitInspector({ element }: { element: Element }) {
             </div>
             {pane.value === "parameters" && <Parameters element={element} />}
             {pane.value === "ports" && <Ports element={element} />}
-            {pane.value === "settings" && <SettingsForm id="unit" options={options.value.filter((option) => option.annotation === "unit" && option.name !== "rank")} values={element.settings ?? {}}
+            {pane.value === "settings" && <SettingsForm id="unit" options={options.value.filter((option) => option.annotation === "unit" && option.name !== "rank")} values={element.settings ?? {}} between=" | "
                 change={(option, value) => perform(`set ${option} of ${element.name}`, commands.setElementSetting(present.value, level.value, element.name, option, value))} />}
         </section>
     );

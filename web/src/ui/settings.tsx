@@ -8,12 +8,14 @@ interface Props {
     readonly options: readonly Option[];
     readonly values: Readonly<Record<string, string>>;
     readonly change: (name: string, value: string) => void;
+    /** Between several values of one option; a document has no option for a unit by its name. */
+    readonly between?: "\n" | " | ";
 }
 
 /** What most people set; the rest is found with the filter or by opening its group. */
 const COMMON = ["step", "coupling", "control", "rtol", "extrapolate", "output-step", "realtime", "threads", "processes", "record"];
 
-export function SettingsForm({ id, options, values, change }: Props) {
+export function SettingsForm({ id, options, values, change, between = "\n" }: Props) {
     const filter = useSignal("");
     const wanted = filter.value.toLowerCase();
     const known = new Set(options.map((option) => option.name));
@@ -21,7 +23,7 @@ export function SettingsForm({ id, options, values, change }: Props) {
     const first = options.filter((option) => COMMON.includes(option.name) || option.name in values);
     const rest = options.filter((option) => !first.includes(option));
     const groups = [...new Set(rest.map((option) => option.group ?? "Others"))];
-    const field = (option: Option) => <Field key={option.name} id={id} option={option} value={values[option.name] ?? ""} change={change} />;
+    const field = (option: Option) => <Field key={option.name} id={id} option={option} value={values[option.name] ?? ""} change={change} between={between} />;
     return (
         <div class="settings">
             <input type="search" data-focus placeholder={`Search ${options.length} options`} aria-label="Search options" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
@@ -34,13 +36,15 @@ export function SettingsForm({ id, options, values, change }: Props) {
     );
 }
 
-function Field({ id, option, value, change }: { id: string; option: Option; value: string; change: Props["change"] }) {
+function Field({ id, option, value, change, between }: { id: string; option: Option; value: string; change: Props["change"]; between: string }) {
     const { name, help } = option;
     const input = `${id}-${name}`;
     const set = (event: { currentTarget: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement }) => change(name, event.currentTarget.value.trim());
     const words = option.words ?? [];
     const kind = option.kind.toUpperCase();
     const flag = kind === "FLAG";
+    const lines = value.split(between);
+    const several = option.repeatable && (between === "\n" || kind === "TEXTS");
     return (
         <div class={`option${value !== "" ? " given" : ""}${flag ? " flag" : ""}`} title={help}>
             <label for={input}>{name}</label>
@@ -50,7 +54,8 @@ function Field({ id, option, value, change }: { id: string; option: Option; valu
                         <option value="">{option.default ? `${option.default} (default)` : "default"}</option>
                         {words.map((word) => <option key={word.word} value={word.word} title={word.help ?? ""}>{word.word}</option>)}
                     </select>)
-                : option.repeatable ? <textarea id={input} rows={Math.max(1, value.split("\n").length)} value={value} placeholder={option.argument ? `${option.argument}, one per line` : "one per line"} onChange={set} />
+                : several ? <textarea id={input} rows={lines.length} value={lines.join("\n")} placeholder={option.argument ? `${option.argument}, one per line` : "one per line"}
+                    onChange={(event) => change(name, event.currentTarget.value.split("\n").map((line) => line.trim()).filter(Boolean).join(between))} />
                 : <input id={input} value={value} placeholder={option.default ?? option.argument ?? ""} inputMode={kind === "NUMBER" || kind === "TIME" ? "decimal" : "text"} onChange={set} />}
         </div>
     );
