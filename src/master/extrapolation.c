@@ -8,6 +8,9 @@
 #include "base/number.h"
 #include "options/options.h"
 
+/* Points at which derivatives contradict values before they are not used any more. */
+enum { MOST_DOUBTS = 3 };
+
 enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
 {
     int place;
@@ -32,8 +35,8 @@ enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tu
         e->gives = e->gives || rank->members[m].unit->output_order > 0;
     e->references = calloc((size_t)rank->wires.real_count + 1, sizeof *e->references);
     e->values = reals(e);
-    e->wrong = calloc((size_t)rank->member_count + 1, sizeof *e->wrong);
-    bool all = e->references && e->values && e->wrong;
+    e->doubts = calloc((size_t)rank->member_count + 1, sizeof *e->doubts);
+    bool all = e->references && e->values && e->doubts;
     for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++) {
         e->work[o] = reals(e);
         all = all && e->work[o];
@@ -49,8 +52,8 @@ enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tu
 enum tutti_err tutti_extrapolation_remember(struct tutti_extrapolation *e, struct tutti_remembered *remembered)
 {
     TRY(tutti_remember(remembered, &e->since, sizeof e->since));
-    for (uint32_t c = 0; e->wrong && c < e->rank->member_count; c++)
-        TRY(tutti_remember_of(remembered, c, &e->wrong[c], sizeof *e->wrong));
+    for (uint32_t c = 0; e->doubts && c < e->rank->member_count; c++)
+        TRY(tutti_remember_of(remembered, c, &e->doubts[c], sizeof *e->doubts));
     TRY(tutti_history_remember(&e->history, remembered));
     for (size_t point = 0; e->history.values && point < TUTTI_HISTORY_ROOM; point++)
         TRY(tutti_outputs_remember(e->outputs, remembered, e->history.values + point * e->history.count));
@@ -68,7 +71,7 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
     tutti_history_fini(&e->history);
     free(e->references);
     free(e->values);
-    free(e->wrong);
+    free(e->doubts);
     for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++) {
         tutti_history_fini(&e->rates[o]);
         free(e->work[o]);
@@ -89,7 +92,8 @@ static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_
     const struct tutti_member *member = &rank->members[rank->wires.reals[first].component];
     struct tutti_unit *unit = member->unit;
     bool knows = tutti_rank_owns(rank, member->component) && unit->output_order >= (int)order &&
-                 !e->wrong[member->component] && (unit->kind->interface == TUTTI_ME || member->now.stepped);
+                 e->doubts[member->component] < MOST_DOUBTS &&
+                 (unit->kind->interface == TUTTI_ME || member->now.stepped);
     size_t count = 0;
     for (uint32_t i = first; i < end; i++) {
         rates[i] = NAN;
@@ -167,7 +171,8 @@ void tutti_extrapolation_lay(struct tutti_extrapolation *e)
  *
  * Some FMUs give derivatives that are others than those of their outputs: zeros, those of another variable, with another sign. A derivative has to
  * be near the quotients before and after its point: by half of it, which is more than inputs that are held in steps make of a right one, and by
- * some times what the two differ by. Only soon after the start and events: later on a coupling that becomes unstable would make it look so. */
+ * some times what the two differ by; at one point it may be otherwise, where steps are coarse. Only soon after the start and events: later on a
+ * coupling that becomes unstable would make it look so. */
 
 static const double DERIVATIVE_DIFFERS = 0.5, TIMES_QUOTIENTS = 2, LEAST_MOVE = 1e-9;
 
@@ -185,13 +190,12 @@ static bool contradicts(const struct tutti_history *values, const struct tutti_h
                         DERIVATIVE_DIFFERS * scale + TIMES_QUOTIENTS * fabs(ahead - behind);
 }
 
-static void distrust(struct tutti_extrapolation *e, uint32_t real, unsigned order)
+static void tell(const struct tutti_extrapolation *e, uint32_t real, unsigned order)
 {
-    struct tutti_rank *rank = e->rank;
+    const struct tutti_rank *rank = e->rank;
     const struct tutti_real *of = &rank->wires.reals[real];
     const struct tutti_structure_node *node = &rank->job->structure.nodes[of->node];
     const struct tutti_unit *unit = rank->members[of->component].unit;
-    e->wrong[of->component] = true;
     tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, unit->name,
                      "the FMU's output derivatives are wrong: at t = %s the one of order %u of '%s' is %.6g, and its "
                      "values move otherwise. They are not used from here on",
@@ -199,20 +203,30 @@ static void distrust(struct tutti_extrapolation *e, uint32_t real, unsigned orde
                      tutti_history_values(&e->rates[order - 1], 1)[real]);
 }
 
-/* Of own Co-Simulation units: Model Exchange derives its own. */
+/* An own Co-Simulation unit: Model Exchange derives its own. */
+static void compare_unit(struct tutti_extrapolation *e, uint32_t component, unsigned order)
+{
+    const struct tutti_wires *wires = &e->rank->wires;
+    const struct tutti_history *values = order == 1 ? &e->history : &e->rates[order - 2], *given = &e->rates[order - 1];
+    uint32_t real = wires->real_first[component], end = wires->real_first[component + 1];
+    while (real < end && !(wires->reals[real].smooth && contradicts(values, given, real)))
+        real++;
+    if (real == end && order == 1)
+        e->doubts[component] = 0;
+    else if (real < end && ++e->doubts[component] == MOST_DOUBTS)
+        tell(e, real, order);
+}
+
 static void compare(struct tutti_extrapolation *e, unsigned order)
 {
     const struct tutti_rank *rank = e->rank;
-    const struct tutti_history *values = order == 1 ? &e->history : &e->rates[order - 2], *given = &e->rates[order - 1];
-    if (values->points < 3 || given->points < 2 || !tutti_extrapolation_begins(e))
+    unsigned points = order == 1 ? e->history.points : e->rates[order - 2].points;
+    if (points < 3 || e->rates[order - 1].points < 2 || !tutti_extrapolation_begins(e))
         return;
-    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
-        const struct tutti_real *real = &rank->wires.reals[i];
-        bool asked = tutti_rank_owns(rank, real->component) && !e->wrong[real->component] && real->smooth &&
-                     rank->members[real->component].unit->kind->interface == TUTTI_CS;
-        if (asked && contradicts(values, given, i))
-            distrust(e, i, order);
-    }
+    for (uint32_t c = 0; c < rank->member_count; c++)
+        if (tutti_rank_owns(rank, c) && rank->members[c].unit->kind->interface == TUTTI_CS &&
+            e->doubts[c] < MOST_DOUBTS)
+            compare_unit(e, c, order);
 }
 
 /* At rank->t. A unit that has ended the run is not asked any more. */

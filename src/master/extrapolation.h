@@ -29,7 +29,8 @@ struct tutti_extrapolation {
     struct tutti_history history; /* of wires.reals */
     bool gives;                   /* some unit gives derivatives of outputs */
     struct tutti_history rates[TUTTI_MOST_EXTRAPOLATION]; /* then: these, NAN where they are not given */
-    bool *wrong; /* per component: its FMU's derivatives contradict its values, and are not asked for any more */
+    /* Per component: at so many points, one after the other, its FMU's derivatives contradict its values. */
+    uint8_t *doubts;
     double *values, *work[TUTTI_MOST_EXTRAPOLATION];
     uint32_t *references; /* for asking a unit */
     /* Corrects derivatives of an order that units gave at the point reached; NULL: they are right as they are. */
