@@ -301,19 +301,23 @@ static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_trip
 uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
                            struct tutti_triples_many *many)
 {
-    struct tutti_instance *outer = tutti_call_current;
-    bool unread = many->most == 1 && tutti_modes_enter_unread(&pass->watch);
-    struct tutti_frame frame = {0};
-    if (!unread)
-        frame = tutti_modes_enter(&pass->watch);
-    pass->at = TUTTI_TRIPLE_NOWHERE;
+    struct tutti_frame frame = enter(pass);
     many->made = 0;
     uint32_t at = pass->one_by_one ? run(triples, count, pass, many, true) : run(triples, count, pass, many, false);
-    if (unread)
-        tutti_modes_leave_unread(outer);
-    else
-        tutti_modes_leave(&pass->watch, frame);
+    tutti_modes_leave(&pass->watch, frame);
     return at;
+}
+
+uint32_t tutti_triples_hop(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass)
+{
+    struct tutti_instance *outer = tutti_call_current;
+    if (unlikely(!tutti_modes_enter_unread(&pass->watch)))
+        return tutti_triples_step(triples, 0, count, pass);
+    pass->at = TUTTI_TRIPLE_NOWHERE;
+    struct tutti_call_triple *at = triples, *end = triples + count;
+    at = pass->one_by_one ? pass_all(at, end, pass, true) : pass_all(at, end, pass, false);
+    tutti_modes_leave_unread(outer);
+    return (uint32_t)(at - triples);
 }
 
 enum tutti_err tutti_triple_conclude(const struct tutti_call_triple *triple, struct tutti_triples_pass *pass)

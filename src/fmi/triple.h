@@ -106,6 +106,9 @@ struct tutti_triples_many {
 uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
                            struct tutti_triples_many *many);
 
+/* Makes one step of all triples, of which there is one at least, as tutti_triples_step does: the shortest way for those who come back for each one. */
+uint32_t tutti_triples_hop(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass);
+
 /* Concludes the call that a pass stopped at, as instance.h would have; after a do-step pass->step is its result. */
 TUTTI_CHECKED enum tutti_err tutti_triple_conclude(const struct tutti_call_triple *triple,
                                                    struct tutti_triples_pass *pass);

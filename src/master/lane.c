@@ -161,6 +161,26 @@ unsigned long tutti_lane_run(struct tutti_lane *lane, struct tutti_grid *grid, u
     return many.made;
 }
 
+bool tutti_lane_hop(struct tutti_lane *lane, struct tutti_grid *grid)
+{
+    struct tutti_rank *rank = lane->rank;
+    const struct tutti_wires *wires = &rank->wires;
+    struct tutti_triples_pass *pass = &lane->pass;
+    double target = grid->next;
+    if (!tutti_triples_aim(pass, rank->t, target, rank->span))
+        return false;
+    if (!pass->one_by_one && wires->part_count > 0)
+        for (uint32_t k = wires->parts[0].first, end = k + wires->parts[0].count; k < end; k++)
+            wires->gathered[k] = pass->source[wires->gather[k]];
+    lane->stopped_at = tutti_triples_hop(lane->triples, lane->count, pass);
+    lane->stopped = lane->stopped_at < lane->count;
+    if (__builtin_expect(lane->stopped, 0))
+        return false;
+    rank->t = rank->target = target;
+    tutti_grid_pass(grid, target);
+    return true;
+}
+
 enum tutti_err tutti_lane_finish(struct tutti_lane *lane, struct tutti_outcome *outcome)
 {
     lane->stopped = false;

@@ -38,6 +38,8 @@ void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one);
  * is unusual: tutti_lane_finish makes the rest of that one. */
 unsigned long tutti_lane_run(struct tutti_lane *lane, struct tutti_grid *grid, unsigned long most,
                              const volatile sig_atomic_t *interrupt);
+/* Makes one macro step, to the next point of the grid, which is not the end of the run; or false, as after tutti_lane_run. */
+bool tutti_lane_hop(struct tutti_lane *lane, struct tutti_grid *grid);
 /* Only if lane->stopped. */
 TUTTI_CHECKED enum tutti_err tutti_lane_finish(struct tutti_lane *lane, struct tutti_outcome *outcome);
 /* Steps are counted here, not in units: adds them there. Before anything reads unit->counts. */

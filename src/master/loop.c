@@ -403,6 +403,13 @@ static bool run_lane(struct tutti_loop *loop, unsigned long at_most)
     return made > 0 && !master->lane.stopped;
 }
 
+/* For steps that are asked for one by one, where none is under way. */
+static bool may_run_lane(const struct tutti_loop *loop)
+{
+    return loop->runs_lane && !loop->master->lane.stopped && !(loop->master->rank->kept_from < INFINITY) &&
+           goes_on(loop);
+}
+
 /* Up to where partitions may tick one after the other, with nothing else to do; *most: how often. */
 static double bound_ticks(const struct tutti_loop *loop, unsigned long *most)
 {
@@ -455,11 +462,26 @@ static inline enum tutti_err look_between(struct tutti_loop *loop)
     return TUTTI_OK;
 }
 
+bool tutti_loop_hop(struct tutti_loop *loop)
+{
+    struct tutti_master *master = loop->master;
+    struct tutti_rank *rank = master->rank;
+    const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
+    if (!may_run_lane(loop) || loop->watch.countdown <= 1 || loop->between_count > 0 || loop->standstills ||
+        (interrupt && *interrupt) || !tutti_lane_hop(&master->lane, &loop->communication))
+        return false;
+    rank->stats->steps++;
+    loop->watch.countdown--;
+    if (tutti_growth_is_due(&loop->growth))
+        tutti_growth_look(&loop->growth, rank);
+    return true;
+}
+
 enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran)
 {
     const struct tutti_grid *grid = &loop->communication;
     *ran = false;
-    if (!loop->runs_lane || loop->master->rank->kept_from < INFINITY || !goes_on(loop))
+    if (!may_run_lane(loop))
         return TUTTI_OK;
     unsigned long most = 1;
     if (grid->next != t || grid->next_index > grid->last) {

@@ -69,6 +69,9 @@ void tutti_between_plan(struct tutti_between *between, unsigned long steps, doub
 TUTTI_CHECKED enum tutti_err tutti_loop_tell_progress(const struct tutti_loop *loop, double h, bool paused);
 /* The first step is about to begin. */
 void tutti_loop_start_watch(struct tutti_loop *loop);
+/* Makes the step to the next communication point, which is not the end of the run, if nothing but the lane has to do with it: the shortest way for those
+ * who come back for each step. Else false: the step is one of tutti_loop_run's. */
+bool tutti_loop_hop(struct tutti_loop *loop);
 /* Steps towards t, a communication point, as a run makes them that has nothing to do between steps. *ran: some were made; else, or where t is
  * not reached, the next step is one of tutti_loop_run's. */
 TUTTI_CHECKED enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran);

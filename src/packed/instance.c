@@ -154,6 +154,9 @@ enum tutti_err tutti_packed_begin(struct tutti_packed *packed)
 
 static enum tutti_err check_step(const struct tutti_packed *packed, double t, double h)
 {
+    if (packed->exchange)
+        return tutti_fail(TUTTI_ERR_STATE, "%s: the instance is one for Model Exchange, and makes no steps",
+                          packed->name);
     const struct tutti_rank *rank = &packed->simulation->execution.rank;
     if (t != rank->t && !tutti_time_same(t, rank->t, rank->span))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step from t = %s is asked for, but the instance is at t = %s",
@@ -216,18 +219,14 @@ static bool has_pending(const struct tutti_rank *rank)
     return has;
 }
 
-/* Most steps of an importer are one of the lane, with nothing else to do, and may be shorter than a look around would be. */
+/* A step that the lane left to others is one of the loop, too: it needs less of a look around than a longer way does. */
 static enum tutti_err advance(struct tutti_packed *packed, double t)
 {
     struct tutti_execution *execution = &packed->simulation->execution;
     struct tutti_rank *rank = &execution->rank;
-    if (!packed->sets && t < rank->times.stop) {
-        bool ran = false;
-        TRY(tutti_loop_run_to(&execution->loop, t, &ran));
-        if (ran && rank->t == t)
-            return TUTTI_OK;
+    if (!packed->sets && t == execution->loop.communication.next && t < rank->times.stop) {
         execution->loop.halt_at = t;
-        enum tutti_err err = ran ? TUTTI_OK : tutti_simulation_step(packed->simulation); /* a pass may have stopped */
+        enum tutti_err err = tutti_simulation_step(packed->simulation);
         execution->loop.halt_at = INFINITY;
         if (err || rank->t == t || rank->ended)
             return err;
@@ -237,15 +236,11 @@ static enum tutti_err advance(struct tutti_packed *packed, double t)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h, struct tutti_packed_step *step)
+static enum tutti_err step_anyhow(struct tutti_packed *packed, double t, double h, struct tutti_packed_step *step)
 {
-    struct tutti_rank *rank = &packed->simulation->execution.rank;
-    *step = (struct tutti_packed_step){0};
     TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "a step"));
-    if (packed->exchange)
-        return tutti_fail(TUTTI_ERR_STATE, "%s: the instance is one for Model Exchange, and makes no steps",
-                          packed->name);
     TRY(check_step(packed, t, h));
+    struct tutti_rank *rank = &packed->simulation->execution.rank;
     double end = own_point(packed, t + h);
     move_stop(packed, end);
     tutti_packed_forget(packed);
@@ -257,6 +252,24 @@ enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h
     step->ended = rank->ended;
     step->event = step->event && !tutti_time_reached(rank->t, end, rank->span);
     return err;
+}
+
+/* Is it what most steps are: to the next of the system's own points, and not the last one, with nothing to be taken before? */
+static bool is_usual(const struct tutti_packed *packed, double t, double end)
+{
+    if (packed->stage != TUTTI_PACKED_RUNNING || packed->exchange || packed->sets)
+        return false;
+    const struct tutti_execution *execution = &packed->simulation->execution;
+    return t == execution->rank.t && end == execution->loop.communication.next && end < execution->rank.times.stop;
+}
+
+enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h, struct tutti_packed_step *step)
+{
+    *step = (struct tutti_packed_step){.t = t + h};
+    if (!is_usual(packed, t, t + h) || !tutti_loop_hop(&packed->simulation->execution.loop))
+        return step_anyhow(packed, t, h, step);
+    tutti_packed_forget(packed);
+    return TUTTI_OK;
 }
 
 /* What changes continuously, and what units without event mode get, they take when the next step begins: until then they can be read. */

@@ -299,6 +299,30 @@ static void test_one_by_one(void **state)
     run_ring(true);
 }
 
+/* Step by step, over passes that read the modes and those that do not. */
+static void test_hops(void **state)
+{
+    (void)state;
+    enum { HOPS = 2 * TUTTI_UNREAD_PASSES + TUTTI_FIRST_PASSES };
+    struct ring lane, hand;
+    _Atomic uint32_t heartbeat = 0;
+    start_ring(&lane);
+    start_ring(&hand);
+    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = true};
+    for (int k = 0; k < HOPS; k++) {
+        assert_true(tutti_triples_aim(&pass, k * H, (k + 1) * H, HOPS * H));
+        assert_int_equal(tutti_triples_hop(lane.triples, VERSIONS, &pass), VERSIONS);
+        step_ring(&hand, k * H, true);
+    }
+    assert_memory_equal(lane.signals, hand.signals, sizeof lane.signals);
+    lane.triples[1].quiet = 1;
+    assert_true(tutti_triples_aim(&pass, HOPS * H, (HOPS + 1) * H, HOPS * H));
+    assert_int_equal(tutti_triples_hop(lane.triples, VERSIONS, &pass), 1);
+    assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
+    end_ring(&lane);
+    end_ring(&hand);
+}
+
 /* In the middle of a step, at a triple that has none of its own, or is not to be stepped. */
 static void test_stop_in_a_step(void **state)
 {
@@ -333,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_not_in_step_mode),
         cmocka_unit_test(test_all_at_once),
         cmocka_unit_test(test_one_by_one),
+        cmocka_unit_test(test_hops),
         cmocka_unit_test(test_stop_in_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
