@@ -145,6 +145,8 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
                          experiment.stop, times->start < 1 ? 1 : times->start + 1);
     TRY(check_finite(times->start, "--start"));
     TRY(check_finite(times->stop, "--stop"));
+    if (options->open_end && times->stop <= times->start)
+        times->stop = times->start + fmax(fabs(times->stop - experiment.start), 1);
     if (times->stop == times->start && !options->has_start && !options->has_stop)
         propose_stop(times, system->path, log);
     if (!(times->stop > times->start))

@@ -275,6 +275,9 @@ static enum tutti_err look_around(struct tutti_loop *loop)
             fmin(loop->communication.next, rank->times.output_step > 0 ? loop->output.next : INFINITY);
     TRY(tutti_events_look(rank, &here));
     bool crossed = (here.pending || here.ticks) && !rank->ended;
+    loop->left_event = crossed && loop->leaves_events;
+    if (loop->left_event)
+        return TUTTI_OK;
     if (crossed)
         TRY(tutti_events_cross_found(master));
     if (crossed || here.jumped)
@@ -282,6 +285,14 @@ static enum tutti_err look_around(struct tutti_loop *loop)
     if (!crossed && (due || rank->ended))
         TRY(tutti_observer_row(master->observer, rank->t));
     return due && !master->chosen.by_attempts ? check_signals(rank) : TUTTI_OK;
+}
+
+enum tutti_err tutti_loop_cross(struct tutti_loop *loop)
+{
+    loop->left_event = false;
+    TRY(tutti_events_cross_found(loop->master));
+    TRY(tutti_events_begin_anew(loop->master));
+    return loop->master->chosen.by_attempts ? TUTTI_OK : check_signals(loop->master->rank);
 }
 
 /* Now and then: progress for people, rows to the disk. The number of steps between two looks at the clock follows the

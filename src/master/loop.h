@@ -44,6 +44,9 @@ struct tutti_loop {
     bool
         steered; /* a program has it in hand (<tutti/simulation.h>), step by step, unless it wants to come to the end ... */
     double halt_at; /* ... which wants a step to end there; INFINITY: nowhere */
+    bool
+        leaves_events; /* ... and crosses events itself, where it has looked at the values before them: tutti_loop_cross; ... */
+    bool left_event; /* ... there is one */
     int standstills;
     /* Members, of all ranks, that announce times; and what each announces now. */
     struct tutti_member **announcers;
@@ -75,6 +78,8 @@ bool tutti_loop_hop(struct tutti_loop *loop);
 /* Steps towards t, a communication point, as a run makes them that has nothing to do between steps. *ran: some were made; else, or where t is
  * not reached, the next step is one of tutti_loop_run's. */
 TUTTI_CHECKED enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran);
+/* Crosses the events that were left, if any, and those of units for which member->now.event is set, at the rank's time. */
+TUTTI_CHECKED enum tutti_err tutti_loop_cross(struct tutti_loop *loop);
 /* From where the rank is to the end; where the loop is steered, one macro step of it. */
 TUTTI_CHECKED enum tutti_err tutti_loop_run(struct tutti_loop *loop);
 

@@ -62,6 +62,7 @@ struct tutti_run_options {
     void *used_context;
     const volatile sig_atomic_t *interrupt;
     struct tutti_orders *orders; /* to the run, from those who watch it (fabric/orders.h); NULL: there are none */
+    bool open_end; /* `stop` is an estimate, past which the run may be led (packed/packed.h): FMUs are told of none */
     bool prefers_exchange; /* an FMU that has both interfaces runs by Model Exchange, if `interface` leaves it open */
     bool untimed;          /* how long do-steps take is not asked for, and not measured */
     bool spares_nodes;     /* nodes that do not answer are done without */

@@ -34,6 +34,7 @@ struct packing {
     struct tutti_job job;
     struct tutti_exposed_list exposed;
     struct tutti_tempdir *tempdir;
+    const char *saved; /* the system as an SSP, in tempdir */
     struct tutti_archive *system;
     struct tutti_vector fmus; /* struct tutti_archive *, of the system's FMUs */
     struct tutti_package_part *parts;
@@ -98,11 +99,10 @@ static enum tutti_err add_system(struct packing *packing, const struct tutti_run
     const char *folder;
     TRY(tutti_tempdir_new(&packing->tempdir));
     tutti_text_printf(&path, "%s/system.ssp", tutti_tempdir_path(packing->tempdir));
-    enum tutti_err err = path.failed ? tutti_fail_memory() : tutti_save(path.text, options);
-    if (!err)
-        err = tutti_archive_open(&packing->system, path.text);
+    packing->saved = path.failed ? NULL : tutti_arena_text(&packing->arena, path.text, path.length);
     tutti_text_fini(&path);
-    TRY(err);
+    TRY(packing->saved ? tutti_save(packing->saved, options) : tutti_fail_memory());
+    TRY(tutti_archive_open(&packing->system, packing->saved));
     TRY(tutti_archive_folder(packing->system, &folder));
     for (size_t i = 0; i < tutti_archive_count(packing->system); i++) {
         const char *name = tutti_archive_name(packing->system, i);
@@ -174,24 +174,27 @@ static void choose_names(struct packing *packing)
         *to++ = isalnum((unsigned char)last[i]) && (unsigned char)last[i] < 128 ? last[i] : '_';
 }
 
-/* Of everything that makes this FMU what it is: the same system gives the same token. */
+/* Of everything that makes this FMU what it is, its system with options and FMUs and its variables: the same gives the same token, and nothing else does. */
 static enum tutti_err choose_token(struct packing *packing)
 {
     struct tutti_pack_description unnamed = {
         .job = &packing->job, .exposed = &packing->exposed, .fmi = packing->fmi, .token = ""};
-    struct tutti_text text = {0};
+    struct tutti_text table = {0};
     unsigned char digest[TOKEN_BYTES];
-    enum tutti_err err = tutti_pack_write_table(&unnamed, &text);
-    for (size_t i = 0; !err && i < packing->job.system->file_count; i++)
-        tutti_text_append(&text, packing->job.system->files[i].name);
-    if (!err && text.failed)
-        err = tutti_fail_memory();
-    if (!err) {
-        crypto_generichash(digest, sizeof digest, (const void *)text.text, text.length, NULL, 0);
+    crypto_generichash_state hash;
+    size_t size = 0;
+    TRY(tutti_pack_write_table(&unnamed, &table));
+    char *system = table.failed ? NULL : tutti_fs_read_whole(packing->saved, &size);
+    if (system) {
+        crypto_generichash_init(&hash, NULL, 0, sizeof digest);
+        crypto_generichash_update(&hash, (const void *)system, size);
+        crypto_generichash_update(&hash, (const void *)table.text, table.length);
+        crypto_generichash_final(&hash, digest, sizeof digest);
         sodium_bin2hex(packing->token, sizeof packing->token, digest, sizeof digest);
     }
-    tutti_text_fini(&text);
-    return err;
+    tutti_text_fini(&table);
+    free(system);
+    return system ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "%s cannot be read", packing->saved);
 }
 
 /* ---- the FMU ---- */
@@ -221,6 +224,7 @@ static enum tutti_err pack(struct packing *packing, const struct tutti_run_optio
     TRY(check_input(packing));
     TRY(tutti_exposed_choose(&packing->exposed, &packing->job, packing->fmi, expose, expose_count));
     TRY(tutti_pack_expose_states(&packing->exposed, &packing->job, packing->fmi));
+    TRY(add_system(packing, options));
     choose_names(packing);
     TRY(choose_token(packing));
     const struct tutti_pack_description description = {.job = &packing->job,
@@ -233,7 +237,6 @@ static enum tutti_err pack(struct packing *packing, const struct tutti_run_optio
     TRY(tutti_pack_write_table(&description, &packing->table));
     TRY(add_text(packing, "modelDescription.xml", &packing->description));
     TRY(add_text(packing, "resources/" TUTTI_PACKED_TABLE, &packing->table));
-    TRY(add_system(packing, options));
     TRY(add_libraries(packing));
     return tutti_package_write(packing->output, packing->parts, packing->part_count);
 }

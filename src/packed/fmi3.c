@@ -301,7 +301,7 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean 
     enum tutti_err err = tutti_packed_step(own->outside.packed, t, h, &step);
     *event_needed = !err && step.event;
     *terminate = !err && step.ended;
-    *early_return = !err && step.event;
+    *early_return = !err && step.early;
     *last_time = err ? t : step.t;
     return conclude(own, err);
 }

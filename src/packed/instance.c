@@ -108,6 +108,7 @@ static enum tutti_err open_simulation(struct tutti_packed *packed)
     if (packed->exchange) /* which is what the importer's solver does */
         TRY(tutti_options_set(packed->options, "coupling", "strong"));
     TRY(set_times(packed));
+    packed->options->open_end = !packed->has_stop;
     TRY(tutti_simulation_open(&packed->simulation, packed->options));
     return tutti_packed_bind(packed);
 }
@@ -166,32 +167,48 @@ static enum tutti_err check_step(const struct tutti_packed *packed, double t, do
     return TUTTI_OK;
 }
 
-/* An importer that named no end may go on past the one that the system has. */
-static void move_stop(struct tutti_packed *packed, double t)
+static void lengthen_grid(struct tutti_grid *grid, double stop, double t)
+{
+    tutti_grid_init(grid, grid->start, grid->step, stop);
+    tutti_grid_pass_to(grid, t);
+}
+
+/* An importer that named no end may go on past the one that the system has, along points as if that were later; also units with steps of their own, which
+ * may be ahead. */
+static void lengthen(struct tutti_packed *packed, double t)
 {
     struct tutti_rank *rank = &packed->simulation->execution.rank;
-    if (!packed->has_stop && t > rank->times.stop)
-        rank->times.stop = t;
+    struct tutti_grid *grid = &packed->simulation->execution.loop.communication;
+    double ahead = grid->step;
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        ahead = fmax(ahead, rank->own[m]->now.grid.step);
+    if (packed->has_stop || t + ahead < grid->stop)
+        return;
+    double stop = grid->start + 2 * ceil((t + ahead - grid->start) / grid->step) * grid->step;
+    rank->times.stop = fmax(rank->times.stop, stop);
+    lengthen_grid(grid, stop, rank->t);
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        lengthen_grid(&rank->own[m]->now.grid, stop, rank->own[m]->now.t);
 }
 
-static unsigned long count_events(const struct tutti_rank *rank)
-{
-    return rank->own_events + rank->stats->events_located;
-}
-
-/* One macro step after another: an event on the way may end it. */
-static enum tutti_err advance_to_event(struct tutti_packed *packed, double t, bool *event)
+/* One macro step after another: an event on the way ends it, and is the importer's to cross (PK5); so does one that was located in what units show, which
+ * they have crossed in their steps. */
+static enum tutti_err advance_to_event(struct tutti_packed *packed, double t)
 {
     struct tutti_execution *execution = &packed->simulation->execution;
+    struct tutti_loop *loop = &execution->loop;
     struct tutti_rank *rank = &execution->rank;
-    enum tutti_err err = tutti_events_take_pending(&execution->master);
-    execution->loop.halt_at = t;
-    while (!err && !*event && !rank->ended && !tutti_time_reached(rank->t, t, rank->span)) {
-        unsigned long before = count_events(rank);
+    enum tutti_err err = loop->left_event ? tutti_loop_cross(loop) : TUTTI_OK; /* the importer did not */
+    if (!err)
+        err = tutti_events_take_pending(&execution->master);
+    loop->halt_at = t;
+    loop->leaves_events = true;
+    for (bool event = false; !err && !event && !rank->ended && !tutti_time_reached(rank->t, t, rank->span);) {
         err = tutti_simulation_step(packed->simulation);
-        *event = count_events(rank) != before;
+        event = loop->left_event || execution->master.memory.event;
     }
-    execution->loop.halt_at = INFINITY;
+    loop->halt_at = INFINITY;
+    loop->leaves_events = false;
     return err;
 }
 
@@ -241,16 +258,17 @@ static enum tutti_err step_anyhow(struct tutti_packed *packed, double t, double 
     TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "a step"));
     TRY(check_step(packed, t, h));
     struct tutti_rank *rank = &packed->simulation->execution.rank;
+    lengthen(packed, t + h);
     double end = own_point(packed, t + h);
-    move_stop(packed, end);
     tutti_packed_forget(packed);
     bool looks = packed->ends_at_events && rank->watches; /* else there are none */
-    enum tutti_err err = looks ? advance_to_event(packed, end, &step->event) : advance(packed, end);
+    enum tutti_err err = looks ? advance_to_event(packed, end) : advance(packed, end);
     if (err)
         packed->stage = TUTTI_PACKED_ENDED;
     step->t = rank->t == end ? t + h : rank->t;
     step->ended = rank->ended;
-    step->event = step->event && !tutti_time_reached(rank->t, end, rank->span);
+    step->event = packed->simulation->execution.loop.left_event;
+    step->early = looks && !rank->ended && !tutti_time_reached(rank->t, end, rank->span);
     return err;
 }
 
@@ -260,7 +278,8 @@ static bool is_usual(const struct tutti_packed *packed, double t, double end)
     if (packed->stage != TUTTI_PACKED_RUNNING || packed->exchange || packed->sets)
         return false;
     const struct tutti_execution *execution = &packed->simulation->execution;
-    return t == execution->rank.t && end == execution->loop.communication.next && end < execution->rank.times.stop;
+    return t == execution->rank.t && end == execution->loop.communication.next &&
+           end < execution->loop.communication.stop;
 }
 
 enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h, struct tutti_packed_step *step)
@@ -275,9 +294,9 @@ enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h
 /* What changes continuously, and what units without event mode get, they take when the next step begins: until then they can be read. */
 enum tutti_err tutti_packed_cross(struct tutti_packed *packed)
 {
-    struct tutti_master *master = &packed->simulation->execution.master;
-    struct tutti_rank *rank = master->rank;
-    bool any = false;
+    struct tutti_loop *loop = &packed->simulation->execution.loop;
+    struct tutti_rank *rank = &packed->simulation->execution.rank;
+    bool any = loop->left_event;
     tutti_packed_forget(packed);
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_member *member = rank->own[m];
@@ -286,10 +305,7 @@ enum tutti_err tutti_packed_cross(struct tutti_packed *packed)
             continue;
         any = member->now.event = true;
     }
-    if (!any)
-        return TUTTI_OK;
-    TRY(tutti_events_cross_found(master));
-    return tutti_events_begin_anew(master);
+    return any ? tutti_loop_cross(loop) : TUTTI_OK;
 }
 
 double tutti_packed_next_event(const struct tutti_packed *packed)

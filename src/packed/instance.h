@@ -17,7 +17,7 @@ TUTTI_CHECKED enum tutti_err tutti_packed_begin(struct tutti_packed *packed);
 double tutti_packed_time(const struct tutti_packed *packed);
 TUTTI_CHECKED enum tutti_err tutti_packed_step(struct tutti_packed *packed, double t, double h,
                                                struct tutti_packed_step *step);
-/* Crosses what was set since the last step as an event, now. */
+/* Crosses the event that the last step left, and what was set since then as an event, now. */
 TUTTI_CHECKED enum tutti_err tutti_packed_cross(struct tutti_packed *packed);
 /* The time that units announce for their next event; INFINITY: none. */
 double tutti_packed_next_event(const struct tutti_packed *packed);

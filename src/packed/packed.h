@@ -6,7 +6,9 @@
  * PK2  Between steps continuous inputs are handed over as those of a run that gets them from another unit; others, and tunable
  *     parameters, are events where units have event mode.
  * PK3  Outputs are read from the units at most once per point, with one call per unit and type.
- * PK4  By Model Exchange there is no master that steps: the importer places all units at a point of its own solution (equations.h). */
+ * PK4  By Model Exchange there is no master that steps: the importer places all units at a point of its own solution (equations.h).
+ * PK5  Where the importer has event mode, a step ends at an event and leaves it: the importer reads the values before it, and in event mode those
+ *     after. */
 #ifndef TUTTI_PACKED_PACKED_H
 #define TUTTI_PACKED_PACKED_H
 
@@ -54,7 +56,8 @@ enum tutti_packed_stage {
 /* How far a step came. */
 struct tutti_packed_step {
     double t;
-    bool event; /* there was one, and the step ends there */
+    bool event; /* there is one where it ends, to be crossed (PK5) */
+    bool early; /* it ends at an event, before the end that was asked for */
     bool ended; /* an FMU of the system ended the run */
 };
 

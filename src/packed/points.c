@@ -6,10 +6,28 @@
 #include "packed/equations.h"
 #include "packed/instance.h"
 
+/* What an instance has besides its point. */
+struct modes {
+    bool in_event_mode;
+    bool left_event; /* of its loop */
+};
+
 struct state {
     struct tutti_point *point;
-    bool in_event_mode;
+    struct modes modes;
 };
+
+static struct modes modes_of(const struct tutti_packed *packed)
+{
+    return (struct modes){.in_event_mode = packed->in_event_mode,
+                          .left_event = packed->simulation && packed->simulation->execution.loop.left_event};
+}
+
+static void set_modes(struct tutti_packed *packed, struct modes modes)
+{
+    packed->in_event_mode = modes.in_event_mode;
+    packed->simulation->execution.loop.left_event = modes.left_event;
+}
 
 enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **out)
 {
@@ -21,7 +39,7 @@ enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **out)
         err = tutti_equations_settle(packed);
     if (!err)
         err = tutti_simulation_save(packed->simulation, &state->point);
-    state->in_event_mode = packed->in_event_mode;
+    state->modes = modes_of(packed);
     if (!err)
         *out = state;
     else if (!*out)
@@ -43,7 +61,7 @@ enum tutti_err tutti_packed_restore(struct tutti_packed *packed, const void *fro
     TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "going back to a state"));
     tutti_packed_forget(packed);
     TRY(tutti_simulation_restore(packed->simulation, state->point));
-    packed->in_event_mode = state->in_event_mode;
+    set_modes(packed, state->modes);
     packed->sets = true; /* what was set there and not taken */
     if (packed->equations)
         tutti_equations_return(packed);
@@ -77,16 +95,18 @@ static void put_origin(const struct tutti_packed *packed, struct tutti_parcel *b
     tutti_parcel_put_text(bytes, packed->table.token);
     tutti_parcel_put_double(bytes, packed->has_tolerance ? packed->tolerance : 0);
     tutti_parcel_put_u8(bytes, packed->exchange);
-    tutti_parcel_put_u8(bytes, packed->in_event_mode);
+    tutti_parcel_put_u8(bytes, modes_of(packed).in_event_mode);
+    tutti_parcel_put_u8(bytes, modes_of(packed).left_event);
 }
 
 /* An instance that is not initialised yet has the state's tolerance: FMI 3.0 gives it with the initialisation, which a state takes the place of. */
-static enum tutti_err take_origin(struct tutti_packed *packed, struct tutti_unparcel *in, bool *in_event_mode)
+static enum tutti_err take_origin(struct tutti_packed *packed, struct tutti_unparcel *in, struct modes *modes)
 {
     const char *token = tutti_unparcel_text(in);
     double tolerance = tutti_unparcel_double(in);
     bool exchange = tutti_unparcel_u8(in) != 0;
-    *in_event_mode = tutti_unparcel_u8(in) != 0;
+    modes->in_event_mode = tutti_unparcel_u8(in) != 0;
+    modes->left_event = tutti_unparcel_u8(in) != 0;
     if (in->bad || !token || strcmp(token, packed->table.token) != 0)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is not one of this FMU", packed->name);
     if (exchange != packed->exchange)
@@ -147,8 +167,8 @@ enum tutti_err tutti_packed_deserialise(struct tutti_packed *packed, struct tutt
     void *here = NULL, *there = NULL;
     struct tutti_unparcel in = tutti_unparcel_begin(bytes);
     struct tutti_bytes point = {0};
-    bool in_event_mode;
-    TRY(take_origin(packed, &in, &in_event_mode));
+    struct modes modes;
+    TRY(take_origin(packed, &in, &modes));
     point.data = tutti_unparcel_block(&in, &point.size);
     TRY(be_running(packed));
     TRY(tutti_packed_save(packed, &here));
@@ -156,7 +176,7 @@ enum tutti_err tutti_packed_deserialise(struct tutti_packed *packed, struct tutt
     if (!err && packed->equations)
         tutti_equations_return(packed);
     if (!err) {
-        packed->in_event_mode = in_event_mode;
+        set_modes(packed, modes);
         err = tutti_packed_save(packed, &there);
     }
     TRY(go_back(packed, here, err));

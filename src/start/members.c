@@ -240,6 +240,7 @@ enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t c)
         .start = rank->times.start,
         .stop = rank->times.stop,
         .has_stop =
+            !rank->job->options.open_end &&
             !tutti_states_final(&rank->job->states, c), /* it is part of the state, which is to go on from there */
         .tolerance = member->setup.tolerance * (member->setup.share > 0 ? member->setup.share : 1),
         .has_tolerance = member->setup.tolerance > 0,

@@ -5,8 +5,10 @@
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree as ET
 import zipfile
@@ -17,8 +19,17 @@ from systems import connect
 PAIR = (f"a={kit_fmu('ChainMass', '2')}", f"b={kit_fmu('ChainMass', '3')}", *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"))
 SPACES = (f"a={kit_fmu('StateSpace', '3')}", f"b={kit_fmu('StateSpace', '3')}", *connect("a.y=b.u", "b.y=a.u"))
 MOVED = ("--set", "a.x=0.1")
+VERSION = {"2": (), "3": ("--fmi", "3")}
 TIMES = ("--step", "0.0625", "--stop", "2")
 MASTERS = (("--coupling", "jacobi", "--extrapolate", "2"), ("--coupling", "newton"), ("--interface", "me", "--coupling", "strong"))
+
+
+SHARED = pathlib.Path(tempfile.mkdtemp(prefix="test-tutti-packed."))
+KEPT = {}  # by how they were made: FMUs of SHARED, since each takes a second that is spent on compression
+
+
+def tearDownModule():
+    shutil.rmtree(SHARED, ignore_errors=True)
 
 
 class PackTest(CommandTest):
@@ -27,10 +38,14 @@ class PackTest(CommandTest):
         self.assertEqual((outcome.status, outcome.err), (0, ""), arguments)
         return outcome.out
 
-    def packed(self, *arguments, name="packed.fmu", command="pack"):
-        fmu = self.path(name)
-        self.good(command, *arguments, "--quiet", "-o", fmu)
-        return fmu
+    def packed(self, *arguments, command="pack"):
+        """An FMU packed.fmu, made so, now or by another test."""
+        made = (command, *arguments)
+        if made not in KEPT:
+            fmu = tempfile.mkdtemp(dir=SHARED) + "/packed.fmu"
+            self.good(*made, "--quiet", "-o", fmu)
+            KEPT[made] = fmu
+        return KEPT[made]
 
     def rows(self, *arguments):
         return self.good("run", *arguments, "--quiet", "-o", "-").splitlines()
@@ -55,14 +70,22 @@ class Systems(PackTest):
             self.assertEqual(self.rows(fmu, "--step", "0.125"), self.rows(*controlled, "--output-step", "0.125"))
 
     def test_same_file(self):
-        one = pathlib.Path(self.packed(*PAIR))
-        before = one.read_bytes()
-        self.packed(*PAIR)
-        self.assertEqual(one.read_bytes(), before)
+        again = self.path("packed.fmu")
+        self.good("pack", *PAIR, *TIMES, "--quiet", "-o", again)
+        self.assertEqual(pathlib.Path(again).read_bytes(), pathlib.Path(self.packed(*PAIR, *TIMES)).read_bytes())
+
+    def test_tokens(self):
+        """Systems that differ in an option or in what is in an FMU are not taken for each other."""
+        other = self.path("ChainMass_fmi3.fmu")
+        shutil.copyfile(kit_fmu("ChainMass", "3"), other)
+        with zipfile.ZipFile(other, "a") as archive:
+            archive.writestr("documentation/more.txt", "another one")
+        systems = ((*PAIR, *TIMES), (*PAIR, *TIMES, "--coupling", "newton"), (PAIR[0], f"b={other}", *PAIR[2:], *TIMES))
+        self.assertEqual(len({ET.fromstring(description(self.packed(*system))).get("guid") for system in systems}), 3)
 
     def test_checks(self):
         for version in "23":
-            fmu = self.packed(*PAIR, *TIMES, "--fmi", version)
+            fmu = self.packed(*PAIR, *TIMES, *VERSION[version])
             self.assertIn("0 errors, 0 warnings", self.tutti("check", "--run", fmu).err)
 
     def test_no_folders(self):
@@ -73,8 +96,8 @@ class Systems(PackTest):
 
     def test_nested(self):
         """A packed system in a packed system."""
-        inner = self.packed(*PAIR, *MOVED, *TIMES, name="inner.fmu")
-        outer = self.packed(f"p={inner}", f"w={kit_fmu('VanDerPol', '2')}", *TIMES, "--fmi", "3", name="outer.fmu")
+        inner = self.packed(*PAIR, *MOVED, *TIMES)
+        outer = self.packed(f"p={inner}", f"w={kit_fmu('VanDerPol', '2')}", *TIMES, "--fmi", "3")
         rows = self.rows(outer)
         alone = self.rows(*PAIR, *MOVED, *TIMES)
         self.assertEqual([row.split(",")[0:4] for row in rows[1:]], [row.split(",")[0:4] for row in alone[1:]])
@@ -82,14 +105,16 @@ class Systems(PackTest):
 
 
     def test_events_pass_outside(self):
-        """By FMI 3.0 a step returns early where units have an event, by their states or announced, and the importer goes through event mode there. What it reads
-        are the values after it."""
-        system = (f"a={kit_fmu('BouncingBall', '3')}", f"b={kit_fmu('Stair', '3')}", "--step", "0.25", "--stop", "1.5")
-        packed, plain = self.rows(self.packed(*system, "--fmi", "3")), self.rows(*system)
-        last = {row.split(",")[0]: row for row in plain}
-        self.assertEqual({row.split(",")[0]: row for row in packed}, last)
-        self.assertEqual(len([row for row in packed if row.startswith(("0.4515", "1.0836"))]), 4)
-        self.assertEqual(set(packed), set(last.values()))
+        """By FMI 3.0 a step ends where units have an event, by their states or announced, or by what another unit gives them, also at the end of the step. The
+        importer reads the values before it, and after event mode those after: its rows are the system's own."""
+        ball, stair = f"a={kit_fmu('BouncingBall', '3')}", f"b={kit_fmu('Stair', '3')}"
+        heaters = (f"a={kit_fmu('Heater', '3')}", f"b={kit_fmu('Heater', '3')}", *connect("a.T=b.T_outside"), "--step", "60", "--stop", "7200")
+        for events, system in ((6, (ball, stair, "--step", "0.25", "--stop", "1.5")), (6, (ball, stair, "--interface", "me", "--step", "0.25", "--stop", "1.5")),
+                               (4, heaters)):
+            packed, plain = self.rows(self.packed(*system, "--fmi", "3")), self.rows(*system)
+            self.assertEqual(packed, plain)
+            times = [row.split(",")[0] for row in plain]
+            self.assertGreaterEqual(len([t for t in times if times.count(t) == 2]), events)
 
     def test_examples(self):
         for name, version in (("quarter_car", "2"), ("four_rooms", "3")):
@@ -133,14 +158,27 @@ ASKS = """
 
 class Importers(PackTest):
     def unpacked(self, *arguments):
-        fmu, folder = self.packed(*arguments), pathlib.Path(self.path("unpacked"))
+        fmu, folder = self.packed(*arguments), pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         with zipfile.ZipFile(fmu) as archive:
             archive.extractall(folder)
         return fmu, folder, next(folder.glob("binaries/*/packed.so"))
 
+    def assert_imported(self, system, own_times, h, steps):
+        """The importer, which names no stop time, sees the rows of the system with steps of h."""
+        fmu, folder, library = self.unpacked(*system, *own_times)
+        root = ET.fromstring(description(fmu))
+        references = {variable.get("name"): int(variable.get("valueReference")) for variable in root.find("ModelVariables")}
+        header, *rows = self.rows(*system, "--stop", str(h * steps))
+        real = [place for place, name in enumerate(header.split(",")) if name in references and root.find(f".//*[@name='{name}']/Real") is not None]
+        last = {float(row.split(",")[0]): [float(row.split(",")[place]) for place in real] for row in rows}
+        what = [str(folder), str(library), root.get("guid"), [references[header.split(",")[place]] for place in real], h, steps]
+        seen = subprocess.run([sys.executable, "-c", IMPORTER, json.dumps(what)], check=False, capture_output=True, text=True)
+        self.assertEqual(seen.returncode, 0, seen.stderr)
+        self.assertEqual([json.loads(line) for line in seen.stdout.splitlines()], [values for t, values in last.items() if abs(t / h - round(t / h)) < 1e-9])
+
     def test_all_functions(self):
         """Importers look for all of them before they look at the description. The library is the same for both versions."""
-        library = self.unpacked(*PAIR)[2].read_bytes()
+        library = self.unpacked(*PAIR, *TIMES)[2].read_bytes()
         for version in "23":
             names = re.findall(rf"X\((fmi{version}\w+),", (ROOT / "src" / "fmi" / f"api{version}.h").read_text(encoding="ascii"))
             self.assertGreater(len(names), 30)
@@ -150,15 +188,19 @@ class Importers(PackTest):
     def test_points_of_others(self):
         """Rounding of an importer's times does not change the bits."""
         h, steps = 0.01, 200
-        arguments = (*PAIR, *MOVED, "--step", str(h), "--stop", str(h * steps))
-        fmu, folder, library = self.unpacked(*arguments)
         self.assertNotEqual([n * h + h for n in range(steps)], [(n + 1) * h for n in range(steps)])
-        root = ET.fromstring(description(fmu))
-        references = {variable.get("name"): int(variable.get("valueReference")) for variable in root.find("ModelVariables")}
-        header, *rows = self.rows(*arguments)
-        what = [str(folder), str(library), root.get("guid"), [references[name] for name in header.split(",")[1:]], h, steps]
-        seen = subprocess.run([sys.executable, "-c", IMPORTER, json.dumps(what)], check=True, capture_output=True, text=True).stdout
-        self.assertEqual([json.loads(line) for line in seen.splitlines()], [[float(value) for value in row.split(",")[1:]] for row in rows])
+        self.assert_imported((*PAIR, *MOVED, "--step", str(h)), ("--stop", str(h * steps)), h, steps)
+
+    @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
+    def test_past_the_end(self):
+        """An importer that names no stop time goes on past that of the system, as a run to a later one would; FMUs inside are told of none, and units with
+        steps of their own keep them."""
+        dahlquists = (f"a={kit_fmu('Dahlquist', '3')}", f"b={kit_fmu('Dahlquist', '2')}")
+        for system in ((*dahlquists, "--step", "0.3"), (*PAIR, *MOVED, "--step", "0.0625", "--step", "a=0.3125"),
+                       (f"a={kit_fmu('BouncingBall', '3')}", dahlquists[1], "--step", "0.0625"),
+                       (*PAIR, *MOVED, "--coupling", "strong", "--interface", "me", "--solver", "rk4", "--step", "0.0625")):
+            with self.subTest(system=system):
+                self.assert_imported(system, ("--stop", "1"), float(system[system.index("--step") + 1]), 50)
 
 
     @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
@@ -264,8 +306,8 @@ class Variables(PackTest):
 class Exchange(PackTest):
     """A system of units for Model Exchange is one of them."""
 
-    def strong(self, *system, version, name="packed.fmu"):
-        return self.packed(*system, "--coupling", "strong", "--fmi", version, name=name)
+    def strong(self, *system, version):
+        return self.packed(*system, "--coupling", "strong", *VERSION[version])
 
     def both(self, fmu, system, *master):
         return self.rows(fmu, "--interface", "me", *master), self.rows(*system, "--coupling", "strong", *master)
@@ -315,7 +357,7 @@ class Exchange(PackTest):
     def test_inside_of_others(self):
         """Its inputs move with the states of another unit, in one solver for all."""
         third = f"c={kit_fmu('ChainMass', '2')}"
-        pair = self.packed(*PAIR, *MOVED, *TIMES, "--coupling", "strong", name="pair.fmu")
+        pair = self.strong(*PAIR, *MOVED, *TIMES, version="2")
         chain = (f"p={pair}", third, *connect("p.b.x=c.x_left", "p.b.v=c.v_left", "c.F=p.b.F_right"))
         master = (*TIMES, "--coupling", "strong", "--solver", "rk4", "--output-step", "0.25")
         whole = self.rows(*PAIR, third, *connect("b.x=c.x_left", "b.v=c.v_left", "c.F=b.F_right"), *MOVED, *master)
@@ -336,7 +378,7 @@ class Exchange(PackTest):
     def test_dependencies(self):
         """Derivatives follow states of other units through what connects them."""
         for version in "23":
-            root = ET.fromstring(description(self.packed(*PAIR, *TIMES, "--coupling", "strong", "--fmi", version)))
+            root = ET.fromstring(description(self.strong(*PAIR, *MOVED, *TIMES, version=version)))
             names = {variable.get("valueReference"): variable.get("name") for variable in root.find("ModelVariables")}
             reference, found = ("valueReference", "ContinuousStateDerivative") if version == "3" else ("index", "Derivatives/Unknown")
             depends = {names[unknown.get(reference)]: [names[other] for other in unknown.get("dependencies").split()]
@@ -349,7 +391,7 @@ class Exchange(PackTest):
         the packed system show. Solvers take their Jacobians from them."""
         system = (*SPACES, f"c={kit_fmu('Tracker', '2')}", *connect("a.y[2]=c.u"), f"d={kit_fmu('ChainMass', '2')}", *connect("c.error=d.x_left"), "--stop", "2")
         at, found = ("--at", "1", "--quiet", "-o"), {}
-        fmus = {version: self.strong(*system, version=version, name=f"of{version}.fmu") for version in "23"}
+        fmus = {version: self.strong(*system, version=version) for version in "23"}
         for name, arguments in (("itself", system), ("2", (fmus["2"], "--interface", "me")), ("3", (fmus["3"], "--interface", "me")),
                                 ("differences", (fmus["3"], "--interface", "me", "--no-directional-derivatives"))):
             self.good("linearize", *arguments, *at, self.path("l.json"))
@@ -373,7 +415,7 @@ class GoingOn(PackTest):
     def test_checkpoints(self):
         """The state of a packed system is serialised: a run goes on in another process."""
         for version in "23":
-            fmu = self.packed(*PAIR, *MOVED, *TIMES, "--fmi", version)
+            fmu = self.packed(*PAIR, *MOVED, *TIMES, *VERSION[version])
             whole, file, state = self.rows(fmu), self.path("result.csv"), self.path("state")
             self.good("run", fmu, "--stop", "1", "--quiet", "-o", file, "--final-state", state)
             rest = self.rows(fmu, "--start", "1", "--initial-state", state)
@@ -388,9 +430,8 @@ class GoingOn(PackTest):
 
 class Wrapped(PackTest):
     def test_same_rows(self):
-        for number, version in enumerate(ME_VERSIONS):
-            for model in ("VanDerPol", "Dahlquist"):
-                out = "23"[number % 2]
+        for version in ME_VERSIONS:
+            for out, model in (("2", "VanDerPol"), ("3", "Dahlquist")):
                 with self.subTest(model=model, version=version, out=out):
                     me = (kit_fmu(model, version), "--solver", "bdf", "--stop", "2", "--step", "0.125")
                     fmu = self.packed(*me, "--fmi", out, command="wrap")
@@ -402,7 +443,7 @@ class Wrapped(PackTest):
         ball = kit_fmu("BouncingBall", "2")
         plain = self.rows(ball, "--interface", "me", "--stop", "2", "--step", "0.25")
         early = self.rows(self.packed(ball, "--stop", "2", "--step", "0.25", "--fmi", "3", command="wrap"))
-        self.assertEqual([row.split(",")[0] for row in early[1:]], [row.split(",")[0] for row in plain[1:]])
+        self.assertEqual(early, plain)
         at_points = self.rows(self.packed(ball, "--stop", "2", "--step", "0.25", command="wrap"))
         self.assertTrue(set(at_points) < set(plain))
 
@@ -426,7 +467,7 @@ class Refusals(PackTest):
         self.assertFalse(pathlib.Path(out).exists())
 
     def test_input_stays(self):
-        fmu = self.packed(*PAIR)
+        fmu = self.packed(*PAIR, *TIMES)
         before = pathlib.Path(fmu).read_bytes()
         self.refused_pack(2, "is read, and cannot be written", fmu, "-o", fmu)
         self.assertEqual(pathlib.Path(fmu).read_bytes(), before)
