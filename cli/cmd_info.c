@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
+#include "fmi/state.h"
 #include "info.h"
 #include "run_options.h"
 #include "tell/info.h"

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "console.h"
+#include "fmi/state.h"
 #include "info.h"
 #include "options.h"
 #include "tell/info.h"

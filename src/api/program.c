@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "fmi/library.h"
+#include "fmi/platform.h"
 
 static enum tutti_err load_module(const struct tutti_program_module **module)
 {
@@ -100,8 +101,8 @@ static enum tutti_err write_folder(const char *folder, const char *description, 
     struct tutti_text binaries = {0}, platform = {0}, link = {0}, xml = {0};
     tutti_text_printf(&xml, "%s/modelDescription.xml", folder);
     tutti_text_printf(&binaries, "%s/binaries", folder);
-    tutti_text_printf(&platform, "%s/binaries/%s", folder, tutti_library_platforms()[0]);
-    tutti_text_printf(&link, "%s/binaries/%s/" TUTTI_PROGRAM_IDENTIFIER ".so", folder, tutti_library_platforms()[0]);
+    tutti_text_printf(&platform, "%s/binaries/%s", folder, tutti_platforms()->folders[0]);
+    tutti_text_printf(&link, "%s/binaries/%s/" TUTTI_PROGRAM_IDENTIFIER ".so", folder, tutti_platforms()->folders[0]);
     enum tutti_err err = xml.failed || binaries.failed || platform.failed || link.failed ? tutti_fail_memory()
                                                                                          : make_folder(folder);
     if (!err)

@@ -18,6 +18,7 @@
 #include "compile/headers.h"
 #include "compile/recipe.h"
 #include "confine/landlock.h"
+#include "fmi/platform.h"
 #include "ssp/package_write.h"
 
 enum { MOST_SECONDS = 600, LONGEST_COMPLAINT = 100000 };
@@ -319,7 +320,7 @@ static bool is_replaced(struct work *work, const char *name)
 {
     const struct tutti_recipe_build *const *builds = work->recipe.builds.items;
     const char *const only[] = {work->platform, NULL};
-    for (const char *const *platform = work->is_foreign ? only : tutti_library_platforms(); *platform; platform++)
+    for (const char *const *platform = work->is_foreign ? only : tutti_platforms()->folders; *platform; platform++)
         for (size_t i = 0; i < work->recipe.builds.count; i++) {
             const char *library = join(work, "binaries/1/2.so", *platform, builds[i]->identifier);
             if (library && strcmp(library, name) == 0)
@@ -374,7 +375,7 @@ enum { MACHINES = sizeof machines / sizeof *machines };
 static enum tutti_err choose_platform(struct work *work)
 {
     const char *given = work->options->platform;
-    const char *const *own = tutti_library_platforms();
+    const char *const *own = tutti_platforms()->folders;
     /* By preference FMI 3.0's name, then 2.0's. */
     work->platform = given ? given : own[work->fmu->desc->fmi == 2];
     for (size_t i = 0; i < MACHINES; i++)

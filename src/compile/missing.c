@@ -12,18 +12,19 @@
 #include "base/tempdir.h"
 #include "compile/child.h"
 #include "compile/compile.h"
+#include "fmi/platform.h"
 #include "user/userdir.h"
 
 enum { COMPILER_DIGITS = 16 };
 
 static bool has_library(const struct tutti_fmu *fmu)
 {
-    const char *entry;
-    bool misnamed;
+    struct tutti_library_entry found;
     for (int i = 0; i < TUTTI_INTERFACE_COUNT; i++) {
         const struct tutti_interface *interface = &fmu->desc->interfaces[i];
         if (interface->present && interface->model_identifier &&
-            tutti_library_find(fmu->archive, fmu->path, interface->model_identifier, &entry, &misnamed) != TUTTI_OK)
+            (tutti_library_find(fmu->archive, fmu->path, interface->model_identifier, &found) != TUTTI_OK ||
+             found.keeper))
             return false;
     }
     return true;
@@ -55,7 +56,7 @@ static enum tutti_err hash(const struct tutti_fmu *fmu, char digits[2 * crypto_h
 {
     unsigned char result[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_state state;
-    const char *version = tutti_version(), *platform = tutti_library_platforms()[0];
+    const char *version = tutti_version(), *platform = tutti_platforms()->folders[0];
     crypto_hash_sha256_init(&state);
     crypto_hash_sha256_update(&state, (const unsigned char *)version, strlen(version) + 1);
     crypto_hash_sha256_update(&state, (const unsigned char *)platform, strlen(platform) + 1);

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "base/xml.h"
+#include "fmi/platform.h"
 
 /* Where the reader is. */
 struct reading {
@@ -274,7 +275,7 @@ static enum tutti_err add_library(struct reading *reading, struct tutti_xml *xml
 /* Is `platform` (NULL: it is not told) that of the libraries? */
 static bool is_for(const struct reading *reading, const char *platform)
 {
-    const char *const *ours = tutti_library_platforms();
+    const char *const *ours = tutti_platforms()->folders;
     if (reading->platform)
         return !platform || strcmp(platform, reading->platform) == 0;
     while (platform && *ours && strcmp(*ours, platform) != 0)
@@ -374,7 +375,7 @@ static enum tutti_err complete(struct tutti_recipe *recipe, const struct tutti_f
     if (recipe->builds.count == 0)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "%s/sources/buildDescription.xml has no BuildConfiguration for the platform %s", fmu->path,
-                          platform ? platform : tutti_library_platforms()[0]);
+                          platform ? platform : tutti_platforms()->folders[0]);
     return TUTTI_OK;
 }
 
@@ -391,7 +392,7 @@ enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "%s has no sources to compile (there is no folder sources/): export it with sources, or with "
                           "a binary for this platform (%s)",
-                          fmu->path, tutti_library_platforms()[0]);
+                          fmu->path, tutti_platforms()->folders[0]);
     if (fmu->desc->fmi == 3 && !tutti_archive_has(fmu->archive, "sources/buildDescription.xml"))
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "%s has sources, but not sources/buildDescription.xml, which says how they are compiled",

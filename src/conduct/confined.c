@@ -164,8 +164,24 @@ static enum tutti_err read_rollback(const struct tutti_job *job, const struct tu
     return tutti_option_choose("rollback", word, place);
 }
 
+/* Filters know the calls of this platform: a process of another kind would be ended at its first one. */
+static enum tutti_err refuse_other_platforms(const struct tutti_job *job)
+{
+    for (uint32_t c = 0; c < job->system->component_count; c++) {
+        const struct tutti_component *component = &job->system->components[c];
+        const char *keeper = component->fmu ? tutti_fmu_keeper(component->fmu) : NULL;
+        if (keeper)
+            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                              "%s (%s): the FMU's library is for 32 bits and lives in a process of its own (%s), which "
+                              "cannot be confined; --confine none runs it",
+                              component->name, component->fmu->path, keeper);
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_confined_let_units_fork(struct tutti_policy *policy, const struct tutti_job *job)
 {
+    TRY(refuse_other_platforms(job));
     bool forks = false, goes_back = tutti_master_asks_to_go_back(job);
     for (uint32_t c = 0; c < job->system->component_count; c++) {
         int place;

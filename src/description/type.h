@@ -13,9 +13,6 @@
 
 #include "base/parcel.h"
 
-/* Holds every Int64 and every UInt64. */
-__extension__ typedef __int128 tutti_wide;
-
 /* X(name, text in messages and files, C type of a value) */
 #define TUTTI_TYPES(X)                                                                                                 \
     X(FLOAT64, "Float64", double)                                                                                      \

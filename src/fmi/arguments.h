@@ -70,6 +70,13 @@ struct tutti_discrete {
     double next_event;
 };
 
+/* Those that processes of different kinds give each other (forked/area.h). */
+_Static_assert(offsetof(struct tutti_intermediate, return_at) == 16 &&
+                   offsetof(struct tutti_discrete, next_event) == 8 &&
+                   offsetof(struct tutti_experiment_setup, has_stop) == 24 &&
+                   offsetof(struct tutti_step, discarded) == 8,
+               "the same for 32 and 64 bits");
+
 /* A saved FMU state, with where the instance stood. Zeroed is none. */
 struct tutti_saved {
     void *handle;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "fmi/forked/forked.h"
 #include "fmi/instance.h"
 
 static enum tutti_err read_description(struct tutti_fmu *fmu, struct tutti_findings *findings)
@@ -193,10 +194,34 @@ static enum tutti_err check_extras(struct tutti_fmu *fmu, struct tutti_findings 
     return err;
 }
 
+const char *tutti_fmu_keeper(const struct tutti_fmu *fmu)
+{
+    struct tutti_library_entry found = {0};
+    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT && !found.keeper; kind++) {
+        const struct tutti_interface *interface = &fmu->desc->interfaces[kind];
+        if (interface->present && interface->model_identifier &&
+            tutti_library_find(fmu->archive, fmu->path, interface->model_identifier, &found) != TUTTI_OK)
+            found.keeper = NULL;
+    }
+    return found.keeper;
+}
+
 enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu)
 {
     const char *folder;
     return tutti_archive_folder(fmu->archive, &folder);
+}
+
+static enum tutti_err load_library(struct tutti_fmu *fmu, enum tutti_interface_kind kind, const struct tutti_log *log,
+                                   struct tutti_library **out)
+{
+    TRY(tutti_library_load(out, fmu->archive, fmu->path, fmu->desc, kind, log));
+    enum tutti_err err = (*out)->keeper ? tutti_forked_probe(*out, log) : TUTTI_OK;
+    if (err) {
+        tutti_library_free(*out);
+        *out = NULL;
+    }
+    return err;
 }
 
 enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind, const struct tutti_log *log)
@@ -205,7 +230,7 @@ enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind k
     pthread_mutex_lock(&lock);
     enum tutti_err err = TUTTI_OK;
     if (!fmu->libraries[kind])
-        err = tutti_library_load(&fmu->libraries[kind], fmu->archive, fmu->path, fmu->desc, kind, log);
+        err = load_library(fmu, kind, log, &fmu->libraries[kind]);
     pthread_mutex_unlock(&lock);
     return err;
 }
@@ -223,7 +248,7 @@ static enum tutti_err check_library(struct tutti_fmu *fmu, enum tutti_interface_
     struct tutti_library *library = NULL;
     if (!loads)
         return tutti_library_inspect(fmu->archive, fmu->path, fmu->desc, kind, log);
-    TRY(tutti_library_load(&library, fmu->archive, fmu->path, fmu->desc, kind, log));
+    TRY(load_library(fmu, kind, log, &library));
     tutti_library_free(library);
     return TUTTI_OK;
 }

@@ -88,11 +88,17 @@ static enum tutti_err instantiate(struct tutti_instance *in)
 
 static enum tutti_err bring_to_life(struct tutti_instance *in)
 {
-    if (!in->options.forked)
+    if (!in->options.forked && !in->library->keeper)
         return instantiate(in);
     TRY(tutti_forked_open(in));
     TRY(instantiate(in));
-    return tutti_forked_look(in);
+    enum tutti_err err = tutti_forked_look(in);
+    if (in->options.forked || err != TUTTI_ERR_UNSUPPORTED)
+        return err;
+    in->can &=
+        ~(uint32_t)
+            TUTTI_CAN_STATE; /* nothing was asked for: it lives there for its platform's sake, and cannot go back */
+    return TUTTI_OK;
 }
 
 /* ---- idle instances ---- */

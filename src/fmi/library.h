@@ -33,6 +33,8 @@ struct tutti_library {
     void *handle;                            /* of dlopen */
     void *neighbours[TUTTI_MOST_NEIGHBOURS]; /* libraries beside it that it needs */
     size_t neighbour_count;
+    const char
+        *keeper; /* the program in which the library lives, which is for another platform; NULL: it is loaded here */
     const char *file;     /* the FMU, for messages; borrowed */
     char *path;           /* of the shared library */
     char *folder;         /* absolute path of the unpacked FMU, without a slash at its end */
@@ -49,21 +51,23 @@ struct tutti_library {
         *idle; /* ... and are these: used again also where they are known to reset well (instance.c) */
 };
 
-/* "Co-Simulation", "Model Exchange", ... Static. */
-const char *tutti_interface_name(enum tutti_interface_kind kind);
-
-/* The folder names under binaries/ that this platform uses, by preference, ended by NULL. */
-const char *const *tutti_library_platforms(void);
-
 /* Appends the platforms that the FMU has binaries for: "linux64, win64". */
 void tutti_library_list_platforms(const struct tutti_archive *archive, struct tutti_text *out);
 
-/* Finds the entry of the library for this platform in an archive; an error that says which platforms there are if there
- * is none. A library whose name is not the model identifier is taken if it is the only one, and *misnamed says so. */
-TUTTI_CHECKED enum tutti_err tutti_library_find(const struct tutti_archive *archive, const char *file,
-                                                const char *model_identifier, const char **entry, bool *misnamed);
+/* Where an FMU has its library. */
+struct tutti_library_entry {
+    const char *name;   /* of the archive's entry; the archive's */
+    bool misnamed;      /* it is not that of the model identifier, but the only one */
+    const char *keeper; /* as in struct tutti_library */
+};
 
-/* Unpacks if necessary and loads. Functions that the run cannot do without and that are missing are all named in the
+/* Finds the library for this platform in an archive, or else for another one that a program of ours runs (platform.h); an error that says which
+ * platforms there are if there is none. */
+TUTTI_CHECKED enum tutti_err tutti_library_find(const struct tutti_archive *archive, const char *file,
+                                                const char *model_identifier, struct tutti_library_entry *found);
+
+/* Unpacks if necessary and loads, but for a library that a keeper has to load: its functions and what it can are not known yet
+ * (forked/forked.h, tutti_forked_probe). Functions that the run cannot do without and that are missing are all named in the
  * error; optional ones that the description claims are warned of, and the capability is taken back. */
 TUTTI_CHECKED enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive,
                                                 const char *file, const struct tutti_desc *desc,

@@ -221,6 +221,12 @@ const uint16_t *tutti_state_table(enum tutti_interface_kind kind, int fmi)
     return tables[kind][fmi - 1];
 }
 
+const char *tutti_interface_name(enum tutti_interface_kind kind)
+{
+    static const char *const names[] = {"Co-Simulation", "Model Exchange", "Scheduled Execution"};
+    return names[kind];
+}
+
 const char *tutti_state_name(enum tutti_interface_kind kind, enum tutti_state state)
 {
     if (kind == TUTTI_SE && state == TUTTI_STATE_STEP)

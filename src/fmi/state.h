@@ -154,6 +154,8 @@ static inline enum tutti_state tutti_state_after(enum tutti_interface_kind kind,
     }
 }
 
+/* "Co-Simulation", "Model Exchange", ... Static. */
+const char *tutti_interface_name(enum tutti_interface_kind kind);
 const char *tutti_state_name(enum tutti_interface_kind kind, enum tutti_state state);
 const char *tutti_call_word(enum tutti_call call);
 

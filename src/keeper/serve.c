@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "fmi/call.h"
-#include "fmi/fmu.h"
+#include "fmi/loading.h"
 
 /* FMUs know no context but their instance, and there is one. */
 static struct tutti_self *here;
@@ -56,15 +56,47 @@ static enum tutti_err relay_update(void *context, struct tutti_instance *in, str
 
 /* ---- the FMU ---- */
 
-static enum tutti_err open_fmu(struct tutti_self *self, const char *folder, enum tutti_interface_kind kind)
+/* What the rank says of the library (fmi/forked/forked.c). */
+static enum tutti_err hear_library(struct tutti_self *self, struct tutti_area_cursor *values, bool *tells)
+{
+    struct tutti_library *library = &self->library;
+    const uint32_t *numbers = tutti_area_take(values, TUTTI_AREA_LIBRARY_NUMBERS * sizeof *numbers);
+    const char *path = tutti_area_take_text(values), *folder = tutti_area_take_text(values);
+    const char *resources = tutti_area_take_text(values), *identifier = tutti_area_take_text(values);
+    const char *token = tutti_area_take_text(values), *file = tutti_area_take_text(values);
+    if (values->bad || !path || !folder || !identifier || !file)
+        return tutti_fail(TUTTI_ERR_LOAD, "the keeper is of another version than the program");
+    self->desc.fmi = (int)numbers[TUTTI_AREA_LIBRARY_FMI];
+    self->desc.token = token ? tutti_str_copy(token) : NULL;
+    library->kind = (enum tutti_interface_kind)numbers[TUTTI_AREA_LIBRARY_KIND];
+    struct tutti_interface *interface = &self->desc.interfaces[library->kind];
+    interface->flags = numbers[TUTTI_AREA_LIBRARY_FLAGS];
+    interface->max_output_derivative_order = numbers[TUTTI_AREA_LIBRARY_ORDER];
+    interface->model_identifier = tutti_str_copy(identifier);
+    library->desc = &self->desc;
+    library->interface = interface;
+    library->path = tutti_str_copy(path);
+    library->folder = tutti_str_copy(folder);
+    library->has_resources = resources != NULL;
+    library->resources = tutti_str_copy(resources ? resources : "");
+    library->file = tutti_str_copy(file);
+    *tells = numbers[TUTTI_AREA_LIBRARY_TELLS];
+    return library->path && library->folder && library->resources && library->file && interface->model_identifier
+               ? TUTTI_OK
+               : tutti_fail_memory();
+}
+
+static enum tutti_err open_library(struct tutti_self *self, struct tutti_area_cursor *values)
 {
     static const struct tutti_log log = {TUTTI_LOG_WARNING, relay_log, NULL};
-    TRY(tutti_fmu_open(&self->fmu, folder, NULL));
-    TRY(tutti_fmu_load(self->fmu, kind, NULL)); /* the rank has done so, too, and heard what there is to say */
+    bool tells = false;
+    TRY(hear_library(self, values, &tells));
+    TRY(tutti_loading_bind(&self->library));
+    TRY(tutti_loading_open(&self->library, tells ? &log : NULL));
     struct tutti_instance *in = self->instance = calloc(1, sizeof *in);
     if (!in)
         return tutti_fail_memory();
-    in->library = self->fmu->libraries[kind];
+    in->library = &self->library;
     in->binding = in->library->binding;
     in->functions = in->library->functions;
     in->can = in->library->can;
@@ -77,10 +109,9 @@ static enum tutti_err open_fmu(struct tutti_self *self, const char *folder, enum
 static enum tutti_status load(struct tutti_self *self, struct tutti_area_cursor *values)
 {
     here = self;
-    const char *folder = tutti_area_take_text(values);
-    uint32_t kind = TUTTI_AREA_TAKE(values, uint32_t, TUTTI_CS);
-    if (folder && open_fmu(self, folder, (enum tutti_interface_kind)kind) == TUTTI_OK)
-        return TUTTI_STATUS_OK;
+    if (open_library(self, values) == TUTTI_OK)
+        return tutti_area_put(self->area, &self->library.can, sizeof self->library.can) ? TUTTI_STATUS_OK
+                                                                                        : TUTTI_STATUS_MEMORY;
     tutti_area_put_text(self->area, tutti_err_message());
     return TUTTI_STATUS_ERROR;
 }
@@ -221,8 +252,12 @@ static enum tutti_status after_step(struct tutti_instance *in, struct tutti_area
 
 static enum tutti_status count_states(struct tutti_instance *in, struct tutti_area_cursor *values)
 {
-    size_t *both = tutti_area_take(values, 2 * sizeof *both);
-    return in->binding->count_states(in, &both[0], &both[1]);
+    uint64_t *both = tutti_area_take(values, 2 * sizeof *both);
+    size_t states = (size_t)both[0], indicators = (size_t)both[1];
+    enum tutti_status status = in->binding->count_states(in, &states, &indicators);
+    both[0] = states;
+    both[1] = indicators;
+    return status;
 }
 
 static enum tutti_status completed_step(struct tutti_instance *in, struct tutti_area_cursor *values)

@@ -70,7 +70,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     struct cs *cs = (struct cs *)unit;
     cs->options = *options;
     unit->uniform = !(unit->can & TUTTI_CAN_VARIABLE_STEP);
-    unit->overlaps = (unit->can & TUTTI_CAN_RUN_ASYNCHRONOUSLY) && !options->forked;
+    unit->overlaps = (unit->can & TUTTI_CAN_RUN_ASYNCHRONOUSLY) && !unit->forked;
     if (unit->can & TUTTI_CAN_OUTPUT_DERIVATIVES)
         unit->output_order = (int)unit->fmu->desc->interfaces[TUTTI_CS].max_output_derivative_order;
     struct tutti_instance_options instance = {

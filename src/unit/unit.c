@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "fmi/platform.h"
 
 /* In order of preference: an FMU that brings its own solver uses it, unless an option asks for another. */
 static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me, &tutti_unit_se};
@@ -42,9 +43,9 @@ static const struct tutti_var *first_clock(const struct tutti_desc *desc)
 
 static bool has_library(const struct tutti_fmu *fmu)
 {
-    const char *identifier = fmu->desc->interfaces[TUTTI_CS].model_identifier, *entry;
-    bool misnamed;
-    return identifier && tutti_library_find(fmu->archive, fmu->path, identifier, &entry, &misnamed) == TUTTI_OK;
+    const char *identifier = fmu->desc->interfaces[TUTTI_CS].model_identifier;
+    struct tutti_library_entry found;
+    return identifier && tutti_library_find(fmu->archive, fmu->path, identifier, &found) == TUTTI_OK;
 }
 
 static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct tutti_interface *interface)
@@ -86,11 +87,10 @@ enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_inter
 enum tutti_err tutti_unit_check_runs(const struct tutti_fmu *fmu)
 {
     const struct tutti_unit_kind *kind = NULL;
-    const char *entry;
-    bool misnamed;
+    struct tutti_library_entry found;
     TRY(tutti_unit_kind_for(fmu, TUTTI_INTERFACE_AUTO, false, &kind));
     const char *identifier = fmu->desc->interfaces[kind->interface].model_identifier;
-    return tutti_library_find(fmu->archive, fmu->path, identifier ? identifier : "", &entry, &misnamed);
+    return tutti_library_find(fmu->archive, fmu->path, identifier ? identifier : "", &found);
 }
 
 enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_options *options)
@@ -99,6 +99,12 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     const struct tutti_unit_kind *kind = NULL;
     TRY(tutti_unit_kind_for(fmu, options->interface, options->integration.solver != NULL, &kind));
     TRY(tutti_fmu_load(fmu, kind->interface, options->log));
+    const struct tutti_library *library = fmu->libraries[kind->interface];
+    if (library->keeper && first_clock(fmu->desc))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s (%s): the FMU has clocks, and its library is not for this platform but for one that %s "
+                          "runs in another process, where clocks do not reach it; export it for %s",
+                          options->name, fmu->path, library->keeper, tutti_platforms()->folders[0]);
     if (options->forked && first_clock(fmu->desc))
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "%s: the FMU has clocks, and cannot be taken back by forking its process", options->name);
@@ -108,9 +114,9 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     unit->kind = kind;
     unit->name = options->name;
     unit->fmu = fmu;
-    unit->can = fmu->libraries[kind->interface]->can & ~options->cannot;
-    unit->forked = options->forked;
-    if (unit->forked)
+    unit->can = library->can & ~options->cannot;
+    unit->forked = options->forked || library->keeper;
+    if (options->forked)
         unit->can = (unit->can | TUTTI_CAN_STATE) & ~(uint32_t)TUTTI_CAN_SERIALIZE;
     unit->rejects = options->rejects && kind->interface == TUTTI_CS && (unit->can & TUTTI_CAN_REJECT_STEPS);
     if (unit->rejects)

@@ -30,6 +30,17 @@ enum {
 /* Descriptors that a keeper is started with. */
 enum { TUTTI_KEEPER_AREA = 3, TUTTI_KEEPER_LIFE = 4 };
 
+/* Of a library that is to be loaded: these numbers, then as texts its path, the folder of the FMU, that of its resources (none: there is
+ * none), the model identifier, the token, and the FMU's name for messages. The answer is TUTTI_CAN_* as one number, or a text: why not. */
+enum {
+    TUTTI_AREA_LIBRARY_FMI,
+    TUTTI_AREA_LIBRARY_KIND,
+    TUTTI_AREA_LIBRARY_FLAGS, /* of the interface, as its maxOutputDerivativeOrder */
+    TUTTI_AREA_LIBRARY_ORDER,
+    TUTTI_AREA_LIBRARY_TELLS, /* what is odd about it is to be logged */
+    TUTTI_AREA_LIBRARY_NUMBERS
+};
+
 /* What a process says to the one that it gives the turn to. */
 enum tutti_word {
     /* From the rank: a slot of the binding, with its arguments; the same names as in binding.h. */
@@ -100,6 +111,11 @@ struct tutti_area {
     struct tutti_holder holders[TUTTI_AREA_HOLDERS];
     _Alignas(64) unsigned char bytes[];
 };
+
+/* A keeper may be a program for another kind of processor: nothing in here, nor of what is put here, has a size or place that depends on it. */
+_Static_assert(offsetof(struct tutti_area, time) == 24 && offsetof(struct tutti_area, holders) == 48 &&
+                   sizeof(struct tutti_holder) == 12,
+               "the same for 32 and 64 bits");
 
 /* Maps the memory of a descriptor; NULL, with errno: it cannot be. */
 struct tutti_area *tutti_area_map(int fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fmi/forked/forked.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,7 +314,7 @@ static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti
 static enum tutti_status count_states(struct tutti_instance *in, size_t *states, size_t *indicators)
 {
     struct call call = begin(in);
-    const size_t both[] = {*states, *indicators}, *room = put(&call, both, sizeof both);
+    const uint64_t both[] = {*states, *indicators}, *room = put(&call, both, sizeof both);
     make(&call, TUTTI_WORD_COUNT_STATES);
     if (is_answered(&call)) {
         *states = room[0];
@@ -511,41 +512,101 @@ static void fill(struct tutti_binding *binding)
     binding->deserialize = NULL;
 }
 
-static enum tutti_err load(struct tutti_instance *in)
+/* What a keeper has to know of the library. */
+static void put_library(struct call *call, const struct tutti_library *library, bool tells)
+{
+    const struct tutti_interface *interface = library->interface;
+    const uint32_t numbers[TUTTI_AREA_LIBRARY_NUMBERS] = {
+        [TUTTI_AREA_LIBRARY_FMI] = (uint32_t)library->desc->fmi,
+        [TUTTI_AREA_LIBRARY_KIND] = (uint32_t)library->kind,
+        [TUTTI_AREA_LIBRARY_FLAGS] = interface->flags,
+        [TUTTI_AREA_LIBRARY_ORDER] = interface->max_output_derivative_order,
+        [TUTTI_AREA_LIBRARY_TELLS] = tells,
+    };
+    put(call, numbers, sizeof numbers);
+    put_text(call, library->path);
+    put_text(call, library->folder);
+    put_text(call, library->has_resources ? library->resources : NULL);
+    put_text(call, interface->model_identifier);
+    put_text(call, library->desc->token);
+    put_text(call, library->file);
+}
+
+static enum tutti_err fail_load(const struct tutti_instance *in, const char *why)
+{
+    const struct tutti_library *library = in->library;
+    if (library->keeper)
+        return tutti_fail(TUTTI_ERR_LOAD,
+                          "%s: %s, which runs libraries for another platform than this one, cannot load the FMU's: %s",
+                          library->file, library->keeper, why);
+    return tutti_fail(TUTTI_ERR_LOAD, "%s (%s): the library cannot be loaded once more, in a process of its own: %s",
+                      in->options.name, library->file, why);
+}
+
+/* *can: what the description and the library both offer. */
+static enum tutti_err load(struct tutti_instance *in, bool tells, uint32_t *can)
 {
     struct call call = begin(in);
-    uint32_t kind = (uint32_t)in->library->kind;
-    put_text(&call, in->library->folder);
-    put(&call, &kind, sizeof kind);
+    put_library(&call, in->library, tells);
     struct tutti_area_cursor answer = {.area = call.area, .at = call.area ? call.area->top : 0};
     make(&call, TUTTI_WORD_LOAD);
-    if (done(&call) == TUTTI_STATUS_LOST)
-        return tutti_fail(TUTTI_ERR_LOST, "%s (%s): the process of the FMU, which was loading its library, %s",
-                          in->options.name, in->library->file, in->forked->process.trouble);
     if (call.status == TUTTI_STATUS_OK)
-        return TUTTI_OK;
-    const char *why = tutti_area_take_text(&answer);
-    return tutti_fail(TUTTI_ERR_LOAD, "%s (%s): the library cannot be loaded once more, in a process of its own: %s",
-                      in->options.name, in->library->file, why ? why : "it is not known why");
+        *can = TUTTI_AREA_TAKE(&answer, uint32_t, 0);
+    else if (call.status == TUTTI_STATUS_LOST)
+        tutti_fail(TUTTI_ERR_LOST, "%s (%s): the process of the FMU, which was loading its library, %s",
+                   in->options.name, in->library->file, in->forked->process.trouble);
+    else {
+        const char *why = tutti_area_take_text(&answer);
+        fail_load(in, why ? why : "it is not known why");
+    }
+    return done(&call) == TUTTI_STATUS_OK     ? TUTTI_OK
+           : call.status == TUTTI_STATUS_LOST ? TUTTI_ERR_LOST
+                                              : TUTTI_ERR_LOAD;
+}
+
+static enum tutti_err start(struct tutti_instance *in, bool tells, uint32_t *can)
+{
+    const char *keeper = in->library->keeper;
+    in->forked = calloc(1, sizeof *in->forked);
+    if (!in->forked)
+        return tutti_fail_memory();
+    TRY(tutti_process_start(&in->forked->process, keeper ? keeper : TUTTI_FORKED_PROGRAM));
+    return load(in, tells, can);
+}
+
+/* States are saved by forking, whatever the FMU offers. */
+static uint32_t with_forks(uint32_t can)
+{
+    return (can | TUTTI_CAN_STATE) & ~(uint32_t)TUTTI_CAN_SERIALIZE;
+}
+
+enum tutti_err tutti_forked_probe(struct tutti_library *library, const struct tutti_log *log)
+{
+    struct tutti_instance in = {
+        .library = library, .binding = library->binding, .options = {.name = library->file, .log = log}, .time = NAN};
+    uint32_t can = 0;
+    enum tutti_err err = start(&in, true, &can);
+    tutti_forked_close(&in);
+    /* No clock, no thread and no adjoint derivative reaches into another process. */
+    library->can = with_forks(can) & ~(uint32_t)(TUTTI_CAN_RUN_ASYNCHRONOUSLY | TUTTI_CAN_ADJOINT);
+    return err;
 }
 
 enum tutti_err tutti_forked_open(struct tutti_instance *in)
 {
     static const enum tutti_call about_states[] = {TUTTI_CALL_GET_STATE, TUTTI_CALL_SET_STATE, TUTTI_CALL_FREE_STATE};
-    struct tutti_forked *forked = in->forked = calloc(1, sizeof *forked);
-    if (!forked)
-        return tutti_fail_memory();
+    uint32_t can = 0;
+    TRY(start(in, false, &can));
+    struct tutti_forked *forked = in->forked;
     const uint16_t *allowed = in->allowed, *with_states = tutti_state_table(in->library->kind, 2);
     memcpy(forked->allowed, allowed, sizeof forked->allowed);
     for (size_t i = 0; i < sizeof about_states / sizeof *about_states; i++)
         forked->allowed[about_states[i]] |= with_states[about_states[i]];
     forked->binding = *in->binding;
     fill(&forked->binding);
-    TRY(tutti_process_start(&forked->process));
-    TRY(load(in));
     in->binding = &forked->binding;
     in->allowed = forked->allowed;
-    in->can = (in->can | TUTTI_CAN_STATE) & ~(uint32_t)TUTTI_CAN_SERIALIZE;
+    in->can = with_forks(in->can);
     return TUTTI_OK;
 }
 

@@ -15,6 +15,9 @@
 #define TUTTI_FORKED_PROGRAM "tutti_keeper"
 enum { TUTTI_FORKED_FILE = 1 << 30 };
 
+/* Of a library that a keeper has to load (library.h): lets one do so, and asks what it can. LOAD, with the reason. */
+TUTTI_CHECKED enum tutti_err tutti_forked_probe(struct tutti_library *library, const struct tutti_log *log);
+
 /* Starts the process, loads the library there, and gives the instance its binding. Called once, before it is instantiated. */
 TUTTI_CHECKED enum tutti_err tutti_forked_open(struct tutti_instance *instance);
 /* Ends the process and all points. */

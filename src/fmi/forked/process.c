@@ -82,8 +82,11 @@ static int spawn(pid_t *pid, char *program, int area, int life)
 
 static enum tutti_err fail_start(int error)
 {
-    return tutti_fail(error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
-                      "cannot start a process for an FMU (--rollback fork): %s", strerror(error));
+    bool is_foreign = error == ENOENT || error == ENOEXEC; /* the program is there: what starts such programs is not */
+    return tutti_fail(
+        error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
+        "cannot start a process for an FMU: %s%s", strerror(error),
+        is_foreign ? "; the system lacks what programs of this kind need (for 32 bits on Debian: libc6-i386)" : "");
 }
 
 static enum tutti_err start(struct tutti_process *process, char *program, int area, const int life[2])
@@ -102,12 +105,12 @@ static enum tutti_err start(struct tutti_process *process, char *program, int ar
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_process_start(struct tutti_process *process)
+enum tutti_err tutti_process_start(struct tutti_process *process, const char *keeper)
 {
     char *program = NULL;
     int life[2] = {-1, -1};
     *process = (struct tutti_process){0};
-    TRY(tutti_module_find_program(&program, "tutti_keeper"));
+    TRY(tutti_module_find_program(&program, keeper));
     int area = move(memfd_create("tutti", MFD_CLOEXEC));
     if (pipe2(life, O_CLOEXEC) == 0) {
         life[0] = move(life[0]);

@@ -22,8 +22,8 @@ struct tutti_process {
     char trouble[512]; /* why: "was ended by signal 11 (...)" */
 };
 
-/* LOAD if the keeper's program is missing or cannot be started. */
-TUTTI_CHECKED enum tutti_err tutti_process_start(struct tutti_process *process);
+/* keeper: the name of the program. LOAD if it is missing or cannot be started. */
+TUTTI_CHECKED enum tutti_err tutti_process_start(struct tutti_process *process, const char *keeper);
 /* Ends all; a zeroed one is fine. */
 void tutti_process_end(struct tutti_process *process);
 

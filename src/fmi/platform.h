@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* platform.h - the binaries of FMUs that this machine runs: those of this process' own kind, and those that a program of ours runs in a
+ * process of another kind (forked/, src/keeper/). */
+#ifndef TUTTI_FMI_PLATFORM_H
+#define TUTTI_FMI_PLATFORM_H
+
+enum { TUTTI_MOST_FOLDERS = 4 };
+
+struct tutti_platform {
+    /* Names under binaries/, by preference, ended by NULL: FMI 3.0's name and FMI 1.0's and 2.0's; FMUs of either kind are seen with the
+     * other. */
+    const char *folders[TUTTI_MOST_FOLDERS];
+    const char *keeper;  /* the program; NULL: this process loads them */
+    const char *package; /* of Debian, that has a compiler for it */
+};
+
+/* This process' own first; ended by one without folders. */
+const struct tutti_platform *tutti_platforms(void);
+
+#endif
