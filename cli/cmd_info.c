@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
+#include "fmi/binary/binary.h"
 #include "fmi/state.h"
 #include "info.h"
 #include "run_options.h"
@@ -309,7 +310,7 @@ static void print_info(struct tutti_fmu *fmu, bool variables)
     info_line("date", desc->date);
     print_interfaces(desc);
     struct tutti_text platforms = {0};
-    tutti_library_list_platforms(fmu->archive, &platforms);
+    tutti_binary_list_platforms(fmu->archive, &platforms);
     info_line("platforms", platforms.length ? platforms.text : "none");
     info_release(&platforms);
     info_line("cannot run", tutti_info_obstacle(fmu));

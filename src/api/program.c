@@ -16,7 +16,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "fmi/library.h"
-#include "fmi/platform.h"
+#include "fmi/binary/platform.h"
 
 static enum tutti_err load_module(const struct tutti_program_module **module)
 {

@@ -18,7 +18,7 @@
 #include "compile/headers.h"
 #include "compile/recipe.h"
 #include "confine/landlock.h"
-#include "fmi/platform.h"
+#include "fmi/binary/platform.h"
 #include "ssp/package_write.h"
 
 enum { MOST_SECONDS = 600, LONGEST_COMPLAINT = 100000 };

@@ -12,18 +12,19 @@
 #include "base/tempdir.h"
 #include "compile/child.h"
 #include "compile/compile.h"
-#include "fmi/platform.h"
+#include "fmi/binary/binary.h"
+#include "fmi/binary/platform.h"
 #include "user/userdir.h"
 
 enum { COMPILER_DIGITS = 16 };
 
 static bool has_library(const struct tutti_fmu *fmu)
 {
-    struct tutti_library_entry found;
+    struct tutti_binary_entry found;
     for (int i = 0; i < TUTTI_INTERFACE_COUNT; i++) {
         const struct tutti_interface *interface = &fmu->desc->interfaces[i];
         if (interface->present && interface->model_identifier &&
-            (tutti_library_find(fmu->archive, fmu->path, interface->model_identifier, &found) != TUTTI_OK ||
+            (tutti_binary_find(fmu->archive, fmu->path, interface->model_identifier, &found) != TUTTI_OK ||
              found.keeper))
             return false;
     }

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "base/xml.h"
-#include "fmi/platform.h"
+#include "fmi/binary/platform.h"
 
 /* Where the reader is. */
 struct reading {

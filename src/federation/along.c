@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "federation/delegate.h"
 #include "federation/spread.h"
 #include "master/events.h"

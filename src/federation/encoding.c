@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "system/conversion.h"
 
 enum form { NUMBER, TRUTH, ASCII, UNICODE, OPAQUE };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "fmi/binary/binary.h"
 #include "fmi/forked/forked.h"
 #include "fmi/instance.h"
 
@@ -196,11 +197,11 @@ static enum tutti_err check_extras(struct tutti_fmu *fmu, struct tutti_findings 
 
 const char *tutti_fmu_keeper(const struct tutti_fmu *fmu)
 {
-    struct tutti_library_entry found = {0};
+    struct tutti_binary_entry found = {0};
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT && !found.keeper; kind++) {
         const struct tutti_interface *interface = &fmu->desc->interfaces[kind];
         if (interface->present && interface->model_identifier &&
-            tutti_library_find(fmu->archive, fmu->path, interface->model_identifier, &found) != TUTTI_OK)
+            tutti_binary_find(fmu->archive, fmu->path, interface->model_identifier, &found) != TUTTI_OK)
             found.keeper = NULL;
     }
     return found.keeper;
@@ -215,7 +216,7 @@ enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu)
 static enum tutti_err load_library(struct tutti_fmu *fmu, enum tutti_interface_kind kind, const struct tutti_log *log,
                                    struct tutti_library **out)
 {
-    TRY(tutti_library_load(out, fmu->archive, fmu->path, fmu->desc, kind, log));
+    TRY(tutti_binary_load(out, fmu->archive, fmu->path, fmu->desc, kind, log));
     enum tutti_err err = (*out)->keeper ? tutti_forked_probe(*out, log) : TUTTI_OK;
     if (err) {
         tutti_library_free(*out);
@@ -247,7 +248,7 @@ static enum tutti_err check_library(struct tutti_fmu *fmu, enum tutti_interface_
 {
     struct tutti_library *library = NULL;
     if (!loads)
-        return tutti_library_inspect(fmu->archive, fmu->path, fmu->desc, kind, log);
+        return tutti_binary_inspect(fmu->archive, fmu->path, fmu->desc, kind, log);
     TRY(load_library(fmu, kind, log, &library));
     tutti_library_free(library);
     return TUTTI_OK;

@@ -43,7 +43,7 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_next_layer(struct tutti_fmu *fmu, size_t 
                                                   struct tutti_arena *arena, struct tutti_findings *findings,
                                                   bool *found);
 
-/* The program in which its library would live, because it is for another platform (platform.h); NULL: it is for this one, or there is
+/* The program in which its library would live, because it is for another platform (binary/platform.h); NULL: it is for this one, or there is
  * none. */
 const char *tutti_fmu_keeper(const struct tutti_fmu *fmu);
 

@@ -2,207 +2,232 @@
 #include "fmi/library.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/module.h"
+#include "base/floating.h"
 #include "base/str.h"
+#include "fmi/binary/elf.h"
+#include "fmi/binary/scope.h"
 #include "fmi/binding.h"
-#include "fmi/elf.h"
-#include "fmi/loading.h"
-#include "fmi/needed.h"
-#include "fmi/platform.h"
 
-/* "binaries/PLATFORM/NAME.so" with nothing below it; *name points to NAME. */
-static bool is_library(const char *entry, const char *platform, const char **name, size_t *length)
+/* The name of the library that the loader missed, out of its message; empty if it failed for another reason. */
+static void missing_library(const char *error, char *name, size_t size)
 {
-    size_t n = strlen(platform);
-    if (strncmp(entry, "binaries/", 9) != 0 || strncmp(entry + 9, platform, n) != 0 || entry[9 + n] != '/')
-        return false;
-    *name = entry + 9 + n + 1;
-    *length = strlen(*name);
-    if (*length <= 3 || strchr(*name, '/') || strcmp(*name + *length - 3, ".so") != 0)
-        return false;
-    *length -= 3;
-    return true;
+    const char *colon = strstr(error, ": cannot open shared object file");
+    size_t length = colon ? (size_t)(colon - error) : 0;
+    snprintf(name, size, "%.*s", (int)(length < size ? length : 0), error);
 }
 
-/* Is `name` (n characters) one of the names in a list like "linux64, win64"? */
-static bool is_listed(const struct tutti_text *list, const char *name, size_t n)
+/* RTLD_NODELETE: threads that an FMU started may outlive its instances; unmapping their code would kill the process. */
+static void *open_shared(const char *path, const struct tutti_scope *scope)
 {
-    for (const char *item = list->length ? list->text : ""; *item; item += strspn(item, ", ")) {
-        size_t length = strcspn(item, ",");
-        if (length == n && memcmp(item, name, n) == 0)
-            return true;
-        item += length;
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | scope->mode);
+}
+
+/* Where the FMU cannot be kept apart from the program, and has names that the program has, too. */
+static void tell_clashes(struct tutti_library *library, const struct tutti_scope *scope, const struct tutti_log *log)
+{
+    struct tutti_text clashes = {0};
+    if (scope->mode == 0)
+        tutti_scope_list_clashes(library->path, &clashes);
+    library->is_mixed = clashes.length > 0;
+    if (library->is_mixed)
+        tutti_log_printf(
+            log, TUTTI_LOG_WARNING, library->file,
+            "the FMU brings functions that this program has, too (%s), and its calls may reach those of the "
+            "program: they cannot be kept apart where the program has its own '%s' (a sanitizer, "
+            "LD_PRELOAD, a program's own allocator or streams)",
+            clashes.text, scope->cause);
+    tutti_text_fini(&clashes);
+}
+
+/* FMUs often bring a library that theirs needs and put it beside their own, where the loader does not look. */
+static bool load_neighbour(struct tutti_library *library, const char *name)
+{
+    const char *path = library->path, *slash = strrchr(path, '/');
+    if (!*name || !slash || strchr(name, '/') || library->neighbour_count == TUTTI_MOST_NEIGHBOURS)
+        return false;
+    struct tutti_text neighbour = {0};
+    tutti_text_append_n(&neighbour, path, (size_t)(slash - path) + 1);
+    tutti_text_append(&neighbour, name);
+    void *handle = NULL;
+    if (!neighbour.failed && access(neighbour.text, R_OK) == 0 && tutti_elf_check(neighbour.text, path) == TUTTI_OK) {
+        struct tutti_scope scope = tutti_scope_choose(neighbour.text);
+        handle = open_shared(neighbour.text, &scope); /* found by its SONAME */
     }
+    tutti_text_fini(&neighbour);
+    if (handle)
+        library->neighbours[library->neighbour_count++] = handle;
+    return handle != NULL;
+}
+
+enum tutti_err tutti_library_fail_missing(const struct tutti_library *library, const char *missing, bool is_nameless)
+{
+    if (is_nameless)
+        return tutti_fail(TUTTI_ERR_LOAD,
+                          "%s: the FMU's library needs the library %s, which is beside it in the FMU but has no name "
+                          "inside (SONAME), so that the loader does not find it; ask the FMU's author to link it "
+                          "with one",
+                          library->file, missing);
+    return tutti_fail(TUTTI_ERR_LOAD,
+                      "%s: the FMU's library needs the library %s, which is not installed; install the package "
+                      "that has it, or ask the FMU's author for one that brings it along",
+                      library->file, missing);
+}
+
+static enum tutti_err open_library(struct tutti_library *library, const struct tutti_log *log)
+{
+    char error[1024], missing[256] = "", before[256];
+    TRY(tutti_elf_check(library->path, library->file));
+    struct tutti_scope scope = tutti_scope_choose(library->path);
+    tell_clashes(library, &scope, log);
+    for (int i = 0; i <= TUTTI_MOST_NEIGHBOURS; i++) {
+        library->handle = open_shared(library->path, &scope);
+        if (library->handle)
+            return TUTTI_OK;
+        const char *reason = dlerror(); /* the next dlopen frees it */
+        snprintf(error, sizeof error, "%s", reason ? reason : "unknown reason");
+        memcpy(before, missing, sizeof before);
+        missing_library(error, missing, sizeof missing);
+        if (*missing && strcmp(before, missing) == 0)
+            return tutti_library_fail_missing(library, missing, true);
+        if (!load_neighbour(library, missing))
+            break;
+    }
+    if (*missing)
+        return tutti_library_fail_missing(library, missing, false);
+    return tutti_fail(TUTTI_ERR_LOAD, "%s: the FMU's library cannot be loaded: %s", library->file, error);
+}
+
+/* Real FMUs lack these without harm: nothing in a run depends on them. */
+static bool can_do_without(const char *name)
+{
+    static const char *const names[] = {"GetVersion", "GetTypesPlatform", "GetModelTypesPlatform", "SetDebugLogging"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(name, names[i]))
+            return true;
     return false;
 }
 
-void tutti_library_list_platforms(const struct tutti_archive *archive, struct tutti_text *out)
+static void *symbol(const struct tutti_library *library, const char *name)
 {
-    for (size_t i = 0; i < tutti_archive_count(archive); i++) {
-        const char *entry = tutti_archive_name(archive, i);
-        const char *end = strncmp(entry, "binaries/", 9) == 0 ? strchr(entry + 9, '/') : NULL;
-        size_t n = end && end[1] ? (size_t)(end - entry) - 9 : 0; /* not of an empty folder */
-        if (n > 0 && !is_listed(out, entry + 9, n))
-            tutti_text_printf(out, "%s%.*s", out->length ? ", " : "", (int)n, entry + 9);
+    char prefixed[512];
+    if (library->binding->prefixed) {
+        snprintf(prefixed, sizeof prefixed, "%s_%s", library->interface->model_identifier, name);
+        name = prefixed;
     }
+    return dlsym(library->handle, name);
 }
 
-/* The message for an FMU without a library for us: which platforms there are. `other`: one of them would be run by a part of Tutti that is
- * not here; NULL: none. */
-static enum tutti_err no_binary(const struct tutti_archive *archive, const char *file, const char *identifier,
-                                const struct tutti_platform *other)
+static void find_functions(struct tutti_library *library)
 {
-    struct tutti_text there = {0}, way = {0};
-    tutti_library_list_platforms(archive, &there);
-    if (other)
-        tutti_text_printf(&way,
-                          "%s would run that for %s, but is neither beside this program nor in lib/tutti: Tutti builds "
-                          "it where there is a compiler for it (on Debian: %s)",
-                          other->keeper, other->folders[0], other->package);
-    else
-        tutti_text_append(&way, there.length
-                                    ? "Export it for Linux, or run it on one of those platforms"
-                                    : "Export it with binaries, or compile its sources, if it has some: `tutti "
-                                      "compile`, `tutti run --compile`");
-    enum tutti_err err = tutti_fail(
-        TUTTI_ERR_LOAD, "%s: no binary for this platform: binaries/%s/%s.so is not in the FMU; it has %s. %s", file,
-        tutti_platforms()->folders[0], identifier, there.length ? there.text : "no binaries at all",
-        way.text ? way.text : "");
-    tutti_text_fini(&there);
-    tutti_text_fini(&way);
+    for (size_t i = 0; i < library->binding->symbol_count; i++)
+        library->functions[i] = symbol(library, library->binding->symbols[i].name);
+}
+
+/* Are all functions there that a run needs? */
+static enum tutti_err check_functions(const struct tutti_library *library)
+{
+    const struct tutti_binding *binding = library->binding;
+    struct tutti_text lacking = {0};
+    size_t found = 0;
+    for (size_t i = 0; i < binding->symbol_count; i++) {
+        const struct tutti_symbol *s = &binding->symbols[i];
+        found += library->functions[i] != NULL;
+        if (!library->functions[i] && (s->group & binding->required[library->kind]) && !can_do_without(s->name))
+            tutti_text_printf(&lacking, "%s%s", lacking.length ? ", " : "", s->name);
+    }
+    enum tutti_err err = TUTTI_OK;
+    if (lacking.length && found == 0 && binding->prefixed)
+        err = tutti_fail(TUTTI_ERR_LOAD,
+                         "%s: the library has no FMI 1.0 function named %s_...; the model identifier does not fit the "
+                         "library",
+                         library->file, library->interface->model_identifier);
+    else if (lacking.length)
+        err = tutti_fail(TUTTI_ERR_LOAD, "%s: the FMU's library lacks functions that FMI %s requires: %s",
+                         library->file, binding->version, lacking.text);
+    tutti_text_fini(&lacking);
     return err;
 }
 
-/* The library in a folder below binaries/: that of the model identifier, or the only one. */
-static bool find_in(const struct tutti_archive *archive, const char *folder, const char *model_identifier,
-                    struct tutti_library_entry *found)
+/* A function of the group that the library lacks, or NULL. */
+static const char *lacking_of(const struct tutti_library *library, unsigned group)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < tutti_archive_count(archive); i++) {
-        const char *entry = tutti_archive_name(archive, i), *name;
-        size_t length;
-        if (!is_library(entry, folder, &name, &length))
+    for (size_t i = 0; i < library->binding->symbol_count; i++)
+        if ((library->binding->symbols[i].group & group) && !library->functions[i])
+            return library->binding->symbols[i].name;
+    return NULL;
+}
+
+/* Takes back what the description claims and the library does not have. */
+static void reconcile(struct tutti_library *library, const struct tutti_log *log)
+{
+    struct tutti_text claims = {0}, functions = {0};
+    library->can = library->interface->flags;
+    if (library->interface->max_output_derivative_order > 0)
+        library->can |= TUTTI_CAN_OUTPUT_DERIVATIVES;
+    for (const struct tutti_optional *o = library->binding->optional; o->name; o++) {
+        const char *lacking = library->can & o->can ? lacking_of(library, o->group) : NULL;
+        if (!lacking)
             continue;
-        found->name = entry;
-        count++;
-        found->misnamed = strlen(model_identifier) != length || memcmp(name, model_identifier, length) != 0;
-        if (!found->misnamed)
-            return true;
+        library->can &= ~o->can;
+        tutti_text_printf(&claims, "%s%s", claims.length ? ", " : "", o->name);
+        if (!functions.text || !strstr(functions.text, lacking))
+            tutti_text_printf(&functions, "%s%s", functions.length ? ", " : "", lacking);
     }
-    return count == 1;
+    if (claims.length > 0)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file, "%s claims %s, but the library lacks %s; not used",
+                         tutti_interface_name(library->kind), claims.text, functions.text ? functions.text : "that");
+    tutti_text_fini(&claims);
+    tutti_text_fini(&functions);
 }
 
-static bool find_for(const struct tutti_archive *archive, const struct tutti_platform *platform,
-                     const char *model_identifier, struct tutti_library_entry *found)
+static void check_version(const struct tutti_library *library, const struct tutti_log *log)
 {
-    found->keeper = platform->keeper;
-    for (const char *const *folder = platform->folders; *folder; folder++)
-        if (find_in(archive, *folder, model_identifier, found))
-            return true;
-    return false;
+    struct tutti_floating before = tutti_floating_now();
+    const char *version = library->binding->get_version(library);
+    tutti_floating_set(&before);
+    if (version && strncmp(version, library->binding->version, 1) != 0)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file,
+                         "the library says that it is FMI %s, the description %s", version, library->binding->version);
 }
 
-static bool is_installed(const char *program)
+/* Libraries that were linked with -Ofast or -ffast-math switch the processor to flush-to-zero when they are loaded. */
+static void restore_modes(const struct tutti_library *library, const struct tutti_floating *before,
+                          const struct tutti_log *log)
 {
-    char *path = NULL;
-    bool is_there = !program || tutti_module_find_program(&path, program) == TUTTI_OK;
-    free(path);
-    return is_there;
+    struct tutti_floating now = tutti_floating_now();
+    if (tutti_floating_same(&now, before))
+        return;
+    tutti_floating_set(before);
+    tutti_log_printf(
+        log, TUTTI_LOG_WARNING, library->file,
+        "the FMU's library changes a floating-point mode of the processor when it is loaded: %s (it may be "
+        "linked with -Ofast). That is taken back: all FMUs run in the usual modes",
+        tutti_floating_difference(&now, before));
 }
 
-enum tutti_err tutti_library_find(const struct tutti_archive *archive, const char *file, const char *model_identifier,
-                                  struct tutti_library_entry *found)
+enum tutti_err tutti_library_check(struct tutti_library *library, const struct tutti_log *log)
 {
-    const struct tutti_platform *other = NULL;
-    for (const struct tutti_platform *platform = tutti_platforms(); platform->folders[0]; platform++) {
-        if (!find_for(archive, platform, model_identifier, found))
-            continue;
-        if (is_installed(platform->keeper))
-            return TUTTI_OK;
-        other = platform;
-    }
-    return no_binary(archive, file, model_identifier, other);
-}
-
-static enum tutti_err locate(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
-{
-    const char *folder = NULL;
-    struct tutti_library_entry found;
-    TRY(tutti_library_find(archive, library->file, library->interface->model_identifier, &found));
-    library->keeper = found.keeper;
-    if (found.misnamed)
-        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file, "no library named %s.so; using %s, the only one",
-                         library->interface->model_identifier, found.name);
-    TRY(tutti_archive_folder(archive, &folder));
-    struct tutti_text path = {0}, resources = {0};
-    tutti_text_printf(&path, "%s/%s", folder, found.name);
-    tutti_text_printf(&resources, "%s/resources/", folder);
-    library->path = path.text;
-    library->resources = resources.text;
-    library->folder = tutti_str_copy(folder);
-    if (path.failed || resources.failed || !library->folder)
-        return tutti_fail_memory();
-    struct stat status;
-    library->has_resources = stat(library->resources, &status) == 0;
+    TRY(check_functions(library));
+    reconcile(library, log);
     return TUTTI_OK;
 }
 
-static enum tutti_err prepare(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
+enum tutti_err tutti_library_open(struct tutti_library *library, const struct tutti_log *log)
 {
-    if (!library->interface->model_identifier)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the model description has no modelIdentifier", library->file);
-    TRY(tutti_loading_bind(library));
-    return locate(library, archive, log);
+    struct tutti_floating before = tutti_floating_now();
+    enum tutti_err err = open_library(library, log);
+    restore_modes(library, &before, log);
+    TRY(err);
+    find_functions(library);
+    TRY(tutti_library_check(library, log));
+    check_version(library, log);
+    return TUTTI_OK;
 }
-
-static enum tutti_err load(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
-{
-    TRY(prepare(library, archive, log));
-    return library->keeper ? TUTTI_OK : tutti_loading_open(library, log);
-}
-
-/* ---- without loading */
-
-/* Notes a function that the library, or one that it needs, shows: where it will be does not matter. */
-static void note_function(void *context, const char *name, bool is_defined)
-{
-    static char somewhere;
-    const struct tutti_library *library = context;
-    const struct tutti_binding *binding = library->binding;
-    if (binding->prefixed) {
-        size_t length = strlen(library->interface->model_identifier);
-        if (strncmp(name, library->interface->model_identifier, length) != 0 || name[length] != '_')
-            return;
-        name += length + 1;
-    }
-    for (size_t i = 0; is_defined && i < binding->symbol_count; i++)
-        if (strcmp(binding->symbols[i].name, name) == 0)
-            library->functions[i] = &somewhere;
-}
-
-static void note_functions(void *context, const char *path)
-{
-    tutti_elf_each_name(path, note_function, context);
-}
-
-static enum tutti_err inspect(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
-{
-    struct tutti_needed_missing missing;
-    TRY(prepare(library, archive, log));
-    if (library->keeper)
-        return TUTTI_OK; /* what it needs, only a process like its own finds */
-    TRY(tutti_elf_check(library->path, library->file));
-    TRY(tutti_needed_each(library->path, note_functions, library, &missing));
-    if (missing.name[0])
-        return tutti_loading_fail_missing(library, missing.name, missing.is_nameless);
-    return tutti_loading_check(library, log);
-}
-
-/* ---- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -235,44 +260,15 @@ bool tutti_library_is_narrow(const struct tutti_library *library, uint32_t refer
            bsearch(&reference, library->narrow, library->narrow_count, sizeof reference, by_number);
 }
 
-static enum tutti_err make(struct tutti_library **out, struct tutti_archive *archive, const char *file,
-                           const struct tutti_desc *desc, enum tutti_interface_kind kind, const struct tutti_log *log,
-                           enum tutti_err (*fill)(struct tutti_library *library, struct tutti_archive *archive,
-                                                  const struct tutti_log *log))
+enum tutti_err tutti_library_bind(struct tutti_library *library)
 {
-    *out = NULL;
-    struct tutti_library *library = calloc(1, sizeof *library);
-    if (!library)
-        return tutti_fail_memory();
-    library->desc = desc;
-    library->interface = &desc->interfaces[kind];
-    library->kind = kind;
-    library->file = file;
-    enum tutti_err err = list_narrow(desc, &library->narrow, &library->narrow_count);
-    if (!err)
-        err = fill(library, archive, log);
-    if (err) {
-        tutti_library_free(library);
-        return err;
-    }
-    *out = library;
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive, const char *file,
-                                  const struct tutti_desc *desc, enum tutti_interface_kind kind,
-                                  const struct tutti_log *log)
-{
-    return make(out, archive, file, desc, kind, log, load);
-}
-
-enum tutti_err tutti_library_inspect(struct tutti_archive *archive, const char *file, const struct tutti_desc *desc,
-                                     enum tutti_interface_kind kind, const struct tutti_log *log)
-{
-    struct tutti_library *library = NULL;
-    TRY(make(&library, archive, file, desc, kind, log, inspect));
-    tutti_library_free(library);
-    return TUTTI_OK;
+    static const struct tutti_binding *const bindings[] = {&tutti_binding_fmi1_cs, &tutti_binding_fmi2,
+                                                           &tutti_binding_fmi3};
+    int fmi = library->desc->fmi;
+    library->binding = fmi == 1 && library->kind == TUTTI_ME ? &tutti_binding_fmi1_me : bindings[fmi - 1];
+    library->functions = calloc(library->binding->symbol_count, sizeof *library->functions);
+    return library->functions ? list_narrow(library->desc, &library->narrow, &library->narrow_count)
+                              : tutti_fail_memory();
 }
 
 void tutti_library_free(struct tutti_library *library)

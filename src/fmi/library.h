@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* library.h - an FMU's shared library: found, loaded once, its functions in a table. */
+/* library.h - an FMU's shared library in this process: opened with what lies beside it, its functions in a table. Knows neither archives nor
+ * files of descriptions (binary/binary.h does): a keeper (src/keeper/), which is told what library it is, opens it by this, too. */
 #ifndef TUTTI_FMI_LIBRARY_H
 #define TUTTI_FMI_LIBRARY_H
 
@@ -10,8 +11,6 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "base/str.h"
-#include "archive/archive.h"
 #include "description/desc.h"
 
 struct tutti_binding; /* binding.h */
@@ -51,32 +50,15 @@ struct tutti_library {
         *idle; /* ... and are these: used again also where they are known to reset well (instance.c) */
 };
 
-/* Appends the platforms that the FMU has binaries for: "linux64, win64". */
-void tutti_library_list_platforms(const struct tutti_archive *archive, struct tutti_text *out);
-
-/* Where an FMU has its library. */
-struct tutti_library_entry {
-    const char *name;   /* of the archive's entry; the archive's */
-    bool misnamed;      /* it is not that of the model identifier, but the only one */
-    const char *keeper; /* as in struct tutti_library */
-};
-
-/* Finds the library for this platform in an archive, or else for another one that a program of ours runs (platform.h); an error that says which
- * platforms there are if there is none. */
-TUTTI_CHECKED enum tutti_err tutti_library_find(const struct tutti_archive *archive, const char *file,
-                                                const char *model_identifier, struct tutti_library_entry *found);
-
-/* Unpacks if necessary and loads, but for a library that a keeper has to load: its functions and what it can are not known yet
- * (forked/forked.h, tutti_forked_probe). Functions that the run cannot do without and that are missing are all named in the
- * error; optional ones that the description claims are warned of, and the capability is taken back. */
-TUTTI_CHECKED enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive,
-                                                const char *file, const struct tutti_desc *desc,
-                                                enum tutti_interface_kind kind, const struct tutti_log *log);
-/* Says what tutti_library_load would, as far as the files tell it, and runs nothing of the FMU. Only loading shows variables and
- * functions that other libraries lack, or have in other versions. */
-TUTTI_CHECKED enum tutti_err tutti_library_inspect(struct tutti_archive *archive, const char *file,
-                                                   const struct tutti_desc *desc, enum tutti_interface_kind kind,
-                                                   const struct tutti_log *log);
+/* Gives a library whose description and interface are known its binding, and room for functions. */
+TUTTI_CHECKED enum tutti_err tutti_library_bind(struct tutti_library *library);
+/* Opens the file library->path. Functions that a run cannot do without and that are missing are all named in the error; optional ones that the
+ * description claims are warned of, and the capability is taken back. */
+TUTTI_CHECKED enum tutti_err tutti_library_open(struct tutti_library *library, const struct tutti_log *log);
+/* The last part of it, for a library whose functions are known in another way. */
+TUTTI_CHECKED enum tutti_err tutti_library_check(struct tutti_library *library, const struct tutti_log *log);
+/* The error for a library that it needs and that is not found; is_nameless: it is beside it, but has another name inside. */
+enum tutti_err tutti_library_fail_missing(const struct tutti_library *library, const char *missing, bool is_nameless);
 /* Is it the reference of a Float32 variable? Only FMI 3.0 has them, and there a reference has one type. */
 bool tutti_library_is_narrow(const struct tutti_library *library, uint32_t reference);
 void tutti_library_free(struct tutti_library *library);

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "fmi/call.h"
-#include "fmi/loading.h"
+#include "fmi/library.h"
 
 /* FMUs know no context but their instance, and there is one. */
 static struct tutti_self *here;
@@ -91,8 +91,8 @@ static enum tutti_err open_library(struct tutti_self *self, struct tutti_area_cu
     static const struct tutti_log log = {TUTTI_LOG_WARNING, relay_log, NULL};
     bool tells = false;
     TRY(hear_library(self, values, &tells));
-    TRY(tutti_loading_bind(&self->library));
-    TRY(tutti_loading_open(&self->library, tells ? &log : NULL));
+    TRY(tutti_library_bind(&self->library));
+    TRY(tutti_library_open(&self->library, tells ? &log : NULL));
     struct tutti_instance *in = self->instance = calloc(1, sizeof *in);
     if (!in)
         return tutti_fail_memory();

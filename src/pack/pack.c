@@ -19,7 +19,7 @@
 #include "base/module.h"
 #include "base/tempdir.h"
 #include "base/vector.h"
-#include "fmi/needed.h"
+#include "fmi/binary/needed.h"
 #include "pack/describe.h"
 #include "pack/states.h"
 #include "ssp/package_write.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/map.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "description/desc_report.h"
 #include "ssp/ssp.h"
 

@@ -12,7 +12,7 @@
 
 #include "description/desc.h"
 #include "base/findings.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "ssp/tree.h"
 
 /* Units and enumerations are scoped to their file; both are sorted by name. */

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "description/desc.h"
 #include "description/type.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "system/flat.h"
 
 static bool is_whole(enum tutti_type type)

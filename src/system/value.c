@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/number.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "system/conversion.h"
 #include "system/setting.h"
 

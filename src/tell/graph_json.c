@@ -2,7 +2,7 @@
 #include <tutti/tutti.h>
 
 #include "tell/graph.h"
-#include "base/wide.h"
+#include "description/wide.h"
 #include "tell/info.h"
 #include "tell/json.h"
 

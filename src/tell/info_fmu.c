@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "fmi/binary/binary.h"
 #include "tell/info.h"
 #include "tell/json.h"
 
@@ -254,7 +255,7 @@ static void add_header(json_t **json, const struct tutti_fmu *fmu)
     tutti_info_add_text(json, "generationTool", desc->tool);
     tutti_info_add_text(json, "generationDateAndTime", desc->date);
     struct tutti_text platforms = {0};
-    tutti_library_list_platforms(fmu->archive, &platforms);
+    tutti_binary_list_platforms(fmu->archive, &platforms);
     json_t *list = json_array();
     for (char *rest = NULL, *name = strtok_r(platforms.text ? platforms.text : (char[]){""}, ", ", &rest); name;
          name = strtok_r(NULL, ", ", &rest))

@@ -7,7 +7,8 @@
 
 #include "base/number.h"
 #include "base/str.h"
-#include "fmi/platform.h"
+#include "fmi/binary/binary.h"
+#include "fmi/binary/platform.h"
 
 /* In order of preference: an FMU that brings its own solver uses it, unless an option asks for another. */
 static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me, &tutti_unit_se};
@@ -44,8 +45,8 @@ static const struct tutti_var *first_clock(const struct tutti_desc *desc)
 static bool has_library(const struct tutti_fmu *fmu)
 {
     const char *identifier = fmu->desc->interfaces[TUTTI_CS].model_identifier;
-    struct tutti_library_entry found;
-    return identifier && tutti_library_find(fmu->archive, fmu->path, identifier, &found) == TUTTI_OK;
+    struct tutti_binary_entry found;
+    return identifier && tutti_binary_find(fmu->archive, fmu->path, identifier, &found) == TUTTI_OK;
 }
 
 static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct tutti_interface *interface)
@@ -87,10 +88,10 @@ enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_inter
 enum tutti_err tutti_unit_check_runs(const struct tutti_fmu *fmu)
 {
     const struct tutti_unit_kind *kind = NULL;
-    struct tutti_library_entry found;
+    struct tutti_binary_entry found;
     TRY(tutti_unit_kind_for(fmu, TUTTI_INTERFACE_AUTO, false, &kind));
     const char *identifier = fmu->desc->interfaces[kind->interface].model_identifier;
-    return tutti_library_find(fmu->archive, fmu->path, identifier ? identifier : "", &found);
+    return tutti_binary_find(fmu->archive, fmu->path, identifier ? identifier : "", &found);
 }
 
 enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_options *options)

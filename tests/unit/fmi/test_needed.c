@@ -6,8 +6,8 @@
 #include <link.h>
 #include <stdlib.h>
 
-#include "fmi/elf.h"
-#include "fmi/needed.h"
+#include "fmi/binary/elf.h"
+#include "fmi/binary/needed.h"
 #include "own_scratch.h"
 
 /* An entry of a library: DT_NEEDED, DT_SONAME, DT_RUNPATH, DT_RPATH, and its text; the last is 0. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fmi/platform.h"
+#include "fmi/binary/platform.h"
 
 #include <stddef.h>
 

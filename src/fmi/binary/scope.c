@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fmi/scope.h"
+#include "fmi/binary/scope.h"
 
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fmi/elf.h"
+#include "fmi/binary/elf.h"
 
 /* The C++ library with the C library after it, or the C library alone; never unloaded, since this process runs on it. */
 static void *standard_libraries(void)

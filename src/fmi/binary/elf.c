@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fmi/elf.h"
+#include "fmi/binary/elf.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fmi/needed.h"
+#include "fmi/binary/needed.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "fmi/elf.h"
+#include "fmi/binary/elf.h"
 
 enum { MOST_LIBRARIES = 256 };
 

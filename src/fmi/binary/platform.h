@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* platform.h - the binaries of FMUs that this machine runs: those of this process' own kind, and those that a program of ours runs in a
  * process of another kind (forked/, src/keeper/). */
-#ifndef TUTTI_FMI_PLATFORM_H
-#define TUTTI_FMI_PLATFORM_H
+#ifndef TUTTI_FMI_BINARY_PLATFORM_H
+#define TUTTI_FMI_BINARY_PLATFORM_H
 
 enum { TUTTI_MOST_FOLDERS = 4 };
 

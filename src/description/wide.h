@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wide.h - an integer that holds every Int64 and every UInt64. Not for 32-bit processes (src/keeper/), whose compilers have none. */
-#ifndef TUTTI_BASE_WIDE_H
-#define TUTTI_BASE_WIDE_H
+#ifndef TUTTI_DESCRIPTION_WIDE_H
+#define TUTTI_DESCRIPTION_WIDE_H
 
 __extension__ typedef __int128 tutti_wide;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* needed.h - the libraries that a library needs, found as the loader would find them, but without loading any: nothing of
  * them runs. */
-#ifndef TUTTI_FMI_NEEDED_H
-#define TUTTI_FMI_NEEDED_H
+#ifndef TUTTI_FMI_BINARY_NEEDED_H
+#define TUTTI_FMI_BINARY_NEEDED_H
 
 #include <stdbool.h>
 

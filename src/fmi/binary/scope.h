@@ -5,8 +5,8 @@
  * the loader looks for a name, the libraries of the program come first, and the FMU's code calls functions that do not fit
  * it. With RTLD_DEEPBIND the FMU's own come first. In the other direction nothing is to be done: RTLD_LOCAL hides the names
  * of an FMU from all others. */
-#ifndef TUTTI_FMI_SCOPE_H
-#define TUTTI_FMI_SCOPE_H
+#ifndef TUTTI_FMI_BINARY_SCOPE_H
+#define TUTTI_FMI_BINARY_SCOPE_H
 
 #include "base/err.h"
 #include "base/str.h"

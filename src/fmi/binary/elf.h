@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* elf.h - a look at a shared library before the loader sees it, or without: nothing of it runs. Files may be hostile. */
-#ifndef TUTTI_FMI_ELF_H
-#define TUTTI_FMI_ELF_H
+#ifndef TUTTI_FMI_BINARY_ELF_H
+#define TUTTI_FMI_BINARY_ELF_H
 
 #include <stdbool.h>
 #include <stddef.h>
