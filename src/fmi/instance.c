@@ -315,8 +315,25 @@ unsigned long tutti_instance_dropped_messages(const struct tutti_instance *in)
     return in->messages.dropped;
 }
 
+/* "must not be called if the FMU contains no structural parameter", nor, once it is initialised, no tunable one (FMI 3.0.2 section 2.3). */
+static enum tutti_err check_configurable(const struct tutti_instance *in)
+{
+    const struct tutti_desc *desc = in->library->desc;
+    bool early = in->state == TUTTI_STATE_INSTANTIATED;
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].causality == TUTTI_STRUCTURAL_PARAMETER &&
+            (early || desc->vars[v].variability == TUTTI_TUNABLE))
+            return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_STATE,
+                      "%s: FMI %s does not allow to enter configuration mode of an FMU with no %sstructural parameter; "
+                      "this is a fault in the program that drives the FMU",
+                      in->options.name, in->binding->version, early ? "" : "tunable ");
+}
+
 enum tutti_err tutti_instance_enter_configuration(struct tutti_instance *in)
 {
+    if (tutti_call_may(in, TUTTI_CALL_ENTER_CONFIGURATION))
+        TRY(check_configurable(in));
     CALL(in, TUTTI_CALL_ENTER_CONFIGURATION, enter_configuration, in);
     return TUTTI_OK;
 }
@@ -329,6 +346,8 @@ enum tutti_err tutti_instance_exit_configuration(struct tutti_instance *in)
 
 enum tutti_err tutti_instance_set_up(struct tutti_instance *in, const struct tutti_experiment_setup *setup)
 {
+    if (in->state != TUTTI_STATE_INSTANTIATED) /* also where a version has no such call */
+        return tutti_call_forbidden(in, TUTTI_CALL_SETUP_EXPERIMENT);
     in->setup = *setup;
     in->time = setup->start;
     if (in->binding->setup_experiment)
