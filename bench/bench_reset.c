@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What many runs of one FMU cost that is loaded once: tutti_simulation_reset, a parameter, start, all steps, a value at the end; and a sweep
- * (<tutti/study.h>) of the same runs in one worker process, against the same loop by hand, which makes and frees an instance for each.
+ * (<tutti/study.h>) of the same runs in one worker process, against the same loop by hand, which makes and frees an instance for each. Then the
+ * same sweep by one worker and by two: how much sooner it is over, and what it takes of processors.
  *
  *     bench_reset FMU2 [RUNS]
  *
@@ -18,6 +19,7 @@
 #include "options/options.h"
 
 enum { ROUNDS = 7 };
+static const double h = 0.01; /* of all steps */
 
 static double now(void)
 {
@@ -32,7 +34,7 @@ static double parameter_of(int run)
 }
 
 /* One run as a programmer would write it; the value at its end. */
-static double run_by_hand(const struct tutti_fmu *fmu, uint32_t mu, uint32_t x, double value, long steps, double h)
+static double run_by_hand(const struct tutti_fmu *fmu, uint32_t mu, uint32_t x, double value, long steps)
 {
     const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
     fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
@@ -74,8 +76,8 @@ static double now_with_workers(void)
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* The same runs as a sweep; all of it counts: loading, the worker, what is measured. */
-static double sweep(const struct tutti_run_options *given, int runs, double *sum)
+/* The same runs as a sweep; all of it counts: loading, the workers, what is measured. */
+static double sweep(const struct tutti_run_options *given, int runs, unsigned workers, double *sum)
 {
     char vary[64];
     const char *const varied[] = {vary}, *const measure[] = {"final(x0)"};
@@ -84,7 +86,8 @@ static double sweep(const struct tutti_run_options *given, int runs, double *sum
     snprintf(vary, sizeof vary, "mu=%.17g:%.17g:%d", parameter_of(0), parameter_of(runs - 1), runs);
     options.varys = varied;
     options.measures = measure;
-    options.vary_count = options.measure_count = options.workers = 1;
+    options.vary_count = options.measure_count = 1;
+    options.workers = workers;
     double begin = now_with_workers();
     if (tutti_sweep_make(&made, &options))
         die(tutti_err_message());
@@ -104,18 +107,49 @@ static uint32_t reference_of(const struct tutti_fmu *fmu, const char *name)
     return fmu->desc->vars[variable].reference;
 }
 
+static struct tutti_run_options options_of(const char *const *file, long steps)
+{
+    static const char *const none[] = {"none"};
+    return (struct tutti_run_options){.files = file,
+                                      .file_count = 1,
+                                      .has_stop = true,
+                                      .stop = (double)steps * h,
+                                      .has_step = true,
+                                      .step = h,
+                                      .records = none,
+                                      .record_count = 1};
+}
+
+static double now_by_the_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* In turns, the best of each; sums must be the same to the bit. */
+static bool compare_workers(const char *file, long steps, int runs)
+{
+    struct tutti_run_options options = options_of(&file, steps);
+    double wall[2] = {1e9, 1e9}, processors[2] = {1e9, 1e9}, sums[2];
+    for (int round = 0; round < ROUNDS; round++)
+        for (unsigned w = 0; w < 2; w++) {
+            double begin = now_by_the_clock(), seconds = sweep(&options, runs, w + 1, &sums[w]);
+            wall[w] = fmin(wall[w], now_by_the_clock() - begin);
+            processors[w] = fmin(processors[w], seconds);
+            if (sums[w] != sums[0])
+                die("two workers compute something else than one");
+        }
+    printf(
+        "sweep       %d runs of %-5ld steps   1 worker %7.1f ms   2 workers %7.1f ms   speed-up %5.2f (at least 1.8)   "
+        "processor time %4.2f times that of one (at most 1.1)\n",
+        runs, steps, 1e3 * wall[0], 1e3 * wall[1], wall[0] / wall[1], processors[1] / processors[0]);
+    return wall[0] / wall[1] >= 1.8 && processors[1] / processors[0] <= 1.1;
+}
+
 static bool compare(const struct tutti_fmu *fmu, const char *file, long steps, int runs, double bound)
 {
-    const double h = 0.01;
-    const char *none = "none";
-    struct tutti_run_options options = {.files = &file,
-                                        .file_count = 1,
-                                        .has_stop = true,
-                                        .stop = (double)steps * h,
-                                        .has_step = true,
-                                        .step = h,
-                                        .records = &none,
-                                        .record_count = 1};
+    struct tutti_run_options options = options_of(&file, steps);
     struct tutti_simulation *simulation;
     size_t x = 0;
     if (tutti_simulation_open(&simulation, &options) || tutti_simulation_find(simulation, "x0", &x) ||
@@ -127,7 +161,7 @@ static bool compare(const struct tutti_fmu *fmu, const char *file, long steps, i
     for (int round = 0; round < ROUNDS; round++) {
         double begin = now(), sum = 0;
         for (int run = 0; run < runs; run++)
-            sum += run_by_hand(fmu, mu, x0, parameter_of(run), steps, h);
+            sum += run_by_hand(fmu, mu, x0, parameter_of(run), steps);
         double middle = now(), other = 0;
         for (int run = 0; run < runs; run++)
             other += run_by_tutti(simulation, x, parameter_of(run), options.stop);
@@ -136,7 +170,7 @@ static bool compare(const struct tutti_fmu *fmu, const char *file, long steps, i
         ours = end - middle < ours ? end - middle : ours;
         if (sum != other)
             die("the results differ");
-        double third, seconds = sweep(&options, runs, &third);
+        double third, seconds = sweep(&options, runs, 1, &third);
         swept = seconds < swept ? seconds : swept;
         if (fabs(third / sum - 1) > 1e-9) /* its values of the parameter differ by rounding */
             die("the results of the sweep differ");
@@ -161,6 +195,7 @@ int main(int argc, char **argv)
     int runs = argc > 2 ? atoi(argv[2]) : 1000;
     bool good = compare(fmu, argv[1], 2000, runs, 1.3);
     good = compare(fmu, argv[1], 200, runs, 3) && good;
+    good = compare_workers(argv[1], 10000, runs) && good;
     tutti_fmu_free(fmu);
     return good ? 0 : 1;
 }

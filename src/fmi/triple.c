@@ -119,25 +119,25 @@ bool tutti_triple_make(struct tutti_call_triple *triple, struct tutti_instance *
 /* ---- the pass ---- */
 
 #define unlikely(condition) __builtin_expect(condition, 0)
+#define INLINED static inline __attribute__((always_inline))
 
-static struct tutti_call_triple *stop(struct tutti_triples_pass *pass, struct tutti_call_triple *triple,
-                                      enum tutti_triple_stop at, enum tutti_status status)
+static void stop(struct tutti_triples_pass *pass, const struct tutti_call_triple *triple, enum tutti_triple_stop at,
+                 enum tutti_status status)
 {
     pass->at = at;
     pass->status = status;
     tutti_call_check_modes(triple->instance, &pass->watch.modes);
-    return triple;
 }
 
 /* What the state machine and messages need to know before the first call: call.h. */
-static inline __attribute__((always_inline)) bool is_ready(const struct tutti_instance *in)
+INLINED bool is_ready(const struct tutti_instance *in)
 {
     return (in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET) && !in->refused && !in->library->fatal;
 }
 
 /* An event is nothing to an instance without event mode. Volatile: byte by byte as the FMU has just written them. Compilers
  * make one wide load of the two, which would have to wait until the stores are in the cache. */
-static inline __attribute__((always_inline)) bool is_unusual(const volatile struct tutti_step *step)
+INLINED bool is_unusual(const volatile struct tutti_step *step)
 {
     return step->early || step->terminate;
 }
@@ -148,62 +148,81 @@ static struct tutti_frame enter(struct tutti_triples_pass *pass)
     return tutti_modes_enter(&pass->watch);
 }
 
-/* As far as triples are of this version. */
-static inline __attribute__((always_inline)) struct tutti_call_triple *pass_version(struct tutti_call_triple *triple,
-                                                                                    const struct tutti_call_triple *end,
-                                                                                    struct tutti_triples_pass *pass,
-                                                                                    int fmi, bool gathers, call set,
-                                                                                    call step, call get)
+/* What messages, crashes and time-outs tell of the calls that follow. */
+INLINED void announce(const struct tutti_call_triple *triple, const struct tutti_triples_pass *pass)
 {
-    for (; triple < end && triple->fmi == fmi; triple++) {
-        struct tutti_instance *in = triple->instance;
-        enum tutti_status status;
-        if (unlikely(--triple->quiet == 0) || unlikely(!is_ready(in)))
-            return stop(pass, triple, TUTTI_TRIPLE_BEFORE, TUTTI_STATUS_OK);
-        tutti_call_current = in;
-        atomic_store_explicit(pass->heartbeat, triple->heartbeat, memory_order_relaxed);
-        in->call_type = TUTTI_TYPE_FLOAT64;
-        for (uint32_t k = 0; gathers && k < triple->gather_count; k++)
-            triple->staged[k] = pass->source[triple->from[k]];
-        if (triple->inputs.count > 0) {
-            in->call = TUTTI_CALL_SET;
-            status = set(triple, in->component, pass);
-            tutti_modes_check_call(in, &pass->watch);
-            if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
-                return stop(pass, triple, TUTTI_TRIPLE_SET, status);
-        }
-        in->call = TUTTI_CALL_DO_STEP;
-        in->time = pass->aim.t;
-        status = step(triple, in->component, pass);
-        tutti_modes_check_call(in, &pass->watch);
-        if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0) ||
-            (fmi == 3 && unlikely(is_unusual(&pass->step))))
-            return stop(pass, triple, TUTTI_TRIPLE_STEP, status);
-        in->state = TUTTI_STATE_STEP;
-        in->time = pass->aim.end;
-        *triple->arrived = pass->aim.arrival;
-        if (triple->outputs.count > 0) {
-            in->call = TUTTI_CALL_GET;
-            status = get(triple, in->component, pass);
-            if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
-                return stop(pass, triple, TUTTI_TRIPLE_GET, status);
-        }
-        tutti_modes_check_group(in, &pass->watch);
+    struct tutti_instance *in = triple->instance;
+    tutti_call_current = in;
+    atomic_store_explicit(pass->heartbeat, triple->heartbeat, memory_order_relaxed);
+    in->call_type = TUTTI_TYPE_FLOAT64;
+}
+
+/* The step of one. `alone`: it is ready and announced, and no other comes between its steps. False: it stopped. */
+INLINED bool make_step(struct tutti_call_triple *triple, struct tutti_triples_pass *pass, int fmi, bool gathers,
+                       bool alone, call set, call step, call get)
+{
+    struct tutti_instance *in = triple->instance;
+    enum tutti_status status;
+    if (unlikely(--triple->quiet == 0) || unlikely(alone ? in->library->fatal : !is_ready(in))) {
+        stop(pass, triple, TUTTI_TRIPLE_BEFORE, TUTTI_STATUS_OK);
+        return false;
     }
+    if (!alone)
+        announce(triple, pass);
+    for (uint32_t k = 0; gathers && k < triple->gather_count; k++)
+        triple->staged[k] = pass->source[triple->from[k]];
+    if (triple->inputs.count > 0) {
+        in->call = TUTTI_CALL_SET;
+        status = set(triple, in->component, pass);
+        tutti_modes_check_call(in, &pass->watch);
+        if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0)) {
+            stop(pass, triple, TUTTI_TRIPLE_SET, status);
+            return false;
+        }
+    }
+    in->call = TUTTI_CALL_DO_STEP;
+    in->time = pass->aim.t;
+    status = step(triple, in->component, pass);
+    tutti_modes_check_call(in, &pass->watch);
+    if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0) ||
+        (fmi == 3 && unlikely(is_unusual(&pass->step)))) {
+        stop(pass, triple, TUTTI_TRIPLE_STEP, status);
+        return false;
+    }
+    in->state = TUTTI_STATE_STEP;
+    in->time = pass->aim.end;
+    *triple->arrived = pass->aim.arrival;
+    if (triple->outputs.count > 0) {
+        in->call = TUTTI_CALL_GET;
+        status = get(triple, in->component, pass);
+        if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0)) {
+            stop(pass, triple, TUTTI_TRIPLE_GET, status);
+            return false;
+        }
+    }
+    tutti_modes_check_group(in, &pass->watch);
+    return true;
+}
+
+/* As far as triples are of this version. */
+INLINED struct tutti_call_triple *pass_version(struct tutti_call_triple *triple, const struct tutti_call_triple *end,
+                                               struct tutti_triples_pass *pass, int fmi, bool gathers, call set,
+                                               call step, call get)
+{
+    while (triple < end && triple->fmi == fmi && make_step(triple, pass, fmi, gathers, false, set, step, get))
+        triple++;
     return triple;
 }
 
-static inline __attribute__((always_inline)) struct tutti_call_triple *pass_all(struct tutti_call_triple *triple,
-                                                                                const struct tutti_call_triple *end,
-                                                                                struct tutti_triples_pass *pass,
-                                                                                bool gathers)
+INLINED struct tutti_call_triple *pass_all(struct tutti_call_triple *triple, const struct tutti_call_triple *end,
+                                           struct tutti_triples_pass *pass, bool gathers)
 {
     do {
         switch (triple->fmi) {
         case 1: triple = pass_version(triple, end, pass, 1, gathers, set1, step1, get1); break;
         case 2: triple = pass_version(triple, end, pass, 2, gathers, set2, step2, get2); break;
         case 3: triple = pass_version(triple, end, pass, 3, gathers, set3, step3, get3); break;
-        default: return stop(pass, triple, TUTTI_TRIPLE_BEFORE, TUTTI_STATUS_OK);
+        default: stop(pass, triple, TUTTI_TRIPLE_BEFORE, TUTTI_STATUS_OK);
         }
     } while (triple < end && pass->at == TUTTI_TRIPLE_NOWHERE);
     return triple;
@@ -266,9 +285,20 @@ static unsigned look_ahead(struct ahead *ahead, const struct tutti_triples_many 
     return tutti_time_same(ahead->end, grid->next, many->span) ? 1 : 0;
 }
 
-static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_triple *triples, uint32_t count,
-                                                          struct tutti_triples_pass *pass,
-                                                          struct tutti_triples_many *many, bool gathers)
+/* A step of all. `alone`: the version of FMI of the only one; 0: there may be others. */
+INLINED struct tutti_call_triple *pass_or_step(struct tutti_call_triple *triples, const struct tutti_call_triple *end,
+                                               struct tutti_triples_pass *pass, bool gathers, int alone)
+{
+    switch (alone) {
+    case 1: return triples + make_step(triples, pass, 1, gathers, true, set1, step1, get1);
+    case 2: return triples + make_step(triples, pass, 2, gathers, true, set2, step2, get2);
+    case 3: return triples + make_step(triples, pass, 3, gathers, true, set3, step3, get3);
+    default: return pass_all(triples, end, pass, gathers);
+    }
+}
+
+INLINED uint32_t run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
+                     struct tutti_triples_many *many, bool gathers, int alone)
 {
     struct tutti_call_triple *end = triples + count, *at = end;
     struct tutti_grid *grid = many->grid;
@@ -283,7 +313,7 @@ static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_trip
             pass->aim = (struct tutti_aim){ahead.points[made], ahead.h[made], known > 1 ? target : ahead.end, target};
             if (!gathers && many->gather_count > 0)
                 gather_all(many, pass->source);
-            at = pass_all(triples, end, pass, gathers);
+            at = pass_or_step(triples, end, pass, gathers, alone);
             if (unlikely(at < end))
                 break;
         }
@@ -298,12 +328,27 @@ static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_trip
     return (uint32_t)(at - triples);
 }
 
+/* One that is alone reads nothing but what it has written itself: all ways to gather are the same to it. */
+static uint32_t run_all(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
+                        struct tutti_triples_many *many)
+{
+    if (count == 1 && triples->fmi != 0 && is_ready(triples->instance)) {
+        announce(triples, pass);
+        switch (triples->fmi) {
+        case 1: return run(triples, 1, pass, many, true, 1);
+        case 2: return run(triples, 1, pass, many, true, 2);
+        default: return run(triples, 1, pass, many, true, 3);
+        }
+    }
+    return pass->one_by_one ? run(triples, count, pass, many, true, 0) : run(triples, count, pass, many, false, 0);
+}
+
 uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
                            struct tutti_triples_many *many)
 {
     struct tutti_frame frame = enter(pass);
     many->made = 0;
-    uint32_t at = pass->one_by_one ? run(triples, count, pass, many, true) : run(triples, count, pass, many, false);
+    uint32_t at = run_all(triples, count, pass, many);
     tutti_modes_leave(&pass->watch, frame);
     return at;
 }

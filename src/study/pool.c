@@ -19,7 +19,7 @@ enum {
     WAIT_MS = 100,    /* how long we wait for news */
 };
 /* Short runs: each record that wakes us costs more than a run. We sleep so many seconds, and find many records then. */
-static const double NAP = 1e-3;
+static const double NAP = 2e-3;
 
 struct worker {
     bool here;               /* it has been started */

@@ -31,7 +31,7 @@ struct family {
 
 /* Sending a record costs more than a short run. So many seconds or bytes go by before what is there is sent. A worker that ends before that loses them, and
  * they are made again. */
-static const double SECONDS_PER_SEND = 0.5e-3;
+static const double SECONDS_PER_SEND = 2e-3;
 enum { BYTES_PER_SEND = 1 << 15 };
 
 /* ---- in the child ---- */

@@ -323,6 +323,46 @@ static void test_hops(void **state)
     end_ring(&hand);
 }
 
+/* One by itself, along points that have no exact numbers: step by step, and all at once. */
+static void run_alone(uint32_t v, unsigned long most, unsigned calls, struct ring *ring)
+{
+    _Atomic uint32_t heartbeat = 0;
+    struct tutti_grid grid;
+    double arrived = 0;
+    start_ring(ring);
+    tutti_grid_init(&grid, 0, 0.1, 9.97);
+    struct tutti_call_triple *triple = &ring->triples[v];
+    triple->from = &v;
+    triple->arrived = &arrived;
+    triple->quiet = 1000;
+    triple->heartbeat = 7;
+    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = ring->signals};
+    struct tutti_triples_many many = {.grid = &grid, .span = 10, .most = most};
+    for (unsigned i = 0; i < calls; i++) {
+        assert_int_equal(tutti_triples_run(triple, 1, &pass, &many), 1);
+        assert_int_equal(many.made, most < 100 ? 1 : 100);
+        assert_true(arrived == many.t && tutti_instance_time(ring->pairs[v].live.in) == many.t);
+        assert_true(many.t == (i == 99 || most > 1 ? 9.97 : (i + 1) * 0.1));
+    }
+    assert_int_equal(triple->quiet, 900);
+    assert_int_equal(heartbeat, 7);
+    assert_int_equal(tutti_triples_run(triple, 1, &pass, &many), 1);
+    assert_int_equal(many.made, 0);
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    for (uint32_t v = 0; v < VERSIONS; v++) {
+        struct ring single, whole;
+        run_alone(v, 1, 100, &single);
+        run_alone(v, 1000, 1, &whole);
+        assert_memory_equal(single.signals, whole.signals, sizeof single.signals);
+        end_ring(&single);
+        end_ring(&whole);
+    }
+}
+
 /* In the middle of a step, at a triple that has none of its own, or is not to be stepped. */
 static void test_stop_in_a_step(void **state)
 {
@@ -358,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_all_at_once),
         cmocka_unit_test(test_one_by_one),
         cmocka_unit_test(test_hops),
+        cmocka_unit_test(test_alone),
         cmocka_unit_test(test_stop_in_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
