@@ -81,16 +81,16 @@ static enum tutti_err open_result(struct tutti_result *result, const char *path,
     return index_names(result);
 }
 
-static enum tutti_err open_new(struct tutti_result **out, const char *path, const struct tutti_log *log, double *times,
-                               size_t known)
+/* `begun` says what is known of it; its times are taken. */
+static enum tutti_err open_new(struct tutti_result **out, const char *path, const struct tutti_log *log,
+                               const struct tutti_result *begun)
 {
     struct tutti_result *result = calloc(1, sizeof *result);
     if (!result) {
-        free(times);
+        free(begun->times);
         return tutti_fail_memory();
     }
-    result->times = times;
-    result->known = known;
+    *result = *begun;
     enum tutti_err err = open_result(result, path, log);
     if (err == TUTTI_OK)
         *out = result;
@@ -101,12 +101,19 @@ static enum tutti_err open_new(struct tutti_result **out, const char *path, cons
 
 enum tutti_err tutti_result_open(struct tutti_result **out, const char *path, const struct tutti_log *log)
 {
-    return open_new(out, path, log, NULL, 0);
+    return open_new(out, path, log, &(struct tutti_result){0});
 }
 
 enum tutti_err tutti_result_open_again(struct tutti_result **out, const char *path, double *times, size_t known)
 {
-    return open_new(out, path, NULL, times, known);
+    return open_new(out, path, NULL, &(struct tutti_result){.times = times, .known = known});
+}
+
+enum tutti_err tutti_result_open_names(struct tutti_result **out, const char *path)
+{
+    TRY(open_new(out, path, NULL, &(struct tutti_result){.names_only = true}));
+    (*out)->rows = 0;
+    return TUTTI_OK;
 }
 
 double *tutti_result_take_times(struct tutti_result *result)

@@ -19,6 +19,7 @@ struct tutti_result {
     size_t count;                            /* of variables, `time` not among them */
     double *times;                           /* on the heap; tutti_result_free releases it */
     size_t known;                            /* times that are there when it is opened (tutti_result_open_again) */
+    bool names_only;                         /* times are not wanted (tutti_result_open_names) */
     size_t rows;           /* finite times that do not descend; equal ones are both sides of an event */
     const char *time_unit; /* NULL: not known */
     struct tutti_arena arena;
@@ -46,6 +47,9 @@ struct tutti_result_format {
 /* As tutti_result_open, of a file whose first `known` times were these when it was open before; takes `times`, which is on the heap. */
 TUTTI_CHECKED enum tutti_err tutti_result_open_again(struct tutti_result **out, const char *path, double *times,
                                                      size_t known);
+/* As tutti_result_open, for names and what else describes variables: it has no rows, and takes as long as it would if the file had none, where
+ * the format allows that (HDF5). */
+TUTTI_CHECKED enum tutti_err tutti_result_open_names(struct tutti_result **out, const char *path);
 /* The times of a result that is closed next; the caller's. */
 double *tutti_result_take_times(struct tutti_result *result);
 

@@ -102,7 +102,7 @@ static enum tutti_err open_hdf5(struct tutti_result *result, const struct tutti_
     TRY(tutti_fail_context(tutti_hdf5_load(&hdf5->module), "cannot read %s", result->path));
     TRY(hdf5->module->open(&hdf5->reader, result->path, &hdf5->content));
     TRY(take_variables(result, hdf5));
-    return take_times(result, hdf5);
+    return result->names_only ? TUTTI_OK : take_times(result, hdf5);
 }
 
 static void close_hdf5(struct tutti_result *result)

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <tutti/result.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/number.h"
+#include "record/result.h"
 #include "tell/json.h"
 #include "web/process.h"
 #include "web/upstream.h"
@@ -264,7 +264,7 @@ static json_t *columns_json(const struct tutti_web_run *run)
     struct tutti_result *result = NULL;
     struct tutti_result_variable variable;
     char *path = run->folder ? tutti_web_run_file(run, "result.h5") : NULL;
-    if (path && access(path, F_OK) == 0 && tutti_result_open(&result, path, NULL) == TUTTI_OK)
+    if (path && access(path, F_OK) == 0 && tutti_result_open_names(&result, path) == TUTTI_OK)
         for (size_t i = 0; tutti_result_describe(result, i, &variable); i++)
             tutti_json_append(&list,
                               json_pack("{s:o, s:o, s:o, s:b}", "name", tutti_text_json(variable.name), "unit",

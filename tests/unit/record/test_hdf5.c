@@ -370,6 +370,24 @@ static void interrupted_runs_go_on(void **state)
     go_on(50, 4095, 9000, 4097);
 }
 
+/* Who wants to know what there is does not read a number of it. */
+static void names_without_times(void **state)
+{
+    (void)state;
+    struct rule rule = make_rule(3);
+    struct tutti_recorder *recorder = open_hdf5(scratch_path(&scratch, "names.h5"), rule.columns, rule.n);
+    struct tutti_result *result = NULL;
+    put_rule(recorder, &rule, 0, 5000);
+    assert_ok(hdf5->close(recorder));
+    assert_ok(tutti_result_open_names(&result, scratch_path(&scratch, "names.h5")));
+    assert_int_equal(tutti_result_count(result), 3);
+    assert_string_equal(result->variables[2].name, "unit.x[2]");
+    assert_int_equal(tutti_result_rows(result), 0);
+    assert_null(result->times);
+    tutti_result_free(result);
+    free_rule(&rule);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -379,6 +397,7 @@ int main(void)
         TEST(flushes_do_not_let_the_file_grow),
         TEST(a_file_that_grows_can_be_read),
         TEST(several_at_once),
+        TEST(names_without_times),
         TEST(files_that_end_too_early_are_refused),
         TEST(other_files_are_refused),
         TEST(interrupted_runs_go_on),
