@@ -63,14 +63,14 @@ function phasePath(plot: uPlot, series: number): uPlot.Series.Paths | null {
     return { stroke, fill: new Path2D(), clip: null, band: null, gaps: null, flags: 0 } as unknown as uPlot.Series.Paths;
 }
 
-/** Lines of one pixel are drawn twenty times as fast as wider ones: those of many curves are. */
+/** Lines of one pixel are drawn twenty times as fast as wider ones: those of many curves are, from pixel to pixel, where those of few are smooth. */
 const MANY = 12;
 const widthOf = (curves: number): number => (curves > MANY ? 1 / devicePixelRatio : 1.6);
 
 function seriesOf({ label, colour, dashed, held }: Curve, phase: boolean, width: number): uPlot.Series {
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     return {
-        label, stroke: colour, width, ...(dashed ? { dash: [6, 4] } : {}), points: { show: false },
+        label, stroke: colour, width, pxAlign: width > 1 ? 0 : 1, ...(dashed ? { dash: [6, 4] } : {}), points: { show: false },
         ...(phase ? { facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: phasePath } : held && stepped ? { paths: stepped } : {}),
     } as uPlot.Series;
 }

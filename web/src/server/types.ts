@@ -68,7 +68,7 @@ export interface GraphNode {
 export interface DependencyGraph {
     readonly nodes: readonly GraphNode[];
     readonly loops: readonly unknown[];
-    readonly order: readonly { readonly action: string; readonly unit: string; readonly nodes: readonly number[] }[];
+    readonly order: readonly { readonly action: string; /** undefined: of several, a loop is solved */ readonly unit?: string; readonly nodes: readonly number[] }[];
     readonly evaluations?: number;
     readonly evaluations_one_by_one?: number;
 }
@@ -84,12 +84,30 @@ export interface Stable {
     readonly radius: number | null;
 }
 
+/** Of one coupling: `largest` is the longest step up to which all are stable. */
+export interface StableAtStep extends Stable {
+    readonly largest: number | null;
+    readonly any_step: boolean;
+}
+
+/** Of each coupling, with inputs that are held, linear, quadratic. */
+export interface AnalysisAtStep {
+    readonly h: number;
+    readonly exact: number | null;
+    readonly why_not: string | null;
+    readonly jacobi?: readonly (StableAtStep | null)[];
+    readonly smooth?: readonly (StableAtStep | null)[];
+    readonly correct?: readonly (StableAtStep | null)[];
+    readonly seidel?: readonly (StableAtStep | null)[];
+    readonly relax?: readonly (StableAtStep | null)[];
+}
+
 export interface Analysis {
     readonly order: readonly { readonly do: string; readonly variables: readonly string[] }[];
     readonly loops: readonly unknown[];
     readonly rho: number | null;
     readonly stability: readonly Readonly<Record<string, Stable | string | null>>[];
-    readonly step: unknown;
+    readonly step: AnalysisAtStep | null;
     readonly choices: Readonly<Record<string, { readonly value: string; readonly reason: string } | boolean>>;
     readonly failure: string | null;
     readonly placement: null | {

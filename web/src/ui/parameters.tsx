@@ -37,7 +37,7 @@ export function Parameters({ element }: { element: Element }) {
                 <tbody>{shown.slice(0, MOST).map((connector) => <Row key={connector.name} connector={connector} value={element.parameters[connector.name] ?? null} set={set} />)}</tbody>
             </table>
             {shown.length > MOST && <p class="soft empty">and {shown.length - MOST} more: type into the filter</p>}
-            {all.length === 0 && <p class="soft empty">This unit has none.</p>}
+            {all.length === 0 && <p class="soft empty">{element.kind === "system" ? "This system has no parameters of its own." : "This unit has none."}</p>}
         </div>
     );
 }

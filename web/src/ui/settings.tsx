@@ -54,7 +54,7 @@ function Field({ id, option, value, change, between }: { id: string; option: Opt
                         <option value="">{option.default ? `${option.default} (default)` : "default"}</option>
                         {words.map((word) => <option key={word.word} value={word.word} title={word.help ?? ""}>{word.word}</option>)}
                     </select>)
-                : several ? <textarea id={input} rows={lines.length} value={lines.join("\n")} placeholder={option.argument ? `${option.argument}, one per line` : "one per line"}
+                : several ? <textarea id={input} rows={lines.length} value={lines.join("\n")} placeholder={kind === "STEP" ? `${option.argument}, or UNIT=${option.argument} in lines` : option.argument ? `${option.argument}, one per line` : "one per line"}
                     onChange={(event) => change(name, event.currentTarget.value.split("\n").map((line) => line.trim()).filter(Boolean).join(between))} />
                 : <input id={input} value={value} placeholder={option.default ?? option.argument ?? ""} inputMode={kind === "NUMBER" || kind === "TIME" ? "decimal" : "text"} onChange={set} />}
         </div>

@@ -6,7 +6,7 @@ import { askLayout } from "../layout/client";
 import type { Corner } from "../layout/layered";
 import { wirePath } from "../model/geometry";
 import { analyze } from "../server/calls";
-import type { Analysis, DependencyGraph, GraphNode, Stable } from "../server/types";
+import type { Analysis, AnalysisAtStep, DependencyGraph, GraphNode, Stable, StableAtStep } from "../server/types";
 import { looked, outgoing, present, reveal } from "../state/editor";
 import { commandOptions } from "../state/runs";
 import { serverInfo } from "../state/server";
@@ -100,7 +100,7 @@ function Order({ graph }: { graph: DependencyGraph | null }) {
     return (
         <section class="card"><h2>Order of evaluation</h2>
             {graph.evaluations !== undefined && <p class="soft">{graph.evaluations} evaluations of units{graph.evaluations_one_by_one !== undefined ? `, ${graph.evaluations_one_by_one} if taken one by one` : ""}</p>}
-            <ol class="order">{graph.order.slice(0, 200).map((step, index) => <li key={index}><span class={`tag ${step.action === "get" ? "output" : "input"}`}>{step.action}</span><b>{step.unit}</b> {step.nodes.map((node) => graph.nodes[node]?.variable ?? "").join(", ")}</li>)}</ol>
+            <ol class="order">{graph.order.slice(0, 200).map((step, index) => <li key={index}><span class={`tag ${step.action === "get" ? "output" : "input"}`}>{step.action}</span><b>{step.unit}</b> {step.nodes.map((index) => { const node = graph.nodes[index]; return node && (step.unit ? node.variable : nodeName(node)); }).join(", ")}</li>)}</ol>
         </section>
     );
 }
@@ -143,7 +143,7 @@ function analysisOptions(): Record<string, unknown> {
 const LABELS: readonly [string, string][] = [["jacobi", "jacobi"], ["seidel", "seidel"], ["correct", "jacobi, corrected"], ["smooth", "jacobi, smooth"]];
 
 function AnalysisResult({ analysis }: { analysis: Analysis }) {
-    const choices = Object.entries(analysis.choices).filter((entry): entry is [string, { value: string; reason: string }] => typeof entry[1] === "object");
+    const choices = Object.entries(analysis.choices).flatMap(([name, choice]) => (typeof choice === "object" ? [[name, choice] as const] : choice ? [[name, { value: "yes", reason: "" }] as const] : []));
     const cell = (value: Stable | string | null | undefined) => (!value || typeof value === "string" ? <td class="soft">–</td>
         : <td class={value.stable ? "good" : "error-text"}>{value.stable ? "stable" : "unstable"}{value.radius !== null && <span class="soft"> {number(value.radius, 3)}</span>}</td>);
     return (
@@ -160,20 +160,24 @@ function AnalysisResult({ analysis }: { analysis: Analysis }) {
     );
 }
 
-/** Stability at the step that is set: what the server says of it, by coupling. */
-function AtStep({ step }: { step: unknown }) {
-    if (typeof step !== "object" || step === null)
+const INPUTS = ["constant", "linear", "quadratic"] as const;
+
+/** Up to which step a coupling is stable. */
+const reach = ({ largest, any_step }: StableAtStep): string => (any_step ? "any step" : largest === null ? "no step" : `up to ${number(largest, 3)} s`);
+
+/** What errors are multiplied by in a step of the size that is set, by coupling; below 1 is stable. */
+function AtStep({ step }: { step: AnalysisAtStep | null }) {
+    if (!step)
         return <p class="soft">Set a step to see whether couplings are stable at it.</p>;
-    const rows: [string, string][] = [];
-    const visit = (prefix: string, value: unknown) => {
-        if (typeof value === "number")
-            rows.push([prefix, number(value, 4)]);
-        else if (typeof value === "boolean")
-            rows.push([prefix, value ? "yes" : "no"]);
-        else if (typeof value === "object" && value !== null)
-            for (const [name, inner] of Object.entries(value))
-                visit(prefix ? `${prefix}, ${name}` : name, inner);
-    };
-    visit("", step);
-    return <><h3>At this step <span class="soft">spectral radius: below 1 is stable</span></h3><dl class="facts">{rows.map(([name, value]) => <><dt>{name}</dt><dd class={Number(value) >= 1 && /radius|jacobi|seidel|constant|linear|quadratic/.test(name) ? "error-text" : ""}>{value}</dd></>)}</dl></>;
+    if (step.why_not)
+        return <p class="soft">At this step: {step.why_not}</p>;
+    const columns = [...LABELS, ["relax", "relax, newton"] as const].map(([id, name]) => ({ id, name, values: step[id as keyof AnalysisAtStep] as readonly (StableAtStep | null)[] | undefined })).filter(({ values }) => values);
+    return (
+        <><h3>At a step of {number(step.h)} s <span class="soft">errors are multiplied by this, those of the equations by {number(step.exact, 3)}</span></h3>
+            <table class="stability at-step"><thead><tr><th>Inputs</th>{columns.map(({ id, name }) => <th key={id}>{name}</th>)}</tr></thead>
+                <tbody>{INPUTS.map((inputs, index) => <tr key={inputs}><th scope="row">{inputs}</th>{columns.map(({ id, values }) => {
+                    const value = values?.[index];
+                    return value ? <td key={id} class={value.stable ? "good" : "error-text"}>{value.stable ? "stable" : "unstable"}<span class="soft"> {number(value.radius, 3)}</span><span class="soft"> {reach(value)}</span></td> : <td key={id} class="soft">–</td>;
+                })}</tr>)}</tbody></table></>
+    );
 }
