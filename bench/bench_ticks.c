@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a tick of a clock costs in a run on top of the FMU: the same FMI calls from a hand-written C loop are 1.0.
  *
- *     bench_ticks FMU3 [TICKS]
+ *     bench_ticks PI3 BEAT3 RESULT [TICKS]
  *
- * FMU3 is PI, whose clock ticks every 1/100 s, in Scheduled Execution: a partition is activated, and its two outputs are read. Nothing is
- * recorded. Runs alternate, the best of each counts. */
+ * PI3 is PI, whose clock ticks every 1/100 s, in Scheduled Execution: a partition is activated, and its two outputs are read. Nothing is
+ * recorded. Runs alternate, the best of each counts. Then, without a bound: the same with a row in RESULT at every tick; and two of BEAT3, in
+ * event mode, of which the first one's clock makes the second one's tick, with a value that goes along. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -70,6 +71,63 @@ static double by_hand(const struct tutti_fmu *fmu, const struct references *at, 
     return seconds;
 }
 
+/* CPU seconds of a run with these options. */
+static double seconds_of(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    double begin = now();
+    if (tutti_run(options, stats) != TUTTI_OK)
+        die(tutti_err_message());
+    return now() - begin;
+}
+
+/* As by_tutti, with rows. */
+static double recorded(const char *file, const char *result, long ticks)
+{
+    struct tutti_run_options options = {
+        .files = (const char *const[]){file},
+        .file_count = 1,
+        .interface = "se",
+        .has_stop = true,
+        .stop = ((double)ticks - 0.5) / 100,
+        .has_step = true,
+        .step = (double)ticks,
+        .output = result,
+    };
+    struct tutti_run_stats stats;
+    double seconds = seconds_of(&options, &stats);
+    tutti_run_stats_fini(&stats);
+    return seconds;
+}
+
+/* Each tick of the first is one of the second. */
+static double connected(const char *file, long ticks)
+{
+    const char *nothing = "none";
+    char first[1024], second[1024];
+    snprintf(first, sizeof first, "a=%s", file);
+    snprintf(second, sizeof second, "b=%s", file);
+    struct tutti_run_options options = {
+        .files = (const char *const[]){first, second},
+        .file_count = 2,
+        .connects = (const char *const[]){"a.out=b.triggered", "a.v=b.a"},
+        .connect_count = 2,
+        .sets = (const char *const[]){"a.modulo=1", "a.resolution=100", "b.counter=1000000000", "b.resolution=1"},
+        .set_count = 4,
+        .interface = "cs",
+        .coupling = "seidel",
+        .has_stop = true,
+        .stop = ((double)ticks - 0.5) / 100,
+        .has_step = true,
+        .step = (double)ticks,
+        .records = &nothing,
+        .record_count = 1,
+    };
+    struct tutti_run_stats stats;
+    double seconds = seconds_of(&options, &stats);
+    tutti_run_stats_fini(&stats);
+    return seconds;
+}
+
 /* CPU seconds of a whole run; set-up is taken off by the caller. */
 static double by_tutti(const char *file, long ticks)
 {
@@ -103,18 +161,21 @@ static double best(double a, double b)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        die("usage: bench_ticks FMU3 [TICKS]");
-    long ticks = argc > 2 ? atol(argv[2]) : 1000000;
+    if (argc < 4)
+        die("usage: bench_ticks PI3 BEAT3 RESULT [TICKS]");
+    long ticks = argc > 4 ? atol(argv[4]) : 1000000, some = ticks / 10;
     struct tutti_fmu *fmu;
     if (tutti_fmu_open(&fmu, argv[1], NULL) != TUTTI_OK || tutti_fmu_load(fmu, TUTTI_SE, NULL) != TUTTI_OK)
         die(tutti_err_message());
     const struct references at = {reference_of(fmu, "tick"), reference_of(fmu, "u"), reference_of(fmu, "count")};
-    double hand = 1e9, ours = 1e9, set_up = 1e9;
+    double hand = 1e9, ours = 1e9, set_up = 1e9, rows = 1e9, pairs = 1e9, pair = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
         hand = best(hand, by_hand(fmu, &at, ticks));
         ours = best(ours, by_tutti(argv[1], ticks));
         set_up = best(set_up, by_tutti(argv[1], 1));
+        rows = best(rows, recorded(argv[1], argv[3], some));
+        pairs = best(pairs, connected(argv[2], some));
+        pair = best(pair, connected(argv[2], 1));
     }
     tutti_fmu_free(fmu);
     ours -= set_up;
@@ -122,5 +183,9 @@ int main(int argc, char **argv)
            "(at most "
            "1.5)\n",
            1e9 * hand / (double)ticks, 1e9 * ours / (double)ticks, ours / hand);
+    printf("ticks       FMI 3.0  a partition, recorded                            tutti %7.1f ns/tick\n",
+           1e9 * (rows - set_up) / (double)some);
+    printf("ticks       FMI 3.0  two clocks, connected, CS                         tutti %7.1f ns/pair\n",
+           1e9 * (pairs - pair) / (double)some);
     return ours / hand <= 1.5 ? 0 : 1;
 }

@@ -249,7 +249,7 @@ static void time_exchange(struct tutti_unit_counts *counts, double set, double g
     counts->exchanges_timed = counts->do_steps;
 }
 
-enum tutti_err tutti_member_begin(struct tutti_rank *rank, struct tutti_member *member, double target)
+static enum tutti_err begin(struct tutti_rank *rank, struct tutti_member *member, double target)
 {
     struct tutti_unit *unit = member->unit;
     bool plain = !member->inputs && !member->wires->halves && !unit->notes_last;
@@ -265,7 +265,7 @@ enum tutti_err tutti_member_begin(struct tutti_rank *rank, struct tutti_member *
     return tutti_fail_about(err, unit->name, NULL, member->now.t);
 }
 
-enum tutti_err tutti_member_await(struct tutti_member *member)
+static enum tutti_err await(struct tutti_member *member)
 {
     struct tutti_unit *unit = member->unit;
     if (!member->pending)
@@ -273,6 +273,25 @@ enum tutti_err tutti_member_await(struct tutti_member *member)
     member->pending = false;
     return tutti_fail_about(unit->kind->end_step(unit, member->now.t, member->made_h, &member->made), unit->name, NULL,
                             member->now.t);
+}
+
+enum tutti_err tutti_member_overlap(struct tutti_rank *rank, const uint32_t *components, uint32_t count, double target)
+{
+    struct tutti_failure failure = {.err = TUTTI_OK};
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < count; i++) {
+            struct tutti_member *member = components ? &rank->members[components[i]] : rank->own[i];
+            enum tutti_err err = TUTTI_OK;
+            if (!tutti_rank_owns(rank, member->component))
+                continue;
+            if (pass == 1)
+                err = await(member);
+            else if (!failure.err && tutti_member_due(rank, member, target))
+                err = begin(rank, member, target);
+            if (err && !failure.err)
+                tutti_failure_keep(&failure, err);
+        }
+    return tutti_failure_return(&failure);
 }
 
 enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_step_rules *rules,

@@ -15,7 +15,7 @@ struct tutti_step_rules {
         *second; /* per gathered input: what it is in the second half of steps that are made in two (staging.h) */
 };
 
-/* Hands the staged inputs to the unit, unless its step was begun (tutti_member_begin) and awaited, steps it to `target` and reads its outputs. A unit that comes back on the way (an
+/* Hands the staged inputs to the unit, unless its step was begun (tutti_member_overlap) and awaited, steps it to `target` and reads its outputs. A unit that comes back on the way (an
  * event, a discarded step) crosses the event and goes on, unless the rules say that the step ends there; only where it is
  * alone may it stay there. */
 TUTTI_CHECKED enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_step_rules *rules,
@@ -25,11 +25,11 @@ TUTTI_CHECKED enum tutti_err tutti_member_step(struct tutti_rank *rank, const st
 TUTTI_CHECKED enum tutti_err tutti_member_finish(struct tutti_rank *rank, const struct tutti_step_rules *rules,
                                                  struct tutti_member *member, double target,
                                                  const struct tutti_step *made, struct tutti_outcome *outcome);
-/* A member that overlaps and has nothing on its way to `target` gets its inputs and begins its do-step; the FMU may compute on when this comes
- * back. All others are left alone. */
-TUTTI_CHECKED enum tutti_err tutti_member_begin(struct tutti_rank *rank, struct tutti_member *member, double target);
-/* Waits for one that was begun, whatever became of others. */
-TUTTI_CHECKED enum tutti_err tutti_member_await(struct tutti_member *member);
+/* Own members, of these components (NULL: all own ones, `count` of them), that overlap and have nothing on their way to `target` get their
+ * inputs and begin their do-steps, all of them; then they are waited for, also if one fails. tutti_member_step has the rest. The others are
+ * left alone. */
+TUTTI_CHECKED enum tutti_err tutti_member_overlap(struct tutti_rank *rank, const uint32_t *components, uint32_t count,
+                                                  double target);
 /* An own unit goes back to where the last own step of its solver began, in a step that was made while unit->notes_last was set: from there
  * tutti_member_step repeats it. */
 TUTTI_CHECKED enum tutti_err tutti_member_back_to_last(const struct tutti_rank *rank, struct tutti_member *member);

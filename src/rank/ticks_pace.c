@@ -254,6 +254,20 @@ static enum tutti_err open_tasks(struct tutti_rank *rank)
                : TUTTI_OK;
 }
 
+/* A partition that is interrupted cannot be taken back. */
+static void tell_repeating(const struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tutti_ticking_unit *unit = &rank->ticks->units[rank->own[m]->component];
+        if (!tutti_ticking_is_scheduled(unit) || !may_interrupt(unit))
+            continue;
+        tutti_log_insist(rank->unit_log, TUTTI_LOG_WARNING, unit->member->unit->name,
+                         "its partitions do not interrupt each other, but come one after the other: steps may be "
+                         "repeated here, or a program makes them; --coupling jacobi or seidel with --control fixed "
+                         "repeat none");
+    }
+}
+
 enum tutti_err tutti_ticks_start_clock(struct tutti_rank *rank, double begin, bool preempts)
 {
     if (!rank->ticks || !rank->job->options.has_realtime)
@@ -261,8 +275,10 @@ enum tutti_err tutti_ticks_start_clock(struct tutti_rank *rank, double begin, bo
     struct tutti_ticks_pace *pace = &rank->ticks->pace;
     *pace = (struct tutti_ticks_pace){
         .on = true, .begin = begin, .from = rank->t, .rate = rank->job->options.realtime, .next_point = INFINITY};
-    if (!preempts)
+    if (!preempts) {
+        tell_repeating(rank);
         return TUTTI_OK;
+    }
     enum tutti_err err = open_tasks(rank);
     if (err != TUTTI_ERR_UNSUPPORTED && err != TUTTI_ERR_LIMIT)
         return err;

@@ -367,6 +367,16 @@ class Refused(FabricTest):
             self.refused(CLOCKS, "--clock", given, words=("--clock", word))
         self.refused(CLOCKS, "--clock", "told=1", "--clock", "told=2", words=("already",))
 
+    def test_intervals_that_cannot_be_represented(self):
+        """As a fraction of 64-bit numbers; and as a step of time, which doubles of that size do not resolve."""
+        for given in ("1e-300", "1e300", "1/36893488147419103232", "nan", "inf"):
+            self.refused(CLOCKS, "--clock", f"told={given}", words=("--clock", "above 0, nor a fraction of two 64-bit numbers"))
+        tiny = self.altered(CLOCKS, ('intervalDecimal="0.1"', 'intervalDecimal="1e-300"'))
+        self.refused(tiny, words=("'decimal'", "1e-300", "no fraction of two 64-bit numbers"))
+        for given, start, stop in (("1/18446744073709551615", "1", "1.5"), ("1e-9", "1e9", "1000000001")):
+            self.refused(CLOCKS, "--clock", f"told={given}", "--start", start, "--stop", stop, "--step", "0.1",
+                         words=("the interval of the clock 'told'", f"cannot be told from 0 at t = {float(start):.0f}: time does not go on"))
+
     def test_ticks_without_end(self):
         beat = test_fmu("Beat", "3")
         self.refused(f"a={beat}", f"b={beat}", "--connect", "a.out=b.triggered", "--connect", "b.out=a.triggered", "--set", "a.modulo=1",

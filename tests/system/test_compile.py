@@ -410,6 +410,11 @@ class Endless(CommandTest):
                 with open(self.path("stats.json"), encoding="utf-8") as file:
                     self.assertRegex(json.load(file)["error"], where)
         self.refused(*run, "--processes", "2", status=1, says=["a.*0\\.3", "--timeout"])
+        where = where.split(" at t")[0]  # on a clock, and on threads of its own where the system permits
+        for pace in ("1", "100"):
+            outcome = self.tutti(*run, "--realtime", pace, "-o", "kept.csv", status=1)
+            self.assertRegex(outcome.err, "not come back for 1 s")
+            self.assertRegex(outcome.err, where)
 
     def test_a_slow_run_is_no_hang(self):
         """Many calls that take less each; a wait for the clock."""

@@ -94,6 +94,7 @@ class Mpi(CommandTest):
                 (("--no-such-option",), 2, "unknown option"),
                 (("--set", "A.nothing=1"), 2, "no variable"),
                 (("--threads", "2"), 2, "choose one"),
+                (("--timeout", "1"), 2, "--timeout has no effect here"),
                 (("--place", "A=7"), 2, "A=7"),
                 (("-o", "missing/result.csv"), 1, "missing"),
                 (("-o", "/dev/full"), 1, "/dev/full")):

@@ -127,6 +127,17 @@ class Overlap(CommandTest):
         result = self.result()
         self.assertEqual([result[f"{name}.x"][-1] for name in "abc"], x)
 
+    def test_units_that_do_not_wait_for_each_other(self):
+        """Gauss-Seidel: two that follow a third."""
+        self.ran(f"d={kit_fmu('Dahlquist', '2')}", "b=slow.fmu", "c=slow.fmu", "--connect", "d.x=b.u", "--connect", "d.x=c.u", "--step", "0.125",
+                 "--coupling", "seidel", "--extrapolate", "0")
+        self.assertEqual(self.counts(), (0, 16, 2, 0))
+        result = self.result()
+        x = 1.0
+        for u in result["d.x"][1:]:
+            x += 0.125 * (u - x)
+        self.assertEqual([result["b.x"][-1], result["c.x"][-1]], [x, x])
+
     def test_one_that_fails(self):
         """The others are waited for before they are freed, and the one that failed is named."""
         units = [f"{name}=slow.fmu" for name in "ab"]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """--realtime: no point comes before it is due, late ones are counted, and a wait can be interrupted."""
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import time
 import unittest
 
-from command import CommandTest, kit_fmu
+from command import CommandTest, description, kit_fmu
 
 TRACKER = kit_fmu("Tracker", "2")
 SLOW = ("--interface", "me", "--solver", "euler", "--solver-step", "1e-8", "--stop", "0.01", "--step", "0.002")
@@ -120,6 +121,19 @@ class Partitions(CommandTest):
     def test_what_a_partition_does_wrong(self):
         self.refused("run", *PREEMPT, "--realtime", "1", "--set", "unlock_twice=1", status=1,
                      says=["unlocked a preemption that was not locked", "Preempt"])
+
+    def test_none_does_where_steps_are_repeated(self):
+        """A partition that was interrupted could not be taken back; it is told, and the result is that of simulated time."""
+        others = re.findall(r"<(?:CoSimulation|ModelExchange)\b[^>]*/>", description(PREEMPT[0]))
+        scheduled = self.altered(PREEMPT[0], *((element, "") for element in others))
+        system = (f"p={scheduled}", f"a={TRACKER}", f"b={TRACKER}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--set", "a.x=1", "--stop", "1",
+                  "--step", "0.1", "--control", "richardson", "--record", "p.*count", "--set", "p.patience=0.01")
+        self.tutti("run", *system, "-o", "plain.csv")
+        outcome = self.tutti("run", *system, "--realtime", "10", "-o", "paced.csv", "--stats", "stats.json")
+        self.assertEqual(self.result("paced.csv").rows, self.result("plain.csv").rows)
+        self.assertRegex(outcome.err, "p: its partitions do not interrupt each other.*steps may be repeated")
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["preemptions"], 0)
 
     def test_without_real_time_none_does(self):
         last, stats = self.ran()

@@ -18,28 +18,13 @@ static enum tutti_err stage(struct tutti_rank *rank)
     return TUTTI_OK;
 }
 
-/* FMUs that compute on threads of their own do so at the same time: all are begun, then all are waited for, also if one fails. */
-static enum tutti_err overlap(struct tutti_rank *rank, double target)
-{
-    struct tutti_failure failure = {.err = TUTTI_OK};
-    for (uint32_t m = 0; m < rank->own_count && !failure.err; m++)
-        if (tutti_member_due(rank, rank->own[m], target))
-            tutti_failure_keep(&failure, tutti_member_begin(rank, rank->own[m], target));
-    for (uint32_t m = 0; m < rank->own_count; m++) {
-        enum tutti_err err = tutti_member_await(rank->own[m]);
-        if (err && !failure.err)
-            tutti_failure_keep(&failure, err);
-    }
-    return tutti_failure_return(&failure);
-}
-
 static enum tutti_err step_units(struct tutti_master *master, double target, struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = master->rank;
     if (__builtin_expect(master->lane.members != NULL, 1))
         return tutti_lane_step(&master->lane, 0, master->lane.count, target, outcome);
     if (__builtin_expect(rank->overlaps, 0))
-        TRY(overlap(rank, target));
+        TRY(tutti_member_overlap(rank, NULL, rank->own_count, target));
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (tutti_member_due(rank, rank->own[m], target))
             TRY(tutti_member_step(rank, &master->rules, rank->own[m], target, outcome));

@@ -22,7 +22,10 @@ static enum tutti_err step_units(struct tutti_master *master, uint32_t wave, dou
     const struct tutti_sequence *sequence = &master->sequence;
     if (master->lane_first)
         return tutti_lane_step(&master->lane, master->lane_first[wave], master->lane_first[wave + 1], target, outcome);
-    for (uint32_t i = sequence->wave_first[wave]; i < sequence->wave_first[wave + 1]; i++)
+    uint32_t first = sequence->wave_first[wave], end = sequence->wave_first[wave + 1];
+    if (__builtin_expect(rank->overlaps, 0))
+        TRY(tutti_member_overlap(rank, sequence->components + first, end - first, target));
+    for (uint32_t i = first; i < end; i++)
         if (is_own(master, i) && tutti_member_due(rank, &rank->members[sequence->components[i]], target))
             TRY(tutti_member_step(rank, &master->rules, &rank->members[sequence->components[i]], target, outcome));
     return TUTTI_OK;

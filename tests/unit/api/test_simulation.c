@@ -177,6 +177,14 @@ static void test_advance_ends_early(void **state)
 
 /* ---- order of calls ---- */
 
+/* A program cannot be ended for a call that does not come back. */
+static void test_no_timeout_of_its_own(void **state)
+{
+    (void)state;
+    struct tutti_run_options options = {ONE(ball), TIMES(0.1, 1), .has_timeout = true, .timeout = 1};
+    assert_fails(tutti_run(&options, NULL), TUTTI_ERR_ARGUMENT, "has no effect here");
+}
+
 static void test_calls_before_start(void **state)
 {
     (void)state;
@@ -489,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_advance_by_rounded_times),
         cmocka_unit_test(test_advance_refuses),
         cmocka_unit_test(test_advance_ends_early),
+        cmocka_unit_test(test_no_timeout_of_its_own),
         cmocka_unit_test(test_calls_before_start),
         cmocka_unit_test(test_calls_after_finish),
         cmocka_unit_test(test_free_at_any_stage),
