@@ -156,6 +156,23 @@ class WhoIsLetIn(WebTest):
         self.refused_by(server, 403, "another origin", "GET", "/api/", Origin=f"http://127.0.0.1:{server.port}")
 
 
+class TheBrowser(WebTest):
+    def test_it_is_opened(self):
+        """By a file that leads to the page: other users see with which arguments a program is started, and the address has the token."""
+        os.mkdir(self.path("bin"))
+        opener = pathlib.Path(self.path("bin/xdg-open"))
+        opener.write_text(f"#!/bin/sh\necho \"$*\" >{self.path('asked')}.part\ncat \"$1\" >>{self.path('asked')}.part\nmv {self.path('asked')}.part {self.path('asked')}\n", encoding="utf-8")
+        opener.chmod(0o755)
+        process = self.start("web", self.path("car.ssp"), env={"PATH": f"{self.path('bin')}:{os.environ['PATH']}"})
+        self.addCleanup(lambda: (process.terminate(), process.wait(60)))
+        address = process.stdout.readline().decode().strip()
+        self.assertTrue(wait_until(lambda: os.path.exists(self.path("asked"))))
+        asked, page = pathlib.Path(self.path("asked")).read_text(encoding="utf-8").split("\n", 1)
+        self.assertNotIn(re.search(r"token=(\w+)", address)[1], asked)
+        self.assertIn(address, page)
+        self.assertEqual(os.stat(asked).st_mode & 0o077, 0)
+
+
 class Files(WebTest):
     OUTSIDE = ("../secret.ssp", "models/../../secret.ssp", "/etc/passwd", "//etc/passwd", "models//VanDerPol_fmi2.fmu", ".tutti/x", "models/.hidden.fmu", "link.fmu", "linked/x.fmu",
                "a\\b.fmu", "x\n.fmu", "models/", "..", "%2e%2e/secret.ssp", "x" * 5000 + ".fmu")

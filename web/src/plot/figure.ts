@@ -65,7 +65,7 @@ function phasePath(plot: uPlot, series: number): uPlot.Series.Paths | null {
 
 /** Lines of one pixel are drawn twenty times as fast as wider ones: those of many curves are, from pixel to pixel, where those of few are smooth. */
 const MANY = 12;
-const widthOf = (curves: number): number => (curves > MANY ? 1 / devicePixelRatio : 1.6);
+const widthOf = (curves: number): number => (curves > MANY ? 1 / devicePixelRatio : 1.6 * em());
 
 function seriesOf({ label, colour, dashed, held }: Curve, phase: boolean, width: number): uPlot.Series {
     const stepped = uPlot.paths.stepped?.({ align: 1 });
