@@ -95,9 +95,8 @@ static enum tutti_err bring_to_life(struct tutti_instance *in)
     enum tutti_err err = tutti_forked_look(in);
     if (in->options.forked || err != TUTTI_ERR_UNSUPPORTED)
         return err;
-    in->can &=
-        ~(uint32_t)
-            TUTTI_CAN_STATE; /* nothing was asked for: it lives there for its platform's sake, and cannot go back */
+    /* It lives there for its platform's sake. */
+    in->can &= ~(uint32_t)TUTTI_CAN_STATE;
     return TUTTI_OK;
 }
 
