@@ -564,6 +564,11 @@ enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const u
     return conclude_derivatives(in, TUTTI_CALL_GET_DIRECTIONAL, status);
 }
 
+bool tutti_instance_saves(const struct tutti_instance *in)
+{
+    return in->can & TUTTI_CAN_STATE;
+}
+
 bool tutti_instance_has_adjoint(const struct tutti_instance *in)
 {
     return (in->can & TUTTI_CAN_ADJOINT) && in->binding->get_adjoint;

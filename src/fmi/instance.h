@@ -118,6 +118,8 @@ TUTTI_CHECKED enum tutti_err tutti_instance_end_step(struct tutti_instance *inst
                                                      struct tutti_step *step);
 TUTTI_CHECKED enum tutti_err tutti_instance_activate(struct tutti_instance *instance, uint32_t reference, double t);
 
+/* Can it save states? One for another platform may turn out to have what a fork does not bring back. */
+bool tutti_instance_saves(const struct tutti_instance *instance);
 /* Saves into `saved`, reusing what it holds. */
 TUTTI_CHECKED enum tutti_err tutti_instance_save(struct tutti_instance *instance, struct tutti_saved *saved);
 TUTTI_CHECKED enum tutti_err tutti_instance_restore(struct tutti_instance *instance, const struct tutti_saved *saved);

@@ -128,6 +128,8 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
         tutti_unit_free(unit);
         return err;
     }
+    if (library->keeper && !tutti_instance_saves(unit->instance))
+        unit->can &= ~(uint32_t)TUTTI_CAN_STATE;
     *out = unit;
     return TUTTI_OK;
 }

@@ -104,6 +104,14 @@ class Narrow(CoupledTest):
         wide = self.altered(kit_fmu("VanDerPol", "2"), name="wide.fmu", rename=lambda entry: entry.replace("linux64", "linux32"))
         self.refused("run", wide, status=1, says=["wide.fmu", "another kind of machine"])
 
+    def test_one_with_a_thread_of_its_own(self):
+        """It does not come back by a fork, and runs as one that cannot go back."""
+        pair = f"a={kit_fmu('Faulty', '2')}", f"b={self.narrow('Faulty', '2', faults=True)}", *connect("a.x=b.u", "b.x=a.u"), "--stop", "1", "--step", "0.25"
+        env = {"KIT_FAULT": "thread Instantiate @b"}
+        self.assertEqual(self.run_(*pair, "--coupling", "jacobi", env=env).rows, self.run_(*pair, "--coupling", "jacobi").rows)
+        self.refused("run", *pair, "--coupling", "relax", status=1, says=["b", "back"], env=env)
+        self.refused("run", *pair, "--coupling", "jacobi", "--rollback", "fork", status=1, says=["b", "it has 2 threads"], env=env)
+
     def test_without_a_keeper(self):
         """The command alone, without its modules."""
         shutil.copy(TUTTI, self.path("alone"))
