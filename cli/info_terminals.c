@@ -47,8 +47,21 @@ void info_print_terminals(struct tutti_fmu *fmu, bool members)
     }
 }
 
+/* Each bus once, with what becomes of it. */
+static void print_buses(const struct tutti_desc *desc)
+{
+    const struct tutti_bus *last = NULL;
+    for (const struct tutti_bus *bus; (bus = tutti_desc_next_bus(desc, last)); last = bus) {
+        struct tutti_text text = {0};
+        tutti_text_printf(&text, "%s: %s", bus->name, bus->note);
+        info_line("bus", text.text);
+        info_release(&text);
+    }
+}
+
 void info_print_layers(struct tutti_fmu *fmu)
 {
+    print_buses(fmu->desc);
     struct tutti_arena arena = {0};
     struct tutti_layer layer;
     bool found = true;

@@ -52,6 +52,44 @@ static enum tutti_err keep(struct reading *reading, struct tutti_xml *xml, const
     return *out ? TUTTI_OK : tutti_fail_memory();
 }
 
+static const char TRAVELS[] = "its operations travel between units as they are; Tutti has no simulation of this bus";
+static const struct tutti_bus buses[] = {
+    {"can", "CAN", true, "the kit's CanBus simulates CAN and CAN FD; frames of CAN XL travel, and are not simulated"},
+    {"lin", "LIN", false, TRAVELS},
+    {"flexray", "FlexRay", false, TRAVELS},
+    {"ethernet", "Ethernet", false, TRAVELS},
+};
+static const size_t bus_count = sizeof buses / sizeof *buses;
+
+const struct tutti_bus *tutti_bus_of(const char *mime_type)
+{
+    static const char start[] = "application/org.fmi-standard.fmi-ls-bus.";
+    if (!mime_type || strncmp(mime_type, start, strlen(start)) != 0)
+        return NULL;
+    const char *word = mime_type + strlen(start);
+    size_t length = strcspn(word, "; ");
+    for (size_t i = 0; i < bus_count; i++)
+        if (strlen(buses[i].word) == length && strncmp(buses[i].word, word, length) == 0)
+            return &buses[i];
+    return NULL;
+}
+
+static bool uses(const struct tutti_desc *desc, const struct tutti_bus *bus)
+{
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].more && tutti_bus_of(desc->vars[v].more->mime_type) == bus)
+            return true;
+    return false;
+}
+
+const struct tutti_bus *tutti_desc_next_bus(const struct tutti_desc *desc, const struct tutti_bus *last)
+{
+    const struct tutti_bus *bus = last ? last + 1 : buses;
+    while (bus < buses + bus_count && !uses(desc, bus))
+        bus++;
+    return bus < buses + bus_count ? bus : NULL;
+}
+
 static const char *meaning_of(const char *name)
 {
     static const struct {

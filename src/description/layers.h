@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/findings.h"
 #include "base/reader.h"
+#include "description/desc.h"
 
 struct tutti_layer {
     const char *name, *version, *description; /* NULL: it does not say */
@@ -14,6 +15,19 @@ struct tutti_layer {
     const char
         *meaning; /* in a few words what a layered standard that Tutti knows is for; NULL: it is not known. Static */
 };
+
+/* A bus whose operations fmi-ls-bus defines (Network Abstraction, low cut). */
+struct tutti_bus {
+    const char *word; /* at the end of the media type */
+    const char *name; /* "CAN" */
+    bool simulated;   /* a bus simulation comes with Tutti */
+    const char *note; /* what travels, and what is not simulated */
+};
+/* The bus that a Binary variable of this media type (fmi-ls-bus 1.x, table of MIME types) belongs to; NULL: none. Static. */
+const struct tutti_bus *tutti_bus_of(const char *mime_type);
+
+/* The buses of a description's variables, each once, in an order of their own; after `last` (NULL: the first one). NULL: no more. */
+const struct tutti_bus *tutti_desc_next_bus(const struct tutti_desc *desc, const struct tutti_bus *last);
 
 /* Is this entry of an FMU's archive such a manifest? */
 bool tutti_layer_is_manifest(const char *entry);

@@ -306,12 +306,26 @@ static json_t *head_json(const struct tutti_fmu *fmu)
         fputs("]", out);                                                                                               \
     } while (0)
 
+static json_t *buses_json(const struct tutti_desc *desc)
+{
+    json_t *json = json_array();
+    const struct tutti_bus *last = NULL;
+    for (const struct tutti_bus *bus; (bus = tutti_desc_next_bus(desc, last)); last = bus) {
+        json_t *item = json_object();
+        tutti_info_add_text(&item, "bus", bus->name);
+        tutti_json_set(&item, "simulated", json_boolean(bus->simulated));
+        tutti_json_append(&json, item);
+    }
+    return json;
+}
+
 /* An FMU whose file of terminals cannot be read is told without them; `tutti check` says why. */
 static json_t *extras_json(struct tutti_fmu *fmu, const struct tutti_terminals **terminals)
 {
     json_t *json = json_object();
     enum tutti_err err = tutti_fmu_terminals(fmu, NULL, terminals);
     tutti_json_set(&json, "layeredStandards", tutti_info_layers(fmu));
+    tutti_json_set(&json, "buses", buses_json(fmu->desc));
     if (err == TUTTI_ERR_MEMORY)
         tutti_json_set(&json, "icon", NULL);
     else if (*terminals)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """CAN between units (fmi-ls-bus): operations that this test packs itself, what the bus simulation makes of them, and when."""
 import csv
+import json
+import re
 import struct
 import unittest
 
@@ -150,6 +152,20 @@ class Can(CommandTest):
             self.tutti("run", *units, *ranks, "--resume", "half.ckpt", "-o", "again.csv")
             with open(self.path("again.csv"), "rb") as again, open(self.path("plain.csv"), "rb") as plain:
                 self.assertEqual(again.read(), plain.read())
+
+    def test_info_names_the_bus(self):
+        """And says what is not simulated."""
+        for word, name, simulated in (("can", "CAN", True), ("lin", "LIN", False), ("flexray", "FlexRay", False), ("ethernet", "Ethernet", False)):
+            fmu = self.altered(PROBE, *[("fmi-ls-bus.can; version", f"fmi-ls-bus.{word}; version")] * 2)
+            self.assertEqual(json.loads(self.tutti("info", "--json", fmu).out)["buses"], [{"bus": name, "simulated": simulated}])
+            told = re.search(r"(?m)^bus +(.*)$", self.tutti("info", fmu).out).group(1)
+            self.assertRegex(told, f"^{name}: .*(?:CAN XL travel, and are not simulated|Tutti has no simulation of this bus)")
+        self.assertEqual(json.loads(self.tutti("info", "--json", kit_fmu("Tracker", "3")).out)["buses"], [])
+        # Operations of a bus that is not simulated travel all the same.
+        lin = self.altered(PROBE, *[("fmi-ls-bus.can; version", "fmi-ls-bus.lin; version")] * 2)
+        self.tutti("run", f"a={lin}", f"b={lin}", "--connect", "a.CAN=b.CAN", "--set", f"a.first={frame(9, b'x').hex()}", "--stop", "0.01", "-o", "lin.csv")
+        with open(self.path("lin.csv"), encoding="utf-8") as file:
+            self.assertEqual(bytes.fromhex(list(csv.DictReader(file))[-1]["b.got"]), frame(9, b"x"))
 
     def test_other_buses_do_not_fit(self):
         text = 'fmi-ls-bus.can; version'
