@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "pack/dependencies.h"
+#include "pack/naming.h"
 #include "pack/states.h"
 #include "ssp/tree.h"
 
@@ -476,7 +477,10 @@ static enum tutti_err write_all(struct writer *writer)
     tutti_text_printf(&tool, "Tutti %s", tutti_version());
     set(writer, root, "generationTool", tool.failed ? NULL : tool.text);
     tutti_text_fini(&tool);
-    set(writer, root, "variableNamingConvention", "structured");
+    bool structured = true;
+    for (size_t i = 0; i < description->exposed->count; i++)
+        structured = structured && tutti_name_is_structured(description->exposed->items[i].row.name);
+    set(writer, root, "variableNamingConvention", structured ? "structured" : "flat");
     if (!newer)
         set_count(writer, root, "numberOfEventIndicators", description->exposed->indicators);
     TRY(put_interfaces(writer, root));

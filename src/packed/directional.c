@@ -135,9 +135,10 @@ static enum where find_place(const struct tutti_packed *packed, const struct tut
     return where != INPUT || find_column(own, *place, place) ? where : NOWHERE;
 }
 
-static double factor_of(const struct tutti_packed_end *end)
+static double factor_of(const struct tutti_packed *packed, const struct tutti_packed_end *end)
 {
-    return end->conversion && end->conversion->linear ? end->conversion->factor : 1;
+    const struct tutti_conversion *conversion = tutti_packed_conversion(packed, end);
+    return conversion && conversion->linear ? conversion->factor : 1;
 }
 
 static enum tutti_err refuse(const struct tutti_packed *packed, uint32_t reference, bool known)
@@ -174,7 +175,7 @@ static enum tutti_err plant(struct tutti_packed *packed, const struct tutti_dire
             if (where == NOWHERE)
                 return refuse(packed, reference, true);
             for (size_t n = 0; n < variable->size; n++)
-                add_seed(own, where, place + n, factor_of(&variable->ends[e]) * seed[n]);
+                add_seed(own, where, place + n, factor_of(packed, &variable->ends[e]) * seed[n]);
         }
         seed += variable->size;
     }
@@ -203,7 +204,7 @@ static enum tutti_err harvest(struct tutti_packed *packed, const struct tutti_di
         if (where == NOWHERE)
             return refuse(packed, reference, false);
         for (size_t n = 0; n < variable->size; n++)
-            *product++ = factor_of(&variable->ends[0]) * from[place + n];
+            *product++ = factor_of(packed, &variable->ends[0]) * from[place + n];
     }
     return TUTTI_OK;
 }

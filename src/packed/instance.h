@@ -31,6 +31,9 @@ TUTTI_CHECKED enum tutti_err tutti_packed_set(struct tutti_packed *packed, uint3
                                               const void *values);
 /* How many there are; 1 for a reference that is none. */
 size_t tutti_packed_size(const struct tutti_packed *packed, uint32_t reference);
+/* What lies between a packed variable and the unit's; NULL: nothing. By the connection: the system is another one after each start with other values. */
+const struct tutti_conversion *tutti_packed_conversion(const struct tutti_packed *packed,
+                                                       const struct tutti_packed_end *end);
 /* Room for what is given (PK1); and its release. */
 TUTTI_CHECKED enum tutti_err tutti_packed_make_room(struct tutti_packed *packed);
 void tutti_packed_release_room(struct tutti_packed *packed);

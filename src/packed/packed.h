@@ -18,9 +18,9 @@
 /* A variable of a unit that a packed variable stands for. */
 struct tutti_packed_end {
     uint32_t component, variable;
-    struct tutti_indices element;              /* of an array; count 0: all of it */
-    const struct tutti_conversion *conversion; /* NULL: none */
-    struct tutti_pending_set *set;             /* NULL: not needed yet */
+    struct tutti_indices element; /* of an array; count 0: all of it */
+    uint32_t connection;          /* by which the packed variable is connected; TUTTI_NONE: it is the variable itself */
+    struct tutti_pending_set *set; /* NULL: not needed yet */
 };
 
 struct tutti_packed_variable {

@@ -16,6 +16,12 @@ static const struct tutti_var *var_of(const struct tutti_packed *packed, const s
     return &system_of(packed)->components[end->component].fmu->desc->vars[end->variable];
 }
 
+const struct tutti_conversion *tutti_packed_conversion(const struct tutti_packed *packed,
+                                                       const struct tutti_packed_end *end)
+{
+    return end->connection == TUTTI_NONE ? NULL : system_of(packed)->connections[end->connection].conversion;
+}
+
 /* ---- what a variable stands for ---- */
 
 static uint32_t find_port(const struct tutti_port *ports, uint32_t count, const char *name)
@@ -41,10 +47,8 @@ static enum tutti_err bind_port(struct tutti_packed *packed, struct tutti_packed
         const struct tutti_end *own = output ? &connection->to : &connection->from;
         const struct tutti_end *other = output ? &connection->from : &connection->to;
         if (own->component == TUTTI_NONE && own->variable == port && other->component != TUTTI_NONE)
-            variable->ends[variable->end_count++] = (struct tutti_packed_end){.component = other->component,
-                                                                              .variable = other->variable,
-                                                                              .element = other->element,
-                                                                              .conversion = connection->conversion};
+            variable->ends[variable->end_count++] = (struct tutti_packed_end){
+                .component = other->component, .variable = other->variable, .element = other->element, .connection = i};
     }
     return variable->end_count > 0 ? TUTTI_OK
                                    : tutti_fail(TUTTI_ERR_FORMAT, "%s: nothing is connected to '%s' any more",
@@ -60,6 +64,7 @@ static enum tutti_err bind_variable(struct tutti_packed *packed, struct tutti_pa
     if (!variable->ends)
         return tutti_fail_memory();
     variable->end_count = 1;
+    variable->ends[0].connection = TUTTI_NONE;
     return tutti_system_find(system_of(packed), variable->row->target, "packed", &variable->ends[0].component,
                              &variable->ends[0].variable, &variable->ends[0].element);
 }
@@ -83,7 +88,8 @@ static enum tutti_err group(struct tutti_packed *packed)
         }
         variable->unit = of[component] - 1;
         variable->slot = packed->units[of[component] - 1].count++;
-        variable->plain = !variable->ends[0].conversion && !var_of(packed, &variable->ends[0])->negated;
+        variable->plain = !tutti_packed_conversion(packed, &variable->ends[0]) &&
+                          !var_of(packed, &variable->ends[0])->negated;
     }
     for (size_t u = 0; u < packed->unit_count; u++) {
         packed->units[u].variables =
@@ -200,16 +206,17 @@ static enum tutti_err show(const struct tutti_packed *packed, const struct tutti
     const struct tutti_packed_end *end = &variable->ends[0];
     const struct tutti_var *var = var_of(packed, end);
     size_t size = tutti_type_size((enum tutti_type)var->type);
+    const struct tutti_conversion *conversion = tutti_packed_conversion(packed, end);
     union tutti_packed_value raw = {0};
     memcpy(&raw, variable->source + n * size, size);
     if (var->negated)
         tutti_type_negate((enum tutti_type)var->type, &raw);
     *shown = raw;
-    if (!end->conversion)
+    if (!conversion)
         return TUTTI_OK;
     if (variable->row->role == TUTTI_PACKED_OUTPUT)
-        return tutti_convert(end->conversion, &raw, shown, 1);
-    *shown = tutti_packed_before(end->conversion, raw);
+        return tutti_convert(conversion, &raw, shown, 1);
+    *shown = tutti_packed_before(conversion, raw);
     if (variable->given)
         memcpy(shown, (const char *)variable->values + n * tutti_type_size(variable->row->type),
                tutti_type_size(variable->row->type));
@@ -306,8 +313,8 @@ static enum tutti_err convert(const struct tutti_packed *packed, const struct tu
     const char *value = (const char *)variable->values + n * size;
     *out = (union tutti_packed_value){0};
     memcpy(out, value, size);
-    if (end->conversion)
-        TRY(tutti_convert(end->conversion, value, out, 1));
+    if (tutti_packed_conversion(packed, end))
+        TRY(tutti_convert(tutti_packed_conversion(packed, end), value, out, 1));
     if (var_of(packed, end)->negated)
         tutti_type_negate((enum tutti_type)var_of(packed, end)->type, out);
     return TUTTI_OK;
