@@ -132,9 +132,8 @@ static double announced_by(struct tutti_rank *rank, struct tutti_member *member)
     return earlier_event(event, member->now.next_event, rank->span);
 }
 
-/* The earliest of all units, of whatever rank: all of them in their order, since times that mean the same point are not
- * compared to the bit. */
-static enum tutti_err find_event(struct tutti_loop *loop, double *event)
+/* All of them in their order, since times that mean the same point are not compared to the bit. */
+enum tutti_err tutti_loop_find_event(struct tutti_loop *loop, double *event)
 {
     struct tutti_rank *rank = loop->master->rank;
     *event = INFINITY;
@@ -181,7 +180,7 @@ static enum tutti_err find_target_once(struct tutti_loop *loop, double *next, bo
         target = earlier(target, rank->job->visit_at, rank->span);
     if (loop->steered)
         target = earlier(target, loop->halt_at, rank->span);
-    TRY(find_event(loop, &event));
+    TRY(tutti_loop_find_event(loop, &event));
     struct tutti_learned *learned = &master->memory.learned;
     if (tutti_time_same(learned->announced, rank->t, rank->span))
         learned->bent_at = rank->t;

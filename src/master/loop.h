@@ -78,6 +78,8 @@ bool tutti_loop_hop(struct tutti_loop *loop);
 /* Steps towards t, a communication point, as a run makes them that has nothing to do between steps. *ran: some were made; else, or where t is
  * not reached, the next step is one of tutti_loop_run's. */
 TUTTI_CHECKED enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran);
+/* The earliest time that a unit, of whatever rank, its inputs or its clocks announce for an event; INFINITY: none does. */
+TUTTI_CHECKED enum tutti_err tutti_loop_find_event(struct tutti_loop *loop, double *event);
 /* Crosses the events that were left, if any, and those of units for which member->now.event is set, at the rank's time. */
 TUTTI_CHECKED enum tutti_err tutti_loop_cross(struct tutti_loop *loop);
 /* From where the rank is to the end; where the loop is steered, one macro step of it. */

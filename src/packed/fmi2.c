@@ -132,8 +132,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 fmi2Status fmi2Terminate(fmi2Component c)
 {
     struct own *own = c;
-    own->outside.packed->stage = TUTTI_PACKED_ENDED;
-    return fmi2OK;
+    return conclude(own, tutti_packed_end(own->outside.packed));
 }
 
 fmi2Status fmi2Reset(fmi2Component c)

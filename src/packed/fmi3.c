@@ -149,8 +149,7 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
 fmi3Status fmi3Terminate(fmi3Instance c)
 {
     struct own *own = c;
-    own->outside.packed->stage = TUTTI_PACKED_ENDED;
-    return fmi3OK;
+    return conclude(own, tutti_packed_end(own->outside.packed));
 }
 
 fmi3Status fmi3Reset(fmi3Instance c)
@@ -168,7 +167,7 @@ fmi3Status fmi3EnterEventMode(fmi3Instance c)
     struct tutti_packed *packed = own->outside.packed;
     if (packed->exchange)
         return conclude(own, tutti_outside_enter_event(&own->outside, "fmi3EnterEventMode"));
-    if (!own->event_mode_used || packed->in_event_mode)
+    if (!own->event_mode_used || packed->in_event_mode || packed->stage != TUTTI_PACKED_RUNNING)
         return refuse(own, "fmi3EnterEventMode, in this state");
     packed->in_event_mode = true;
     return fmi3OK;
@@ -182,8 +181,7 @@ static enum tutti_err cross(struct tutti_packed *packed, struct tutti_equations_
                           packed->name);
     TRY(tutti_packed_cross(packed));
     update->terminate = packed->simulation->execution.rank.ended;
-    update->next_event = tutti_packed_next_event(packed);
-    return TUTTI_OK;
+    return tutti_packed_next_event(packed, &update->next_event);
 }
 
 fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *again, fmi3Boolean *terminate,

@@ -164,6 +164,12 @@ static enum tutti_err check_step(const struct tutti_packed *packed, double t, do
                           packed->name, NUMBER(t), NUMBER(rank->t));
     if (!(h > 0) || !isfinite(t + h))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s is not possible", packed->name, NUMBER(h));
+    if (packed->has_stop && !tutti_time_reached(packed->stop, t + h, rank->span))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step to t = %s leads past the stop time that was named, %s",
+                          packed->name, NUMBER(t + h), NUMBER(packed->stop));
+    if (h / rank->times.step > 0x1p53)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s would be more than 2^53 of the system's steps of %s",
+                          packed->name, NUMBER(h), NUMBER(rank->times.step));
     return TUTTI_OK;
 }
 
@@ -308,13 +314,20 @@ enum tutti_err tutti_packed_cross(struct tutti_packed *packed)
     return any ? tutti_loop_cross(loop) : TUTTI_OK;
 }
 
-double tutti_packed_next_event(const struct tutti_packed *packed)
+enum tutti_err tutti_packed_next_event(struct tutti_packed *packed, double *event)
 {
-    const struct tutti_rank *rank = &packed->simulation->execution.rank;
-    double next = INFINITY;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        next = fmin(next, rank->own[m]->now.next_event);
-    return next;
+    TRY(tutti_loop_find_event(&packed->simulation->execution.loop, event));
+    if (!(*event > packed->simulation->execution.rank.t))
+        *event = INFINITY;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_packed_end(struct tutti_packed *packed)
+{
+    struct tutti_execution *execution = packed->simulation ? &packed->simulation->execution : NULL;
+    bool ran = packed->stage == TUTTI_PACKED_RUNNING && !packed->exchange;
+    packed->stage = TUTTI_PACKED_ENDED;
+    return ran ? tutti_growth_tell(&execution->loop.growth, &execution->rank) : TUTTI_OK;
 }
 
 void tutti_packed_reset(struct tutti_packed *packed)

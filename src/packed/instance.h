@@ -19,8 +19,10 @@ TUTTI_CHECKED enum tutti_err tutti_packed_step(struct tutti_packed *packed, doub
                                                struct tutti_packed_step *step);
 /* Crosses the event that the last step left, and what was set since then as an event, now. */
 TUTTI_CHECKED enum tutti_err tutti_packed_cross(struct tutti_packed *packed);
-/* The time that units announce for their next event; INFINITY: none. */
-double tutti_packed_next_event(const struct tutti_packed *packed);
+/* The time that units and their clocks announce for their next event; INFINITY: none. */
+TUTTI_CHECKED enum tutti_err tutti_packed_next_event(struct tutti_packed *packed, double *event);
+/* The importer makes no more steps: a warning of signals that exploded comes now. Values can be read. */
+TUTTI_CHECKED enum tutti_err tutti_packed_end(struct tutti_packed *packed);
 void tutti_packed_reset(struct tutti_packed *packed);
 
 /* Values (values.c). The variables have value references from 1 on. All values of a variable, laid out as description/type.h says; texts are good until

@@ -8,7 +8,7 @@
 static void say(const struct tutti_outside *outside, enum tutti_outside_status status, const char *category,
                 const char *text)
 {
-    if (outside->logging || status > TUTTI_OUTSIDE_WARNING)
+    if (outside->logging || status >= TUTTI_OUTSIDE_WARNING)
         outside->tell(outside, status, category, text);
 }
 
@@ -97,8 +97,7 @@ enum tutti_outside_status tutti_outside_conclude(const struct tutti_outside *out
     if (!err)
         return TUTTI_OUTSIDE_OK;
     if (err == TUTTI_ERR_DISCARD) {
-        if (outside->logging)
-            outside->tell(outside, TUTTI_OUTSIDE_DISCARD, "logStatusDiscard", tutti_err_message());
+        say(outside, TUTTI_OUTSIDE_DISCARD, "logStatusDiscard", tutti_err_message());
         return TUTTI_OUTSIDE_DISCARD;
     }
     say(outside, TUTTI_OUTSIDE_ERROR, "logStatusError", tutti_err_message());

@@ -18,7 +18,7 @@ enum tutti_outside_status {
 struct tutti_outside {
     struct tutti_packed *packed;
     char *name;
-    bool logging; /* the importer wants to hear of more than errors */
+    bool logging; /* the importer wants to hear of more than warnings and errors */
     /* Hands a message to the importer. */
     void (*tell)(const struct tutti_outside *outside, enum tutti_outside_status status, const char *category,
                  const char *text);

@@ -13,7 +13,8 @@ import unittest
 import xml.etree.ElementTree as ET
 import zipfile
 
-from command import FMUS, ME_VERSIONS, ROOT, SANITIZED, CommandTest, description, kit_fmu
+from command import FMUS, ME_VERSIONS, ROOT, SANITIZED, SOLVERS, CommandTest, description, kit_fmu
+from ssp import SCHEMAS, component, ssd
 from systems import connect
 
 PAIR = (f"a={kit_fmu('ChainMass', '2')}", f"b={kit_fmu('ChainMass', '3')}", *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"))
@@ -116,6 +117,36 @@ class Systems(PackTest):
             times = [row.split(",")[0] for row in plain]
             self.assertGreaterEqual(len([t for t in times if times.count(t) == 2]), events)
 
+    def test_events_of_levels(self):
+        """Of a packed system in a packed system."""
+        ball = self.packed(f"a={kit_fmu('BouncingBall', '3')}", f"b={kit_fmu('Stair', '3')}", "--step", "0.25", "--stop", "1.5", "--fmi", "3")
+        outer = self.packed(f"p={ball}", f"w={kit_fmu('Dahlquist', '2')}", "--step", "0.25", "--stop", "1.5", "--fmi", "3")
+        plain = self.rows(f"a={kit_fmu('BouncingBall', '3')}", f"b={kit_fmu('Stair', '3')}", "--step", "0.25", "--stop", "1.5")
+        self.assertEqual([row.rsplit(",", 1)[0] for row in self.rows(outer)[1:]], plain[1:])
+
+    def test_clocks_inside(self):
+        """Ticks are events, at their exact times; those at the start are a part of the initialisation, and have no row before them."""
+        system = (f"s={kit_fmu('Sampler', '3')}", f"d={kit_fmu('Dahlquist', '3')}", "--step", "0.1", "--stop", "1")
+        header, _, *rows = self.rows(*system)
+        self.assertEqual(self.rows(self.packed(*system, "--fmi", "3")), [header, *rows])
+        self.assertGreater(len(rows), 200)
+
+    def test_fabrics(self):
+        """Units that are packed systems, on threads and in processes, in loops that go back: the same bytes."""
+        fmus = [self.packed(*PAIR, *MOVED, *TIMES, *VERSION[version]) for version in "23"]
+        system = (f"p={fmus[0]}", f"q={fmus[1]}", f"c={kit_fmu('ChainMass', '2')}",
+                  *connect("p.b.x=q.a.x_left", "p.b.v=q.a.v_left", "q.a.F=p.b.F_right", "q.b.x=c.x_left"), *TIMES)
+        for coupling in ("jacobi", "newton"):
+            alone = self.rows(*system, "--coupling", coupling)
+            for fabric in (("--threads", "2"), ("--processes", "3")):
+                self.assertEqual(self.rows(*system, "--coupling", coupling, *fabric), alone)
+
+    def test_warnings_pass_outside(self):
+        system = (*PAIR, *MOVED, "--step", "0.3", "--stop", "15")
+        for version in "23":
+            outcome = self.tutti("run", self.packed(*system, *VERSION[version]), "-o", self.path("result.csv"))
+            self.assertIn("'a.v' changes more and more from step to step", outcome.err)
+
     def test_examples(self):
         for name, version in (("quarter_car", "2"), ("four_rooms", "3")):
             ssp = FMUS.parent / "examples" / name / f"{name}.ssp"
@@ -145,6 +176,23 @@ for n in range(steps + 1):
     assert n == steps or not fmu.fmi2DoStep(c, double(n * h), double(h), 1)
 assert not fmu.fmi2Terminate(c)
 fmu.fmi2FreeInstance(c)
+"""
+
+# Several instances, on threads, of which each has to see the same; then the end that no library can know of.
+THREADS = """
+    return seen
+import os, signal, threading
+found = {}
+def note(n):
+    found[n] = run()
+threads = [threading.Thread(target=note, args=(n,)) for n in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert len(found) == 4 and all(seen == found[0] for seen in found.values())
+c = begin()
+assert not fmu.fmi2DoStep(c, double(0), double(h), 1)
+print(len(found[0]), os.listdir(os.environ["TMPDIR"]), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
 """
 
 # The derivatives of all by the first, in the initialisation at first.
@@ -204,6 +252,23 @@ class Importers(PackTest):
 
 
     @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
+    def test_instances_on_threads(self):
+        """... and nothing is left of a process that is killed."""
+        fmu, folder, library = self.unpacked(*PAIR, *MOVED, *TIMES)
+        root = ET.fromstring(description(fmu))
+        what = [str(folder), str(library), root.get("guid"), [1, 2, 3], 0.0625, 500]
+        head, body = IMPORTER.split("c = handle(", 1)
+        making, steps = ("c = handle(" + body).split("which, values", 1)
+        script = (head + "def begin():\n" + "".join(f"    {line}\n" for line in making.strip().splitlines()) + "    return c\n" +
+                  "def run():\n    c, seen = begin(), []\n" + "".join(f"    {line}\n" for line in ("which, values" + steps).rstrip().splitlines()) + THREADS)
+        script = script.replace("print(json.dumps(list(values)))", "seen.append(list(values))")
+        tmp = pathlib.Path(self.path("own"))
+        tmp.mkdir()
+        seen = subprocess.run([sys.executable, "-c", script, json.dumps(what)], check=False, capture_output=True, text=True, env={**self.environment(), "TMPDIR": str(tmp)})
+        self.assertEqual((seen.stdout, seen.returncode), ("501 []\n", -9), seen.stderr)
+        self.assertEqual(list(tmp.iterdir()), [])
+
+    @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
     def test_directional_derivatives(self):
         """By Co-Simulation, of outputs by inputs: in the initialisation, where the start is made anew, and between steps."""
         fmu, folder, library = self.unpacked(f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('ChainMass', '2')}", *connect("a.error=b.x_left"), "--coupling", "strong",
@@ -225,6 +290,42 @@ class Variables(PackTest):
     def variables(self, fmu):
         root = ET.fromstring(description(fmu))
         return {variable.get("name"): variable for variable in root.find("ModelVariables")}, root
+
+    def test_connectors(self):
+        """A system's own inputs and outputs, in units of their own, by names that FMI calls flat; they can be set before the start and from a table."""
+        connector = '<ssd:Connector name="{}" kind="{}"><ssc:Real unit="{}"/></ssd:Connector>'
+        own = connector.format("pull", "input", "kN") + connector.format("Ort [m].x y", "output", "mm")
+        inside = connector.format("x", "output", "m") + connector.format("F_right", "input", "N")
+        units = "".join(f'<ssc:Unit name="{name}"><ssc:BaseUnit {base}/></ssc:Unit>' for name, base in
+                        (("kN", 'kg="1" m="1" s="-2" factor="1000"'), ("N", 'kg="1" m="1" s="-2"'), ("m", 'm="1"'), ("mm", 'm="1" factor="0.001"')))
+        text = ssd(component("ä b.c[1]", "ChainMass_fmi2.fmu", f"<ssd:Connectors>{inside}</ssd:Connectors>"),
+                   '<ssd:Connection startConnector="pull" endElement="ä b.c[1]" endConnector="F_right"/>'
+                   '<ssd:Connection startElement="ä b.c[1]" startConnector="x" endConnector="Ort [m].x y"/>',
+                   inside=f"<ssd:Connectors>{own}</ssd:Connectors>", behind=f"<ssd:Units>{units}</ssd:Units>")
+        ssp, table = self.path("odd.ssp"), self.write("in.csv", "time,pull\n0,0.001\n1,0.001\n1,0.002\n2,0.002\n")
+        with zipfile.ZipFile(ssp, "w") as archive:
+            archive.writestr("SystemStructure.ssd", text)
+            archive.write(kit_fmu("ChainMass", "2"), "resources/ChainMass_fmi2.fmu")
+        for version in "23":
+            fmu = self.packed(ssp, *TIMES, *VERSION[version])
+            variables, root = self.variables(fmu)
+            self.assertEqual((root.get("variableNamingConvention"), sorted(set(variables) - {"time"})), ("flat", ["Ort [m].x y", "pull"]))
+            self.assertIn("0 errors, 0 warnings", self.tutti("check", fmu).err)
+            for packed, plain in ((("--input", table), ("--input", table)), (("--set", "pull=0.003"), ("--set", "ä b.c[1].F_right=3"))):
+                whole = {row.split(",")[0]: row.split(",")[-1] for row in self.rows(ssp, *TIMES, *plain)[1:]}
+                self.assertEqual({row.split(",")[0]: row.split(",")[-1] for row in self.rows(fmu, *packed)[1:]}, whole)
+                self.assertNotEqual(whole["2"], "0")
+
+    @unittest.skipUnless(shutil.which("xmllint") and (SCHEMAS / "fmi3").is_dir(), f"no xmllint, or no schemas in {SCHEMAS}")
+    def test_schemas(self):
+        """Descriptions are as the standard's schemas have them."""
+        heaters = (f"a={kit_fmu('Heater', '3')}", f"b={kit_fmu('Heater', '3')}", *connect("a.T=b.T_outside"), "--step", "60", "--stop", "7200")
+        for version, system in (("2", (*PAIR, *MOVED, *TIMES, "--coupling", "strong")), ("3", (*PAIR, *MOVED, *TIMES, "--coupling", "strong", "--fmi", "3")),
+                                ("3", (*heaters, "--fmi", "3"))):
+            file = self.write("modelDescription.xml", description(self.packed(*system)))
+            outcome = subprocess.run(["xmllint", "--noout", "--schema", SCHEMAS / f"fmi{version}" / f"fmi{version}ModelDescription.xsd", file],
+                                     check=False, capture_output=True, text=True)
+            self.assertEqual(outcome.returncode, 0, outcome.stderr)
 
     def test_defaults(self):
         variables, root = self.variables(self.packed(*PAIR, *TIMES, "--fmi", "3"))
@@ -437,6 +538,19 @@ class Wrapped(PackTest):
                     fmu = self.packed(*me, "--fmi", out, command="wrap")
                     self.assertIn("CoSimulation", description(fmu))
                     self.assertEqual(self.rows(fmu), self.rows(*me, "--interface", "me"))
+
+    def test_solvers(self):
+        """Every solver, in one system of units that have one each."""
+        settings = ('<ssd:Annotations><ssc:Annotation type="org.tutti"><tutti:Settings xmlns:tutti="https://tutti.dev/ssp" '
+                    'interface="me" solver="{}"/></ssc:Annotation></ssd:Annotations>')
+        ssp = self.path("solvers.ssp")
+        with zipfile.ZipFile(ssp, "w") as archive:
+            archive.writestr("SystemStructure.ssd", ssd("".join(component(solver, "VanDerPol_fmi2.fmu", settings.format(solver)) for solver in SOLVERS)))
+            archive.write(kit_fmu("VanDerPol", "2"), "resources/VanDerPol_fmi2.fmu")
+        system = (ssp, "--stop", "2", "--step", "0.0625", "--coupling", "jacobi")
+        header, *rows = self.rows(*system)
+        self.assertEqual(self.rows(self.packed(*system)), [header, *rows])
+        self.assertGreater(len(set(rows[-1].split(",")[1::2])), len(SOLVERS) - 2)  # nearly all of them have errors of their own
 
     def test_events(self):
         """An event of the wrapped FMU ends a step where the importer allows that; else it is crossed on the way."""
