@@ -21,6 +21,12 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
     if (options->threads > 1 || options->processes > 0 || options->nodes || options->mpi || options->twin)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a simulation that is stepped runs in the thread that calls: threads, "
                                                  "processes, nodes, mpi and twin are for tutti_run");
+    if ((options->confine && strcmp(options->confine, "none") != 0) || options->has_timeout)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "%s for tutti_run: a simulation that is stepped runs in the process that calls, which cannot %s",
+            options->has_timeout ? "timeout is" : "confine, allow and limits are",
+            options->has_timeout ? "end itself" : "be confined");
     if (options->initial_state_count > 0 || options->final_state_count > 0)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "initial-state and final-state are for tutti_run; a simulation that is "

@@ -251,13 +251,19 @@ void tutti_confined_close(struct tutti_confined *confined)
     *confined = (struct tutti_confined){0};
 }
 
-/* What the conductor has open is none of the worker's business, nor is what people type. */
-static enum tutti_err close_others(void)
+/* What the conductor has open, but for `kept`, is none of the worker's business, nor is what people type. */
+static enum tutti_err close_others(int kept)
 {
+    unsigned first = STDERR_FILENO + 1;
     int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (none < 0 || dup2(none, STDIN_FILENO) < 0)
         return tutti_fail(TUTTI_ERR_IO, "a worker cannot be confined: /dev/null: %s", strerror(errno));
-    (void)close_range(STDERR_FILENO + 1, ~0U, 0);
+    if (kept > STDERR_FILENO) {
+        if ((unsigned)kept > first)
+            (void)close_range(first, (unsigned)kept - 1, 0);
+        first = (unsigned)kept + 1;
+    }
+    (void)close_range(first, ~0U, 0);
     return TUTTI_OK;
 }
 
@@ -282,7 +288,7 @@ static void drop_shared_memory(const void *kept)
 }
 
 enum tutti_err tutti_confined_enter(const struct tutti_confined *confined, const struct tutti_job *job, int rank,
-                                    const _Atomic uint32_t *component, struct tutti_confinement *confinement)
+                                    const _Atomic uint32_t *component, int kept, struct tutti_confinement *confinement)
 {
     *confinement = (struct tutti_confinement){0};
     if (confined->how == TUTTI_CONFINE_NONE)
@@ -293,7 +299,7 @@ enum tutti_err tutti_confined_enter(const struct tutti_confined *confined, const
     TRY(tutti_confined_let_units_fork(policy, job));
     policy->scratch = tutti_tempdir_path(confined->scratch[rank]);
     TRY(tutti_policy_add(policy, policy->scratch, true, false));
-    TRY(close_others());
+    TRY(close_others(kept));
     TRY(tutti_confine_files(confinement, confined->how, &confined->denials[rank], component, false));
     drop_shared_memory((const void *)component);
     return tutti_confine_calls(confinement);

@@ -42,9 +42,10 @@ struct tutti_confined {
 TUTTI_CHECKED enum tutti_err tutti_confined_open(struct tutti_confined *confined, const struct tutti_job *job,
                                                  int ranks);
 void tutti_confined_close(struct tutti_confined *confined);
-/* In the worker of the rank, with one thread, before code of an FMU runs. Nothing is done if it is not to be confined. */
+/* In the worker of the rank, with one thread, before code of an FMU runs. Nothing is done if it is not to be confined. Of what is shared the worker keeps the
+ * memory that `component` lies in, and the file `kept` (-1: none). */
 TUTTI_CHECKED enum tutti_err tutti_confined_enter(const struct tutti_confined *confined, const struct tutti_job *job,
-                                                  int rank, const _Atomic uint32_t *component,
+                                                  int rank, const _Atomic uint32_t *component, int kept,
                                                   struct tutti_confinement *confinement);
 /* In the conductor: tells what is new. */
 void tutti_confined_listen(struct tutti_confined *confined, const struct tutti_job *job, int rank);

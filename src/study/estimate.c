@@ -418,6 +418,11 @@ static enum tutti_err estimate(struct tutti_estimation *e)
     if (e->options.mpi)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "a search makes its runs one after the other, in one process: start it without mpiexec");
+    if (e->options.nodes || e->options.workers > 0 || e->options.has_timeout ||
+        (e->options.confine && strcmp(e->options.confine, "none") != 0))
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "a search makes its runs one after the other, in this process: nodes, workers, timeout and "
+                          "confine are for sweeps");
     TRY(check_files(&e->options));
     TRY(read_fits(e));
     TRY(settle_times(e));

@@ -192,7 +192,9 @@ static unsigned find_culprit(const struct worker *worker, const struct tutti_way
         return worker->count;
     while (ending->run != SIZE_MAX && i < worker->count && worker->runs[i] != ending->run)
         i++;
-    return i;
+    return i == worker->count && worker->heard == 0
+               ? 0
+               : i; /* what it said it was at makes no sense: it must not go on like that */
 }
 
 /* The worker is gone. A run that a process ended in is over; one in which the worker was lost otherwise is tried once more. It never came to the others, or
@@ -265,9 +267,12 @@ static enum tutti_err listen_to_all(struct pool *pool)
 {
     bool all;
     TRY(wait_for_news(pool, &all));
-    for (unsigned w = 0; w < pool->count; w++)
+    for (unsigned w = 0; w < pool->count; w++) {
         if (pool->workers[w].here && (pool->polled[w].fd < 0 || pool->polled[w].revents))
             TRY(hear(pool, w));
+        if (pool->workers[w].here && pool->way->watch)
+            pool->way->watch(pool->self, w);
+    }
     return TUTTI_OK;
 }
 

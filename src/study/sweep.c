@@ -9,7 +9,10 @@
 #include "api/simulation.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/number.h"
+#include "conduct/confined.h"
 #include "conduct/identity.h"
+#include "conduct/launch/nodes_parts.h"
 #include "record/recorder.h"
 #include "conduct/node/messages.h"
 #include "study/pool.h"
@@ -200,9 +203,34 @@ static enum tutti_err check_ways(const struct tutti_run_options *options)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--workers is for this machine alone: %s how many there are; leave it out",
                           options->nodes ? "the list of --nodes (ranks=N) says" : "the ranks of mpiexec (-n N) are");
+    enum tutti_confine how;
+    TRY(tutti_confined_read(options, &how));
+    if (how != TUTTI_CONFINE_NONE && options->mpi)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--confine cannot confine processes of mpiexec: use --workers or --nodes, or leave it out");
+    if (options->has_timeout && !(options->timeout > 0))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--timeout takes a number of seconds greater than 0, not %s",
+                          NUMBER(options->timeout));
     if (options->key && !options->nodes)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
     return TUTTI_OK;
+}
+
+/* FMUs that are not here may be with nodes that offer them: descriptions are all that we need of them. */
+static enum tutti_err open_work(struct tutti_sweep *sweep)
+{
+    struct tutti_failure failure;
+    enum tutti_err err = tutti_work_open(&sweep->work, sweep->options, &sweep->design);
+    if (err != TUTTI_ERR_IO || !sweep->options->nodes)
+        return err;
+    tutti_failure_keep(&failure, err);
+    tutti_work_close(&sweep->work);
+    sweep->asking = *sweep->options;
+    sweep->asking.spares_nodes = true;
+    TRY(tutti_nodes_open(&sweep->nodes, &sweep->asking));
+    if (sweep->nodes->options.alias_count == sweep->options->alias_count) /* they have nothing of it */
+        return tutti_failure_return(&failure);
+    return tutti_work_open(&sweep->work, &sweep->nodes->options, &sweep->design);
 }
 
 static enum tutti_err prepare(struct tutti_sweep *sweep)
@@ -210,7 +238,7 @@ static enum tutti_err prepare(struct tutti_sweep *sweep)
     TRY(check_ways(sweep->options));
     TRY(check_files(sweep->options));
     TRY(tutti_design_make(&sweep->design, sweep->options));
-    TRY(tutti_work_open(&sweep->work, sweep->options, &sweep->design));
+    TRY(open_work(sweep));
     return make_room(sweep);
 }
 
@@ -256,7 +284,8 @@ static enum tutti_err run(struct tutti_sweep *sweep)
     if (sweep->options->mpi)
         return run_as_rank(sweep);
     TRY(prepare(sweep));
-    return make_runs(sweep, sweep->options->nodes ? &tutti_way_nodes : &tutti_way_forked, NULL);
+    return sweep->options->nodes ? make_runs(sweep, &tutti_way_nodes, (void *)sweep->options)
+                                 : make_runs(sweep, &tutti_way_forked, NULL);
 }
 
 enum tutti_err tutti_sweep_make(struct tutti_sweep **out, const struct tutti_run_options *options)
@@ -270,6 +299,8 @@ enum tutti_err tutti_sweep_make(struct tutti_sweep **out, const struct tutti_run
     tutti_journal_close(sweep->journal, failure.err == TUTTI_OK);
     sweep->journal = NULL;
     tutti_work_close(&sweep->work);
+    tutti_nodes_close(sweep->nodes);
+    sweep->nodes = NULL;
     if (failure.err)
         tutti_sweep_free(sweep);
     else

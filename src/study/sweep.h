@@ -12,6 +12,8 @@
 struct tutti_sweep {
     const struct tutti_run_options *options;
     struct tutti_design design;
+    struct tutti_run_options asking; /* of those that ... */
+    struct tutti_nodes *nodes;       /* ... offer FMUs that are not here; NULL: none do */
     struct tutti_work work;
     size_t measure_count;
     char **labels;  /* of measures */

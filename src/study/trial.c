@@ -110,6 +110,17 @@ static enum tutti_err check_values(struct tutti_trial *trial, const double *valu
     return TUTTI_OK;
 }
 
+/* What a process does to itself before it makes runs; the simulation knows nothing of it. */
+static void leave_to_workers(struct tutti_run_options *to, const struct tutti_run_options *from)
+{
+    to->confine = from->confine;
+    to->allows = from->allows;
+    to->allow_count = from->allow_count;
+    to->limits = from->limits;
+    to->has_timeout = from->has_timeout;
+    to->timeout = from->timeout;
+}
+
 enum tutti_err tutti_trial_open(struct tutti_trial *trial, const struct tutti_run_options *options, const char **names,
                                 size_t count, const double *values)
 {
@@ -119,8 +130,11 @@ enum tutti_err tutti_trial_open(struct tutti_trial *trial, const struct tutti_ru
     trial->options.output = NULL;
     trial->options.progress = NULL;
     trial->options.untimed = true;
+    leave_to_workers(&trial->options, &(const struct tutti_run_options){0});
     TRY(tutti_simulation_open(&trial->simulation, &trial->options));
-    return check_values(trial, values);
+    TRY(check_values(trial, values));
+    leave_to_workers(&trial->simulation->job.options, options);
+    return TUTTI_OK;
 }
 
 void tutti_trial_close(struct tutti_trial *trial)

@@ -37,6 +37,8 @@ struct tutti_way {
     size_t (*tell)(void *self, unsigned worker, const size_t *runs, size_t count);
     /* Puts what has come from it into `in`: records with their heads, cut anywhere. *open: more may come. An error is the worker's own, which is lost. */
     enum tutti_err (*hear)(void *self, unsigned worker, struct tutti_parcel *in, bool *open);
+    /* Now and then, while it works. NULL: there is nothing to be seen to. */
+    void (*watch)(void *self, unsigned worker);
     /* Ends it: by force, or once it has nothing to do, or after it has ended. *ending is empty before. */
     void (*end)(void *self, unsigned worker, bool by_force, struct tutti_way_ending *ending);
     /* What can be waited for, as of poll(); -1: nothing, and it is looked at often. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,10 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/log.h"
+#include "api/simulation.h"
+#include "conduct/confined.h"
+#include "conduct/lost.h"
 #include "conduct/settle.h"
 #include "fmi/ended.h"
 #include "study/way.h"
@@ -20,12 +25,22 @@
 struct child {
     pid_t pid; /* 0: none */
     int fd;
+    size_t seen; /* the run that it was at, ... */
+    double since;
+    bool hangs; /* ... for too long */
+};
+
+/* What a child tells of itself, in memory that is shared. */
+struct sign {
+    _Atomic size_t run; /* that it began last; SIZE_MAX: it waits for one */
+    _Atomic uint32_t component;
 };
 
 struct family {
     struct tutti_work *work;
     struct child *children;
-    size_t *current; /* per child: the run that it began last, SIZE_MAX: none; in memory that all share */
+    struct sign *signs; /* per child */
+    struct tutti_confined confined;
     unsigned count;
 };
 
@@ -59,7 +74,7 @@ static bool take_run(int fd, struct told *told, size_t *run)
 }
 
 /* Makes runs until one is Fatal, or there are no more. */
-static void make_runs(struct tutti_work *work, int fd, size_t *current)
+static void make_runs(struct tutti_work *work, int fd, struct sign *sign)
 {
     struct tutti_parcel record = {0}, pending = {0};
     struct told told = {.size = 0};
@@ -67,7 +82,7 @@ static void make_runs(struct tutti_work *work, int fd, size_t *current)
     bool fatal = false, works = true;
     size_t run;
     while (!fatal && works && take_run(fd, &told, &run)) {
-        *current = run;
+        sign->run = run;
         works = !tutti_work_run(work, run, &record, &fatal);
         if (works)
             tutti_way_put(&pending, tutti_parcel_bytes(&record), fatal);
@@ -78,16 +93,27 @@ static void make_runs(struct tutti_work *work, int fd, size_t *current)
         works = !pending.failed && tutti_fs_write(fd, pending.bytes, pending.size, -1) == pending.size && works;
         tutti_parcel_reset(&pending);
         sent_at = now;
+        if (told.size == 0)
+            sign->run = SIZE_MAX;
     }
 }
 
 /* It never returns. */
-static void be_worker(struct tutti_work *work, int fd, pid_t parent, size_t *current)
+static void be_worker(const struct family *family, unsigned worker, int fd, pid_t parent)
 {
+    struct tutti_confinement confinement;
+    struct sign *sign = &family->signs[worker];
+    const struct tutti_log *log = family->work->options->log;
     tutti_settle_in(parent);
-    make_runs(work, fd, current);
+    enum tutti_err err = tutti_confined_enter(&family->confined, &family->work->trial.simulation->job, (int)worker,
+                                              &sign->component, fd, &confinement);
+    if (err)
+        tutti_log_printf(log, TUTTI_LOG_ERROR, NULL, "%s", tutti_err_message());
+    else
+        make_runs(family->work, fd, sign);
     fflush(NULL); /* what an FMU printed */
-    _exit(0);
+    tutti_confine_end(&confinement);
+    _exit(err ? 1 : 0);
 }
 
 /* ---- from outside ---- */
@@ -99,19 +125,21 @@ static enum tutti_err open_family(void *self, struct tutti_work *work, void *con
     family->work = work;
     family->count = *workers;
     family->children = calloc(*workers, sizeof *family->children);
-    family->current =
-        mmap(NULL, *workers * sizeof *family->current, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (family->current == MAP_FAILED)
-        family->current = NULL;
-    return family->children && family->current ? TUTTI_OK : tutti_fail_memory();
+    void *shared =
+        mmap(NULL, *workers * sizeof *family->signs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    family->signs = shared == MAP_FAILED ? NULL : shared;
+    if (!family->children || !family->signs)
+        return tutti_fail_memory();
+    return tutti_confined_open(&family->confined, &work->trial.simulation->job, (int)*workers);
 }
 
 static void close_family(void *self)
 {
     struct family *family = self;
+    tutti_confined_close(&family->confined);
     free(family->children);
-    if (family->current)
-        munmap(family->current, family->count * sizeof *family->current);
+    if (family->signs)
+        munmap(family->signs, family->count * sizeof *family->signs);
 }
 
 static enum tutti_err fail_start(const struct family *family)
@@ -127,7 +155,7 @@ static enum tutti_err start(void *self, unsigned worker)
     pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return fail_start(family);
-    family->current[worker] = SIZE_MAX;
+    family->signs[worker].run = SIZE_MAX;
     fflush(NULL); /* or the child would write it once more */
     pid_t pid = fork();
     if (pid == 0) {
@@ -135,7 +163,7 @@ static enum tutti_err start(void *self, unsigned worker)
         for (unsigned w = 0; w < family->count; w++)
             if (family->children[w].pid > 0)
                 close(family->children[w].fd);
-        be_worker(family->work, pair[1], parent, &family->current[worker]);
+        be_worker(family, worker, pair[1], parent);
     }
     close(pair[1]);
     if (pid < 0) {
@@ -143,7 +171,7 @@ static enum tutti_err start(void *self, unsigned worker)
         return fail_start(family);
     }
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    family->children[worker] = (struct child){pid, pair[0]};
+    family->children[worker] = (struct child){.pid = pid, .fd = pair[0], .seen = SIZE_MAX};
     return TUTTI_OK;
 }
 
@@ -157,8 +185,28 @@ static size_t tell(void *self, unsigned worker, const size_t *runs, size_t count
 
 static enum tutti_err hear(void *self, unsigned worker, struct tutti_parcel *in, bool *open)
 {
-    const struct family *family = self;
+    struct family *family = self;
+    tutti_confined_listen(&family->confined, &family->work->trial.simulation->job, (int)worker);
     return tutti_way_read(family->children[worker].fd, in, open);
+}
+
+/* A run that takes longer than it may ends with its process. */
+static void watch(void *self, unsigned worker)
+{
+    const struct family *family = self;
+    const struct tutti_run_options *options = family->work->options;
+    struct child *child = &family->children[worker];
+    if (!options->has_timeout)
+        return;
+    size_t run = family->signs[worker].run;
+    double now = tutti_clock_now();
+    if (run != child->seen) {
+        child->seen = run;
+        child->since = now;
+    } else if (run != SIZE_MAX && now - child->since > options->timeout && !child->hangs) {
+        child->hangs = true;
+        kill(child->pid, SIGKILL);
+    }
 }
 
 static void end(void *self, unsigned worker, bool by_force, struct tutti_way_ending *ending)
@@ -172,8 +220,11 @@ static void end(void *self, unsigned worker, bool by_force, struct tutti_way_end
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         ;
     child->pid = 0;
-    ending->run = family->current[worker];
-    if (WIFSIGNALED(status))
+    tutti_confined_listen(&family->confined, &family->work->trial.simulation->job, (int)worker);
+    ending->run = family->signs[worker].run;
+    if (child->hangs)
+        tutti_lost_by_silence(family->work->options->timeout, ending->how, sizeof ending->how);
+    else if (WIFSIGNALED(status))
         tutti_ended_by_signal(WTERMSIG(status), ending->how, sizeof ending->how);
     else
         tutti_ended_by_exit(WEXITSTATUS(status), ending->how, sizeof ending->how);
@@ -192,5 +243,6 @@ const struct tutti_way tutti_way_forked = {.name = "forked",
                                            .start = start,
                                            .tell = tell,
                                            .hear = hear,
+                                           .watch = watch,
                                            .end = end,
                                            .file = file};

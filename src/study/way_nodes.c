@@ -71,9 +71,9 @@ static enum tutti_err open_team(void *self, struct tutti_work *work, void *conte
 {
     struct team *team = self;
     struct tutti_nodes_list list;
-    (void)context;
-    team->options = work->options;
-    enum tutti_err err = tutti_nodes_list_read(&list, work->options->nodes);
+    (void)work;
+    team->options = context; /* each worker asks its node for what that offers */
+    enum tutti_err err = tutti_nodes_list_read(&list, team->options->nodes);
     if (!err)
         err = make_slots(team, &list, *workers);
     tutti_nodes_list_fini(&list);
@@ -97,7 +97,8 @@ static enum tutti_err begin(struct slot *slot)
     const struct tutti_run_options *prepared;
     int ranks;
     TRY(launcher->prepare(slot->crew, &slot->options, &prepared));
-    TRY(tutti_job_load(&slot->job, prepared, NULL));
+    TRY(tutti_fail_context(tutti_job_load(&slot->job, prepared, NULL), "the node at %.*s",
+                           (int)strcspn(slot->node, " "), slot->node));
     slot->place = calloc(slot->job.system->component_count, sizeof *slot->place);
     if (!slot->place)
         return tutti_fail_memory();

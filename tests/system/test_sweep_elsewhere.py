@@ -14,6 +14,7 @@ from nodes import NodesTest
 MOODY = test_fmu("Moody", "2")
 MPIEXEC = "mpiexec.mpich"
 LINE = ("sweep", MOODY, "--vary", "k=1:5:5", "--vary", "mood=0,1,2,3,4,5", "--measure", "max(y)")
+HANGS = ("sweep", MOODY, "--vary", "k=1,2", "--vary", "mood=0,6,3", "--measure", "max(y)", "--timeout", "1")
 LONG = ("sweep", MOODY, "--vary", "k=1:3:60", "--vary", "mood=0,0,0,0,1", "--step", "0.0001", "--measure", "mean(y)")
 
 
@@ -58,6 +59,15 @@ class Mpi(Elsewhere):
         self.assertEqual(done.stderr.count("no variable named 'kk'"), 1)
         self.assertIn("ranks of mpiexec", self.ranks(2, *LINE, "--workers", "2", status=2).stderr)
         self.assertIn("choose one", self.ranks(2, *LINE, "--nodes", "127.0.0.1:1", status=2).stderr)
+        self.assertIn("cannot confine processes of mpiexec", self.ranks(2, *LINE, "--confine", "strict", status=2).stderr)
+        self.write("data.csv", "time,y\n0,2\n0.5,1.2\n1,0.7\n")
+        done = self.ranks(2, "estimate", MOODY, "--fit", "k=1:0:10", "--data", "data.csv", status=2)
+        self.assertEqual(done.stderr.count("start it without mpiexec"), 1)
+
+    def test_hanging_runs(self):
+        self.tutti(*HANGS, "-o", "here.csv", status=1)
+        self.ranks(2, *HANGS, "-o", "mpi.csv", status=1)
+        self.assertEqual(self.table("mpi.csv"), self.table("here.csv"))
 
     def test_more_ranks_than_runs(self):
         self.tutti("sweep", kit_fmu("VanDerPol", "2"), "--vary", "mu=1,2", "-o", "here.csv")
@@ -115,6 +125,44 @@ class Nodes(Elsewhere, NodesTest):
         self.assertIn("the sweep does without it", outcome.err)
         self.assertEqual(self.table("t.csv"), self.table("here.csv"))
 
+    def test_second_node_dies(self):
+        """One after the other; the third has the rest to do."""
+        self.tutti(*LONG, "-o", "here.csv", status=1)
+        nodes = [self.node(name) for name in ("one", "other", "third")]
+        process = self.begin(TUTTI, *LONG, "--nodes", ",".join(node.address for node in nodes), "-o", "t.csv")
+        for node in nodes[:2]:
+            node.process.kill()
+            node.ended = True
+            before = pathlib.Path(self.path("t.csv.journal"))
+            grown = before.stat().st_size + 2000 if before.exists() else 0
+            self.assertTrue(wait_until(lambda: not before.exists() or before.stat().st_size > grown or process.poll() is not None))
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 1, outcome.err)
+        self.assertEqual(self.table("t.csv"), self.table("here.csv"))
+
+    def test_hanging_runs(self):
+        self.tutti(*HANGS, "-o", "here.csv", status=1)
+        self.assertEqual(self.table("here.csv").count(b"no sign of life for 1 s"), 2)
+        self.tutti(*HANGS, "--nodes", self.node("one").address, "-o", "nodes.csv", status=1)
+        self.assertEqual(self.table("nodes.csv"), self.table("here.csv"))
+
+    def test_offered(self):
+        """The FMU is on one node only, and stays there."""
+        home = self.folder / "home"
+        home.mkdir()
+        shutil.copy(MOODY, self.path("engine.fmu"))
+        self.tutti("sweep", "engine.fmu", *LINE[2:], "-o", "here.csv", status=1)
+        shutil.move(self.path("engine.fmu"), home)
+        owner, other = self.node("owner", "--offer", home / "engine.fmu"), self.node("other")
+        line = "sweep", "engine.fmu", *LINE[2:]
+        self.refused(*line, "--nodes", other.address, "-o", "t.csv", status=1, says="cannot read engine.fmu")
+        self.refused(*line, "-o", "t.csv", status=1, says="cannot read engine.fmu")
+        self.tutti(*line, "--nodes", f"{owner.address},{owner.address}", "-o", "nodes.csv", status=1)
+        self.assertEqual(self.table("nodes.csv"), self.table("here.csv"))
+        outcome = self.tutti(*line, "--nodes", f"{other.address},{owner.address}", "-o", "nodes.csv", status=1)
+        self.assertRegex(outcome.err, f"the node at {other.address}: cannot read engine.fmu.*; the sweep does without it")
+        self.assertEqual(self.table("nodes.csv"), self.table("here.csv"))
+
     def test_killed_and_resumed(self):
         self.tutti(*LONG, "-o", "here.csv", status=1)
         one = self.node("one")
@@ -151,6 +199,21 @@ class Nodes(Elsewhere, NodesTest):
         there = self.tutti(*line, "--quiet", "--nodes", one.address, "-o", "-")
         self.assertEqual([row.split(",")[2] for row in here[1:]], ["1"])
         self.assertEqual([row.split(",")[2] for row in there.out.splitlines()[1:]], ["0"])
+        # What a run may say of this, a sweep may, too, here and there.
+        free, permits = self.node("free", "--confine", "none"), self.node("permits", "--confine", "strict", "--permit", f"read:{self.folder}")
+        allow = "--allow", f"read:{self.folder}"
+        for options, found in (((), "0"), (("--limits", "memory=1G"), "0"), (allow, "1")):
+            for where in ((), ("--nodes", permits.address)):
+                with self.subTest(options=options, where=where):
+                    outcome = self.tutti(*line, "--confine", "strict", *options, *where, "-o", "-")
+                    self.assertEqual(outcome.out.splitlines()[1].split(",")[2], found)
+                    self.assertEqual("which --confine forbids" in outcome.err, found == "0")
+        self.assertEqual(self.tutti(*line, "--confine", "strict", "--nodes", free.address, "-o", "-").out.splitlines()[1].split(",")[2], "0")
+        self.refused(*line, "--confine", "strict", *allow, "--nodes", one.address, "-o", "-", status=1, says="the node does not permit what --allow asks for")
+        self.refused(*line, "--confine", "strict", "--allow", "x=net", status=2, says="there is no unit 'x'")
+        self.refused(*line, "--confine", "strict", "--limits", "memory=little", status=2, says="memory=little")
+        self.refused(*line, *allow, status=2, says="has no effect without --confine")
+        self.refused(*line, "--timeout", "0", status=2, says="--timeout takes a number greater than 0")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ static enum tutti_err run_rank(const struct processes *processes, const struct t
 {
     struct tutti_confinement confinement;
     enum tutti_err err =
-        tutti_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, &confinement);
+        tutti_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, -1, &confinement);
     if (err)
         tutti_rank_give_up(fabric, err);
     else

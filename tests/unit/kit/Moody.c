@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { WELL, ERROR, FATAL, CRASH, EXIT, NO_NUMBER };
+enum { WELL, ERROR, FATAL, CRASH, EXIT, NO_NUMBER, HANG };
 
 struct moody {
     double x, der_x, k, c, y, silent;
@@ -42,6 +42,9 @@ static enum kit_status outputs(struct kit *kit, void *self, double t)
     case FATAL: return KIT_FATAL;
     case CRASH: raise(SIGSEGV); break;
     case EXIT: _exit(0);
+    case HANG:
+        for (;;)
+            pause();
     case NO_NUMBER: m->y = (double)NAN; break;
     default: break;
     }
