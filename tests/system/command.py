@@ -97,6 +97,7 @@ class Table:
 
     def __init__(self, text):
         self.header, *self.rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+        self._numbers = {}  # of columns that were asked for
         assert all(len(row) == len(self.header) for row in self.rows), "rows of different lengths"
 
     def __len__(self):
@@ -107,7 +108,9 @@ class Table:
         return [row[column] for row in self.rows]
 
     def __getitem__(self, name):
-        return [float(text) for text in self.texts(name)]
+        if name not in self._numbers:
+            self._numbers[name] = [float(text) for text in self.texts(name)]
+        return list(self._numbers[name])
 
     @property
     def times(self):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`tutti run` of Model Exchange FMUs: which interface and solver, rows, events, inputs."""
+import collections
 import itertools
 import json
 import math
@@ -76,8 +77,9 @@ class Interfaces(ExchangeTest):
                 self.assertEqual(mine.header, own.header)
                 column = mine.header[1]
                 ends = {time: value for time, value in zip(own.times, own.texts(column))}
+                rows = collections.Counter(mine.times)
                 for time, value in zip(mine.times, mine.texts(column)):
-                    if time in ends and mine.times.count(time) == 1:
+                    if time in ends and rows[time] == 1:
                         self.assertAlmostEqual(float(value), float(ends[time]), delta=1e-3)
 
 
@@ -540,7 +542,8 @@ class StepEvents(ExchangeTest):
         """A state that moves, or a derivative that is another one from then on, is seen."""
         for version, solver in itertools.product(ME_VERSIONS, CURVED):
             with self.subTest(version=version, solver=solver):
-                rows, events, unit = self.oscillate(version, solver, "--set", "every=7", "--set", "what=3", "--stop", "0.5")
+                first = ("--h-first", "1e-4") if solver == "ida" else ()  # its own is so short that seven steps lead nowhere
+                rows, events, unit = self.oscillate(version, solver, "--set", "every=7", "--set", "what=3", "--stop", "0.5", *first)
                 self.assertGreater(events, 0)
                 self.assertGreaterEqual(unit["solver_restarts"], events - 1)
                 self.assertGreater(rows[0.5], math.cos(0.5) + 0.008 * events)
