@@ -8,8 +8,10 @@
  * D are computed where the units are. */
 #include "start/block.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -17,9 +19,15 @@
 #include "rank/agree.h"
 #include "start/feedthrough.h"
 #include "solve/eigen.h"
+#include "solve/linear.h"
 #include "solve/newton.h"
 
 enum { MOST_ROUNDS = 100, MOST_NAMED = 12 };
+
+/* Of differences where values are Float32, and what is left of a Jacobian that is singular after their rounding. */
+static const double NARROW_DISTANCE = 1e-3, NARROW_SINGULAR = 3e-4;
+/* Unknowns of which that is looked at. */
+enum { MOST_NARROW = 200 };
 
 /* FMUs that solve equations of their own may not give more digits than these. */
 #define GOOD_ENOUGH 1e-6
@@ -32,6 +40,7 @@ struct block {
     size_t *first;                     /* per real: its first unknown */
     size_t n;                          /* unknowns */
     bool scalar;                       /* one unknown per real, so that D can be had unit by unit */
+    bool narrow;                       /* some are Float32: differences are larger, and fewer digits are to be had */
     const double *scale;               /* of the unknowns; NULL: not known */
     double *jacobian;                  /* while it is being filled; column-major */
     bool exact;                        /* ... by directional derivatives */
@@ -438,9 +447,11 @@ static enum tutti_err run_newton(struct block *block, const double *scale, doubl
         .evaluate = evaluate,
         .jacobian = block->scalar ? fill_jacobian : NULL,
         .scale = scale,
+        .distance = block->narrow ? NARROW_DISTANCE : 0,
     };
     block->scale = scale;
-    enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, counts);
+    struct tutti_newton_options options = {.tolerance = block->narrow ? 4 * (double)FLT_EPSILON : 0};
+    enum tutti_err err = tutti_newton(&problem, &options, x, residuals, counts);
     count(block, counts->iterations);
     return err;
 }
@@ -459,6 +470,42 @@ static enum tutti_err refine(struct block *block, double *scale, double *x, doub
     return err == TUTTI_ERR_SOLVER ? TUTTI_OK : err;
 }
 
+/* I - dg/dx by differences about x, column-major; `g` and `moved` are room. */
+static enum tutti_err measure_narrow(struct block *block, double *x, const double *scale, double *g, double *moved,
+                                     double *matrix)
+{
+    bool outside = false;
+    TRY(evaluate(block, x, g, &outside));
+    for (size_t j = 0; j < block->n && !outside; j++) {
+        double here = x[j], distance = NARROW_DISTANCE * fmax(fabs(here), scale[j]);
+        x[j] = here + distance;
+        enum tutti_err err = evaluate(block, x, moved, &outside);
+        x[j] = here;
+        TRY(err);
+        for (size_t i = 0; i < block->n; i++)
+            matrix[j * block->n + i] = (i == j) - (moved[i] - g[i]) / distance;
+    }
+    return outside ? TUTTI_ERR_DISCARD : TUTTI_OK;
+}
+
+/* Newton's method does not see that a Jacobian is singular where rounding to floats makes it another. */
+static enum tutti_err check_narrow(struct block *block, double *x, const double *scale, double *residuals)
+{
+    double *matrix = calloc(block->n * block->n + 2 * block->n, sizeof *matrix), *room = matrix + block->n * block->n;
+    if (!matrix)
+        return tutti_fail_memory();
+    enum tutti_err err = measure_narrow(block, x, scale, room, room + block->n, matrix);
+    bool singular = !err && tutti_distance_to_singular(matrix, block->n) < NARROW_SINGULAR;
+    for (size_t i = 0; i < block->n; i++)
+        residuals[i] = x[i] - room[i];
+    free(matrix);
+    if (!singular)
+        return err == TUTTI_ERR_DISCARD ? TUTTI_OK : err;
+    return tutti_fail(TUTTI_ERR_SOLVER, "the Jacobian is singular, as far as Float32 tells: the equations do not say "
+                                        "what all of their unknowns are; look for a variable that depends on nothing "
+                                        "but itself");
+}
+
 static enum tutti_err solve_reals(struct block *block, double *work)
 {
     double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n;
@@ -469,6 +516,10 @@ static enum tutti_err solve_reals(struct block *block, double *work)
     TRY(evaluate(block, x, residuals, &outside));
     (void)measure(block, x, residuals, scale);
     enum tutti_err err = run_newton(block, scale, x, residuals, &counts);
+    if (!err && block->narrow && block->n <= MOST_NARROW && counts.iterations > 0) {
+        err = check_narrow(block, x, scale, residuals);
+        counts.residual = err ? INFINITY : counts.residual;
+    }
     if (err == TUTTI_ERR_SOLVER && !(counts.residual <= GOOD_ENOUGH))
         return block->run ? not_solved_in_run(block, residuals, counts.distance) : not_solved(block, x, residuals);
     if (err == TUTTI_ERR_SOLVER && !block->run) /* a loop of this rank alone is known to no other rank */
@@ -547,7 +598,7 @@ static bool is_unknown(const struct tutti_wires *wires, uint32_t node)
 {
     const struct tutti_structure_node *n = &wires->structure->nodes[node];
     const struct tutti_var *var = &wires->structure->system->components[n->component].fmu->desc->vars[n->variable];
-    return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
+    return tutti_type_is_float((enum tutti_type)var->type) && var->variability == TUTTI_CONTINUOUS;
 }
 
 /* One that is made once only cannot be made anew; and derivatives of its outputs by its inputs take more than one. */
@@ -589,7 +640,8 @@ static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uin
             block->first[block->real_count] = block->n;
             block->reals[block->real_count++] = nodes[i];
             block->n += block->wires->slots[nodes[i]].count;
-            block->scalar = block->scalar && block->wires->slots[nodes[i]].count == 1;
+            block->narrow = block->narrow || block->wires->slots[nodes[i]].narrow;
+            block->scalar = block->scalar && block->wires->slots[nodes[i]].count == 1 && !block->narrow;
         } else {
             block->others[block->other_count++] = nodes[i];
             block->scalar = false;

@@ -224,6 +224,15 @@ class Loops(StartTest):
         row, _ = self.start_of(f"a={one}", f"b={FEEDTHROUGH}", *DiscreteLoops.HIGH, *settings(offset=1, step=1, limit=0.5))
         self.assertEqual((row["a.y"], row["a.high"]), (2, 1))
 
+    def test_float32(self):
+        """Solved as those of Float64 are, to the digits that a Float32 has: also where repetition would not lead to rest."""
+        units = f"a={kit_fmu('Feedthrough', '3')}", f"b={kit_fmu('Feedthrough', '3')}", "--connect", "b.float32_out=a.float32_in"
+        for connection, y in (("*-2+3", 1), ("*0.5+1", 2), ("*-1+1", 0.5)):
+            row, stats = self.start_of(*units, "--connect", f"a.float32_out{connection}=b.float32_in")
+            self.assertAlmostEqual(row["a.float32_out"], y, 6)
+            self.assertEqual(stats["init_loops"], 1)
+        self.assertIn("singular", self.fails(*units, "--connect", "a.float32_out=b.float32_in", "--set", "a.float32_in=2"))
+
     def test_fmi1_co_simulation_that_is_made_once(self):
         once = self.altered(test_fmu("Relation", "1cs"), ("canHandleVariableCommunicationStepSize=",
                                                          'canBeInstantiatedOnlyOncePerProcess="true" canHandleVariableCommunicationStepSize='))
