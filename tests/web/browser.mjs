@@ -65,7 +65,7 @@ let browser;
 /** A page of its own, with errors of scripts and of the content policy kept in page.faults. */
 export async function openPage(address, options = {}) {
     browser ??= await chromium.launch({ executablePath: process.env.TUTTI_CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, reducedMotion: "reduce", ...options });
     const page = await context.newPage();
     page.setDefaultTimeout(WAIT);
     page.faults = [];
@@ -127,8 +127,8 @@ export async function drag(page, from, to) {
     const [a, b] = [await middle(from), await middle(to)];
     await page.mouse.move(a.x, a.y);
     await page.mouse.down();
-    await page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2, { steps: 4 });
-    await page.mouse.move(b.x, b.y, { steps: 4 });
+    await page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2, { steps: 2 });
+    await page.mouse.move(b.x, b.y, { steps: 2 });
     await page.mouse.up();
 }
 

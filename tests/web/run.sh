@@ -24,4 +24,4 @@ if [ "$what" = model ]; then
     exec node --test
 fi
 [ -x "${TUTTI_CHROMIUM:-}" ] || lacking "Chromium is missing (Debian: chromium)"
-exec node --test "$3"
+exec node "$3"
