@@ -62,6 +62,7 @@ enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options,
     TRY(only_me(options->predictor != NULL, "--predictor"));
     TRY(only_me(options->jacobian != NULL, "--jacobian"));
     TRY(only_me(options->filter != NULL, "--filter"));
+    TRY(only_me(options->sensitivity_count > 0, "--sensitivity"));
     return options->extra ? tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange") : TUTTI_OK;
 }
 

@@ -82,6 +82,18 @@ static enum tutti_err set_values(struct tutti_trial *trial, const double *values
     return TUTTI_OK;
 }
 
+/* Values of names go the way of --set, but were not given by it. */
+static enum tutti_err blame_right_option(const struct tutti_trial *trial, enum tutti_err err)
+{
+    static const char set[] = "--set ";
+    const char *option = trial->options.fit_count > 0 ? "--fit" : trial->options.csv ? "--csv" : "--vary";
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    return err && strncmp(failure.message, set, sizeof set - 1) == 0
+               ? tutti_fail(err, "%s %s", option, failure.message + sizeof set - 1)
+               : tutti_failure_return(&failure);
+}
+
 /* Are all names settable? The job is made anew with them, as a run would, and not kept. */
 static enum tutti_err check_values(struct tutti_trial *trial, const double *values)
 {
@@ -105,7 +117,7 @@ static enum tutti_err check_values(struct tutti_trial *trial, const double *valu
     *with = trial->options;
     with->sets = sets;
     with->set_count = count;
-    TRY(tutti_job_renew(&trial->simulation->job, with));
+    TRY(blame_right_option(trial, tutti_job_renew(&trial->simulation->job, with)));
     trial->simulation->job_has_sets = true; /* the next start makes it anew */
     return TUTTI_OK;
 }

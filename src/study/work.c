@@ -87,7 +87,8 @@ static enum tutti_err list_finals(struct tutti_work *work)
     if (!err && work->count == 0)
         err = tutti_fail(
             TUTTI_ERR_ARGUMENT,
-            "there are no outputs that are numbers: say what is to be kept of a run, as in --measure 'final(x)'");
+            "there are no outputs that are single numbers: say what is to be kept of a run, as in --measure 'final(x)' "
+            "or 'final(y[1])'");
     return err;
 }
 

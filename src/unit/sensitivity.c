@@ -75,11 +75,20 @@ static enum tutti_err check_parameter(const struct tutti_fmu *fmu, const char *n
     return TUTTI_OK;
 }
 
+/* The end of the first name of a list. Names may have commas in brackets: "A[1,2]". */
+static const char *end_of_name(const char *at)
+{
+    int depth = 0;
+    for (; *at && (*at != ',' || depth > 0); at++)
+        depth += (*at == '[') - (*at == ']' && depth > 0);
+    return at;
+}
+
 static enum tutti_err add_parameters(struct tutti_sensitivity *own, const char *text)
 {
     const char *end;
     for (const char *at = text; at; at = *end ? end + 1 : NULL) {
-        end = strchr(at, ',') ? strchr(at, ',') : at + strlen(at);
+        end = end_of_name(at);
         char name[512];
         snprintf(name, sizeof name, "%.*s", (int)(end - at < 500 ? end - at : 500), at);
         struct twin *twins = realloc(own->twins, (own->count + 1) * sizeof *twins);

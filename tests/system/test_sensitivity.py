@@ -75,10 +75,10 @@ class Refusals(CommandTest):
     def test_what_cannot_be(self):
         fmu = kit_fmu("VanDerPol", "2")
         for text, says in (("mi", ["no parameter 'mi'", "did you mean 'mu'"]), ("x0", ["'x0' is no parameter that can be set"]),
-                           ("mu,mu", ["named twice"]), ("", ["no parameter ''"])):
+                           ("mu,mu", ["named twice"]), ("", ["no parameter ''"]), ("mu,A[1,2]", ["no parameter 'A\\[1,2\\]'"])):
             self.refused("run", fmu, "--sensitivity", text, status=2, says=says)
         self.refused("run", fmu, "--sensitivity", "mu", "--checkpoint", "c", status=2, says="checkpoints")
-        self.refused("run", fmu, "--sensitivity", "mu", "--interface", "cs", status=2, says="Model Exchange")
+        self.refused("run", fmu, "--sensitivity", "mu", "--interface", "cs", status=2, says="--sensitivity is for Model Exchange")
         self.refused("run", kit_fmu("Dahlquist", "1me"), "--sensitivity", "k", status=1, says="FMI 2.0 or 3.0")
         self.refused("run", kit_fmu("StateSpace", "3"), "--sensitivity", "A", status=2, says="no scalar Float64 parameter")
         self.refused("run", f"a={fmu}", f"b={fmu}", "--sensitivity", "a.mu", status=2, says="for one FMU")

@@ -139,7 +139,8 @@ class TestGoingWrong(SweepTest):
                 (("--vary", "k=1", "--measure", "max(z)"), "character 5: there is no variable named 'z'"),
                 (("--vary", "k=1", "--measure", "x"), "many values in a run"),
                 (("--vary", "k=1", "--measure", "maxi(x)"), "no function 'maxi'; did you mean 'max'"),
-                (("--vary", "k=200"), "k"),
+                (("--vary", "k=200"), "--vary k=200: .*'k'"),
+                (("--vary", "mood=1.5"), "--vary mood=1.5: .*whole numbers"),
         ):
             with self.subTest(arguments):
                 self.assertEqual(self.refused("sweep", MOODY, *arguments, status=2, says=says).out, "")
