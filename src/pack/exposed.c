@@ -156,6 +156,9 @@ static enum tutti_err add_port(struct chooser *chooser, uint32_t port, bool outp
             exposed.element = tutti_exposed_place(chooser->job, there);
         return add(chooser->list, chooser->fmi, &exposed);
     }
+    tutti_log_printf(chooser->job->options.log, TUTTI_LOG_WARNING, NULL,
+                     "the connector '%s' of the system %s a unit, and is no variable of the FMU", own->name,
+                     output ? "does not come from" : "does not lead to");
     return TUTTI_OK;
 }
 
@@ -305,6 +308,32 @@ static enum tutti_err choose(struct chooser *chooser)
         for (uint32_t v = 0; v < system->components[c].fmu->desc->var_count; v++)
             TRY(look_at(chooser, c, v, has_ports));
     return check_patterns(chooser);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum tutti_err tutti_exposed_check_names(const struct tutti_exposed_list *list, unsigned fmi)
+{
+    const char **names = calloc(list->count + 1, sizeof *names), *twice = NULL;
+    if (!names)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < list->count; i++)
+        names[i] = list->items[i].row.name;
+    names[list->count] = "time"; /* the independent variable */
+    size_t count = list->count + (fmi == 3);
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count && !twice; i++)
+        twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
+    free(names);
+    return twice
+               ? tutti_fail(TUTTI_ERR_ARGUMENT,
+                            "two variables of the FMU would be called '%s': rename the connector of the system, or the "
+                            "unit, or leave it out of --expose",
+                            twice)
+               : TUTTI_OK;
 }
 
 enum tutti_err tutti_exposed_choose(struct tutti_exposed_list *list, const struct tutti_job *job, unsigned fmi,

@@ -35,6 +35,9 @@ void tutti_exposed_fini(struct tutti_exposed_list *list);
 
 const struct tutti_var *tutti_exposed_var(const struct tutti_job *job, const struct tutti_exposed *exposed);
 
+/* ARGUMENT if two of them have one name. */
+TUTTI_CHECKED enum tutti_err tutti_exposed_check_names(const struct tutti_exposed_list *list, unsigned fmi);
+
 /* For those who add variables of units: as one item, or, by FMI 2.0, an array as one for each element. *first is the place of the first. UNSUPPORTED
  * for what an FMU of this version cannot have. */
 TUTTI_CHECKED enum tutti_err tutti_exposed_add(struct tutti_exposed_list *list, const struct tutti_job *job,

@@ -224,6 +224,7 @@ static enum tutti_err pack(struct packing *packing, const struct tutti_run_optio
     TRY(check_input(packing));
     TRY(tutti_exposed_choose(&packing->exposed, &packing->job, packing->fmi, expose, expose_count));
     TRY(tutti_pack_expose_states(&packing->exposed, &packing->job, packing->fmi));
+    TRY(tutti_exposed_check_names(&packing->exposed, packing->fmi));
     TRY(add_system(packing, options));
     choose_names(packing);
     TRY(choose_token(packing));

@@ -580,6 +580,23 @@ class Refusals(PackTest):
         self.refused_pack(1, "Clock", f"f={kit_fmu('Sampler', '3')}", "-o", out, "--expose", "sample", "--fmi", "3")
         self.assertFalse(pathlib.Path(out).exists())
 
+    def test_connectors(self):
+        """A connector that has a variable's name is refused; one that has to do with no unit is left out with a word."""
+        def system(name, connection):
+            connectors = '<ssd:Connectors><ssd:Connector name="{}" kind="output"/><ssd:Connector name="loose" kind="input"/></ssd:Connectors>'
+            unit = component("a", "ChainMass_fmi2.fmu", '<ssd:Connectors><ssd:Connector name="v" kind="output"/></ssd:Connectors>')
+            with zipfile.ZipFile(self.path("system.ssp"), "w") as archive:
+                archive.writestr("SystemStructure.ssd", ssd(unit, connection.format(name), inside=connectors.format(name)))
+                archive.write(kit_fmu("ChainMass", "2"), "resources/ChainMass_fmi2.fmu")
+            return self.path("system.ssp")
+        from_unit = '<ssd:Connection startElement="a" startConnector="v" endConnector="{}"/>'
+        out = self.path("out.fmu")
+        self.refused_pack(2, "two variables of the FMU would be called 'a.x'", system("a.x", from_unit), "--expose", "a.x", "-o", out)
+        self.refused_pack(2, "two variables of the FMU would be called 'time'", system("time", from_unit), "--fmi", "3", "-o", out)
+        outcome = self.tutti("pack", system("y", '<ssd:Connection startConnector="loose" endConnector="{}"/>'), "-o", out)
+        for word in ("'loose' of the system does not lead to a unit", "'y' of the system does not come from a unit"):
+            self.assertIn(word, outcome.err)
+
     def test_input_stays(self):
         fmu = self.packed(*PAIR, *TIMES)
         before = pathlib.Path(fmu).read_bytes()
