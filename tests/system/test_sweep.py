@@ -179,7 +179,7 @@ class TestGoingOn(SweepTest):
         self.assertEqual(self.table("t.csv"), self.table("whole.csv"))
         self.assertEqual(self.table("rows.csv"), self.table("whole_rows.csv"))
         for left in os.listdir(self.tmpdir):  # of those that were killed
-            self.assertTrue(left.startswith("tutti"))
+            self.assertTrue(left.startswith("tutti"), left)
 
     def test_interrupted(self):
         process = self.start("sweep", MOODY, "--vary", "k=1:3:2000", "--step", "0.0001", "-o", "t.csv", "--workers", "2")
