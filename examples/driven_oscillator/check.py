@@ -47,7 +47,8 @@ def main():
     for solver in ("cvode", "bdf"):
         smooth, lines, spline = (steps[what, solver] for what in ("expression", "lines through the table", "spline through the table"))
         example.figure(f"steps, {solver}: expression, spline and lines through {ROWS} rows", f"{smooth}, {spline}, {lines}",
-                       smooth < 900 and spline < 1.5 * smooth and lines > 2 * smooth, "expression below 900; spline within 1.5 times; lines above twice")
+                       smooth < 900 and spline < 1.5 * smooth and lines > 2 * smooth, "expression below 900; spline within 1.5 times; lines above twice",
+                       "a function is better than a table")
     example.end()
 
 
