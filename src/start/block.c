@@ -491,9 +491,10 @@ static enum tutti_err measure_narrow(struct block *block, double *x, const doubl
 /* Newton's method does not see that a Jacobian is singular where rounding to floats makes it another. */
 static enum tutti_err check_narrow(struct block *block, double *x, const double *scale, double *residuals)
 {
-    double *matrix = calloc(block->n * block->n + 2 * block->n, sizeof *matrix), *room = matrix + block->n * block->n;
+    double *matrix = calloc(block->n * block->n + 2 * block->n, sizeof *matrix);
     if (!matrix)
         return tutti_fail_memory();
+    double *room = matrix + block->n * block->n;
     enum tutti_err err = measure_narrow(block, x, scale, room, room + block->n, matrix);
     bool singular = !err && tutti_distance_to_singular(matrix, block->n) < NARROW_SINGULAR;
     for (size_t i = 0; i < block->n; i++)
