@@ -70,7 +70,7 @@ static enum tutti_err make_slots(struct team *team, const struct tutti_nodes_lis
 static enum tutti_err open_team(void *self, struct tutti_work *work, void *context, unsigned *workers)
 {
     struct team *team = self;
-    struct tutti_nodes_list list;
+    struct tutti_nodes_list list = {0};
     (void)work;
     team->options = context; /* each worker asks its node for what that offers */
     enum tutti_err err = tutti_nodes_list_read(&list, team->options->nodes);
