@@ -87,12 +87,12 @@ static void copy(struct tutti_bar *to, const struct tutti_bar *from, size_t colu
 /* As fmin and fmax, which leave NaN out, but without a call or a jump. */
 static inline double lesser(double a, double b)
 {
-    return (b < a) | (a != a) ? b : a;
+    return ((b < a) | (a != a)) ? b : a;
 }
 
 static inline double greater(double a, double b)
 {
-    return (b > a) | (a != a) ? b : a;
+    return ((b > a) | (a != a)) ? b : a;
 }
 
 /* `next` follows `bar`. */
@@ -119,7 +119,7 @@ static size_t limit(const struct tutti_feed *feed)
 static void thin(struct tutti_feed *feed)
 {
     struct tutti_bar *bars = feed->filled->bars;
-    const size_t left = feed->coarse / 2, several = limit(feed) / left;
+    const size_t left = feed->coarse > 1 ? feed->coarse / 2 : 1, several = limit(feed) / left;
     for (size_t b = 0; b < left; b++) {
         if (b > 0)
             copy(&bars[b], &bars[several * b], feed->columns);
