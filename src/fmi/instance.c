@@ -430,7 +430,7 @@ static bool is_narrow(const struct tutti_instance *in, enum tutti_type type, con
 static enum tutti_err set_narrow(struct tutti_instance *in, const uint32_t *references, size_t count,
                                  const double *values, size_t value_count)
 {
-    const float *narrow;
+    const float *narrow = NULL;
     TRY(narrow_values(in, references, count, values, value_count, &narrow));
     return tutti_instance_set(in, TUTTI_TYPE_FLOAT32, references, count, narrow, value_count);
 }
@@ -488,7 +488,7 @@ static enum tutti_err conclude_refusable(struct tutti_instance *in, enum tutti_c
 enum tutti_err tutti_instance_offer(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                     size_t count, const void *values, size_t value_count, bool *refused)
 {
-    const float *narrow;
+    const float *narrow = NULL;
     if (is_narrow(in, type, references, count)) {
         TRY(narrow_values(in, references, count, values, value_count, &narrow));
         return tutti_instance_offer(in, TUTTI_TYPE_FLOAT32, references, count, narrow, value_count, refused);
