@@ -276,7 +276,7 @@ static unsigned look_ahead(struct ahead *ahead, const struct tutti_triples_many 
     }
     ahead->end = ahead->points[1];
     if (unlikely(exact < limit)) /* up to the first that is not */
-        for (exact = 0; ahead->points[exact] + ahead->h[exact] == ahead->points[exact + 1];)
+        for (exact = 0; exact < limit && ahead->points[exact] + ahead->h[exact] == ahead->points[exact + 1];)
             exact++;
     if (exact > 0)
         return (unsigned)exact;
@@ -303,7 +303,7 @@ INLINED uint32_t run(struct tutti_call_triple *triples, uint32_t count, struct t
     struct tutti_call_triple *end = triples + count, *at = end;
     struct tutti_grid *grid = many->grid;
     const volatile sig_atomic_t *interrupt = many->interrupt;
-    struct ahead ahead;
+    struct ahead ahead = {.end = 0};
     unsigned known = 1, made = 1;
     double t = many->t;
     while (made == known && many->made < many->most && t < grid->stop) {
