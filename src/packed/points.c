@@ -5,6 +5,7 @@
 
 #include "packed/equations.h"
 #include "packed/instance.h"
+#include "record/recorder.h"
 
 /* What an instance has besides its point. */
 struct modes {
@@ -120,6 +121,25 @@ static enum tutti_err take_origin(struct tutti_packed *packed, struct tutti_unpa
     return TUTTI_OK;
 }
 
+static uint64_t digest(struct tutti_bytes bytes)
+{
+    return tutti_record_digest(TUTTI_RECORD_DIGEST, bytes.data, bytes.size);
+}
+
+/* The digest is at the end; *bytes are what it is of then. */
+static enum tutti_err take_digest(const struct tutti_packed *packed, struct tutti_bytes *bytes)
+{
+    bool is_whole = bytes->size > sizeof(uint64_t);
+    if (is_whole) {
+        bytes->size -= sizeof(uint64_t);
+        struct tutti_unparcel in =
+            tutti_unparcel_begin((struct tutti_bytes){sizeof(uint64_t), bytes->data + bytes->size});
+        is_whole = tutti_unparcel_u64(&in) == digest(*bytes);
+    }
+    return is_whole ? TUTTI_OK
+                    : tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is damaged, or not one of this FMU", packed->name);
+}
+
 static enum tutti_err serialise(struct tutti_packed *packed, const void *state)
 {
     void *here = NULL;
@@ -134,6 +154,7 @@ static enum tutti_err serialise(struct tutti_packed *packed, const void *state)
     if (!err) {
         put_origin(packed, &packed->bytes);
         tutti_parcel_put_block(&packed->bytes, point.bytes, point.size);
+        tutti_parcel_put_u64(&packed->bytes, digest(tutti_parcel_bytes(&packed->bytes)));
         err = packed->bytes.failed ? tutti_fail_memory() : TUTTI_OK;
     }
     tutti_parcel_fini(&point);
@@ -165,9 +186,10 @@ enum tutti_err tutti_packed_serialise(struct tutti_packed *packed, const void *s
 enum tutti_err tutti_packed_deserialise(struct tutti_packed *packed, struct tutti_bytes bytes, void **state)
 {
     void *here = NULL, *there = NULL;
-    struct tutti_unparcel in = tutti_unparcel_begin(bytes);
     struct tutti_bytes point = {0};
     struct modes modes;
+    TRY(take_digest(packed, &bytes));
+    struct tutti_unparcel in = tutti_unparcel_begin(bytes);
     TRY(take_origin(packed, &in, &modes));
     point.data = tutti_unparcel_block(&in, &point.size);
     TRY(be_running(packed));

@@ -176,6 +176,18 @@ assert not fmu.fmi2Terminate(c)
 fmu.fmi2FreeInstance(c)
 """
 
+DAMAGE = """
+state, again, size = handle(), handle(), ctypes.c_size_t()
+assert not fmu.fmi2GetFMUstate(c, ctypes.byref(state)) and not fmu.fmi2SerializedFMUstateSize(c, state, ctypes.byref(size))
+bytes_ = (ctypes.c_ubyte * size.value)()
+assert not fmu.fmi2SerializeFMUstate(c, state, bytes_, size)
+for at in [*range(min(120, size.value)), *range(120, size.value, 97), size.value - 1]:
+    bytes_[at] ^= 1 << at % 8
+    assert fmu.fmi2DeSerializeFMUstate(c, bytes_, size, ctypes.byref(again)) == 3, at
+    bytes_[at] ^= 1 << at % 8
+assert not fmu.fmi2DeSerializeFMUstate(c, bytes_, size, ctypes.byref(again)) and not fmu.fmi2SetFMUstate(c, again)
+"""
+
 # Several instances, on threads, of which each has to see the same; then the end that no library can know of.
 THREADS = """
     return seen
@@ -248,6 +260,14 @@ class Importers(PackTest):
             with self.subTest(system=system):
                 self.assert_imported(system, ("--stop", "1"), float(system[system.index("--step") + 1]), 50)
 
+    @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
+    def test_damaged_states(self):
+        """One bit of a serialised state is another: refused, wherever it is."""
+        fmu, folder, library = self.unpacked(*PAIR, *MOVED, *TIMES)
+        what = [str(folder), str(library), ET.fromstring(description(fmu)).get("guid"), [1], 0.0625, 3]
+        script = IMPORTER.replace("assert not fmu.fmi2Terminate(c)\n", DAMAGE + "assert not fmu.fmi2Terminate(c)\n")
+        seen = subprocess.run([sys.executable, "-c", script, json.dumps(what)], check=False, capture_output=True, text=True)
+        self.assertEqual(seen.returncode, 0, seen.stderr)
 
     @unittest.skipIf(SANITIZED, "the importer's process has no sanitizer")
     def test_instances_on_threads(self):
