@@ -32,7 +32,7 @@ class Workers(WorkerTest):
         pathlib.Path(self.path("result.csv")).unlink(missing_ok=True)
         return self.start("run", *run, *APART, *STEADY, "--processes", "2", "-o", "result.csv", *options)
 
-    def await_rows(self, process, bytes_=300):
+    def await_rows(self, process, bytes_=4000):  # of 25 kB: there are checkpoints by then
         path = pathlib.Path(self.path("result.csv"))
         self.assertTrue(wait_until(lambda: process.poll() is not None or (path.exists() and path.stat().st_size > bytes_)))
 
