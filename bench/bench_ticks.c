@@ -80,9 +80,10 @@ static double seconds_of(const struct tutti_run_options *options, struct tutti_r
     return now() - begin;
 }
 
-/* As by_tutti, with rows. */
-static double recorded(const char *file, const char *result, long ticks)
+/* CPU seconds of a whole run of partitions; set-up is taken off by the caller. `result`: rows go there; NULL: there are none. */
+static double by_tutti(const char *file, const char *result, long ticks)
 {
+    const char *nothing = "none";
     struct tutti_run_options options = {
         .files = (const char *const[]){file},
         .file_count = 1,
@@ -92,9 +93,13 @@ static double recorded(const char *file, const char *result, long ticks)
         .has_step = true,
         .step = (double)ticks,
         .output = result,
+        .records = &nothing,
+        .record_count = result ? 0 : 1,
     };
     struct tutti_run_stats stats;
     double seconds = seconds_of(&options, &stats);
+    if (!result && stats.units[0].gets != 2 * (unsigned long)ticks)
+        die("wrong number of ticks");
     tutti_run_stats_fini(&stats);
     return seconds;
 }
@@ -128,32 +133,6 @@ static double connected(const char *file, long ticks)
     return seconds;
 }
 
-/* CPU seconds of a whole run; set-up is taken off by the caller. */
-static double by_tutti(const char *file, long ticks)
-{
-    const char *nothing = "none";
-    struct tutti_run_options options = {
-        .files = (const char *const[]){file},
-        .file_count = 1,
-        .interface = "se",
-        .has_stop = true,
-        .stop = ((double)ticks - 0.5) / 100,
-        .has_step = true,
-        .step = (double)ticks,
-        .records = &nothing,
-        .record_count = 1,
-    };
-    struct tutti_run_stats stats;
-    double begin = now();
-    if (tutti_run(&options, &stats) != TUTTI_OK)
-        die(tutti_err_message());
-    double seconds = now() - begin;
-    if (stats.units[0].gets != 2 * (unsigned long)ticks)
-        die("wrong number of ticks");
-    tutti_run_stats_fini(&stats);
-    return seconds;
-}
-
 static double best(double a, double b)
 {
     return a < b ? a : b;
@@ -171,9 +150,9 @@ int main(int argc, char **argv)
     double hand = 1e9, ours = 1e9, set_up = 1e9, rows = 1e9, pairs = 1e9, pair = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
         hand = best(hand, by_hand(fmu, &at, ticks));
-        ours = best(ours, by_tutti(argv[1], ticks));
-        set_up = best(set_up, by_tutti(argv[1], 1));
-        rows = best(rows, recorded(argv[1], argv[3], some));
+        ours = best(ours, by_tutti(argv[1], NULL, ticks));
+        set_up = best(set_up, by_tutti(argv[1], NULL, 1));
+        rows = best(rows, by_tutti(argv[1], argv[3], some));
         pairs = best(pairs, connected(argv[2], some));
         pair = best(pair, connected(argv[2], 1));
     }
