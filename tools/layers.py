@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SOURCE = {".c", ".h", ".cc"}
-FILES_AT_MOST = 40  # in a folder of src/, its subfolders not counted
+FILES_AT_MOST = 60  # in a folder of src/, its subfolders not counted
 KIT_MAY = re.compile(r"(^|/)api[123]\.h$")
 
 # Calls that library code does not make, and why. `fprintf` is fine for a file of our own, not for the terminal.
@@ -272,8 +272,8 @@ FAULTS = [
     ("src/unit/me.c", '#include "user.h"\n', "src/unit/me.c:1: include cycle: unit/me -> unit/user -> unit/me"),
     ("src/unit/part.h", '#include "user.h"\n', "cycle: unit/me -> unit/part -> unit/user -> unit/me"),
     ("src/unit/sub/x.h", '#include "unit/unit.h"\n', None),
-    ({f"src/fmi/f{i}.c": "" for i in range(39)}, "", "src/fmi:1: 41 files in one folder, at most 40"),
-    ({f"src/fmi/sub/f{i}.c": "" for i in range(40)}, "", None),
+    ({f"src/fmi/f{i}.c": "" for i in range(59)}, "", "src/fmi:1: 61 files in one folder, at most 60"),
+    ({f"src/fmi/sub/f{i}.c": "" for i in range(60)}, "", None),
     ("include/tutti/x.h", '#include "base/str.h"\n', "include/tutti/x.h:1: must not include"),
     ("kit/x.c", '#include "base/str.h"\n', "kit/x.c:1: must not include"),
     ("kit/x.c", '#include "fmi/desc.h"\n', "kit/x.c:1: must not include"),
