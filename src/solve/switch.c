@@ -9,6 +9,11 @@
  * convergence of their iteration, too: h L <= s_q, L being the Lipschitz constant of f. L is seen in iterations (two right-hand sides at one time),
  * and with BDF it is the norm of the Jacobian. To BDF if its step is five times as long; to Adams if its step is at least as long, since it is cheaper.
  *
+ * Adams at its limit of stability carries noise of about a tenth of a tolerance, which its highest derivatives multiply by powers of 2: the array
+ * of steps then shows an error that BDF, which damps the noise, would not have. LSODA avoids the noise by two evaluations in each step and by
+ * steps below s_q / L; CVODE does neither. So every eight steps the solution is kept, and the derivatives for BDF are divided differences of
+ * these points, where the noise is 8^k times smaller. The better of both estimates counts.
+ *
  * What differs from LSODA: its array of derivatives serves both methods; CVODE gives no access to its own, so the other method begins with order 1.
  * For the same reason a change is thought of only so many steps after the last one. After an event the method in use goes on being used. */
 #include <float.h>
@@ -19,7 +24,7 @@
 #include "solve/cvode.h"
 
 enum method { ADAMS, BDF, METHODS };
-enum { STEPS_BETWEEN = 20, ADAMS_MOST = 12, BDF_MOST = 5 };
+enum { STEPS_BETWEEN = 20, ADAMS_MOST = 12, BDF_MOST = 5, STEPS_PER_POINT = 8, POINTS = BDF_MOST + 2 };
 static const double advantage = 5; /* of BDF, in lengths of steps */
 
 /* s_q, the bounds of LSODA. */
@@ -41,6 +46,11 @@ struct switching {
     double *seen_x, *seen_dx;
     double lipschitz;      /* of the last step whose iteration has shown one; 0: none has */
     double step_lipschitz; /* the largest of the step at hand */
+    /* Points of the solution that are STEPS_PER_POINT steps of Adams apart, the last one first. */
+    unsigned points;
+    double point_times[POINTS];
+    double *point_x[POINTS];
+    double *difference; /* scratch */
 };
 
 static struct tutti_solver *active(const struct switching *self)
@@ -88,10 +98,13 @@ static enum tutti_err start(struct tutti_solver *solver)
     struct switching *self = (struct switching *)solver;
     size_t n = solver->ode->count;
     TRY(tutti_cvode_check_predictor(solver));
-    self->seen_x = calloc(2 * n, sizeof *self->seen_x);
+    self->seen_x = calloc((3 + POINTS) * n, sizeof *self->seen_x);
     if (!self->seen_x)
         return tutti_fail_memory();
     self->seen_dx = self->seen_x + n;
+    self->difference = self->seen_x + 2 * n;
+    for (unsigned i = 0; i < POINTS; i++)
+        self->point_x[i] = self->seen_x + (3 + i) * n;
     self->watched = *solver->ode;
     self->watched.context = self;
     self->watched.rhs = watch;
@@ -139,6 +152,7 @@ static enum tutti_err begin(struct switching *self, enum method method, double t
     self->since = 0;
     self->seen_time = NAN;
     self->lipschitz = 0;
+    self->points = 0;
     active(self)->name = self->base.name;
     return tutti_solver_restart(active(self), t, x);
 }
@@ -156,6 +170,7 @@ static enum tutti_err resume(struct tutti_solver *solver, double t)
 {
     struct switching *self = (struct switching *)solver;
     self->seen_time = NAN;
+    self->points = 0;
     enum tutti_err err = active(self)->kind->resume(active(self), t);
     follow(self);
     return err;
@@ -166,20 +181,61 @@ static double next_step(double h, double error, int order)
     return h / (1.2 * pow(error, 1.0 / (order + 1)) + 1.2e-6);
 }
 
+static void keep_point(struct switching *self, double t, const double *x)
+{
+    double *oldest = self->point_x[POINTS - 1];
+    memmove(self->point_x + 1, self->point_x, (POINTS - 1) * sizeof *self->point_x);
+    memmove(self->point_times + 1, self->point_times, (POINTS - 1) * sizeof *self->point_times);
+    self->point_x[0] = oldest;
+    self->point_times[0] = t;
+    self->points += self->points < POINTS;
+    memcpy(oldest, x, self->base.ode->count * sizeof *x);
+}
+
+/* || x^(k) / k! || by the divided difference of the last k + 1 points. */
+static double point_derivative(const struct switching *self, unsigned k)
+{
+    size_t n = self->base.ode->count;
+    memset(self->difference, 0, n * sizeof *self->difference);
+    for (unsigned i = 0; i <= k; i++) {
+        double by = 1;
+        for (unsigned j = 0; j <= k; j++)
+            by *= j == i ? 1 : self->point_times[i] - self->point_times[j];
+        for (size_t s = 0; s < n; s++)
+            self->difference[s] += self->point_x[i][s] / by;
+    }
+    return tutti_solver_norm(&self->base, self->difference, self->point_x[0], NULL);
+}
+
+/* The longest step of BDF, of any order, that the kept points allow; 0: there are too few. */
+static double bdf_step_by_points(const struct switching *self)
+{
+    double longest = 0, factorial = 1;
+    int most = self->methods[BDF]->options.max_order > 0 ? self->methods[BDF]->options.max_order : BDF_MOST;
+    for (int order = 1; order <= most && order + 2 <= (int)self->points; order++) {
+        factorial *= order + 1;
+        double error = bdf_constant[order] * factorial * point_derivative(self, (unsigned)order + 1);
+        longest = fmax(longest, 1 / (1.2 * pow(error, 1.0 / (order + 1)) + 1e-300));
+    }
+    return fmin(longest, self->points ? self->point_times[0] - self->point_times[self->points - 1] : 0);
+}
+
 static bool is_stiff(struct switching *self)
 {
     struct tutti_cvode_step last = tutti_cvode_last_step(active(self));
-    double bound = stable[last.order] / self->lipschitz;
-    if (self->lipschitz == 0)
-        return false;
+    double bound = self->lipschitz > 0 ? stable[last.order] / self->lipschitz : INFINITY;
     const double *x = self->seen_x;
     double rounding = 100 * DBL_EPSILON * tutti_solver_norm(&self->base, x, x, NULL);
     if (last.error <= rounding) /* which says nothing of what BDF could do: twice the step, then */
         return 2 * last.h >= advantage * bound;
+    double adams = fmin(next_step(last.h, last.error, last.order), bound);
+    if (self->since % STEPS_PER_POINT == 0 && bdf_step_by_points(self) >= advantage * adams)
+        return true;
+    if (self->lipschitz == 0)
+        return false;
     int order = last.order < BDF_MOST ? last.order : BDF_MOST;
     double error = last.order <= BDF_MOST ? last.error * bdf_constant[order] / adams_constant[order]
                                           : bdf_constant[order] * tutti_cvode_derivative(active(self), order + 1);
-    double adams = fmin(next_step(last.h, last.error, last.order), bound);
     return next_step(last.h, error, order) >= advantage * adams;
 }
 
@@ -209,7 +265,10 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
         return err;
     if (self->step_lipschitz > 0)
         self->lipschitz = self->step_lipschitz;
-    if (++self->since < STEPS_BETWEEN)
+    self->since++;
+    if (self->used == ADAMS && self->since % STEPS_PER_POINT == 0)
+        keep_point(self, solver->t, x);
+    if (self->since < STEPS_BETWEEN)
         return TUTTI_OK;
     if (self->used == ADAMS && is_stiff(self))
         self->next = BDF;
