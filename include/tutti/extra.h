@@ -60,7 +60,7 @@ struct tutti_extra {
     /* dr/dp for implicit solvers: its pattern, by columns, asked for once, when there is no point at hand yet (of the FMU's
      * matrices there are the patterns: want = 0); then its values, in that order. NULL: found by differences, as a full
      * matrix. (What r depends on the FMU's states is left out of the solver's Jacobian: it slows
-     * Newton's method a little and changes no result.) */
+     * Newton's method a little and changes no result. The solver rodas, which needs it, is refused.) */
     enum tutti_err (*structure)(void *context, struct tutti_model *model, const int **starts, const int **rows);
     enum tutti_err (*jacobian)(void *context, struct tutti_model *model, double t, const double *p, double *values);
 

@@ -126,10 +126,19 @@ static enum tutti_err resolve_steps(struct tutti_integration *integration, const
 }
 
 /* A program's own equations: what can be told before anything runs. */
-static enum tutti_err check_extra(const struct tutti_extra *extra)
+static enum tutti_err check_extra(const struct tutti_extra *extra, const struct tutti_run_options *options,
+                                  const struct tutti_solver_kind *solver)
 {
     if (!extra)
         return TUTTI_OK;
+    /* Their `jacobian` leaves out how they follow the FMU's states, which costs Newton's method an iteration at most. */
+    if (solver->exact && extra->count > 0 && extra->jacobian)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "--solver %s needs the whole Jacobian of its equations, and that of %s has second derivatives "
+            "of the FMU, which FMUs do not offer; without them its steps would be of order 1. Use --solver "
+            "radau5, bdf or cvode",
+            solver->name, options->sensitivity_count > 0 ? "--sensitivity" : "extra equations");
     if (extra->count > INT32_MAX / 2)
         return tutti_fail(TUTTI_ERR_LIMIT, "%zu extra equations; the limit is %d", extra->count, INT32_MAX / 2);
     if (extra->count > 0 && !extra->rhs)
@@ -151,7 +160,7 @@ enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, 
 {
     *integration = (struct tutti_integration){0};
     TRY(read_words(integration, options, disturbed));
-    TRY(check_extra(options->extra));
+    TRY(check_extra(options->extra, options, integration->solver));
     integration->extra = options->extra;
     TRY(resolve_tolerances(integration, options, tolerance));
     return resolve_steps(integration, options, times, coupled);

@@ -337,6 +337,7 @@ const struct tutti_solver_kind tutti_solver_rodas = {
     .title = "Rosenbrock method RODAS of order 4 (Hairer, Wanner), for stiff problems, without Newton's iteration",
     .order = 4,
     .stiff = true,
+    .exact = true,
     .size = sizeof(struct rodas),
     .start = start,
     .finish = finish,

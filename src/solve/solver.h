@@ -87,6 +87,7 @@ struct tutti_solver_kind {
     bool multistep; /* options.predictor has a meaning */
     bool algebraic; /* it solves the problem's other form, if there is one: ode->dae */
     bool krylov;    /* options.linear may be KRYLOV */
+    bool exact;     /* its order depends on the Jacobian: one that leaves entries out makes it a method of order 1 */
     size_t size;    /* bytes of the kind's struct, which starts with a struct tutti_solver */
 
     /* Allocates what the problem's size asks for. Called once, on a zeroed struct with the common part filled in. */
