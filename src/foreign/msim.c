@@ -15,11 +15,21 @@ enum { MOST_WORDS = 8, MOST_BYTES = 16 * 1024 * 1024 };
 /* What the settings say of the master, until all of them are known. */
 struct msim {
     struct tutti_assembly *assembly;
-    unsigned line;
+    unsigned line, fall_back_line; /* of hFallBackLimit; 0: by default */
     const char *mode, *error_control;
     bool adjusts;
-    double h_start, h_max, h_min, output, rtol, atol, most_iterations;
+    double h_start, h_max, h_min, h_fall_back, output, rtol, atol, most_iterations;
 };
+
+/* What MasterSim assumes where a project does not specify it (MasterSim 0.9, class Project); times in s. */
+static const struct msim DEFAULTS = {.h_start = 600,
+                                     .h_max = 1800,
+                                     .h_min = 1e-5,
+                                     .h_fall_back = 1e-3,
+                                     .rtol = 1e-5,
+                                     .atol = 1e-6,
+                                     .most_iterations = 1};
+static const double DEFAULT_STOP = 31536000; /* a year */
 
 /* ---- words of a line ---- */
 
@@ -164,6 +174,7 @@ static enum tutti_err read_time_setting(struct msim *msim, char *const *words, s
                  {"hStart", &msim->h_start, NULL},
                  {"hMax", &msim->h_max, NULL},
                  {"hMin", &msim->h_min, NULL},
+                 {"hFallBackLimit", &msim->h_fall_back, NULL},
                  {"hOutputMin", &msim->output, NULL}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (strcmp(words[0], times[i].name) == 0) {
@@ -171,6 +182,8 @@ static enum tutti_err read_time_setting(struct msim *msim, char *const *words, s
             TRY(read_seconds(msim, words, count, times[i].value));
             if (times[i].has)
                 *times[i].has = true;
+            if (times[i].value == &msim->h_fall_back)
+                msim->fall_back_line = msim->line;
         }
     return TUTTI_OK;
 }
@@ -240,7 +253,10 @@ static enum tutti_err set_coupling(struct msim *msim)
                : TUTTI_OK;
 }
 
-static enum tutti_err set_control(struct msim *msim)
+/* MasterSim adjusts steps for one of two reasons: the error of a step (STEP_DOUBLING), or an iteration that does not
+ * converge. In the second case it stops iterating below hFallBackLimit and accepts the step, as `converge` does below --h-min.
+ * No event of a discrete output is located. */
+static enum tutti_err set_control(struct msim *msim, struct tutti_findings *findings)
 {
     struct tutti_assembly *assembly = msim->assembly;
     const char *mode = msim->error_control ? msim->error_control : "NONE";
@@ -248,18 +264,24 @@ static enum tutti_err set_control(struct msim *msim)
     bool iterates = msim->most_iterations > 1;
     const char *control = msim->adjusts && doubles ? "richardson" : msim->adjusts && iterates ? "converge" : "fixed";
     bool varies = strcmp(control, "fixed") != 0;
+    double h_min = msim->h_min;
+    if (varies && iterates && msim->h_fall_back > h_min) {
+        if (doubles && msim->fall_back_line > 0)
+            tutti_findings_add(findings, TUTTI_FINDING_WARNING, assembly->file, msim->fall_back_line,
+                               "hFallBackLimit has no effect: steps shorter than %s s are iterated, too",
+                               NUMBER(msim->h_fall_back));
+        else if (!doubles)
+            h_min = msim->h_fall_back;
+    }
     TRY(tutti_assembly_set(assembly, "control", control, msim->line));
-    if (msim->h_start > 0)
-        TRY(tutti_assembly_set_number(assembly, "step", msim->h_start, msim->line));
-    if (varies && msim->h_max > 0)
+    TRY(tutti_assembly_set(assembly, "events", "none", msim->line));
+    TRY(tutti_assembly_set_number(assembly, "step", msim->h_start, msim->line));
+    if (varies) {
         TRY(tutti_assembly_set_number(assembly, "h-max", msim->h_max, msim->line));
-    if (varies && msim->h_min > 0)
-        TRY(tutti_assembly_set_number(assembly, "h-min", msim->h_min, msim->line));
-    if ((varies || iterates) && msim->rtol > 0)
-        TRY(tutti_assembly_set_number(assembly, "rtol", msim->rtol, msim->line));
-    if ((varies || iterates) && msim->atol > 0)
-        TRY(tutti_assembly_set_number(assembly, "atol", msim->atol, msim->line));
-    return TUTTI_OK;
+        TRY(tutti_assembly_set_number(assembly, "h-min", h_min, msim->line));
+    }
+    TRY(tutti_assembly_set_number(assembly, "rtol", msim->rtol, msim->line));
+    return tutti_assembly_set_number(assembly, "atol", msim->atol, msim->line);
 }
 
 /* ---- the file ---- */
@@ -278,7 +300,7 @@ static enum tutti_err read_all(struct tutti_reader *reader, struct tutti_text *t
     return text->failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
-static enum tutti_err read_lines(struct msim *msim, char *text)
+static enum tutti_err read_lines(struct msim *msim, char *text, struct tutti_findings *findings)
 {
     for (char *line = text; line;) {
         char *end = strchr(line, '\n');
@@ -289,18 +311,20 @@ static enum tutti_err read_lines(struct msim *msim, char *text)
         line = end ? end + 1 : NULL;
     }
     TRY(set_coupling(msim));
-    return set_control(msim);
+    return set_control(msim, findings);
 }
 
 enum tutti_err tutti_msim_read(struct tutti_assembly *assembly, struct tutti_reader *reader,
                                struct tutti_findings *findings)
 {
-    struct msim msim = {.assembly = assembly, .adjusts = false, .most_iterations = 1};
-    (void)findings; /* everything that is odd in such a file is an error */
+    struct msim msim = DEFAULTS;
+    msim.assembly = assembly;
+    assembly->stop = DEFAULT_STOP;
+    assembly->has_stop = true;
     struct tutti_text text = {0};
     enum tutti_err err = read_all(reader, &text, assembly->file);
     if (err == TUTTI_OK && text.text)
-        err = read_lines(&msim, text.text);
+        err = read_lines(&msim, text.text, findings);
     tutti_text_fini(&text);
     return err;
 }

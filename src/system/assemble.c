@@ -104,10 +104,20 @@ static enum tutti_err add_units(struct flat *flat, struct file *document)
 
 /* ---- settings ---- */
 
-/* One FMU is not coupled to another, so its file's choice of a master has no effect. */
-static bool is_idle(const struct flat *flat, const char *name)
+/* Has a setting of the file no effect? A single FMU is not coupled to another one; but a tolerance reaches it, and inputs that a
+ * table drives are a reason to control the steps. */
+static bool is_idle(const struct flat *flat, const struct tutti_assembly_setting *setting)
 {
-    return flat->components.count < 2 && strcmp(name, "step") != 0;
+    static const char *const of_any[] = {"step", "rtol", "atol"}, *const of_driven[] = {"control", "h-min", "h-max"};
+    if (flat->components.count > 1)
+        return false;
+    for (size_t i = 0; i < sizeof of_any / sizeof *of_any; i++)
+        if (strcmp(setting->name, of_any[i]) == 0)
+            return false;
+    for (size_t i = 0; i < sizeof of_driven / sizeof *of_driven; i++)
+        if (flat->tables.count > 0 && strcmp(setting->name, of_driven[i]) == 0)
+            return strcmp(setting->value, "converge") == 0; /* nothing is iterated */
+    return true;
 }
 
 /* With the units open. */
@@ -121,7 +131,7 @@ static enum tutti_err keep_settings(struct flat *flat)
     system->words = words;
     for (size_t i = 0; i < assembly->setting_count; i++) {
         const struct tutti_assembly_setting *setting = &assembly->settings[i];
-        if (is_idle(flat, setting->name))
+        if (is_idle(flat, setting))
             continue;
         const char *value = tutti_arena_text(&system->arena, setting->value, strlen(setting->value));
         if (!value)

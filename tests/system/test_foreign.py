@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Systems in formats of other tools: OspSystemStructure.xml and .msim."""
+import csv
 import json
+import math
 import shutil
 import unittest
 
@@ -245,6 +247,56 @@ graph one.x0 pass.float64_in {scale}
         self.write("project.msim", "tEnd 1 s\nhStart 0.5 s\nMasterMode GAUSS_SEIDEL\nmaxIterations 3\n"
                    "simulator 0 0 one #000000 \"fmus/VanDerPol.fmu\"\n")
         self.assertEqual(self.simulate("project.msim").times, [0, 0.5, 1])
+
+    def stats_of(self, project, *options):
+        self.write("project.msim", project)
+        self.tutti("run", "project.msim", "-o", "a.csv", "--quiet", "--stats", "stats.json", *options)
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_one_simulator_and_a_table(self):
+        """Inputs from a table are a reason to control steps: the settings for that, and the tolerances, have an effect."""
+        self.write("table.csv", "time,u\n" + "".join(f"{0.1 * k},{math.sin(0.1 * k)}\n" for k in range(101)))
+        project = ("tEnd 10 s\nhStart 0.5 s\nhMin 1e-6 s\nMasterMode GAUSS_SEIDEL\nmaxIterations {iterations}\nrelTol {rtol}\nabsTol 1e-9\n"
+                   "adjustStepSize yes\nErrorControlMode {mode}\nsimulator 0 0 cell #000000 \"fmus/Cell.fmu\"\n"
+                   "simulator 0 0 values #000000 \"table.csv\"\ngraph values.u cell.u1\n")
+        shutil.copy(kit_fmu("Cell", "2"), self.folder / "fmus" / "Cell.fmu")
+        steps = {rtol: self.stats_of(project.format(mode="STEP_DOUBLING", iterations=1, rtol=rtol)) for rtol in (1e-4, 1e-7)}
+        self.assertEqual({stats["control"] for stats in steps.values()}, {"richardson"})
+        self.assertGreater(steps[1e-7]["steps"], 2 * steps[1e-4]["steps"])
+        self.assertEqual(self.stats_of(project.format(mode="NONE", iterations=4, rtol=1e-4))["steps"], 20)  # nothing is iterated
+
+    def test_control_without_use(self):
+        """An FMU that takes the slopes of its inputs follows a table exactly: the file's control has no effect, and is reported."""
+        self.write("table.csv", "time,u\n0,0\n10,1\n")
+        shutil.copy(kit_fmu("CellMoves", "2"), self.folder / "fmus" / "Cell.fmu")
+        self.write("project.msim", "tEnd 10 s\nhStart 0.5 s\nadjustStepSize yes\nErrorControlMode STEP_DOUBLING\n"
+                   "simulator 0 0 cell #000000 \"fmus/Cell.fmu\"\nsimulator 0 0 values #000000 \"table.csv\"\ngraph values.u cell.u1\n")
+        outcome = self.tutti("run", "project.msim", "-o", "a.csv")
+        self.assertIn("--control richardson has no effect", outcome.err)
+
+    def test_fixed_steps_locate_no_events(self):
+        """As MasterSim: discrete outputs change at the communication points."""
+        shutil.copy(kit_fmu("Stair", "2"), self.folder / "fmus" / "Stair.fmu")
+        stats = self.stats_of("tEnd 10 s\nhStart 0.3 s\nsimulator 0 0 stair #000000 \"fmus/Stair.fmu\"\n"
+                              "simulator 1 0 pass #000000 \"fmus/Feedthrough.fmu\"\ngraph stair.counter pass.int32_in\n")
+        self.assertEqual((stats["events"], stats["rejected"], stats["steps"]), ("none", 0, 34))
+
+    def test_fall_back_limit(self):
+        """Below hFallBackLimit a step that has not converged is accepted; with error control that is not possible, and reported."""
+        project = ("tEnd 5 s\nhStart 0.5 s\nhMin 1e-9 s\nhFallBackLimit {limit} s\nmaxIterations 2\nrelTol 1e-12\nabsTol 1e-12\n"
+                   "adjustStepSize yes\nErrorControlMode {mode}\nMasterMode GAUSS_SEIDEL\n"
+                   "simulator 0 0 left #000000 \"fmus/ChainMass.fmu\"\nsimulator 1 0 right #000000 \"fmus/ChainMass.fmu\"\n"
+                   "graph left.x right.x_left\ngraph left.v right.v_left\ngraph right.F left.F_right\nparameter left.x 0.1\n")
+        sizes = []
+        for limit in (0.1, 0.01):
+            self.stats_of(project.format(limit=limit, mode="NONE"), "--step-log", "steps.csv")
+            with open(self.path("steps.csv"), encoding="utf-8") as file:
+                sizes.append(min(float(row["h"]) for row in csv.DictReader(file)))
+        self.assertEqual([round(size, 6) for size in sizes], [0.1, 0.01])
+        self.write("project.msim", project.format(limit=0.1, mode="STEP_DOUBLING"))
+        outcome = self.tutti("run", "project.msim", "-o", "a.csv", "--rtol", "1e-3")
+        self.assertIn("project.msim:4: hFallBackLimit has no effect", outcome.err)
 
     def test_masters(self):
         for mode, iterations, coupling in (("GAUSS_JACOBI", 1, "jacobi"), ("GAUSS_SEIDEL", 1, "seidel"),

@@ -208,15 +208,16 @@ enum tutti_err tutti_together_check(const struct tutti_master *master, const str
 }
 
 /* The first of the options that are about units that are coupled; NULL: there is none. One unit makes fixed steps anyway, unless
- * these are `controlled`. */
-static const char *coupling_option(const struct tutti_run_options *options, bool controlled)
+ * these are `controlled`. Where a table drives the unit, --control makes sense with other tables. */
+static const char *coupling_option(const struct tutti_run_options *options, bool controlled, bool driven)
 {
     const struct {
         bool given;
         const char *option;
     } all[] = {
         {!tutti_asked_auto(options->coupling), "--coupling"},
-        {!controlled && !tutti_asked_auto(options->control) && strcmp(options->control, tutti_control_fixed.name) != 0,
+        {!controlled && !driven && !tutti_asked_auto(options->control) &&
+             strcmp(options->control, tutti_control_fixed.name) != 0,
          "--control"},
         {!tutti_asked_auto(options->extrapolate), "--extrapolate"},
         {!controlled && !tutti_asked_auto(options->events), "--events"},
@@ -234,7 +235,7 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
         {options->has_divergence, "--divergence"},
         {options->has_relax_time, "--relax-time"},
         {!controlled && options->has_event_tolerance, "--event-tolerance"},
-        {!controlled && options->has_h_min, "--h-min"},
+        {!controlled && !driven && options->has_h_min, "--h-min"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].given)
@@ -245,16 +246,20 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
 enum tutti_err tutti_together_check_alone(const struct tutti_master *master)
 {
     const struct tutti_rank *rank = master->rank;
-    const char *option = coupling_option(&rank->job->options, master->chosen.general);
-    if (option && rank->members[0].driven && strcmp(option, "--control") == 0)
-        return tutti_fail(
-            TUTTI_ERR_ARGUMENT,
-            "--control %s has nothing to control: there is one FMU, and it follows its inputs inside of a "
-            "step, or they change at their rows only; leave it out",
-            rank->job->options.control);
-    return option ? tutti_fail(TUTTI_ERR_ARGUMENT,
-                               "%s is about units that are coupled, and there is only one; leave it out", option)
-                  : TUTTI_OK;
+    const struct tutti_run_options *options = &rank->job->options;
+    bool controlled = master->chosen.general, driven = rank->members[0].driven;
+    const char *option = coupling_option(options, controlled, driven);
+    if (option)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s is about units that are coupled, and there is only one; leave it out",
+                          option);
+    if (!controlled && driven && !tutti_asked_auto(options->control) &&
+        strcmp(options->control, tutti_control_fixed.name) != 0)
+        tutti_log_printf(
+            rank->log, TUTTI_LOG_WARNING, NULL,
+            "--control %s has no effect: there is one FMU, and it follows its inputs inside a step, or they "
+            "change at their rows only",
+            options->control);
+    return TUTTI_OK;
 }
 
 /* ---- what is told ---- */
