@@ -44,9 +44,12 @@ static bool is_step(double step)
 
 void tutti_times_propose(const struct tutti_system *system, struct tutti_experiment *proposal)
 {
-    bool found = system->experiment.has_start || system->experiment.has_stop;
+    bool found = system->experiment.has_start || system->experiment.has_stop, alone = tutti_system_is_alone(system);
     *proposal = system->experiment;
-    for (uint32_t i = 0; i < system->fmu_count && !system->single; i++) {
+    if (system->single && !alone)
+        proposal->has_step = proposal->has_tolerance =
+            false; /* these are proposals for the FMU, not for what it is coupled to */
+    for (uint32_t i = 0; i < system->fmu_count && !alone; i++) {
         const struct tutti_experiment *own = &system->fmus[i]->desc->experiment;
         bool ssp = system->package_count > 0;
         if (!found && !ssp && (own->has_start || own->has_stop)) {
@@ -137,7 +140,7 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
 {
     struct tutti_experiment experiment;
     tutti_times_propose(system, &experiment);
-    double fixed = system->single ? system->fmus[0]->desc->interfaces[kind].fixed_step : 0;
+    double fixed = tutti_system_is_alone(system) ? system->fmus[0]->desc->interfaces[kind].fixed_step : 0;
     *times = (struct tutti_times){0};
     times->start = choose(options->has_start, options->start, experiment.has_start && isfinite(experiment.start),
                           experiment.start, 0);

@@ -31,14 +31,14 @@ static bool joins_units(const struct tutti_run_options *options)
     return options->coupling && strcmp(options->coupling, "strong") == 0;
 }
 
-enum tutti_err tutti_interface_find(const struct tutti_run_options *options, const struct tutti_fmu *fmu, bool single,
+enum tutti_err tutti_interface_find(const struct tutti_run_options *options, const struct tutti_fmu *fmu, bool alone,
                                     const struct tutti_unit_kind **kind)
 {
     enum tutti_interface_choice choice;
     TRY(tutti_interface_choose(options, &choice));
     bool has = fmu->desc->interfaces[TUTTI_ME].present;
-    bool prefers = ((options->solver || options->sensitivity_count > 0) && (single || has)) ||
-                   (joins_units(options) && has && !single) || (options->prefers_exchange && has);
+    bool prefers = ((options->solver || options->sensitivity_count > 0) && (alone || has)) ||
+                   (joins_units(options) && has && !alone) || (options->prefers_exchange && has);
     return tutti_unit_kind_for(fmu, choice, prefers, kind);
 }
 

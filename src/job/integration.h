@@ -9,10 +9,10 @@
 /* ARGUMENT for a word that is none of the possible ones, naming these. */
 TUTTI_CHECKED enum tutti_err tutti_interface_choose(const struct tutti_run_options *options,
                                                     enum tutti_interface_choice *choice);
-/* The kind of unit that an FMU of a system, or one that is `single`, becomes: of Model Exchange, if nothing else is said and it
+/* The kind of unit that an FMU of a system, or one that is `alone`, becomes: of Model Exchange, if nothing else is said and it
  * has that, where a solver is named, or a coupling that has one for all units. */
 TUTTI_CHECKED enum tutti_err tutti_interface_find(const struct tutti_run_options *options, const struct tutti_fmu *fmu,
-                                                  bool single, const struct tutti_unit_kind **kind);
+                                                  bool alone, const struct tutti_unit_kind **kind);
 /* Fills in defaults and checks, for a Model Exchange unit; `disturbed`: its inputs change on the way, or it is taken back. */
 TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration *integration,
                                                        const struct tutti_run_options *options,

@@ -127,7 +127,7 @@ static enum tutti_err make_sensitivity(struct tutti_job *job)
     if (options->sensitivity_count == 0)
         return TUTTI_OK;
     const struct tutti_fmu *fmu = job->system->fmus[0];
-    if (!job->system->single || tutti_system_is_coupled(job->system))
+    if (!tutti_system_is_alone(job->system))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--sensitivity is for one FMU, not for a system");
     if (!fmu->desc->interfaces[TUTTI_ME].present)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: --sensitivity needs Model Exchange, which this FMU does not have",
@@ -154,7 +154,7 @@ static enum tutti_err settle(struct tutti_job *job, const struct tutti_job *earl
     TRY(load(job, earlier));
     TRY(tutti_annotation_of_system(&job->options, job->system));
     TRY(tutti_options_check(&job->options)); /* what only both of them say may not go together */
-    if (job->system->single)
+    if (tutti_system_is_alone(job->system))
         TRY(tutti_interface_find(&job->options, job->system->fmus[0], true, &kind));
     TRY(tutti_times_resolve(&job->times, &job->options, job->system, kind ? kind->interface : TUTTI_CS,
                             earlier ? NULL : job->options.log));

@@ -85,9 +85,9 @@ enum tutti_err tutti_joining_find(const struct tutti_joining *job, bool *joins)
     const struct tutti_system *system = job->system;
     size_t states = 0;
     bool changes = false, loop = false;
-    *joins = !system->single && !system->foreign && system->connection_count > 0 && system->fed_count == 0 &&
-             system->constraint_count == 0 && tutti_joining_is_asked(job->options) && is_free(job->options) &&
-             job->options->unit_step_count == 0;
+    *joins = !tutti_system_is_alone(system) && !system->foreign && system->connection_count > 0 &&
+             system->fed_count == 0 && system->constraint_count == 0 && tutti_joining_is_asked(job->options) &&
+             is_free(job->options) && job->options->unit_step_count == 0;
     for (uint32_t c = 0; c < system->component_count && *joins; c++) {
         TRY(look_at_component(job, c, joins, &changes));
         states += system->components[c].fmu->desc->state_count;

@@ -15,7 +15,7 @@ enum tutti_err tutti_pack_find_kind(const struct tutti_job *job, uint32_t compon
     struct tutti_run_options own = job->options;
     *step = 0;
     TRY(tutti_annotation_of_component(&own, job->system, of, step));
-    return tutti_interface_find(&own, of->fmu, job->system->single, kind);
+    return tutti_interface_find(&own, of->fmu, tutti_system_is_alone(job->system), kind);
 }
 
 /* ---- is it one? ---- */
@@ -52,7 +52,7 @@ static bool may_be_strong(const struct tutti_run_options *options)
 static enum tutti_err is_exchange(const struct tutti_job *job, bool *is)
 {
     const struct tutti_system *system = job->system;
-    *is = !system->single && !is_fed(job) && may_be_strong(&job->options);
+    *is = !tutti_system_is_alone(system) && !is_fed(job) && may_be_strong(&job->options);
     for (uint32_t c = 0; c < system->component_count && *is; c++) {
         const struct tutti_unit_kind *kind;
         double step;

@@ -169,12 +169,6 @@ static bool has_wired_inputs(const struct tutti_rank *rank, uint32_t component)
     return first < rank->job->structure.component_first[component + 1] && !rank->job->structure.nodes[first].output;
 }
 
-/* One FMU by itself, which nothing comes back to. */
-static bool is_alone(const struct tutti_rank *rank)
-{
-    return rank->job->system->single && !tutti_system_is_coupled(rank->job->system);
-}
-
 /* "--atol UNIT.STATE=A" for this unit. Names are those of variables here; whether they are states, the unit tells. */
 static enum tutti_err take_state_tolerances(struct tutti_rank *rank, uint32_t c,
                                             const struct tutti_run_options *options,
@@ -218,9 +212,9 @@ static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const str
 {
     const struct tutti_component *component = &rank->job->system->components[c];
     struct tutti_member *member = &rank->members[c];
-    TRY(tutti_interface_find(options, component->fmu, rank->job->system->single, kind));
+    TRY(tutti_interface_find(options, component->fmu, tutti_system_is_alone(rank->job->system), kind));
     if ((*kind)->interface != TUTTI_ME)
-        return is_alone(rank) ? tutti_integration_refuse(options, false) : TUTTI_OK;
+        return tutti_system_is_alone(rank->job->system) ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool disturbed = member->bent || has_wired_inputs(rank, c) || rank->estimates_errors || rank->job->is_fed;
     TRY(tutti_integration_resolve(&member->setup.integration, options, &rank->times, member->setup.tolerance, disturbed,
                                   tutti_system_is_coupled(rank->job->system)));
@@ -372,7 +366,7 @@ static enum tutti_err choose_options(struct tutti_rank *rank, uint32_t c, struct
     if (rank->joins)
         own->interface = "me";
     /* In a system a solver is for those that need one. */
-    if (!rank->job->system->single && own->interface && strcmp(own->interface, "cs") == 0)
+    if (!tutti_system_is_alone(rank->job->system) && own->interface && strcmp(own->interface, "cs") == 0)
         own->solver = NULL;
     return TUTTI_OK;
 }
@@ -528,7 +522,7 @@ static enum tutti_err make_members(struct tutti_rank *rank)
     TRY(check_states(rank));
     TRY(tutti_rows_fit_step(rank));
     TRY(give_grids(rank));
-    return is_alone(rank) ? TUTTI_OK : check_options(rank);
+    return tutti_system_is_alone(rank->job->system) ? TUTTI_OK : check_options(rank);
 }
 
 enum tutti_err tutti_member_renew(struct tutti_rank *rank, struct tutti_member *member)

@@ -55,7 +55,7 @@ static enum tutti_err take_row(void *context, double t, const double *wanted, co
 static enum tutti_err check_interface(const struct tutti_job *job, const struct tutti_run_options *options)
 {
     const struct tutti_unit_kind *kind;
-    if (!job->system->single)
+    if (!tutti_system_is_alone(job->system))
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "sensitivities are for one FMU");
     TRY(tutti_interface_find(options, job->system->fmus[0], true, &kind));
     return kind->interface == TUTTI_ME ? TUTTI_OK

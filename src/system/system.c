@@ -133,6 +133,11 @@ bool tutti_system_is_coupled(const struct tutti_system *system)
     return coupled;
 }
 
+bool tutti_system_is_alone(const struct tutti_system *system)
+{
+    return system->single && !tutti_system_is_coupled(system);
+}
+
 const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size)
 {
     const char *owner = "", *dot = "", *name;

@@ -190,6 +190,9 @@ const struct tutti_connection *tutti_system_connections_to(const struct tutti_sy
                                                            uint32_t variable, uint32_t *count);
 /* Do units get values from each other, one from itself, or one from the master? Several always count as coupled. */
 bool tutti_system_is_coupled(const struct tutti_system *system);
+/* One FMU of a command line that is not coupled, not to itself either: it makes the steps of the run and has the tolerance of its own
+ * experiment. `single` is only about names. */
+bool tutti_system_is_alone(const struct tutti_system *system);
 /* "wheel.x", for messages and columns; "x" in a single system. Written to `out`, cut if need be; returns out. An end of the
  * system itself is taken for an input unless it is the `to` of one of system->connections. */
 const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size);

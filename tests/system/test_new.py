@@ -27,6 +27,19 @@ class FromFmus(SspTest):
                 self.tutti("new", "row.ssp", *MASSES, *ROW, *more)
                 self.assert_same_result((*MASSES, *ROW, *more), ("row.ssp",))
 
+    def test_one_component_connected_to_itself(self):
+        """It is a system on the command line, too: the same interface, steps and values as from the SSP."""
+        for fmu, *links in ((kit_fmu("Cell", "2"), "y=u3"), (kit_fmu("CellMoves", "3"), "y=u3", "q=u2"),
+                            (kit_fmu("ChainMass", "2"), "x=x_left"), (kit_fmu("Tracker", "2"), "y=u"),
+                            (kit_fmu("Heater", "3"), "T=T_outside")):
+            ends = [[f"f.{end}" for end in link.split("=")] for link in links]
+            words = [f"f={fmu}", *(word for ends in ends for word in ("--connect", "=".join(ends)))]
+            for more in ((), ("--rtol", "1e-6"), ("--step", "0.05")):
+                with self.subTest(fmu=fmu, options=more):
+                    self.tutti("new", "self.ssp", *words)
+                    rows = [self.tutti("run", *system, *more, "--stop", "2", "-o", "-", "--quiet").out for system in (words, ("self.ssp",))]
+                    self.assertEqual(*(text.split("\n", 1)[1] for text in rows))
+
     def test_all_versions_together(self):
         files = [f"f{version}={kit_fmu('Heater', version)}" for version in ("1cs", "1me", "2", "3")]
         options = ["--connect", "f1cs.T=f2.T_outside", "--connect", "f2.T=f3.T_outside", "--connect",

@@ -57,7 +57,7 @@ static bool joins_all_of(const struct tutti_job *job)
         const struct tutti_unit_kind *kind = NULL;
         double step;
         if (tutti_annotation_of_component(&own, system, &system->components[c], &step) != TUTTI_OK ||
-            tutti_interface_find(&own, system->components[c].fmu, system->single, &kind) != TUTTI_OK ||
+            tutti_interface_find(&own, system->components[c].fmu, tutti_system_is_alone(system), &kind) != TUTTI_OK ||
             kind->interface != TUTTI_ME)
             return false;
     }
