@@ -66,16 +66,30 @@ static bool take_lock(int fd)
     return fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/* A lock of the open file, not of the process: two simulations of one program keep each other out as well. Readers that lock by
- * flock(2), as HDF5 does, are not. File systems without such locks do without. The kernel may release that of a process with threads a little
- * after it was killed and waited for, so one try is not enough for a run that takes its place at once. */
+/* Has the file been written to since `before`? */
+static bool has_changed(int fd, const struct stat *before)
+{
+    struct stat now;
+    return fstat(fd, &now) != 0 || now.st_size != before->st_size || now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
+}
+
+/* A lock of the open file, not of the process: two simulations of one program keep each other out as well. It does not keep out readers
+ * that lock by flock(2), as HDF5 does. File systems without such locks do without. The kernel may release the lock of a process with
+ * threads some time after that was killed and waited for, so one try is not enough for a run that takes its place at once. A run that is
+ * alive releases it, too, when it ends in the meantime; but that run has then written its last rows, which are not to be lost. */
 static enum tutti_err lock(int fd, const char *path)
 {
     enum { TRIES = 50 };
     const struct timespec nap = {.tv_nsec = 10000000};
+    struct stat before;
+    bool known = fstat(fd, &before) == 0;
     for (int i = 0; i < TRIES; i++) {
-        if (take_lock(fd))
-            return TUTTI_OK;
+        if (take_lock(fd)) {
+            if (i == 0 || (known && !has_changed(fd, &before)))
+                return TUTTI_OK;
+            break;
+        }
         nanosleep(&nap, NULL);
     }
     return tutti_fail(TUTTI_ERR_IO,
@@ -167,10 +181,27 @@ static const char *name_of(const struct tutti_record_file *file)
     return file->is_standard ? "to standard output" : file->path;
 }
 
+/* The rows are where they were asked for, unless somebody removed, renamed or replaced the file while it was written, or unmounted its
+ * folder. */
+static enum tutti_err check_place(const struct tutti_record_file *file)
+{
+    struct stat own, named;
+    if (!file->is_regular || file->is_standard || fstat(file->fd, &own) != 0)
+        return TUTTI_OK;
+    if (stat(file->path, &named) == 0 && named.st_dev == own.st_dev && named.st_ino == own.st_ino)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_IO, "cannot keep %s: the file was %s while the run wrote it%s; run again", file->path,
+                      own.st_nlink == 0 ? "removed or replaced" : "renamed, or its folder replaced",
+                      own.st_nlink == 0 ? ", and its rows are lost" : "; its rows are in the file with the new name");
+}
+
 enum tutti_err tutti_record_file_close(struct tutti_record_file *file, enum tutti_err err)
 {
     struct tutti_fs_identity now;
-    bool failed = file->fd >= 0 && !file->is_standard && is_ours(file, &now) && close(file->fd) != 0;
+    bool ours = file->fd >= 0 && !file->is_standard && is_ours(file, &now);
+    if (ours && err == TUTTI_OK)
+        err = check_place(file);
+    bool failed = ours && close(file->fd) != 0;
     file->fd = -1;
     return failed && err == TUTTI_OK ? tutti_record_file_fail_write(name_of(file), errno) : err;
 }

@@ -29,7 +29,8 @@ TUTTI_CHECKED enum tutti_err tutti_record_file_open(struct tutti_record_file *fi
 /* Before anything is written: is it still this file, and, where it is regular, of this size (-1: of any)? A regular file whose
  * descriptor was closed is opened again. False: errno says why, for tutti_record_file_fail_write. Async-signal-safe. */
 bool tutti_record_file_hold(struct tutti_record_file *file, off_t size);
-/* Closes it, if it is ours, and if `err` is OK with an error of its own: network file systems tell a full disk here. */
+/* Closes the file, if it is ours. If `err` is OK, IO if the file is no longer at its path, or where closing fails: network file systems
+ * report a full disk here. Otherwise returns `err`. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_close(struct tutti_record_file *file, enum tutti_err err);
 
 /* What was written is on the disk after this, also if the power fails, and so is the name of the file. Another thread may be writing. Pipes

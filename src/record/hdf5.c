@@ -294,16 +294,18 @@ static void emergency(struct tutti_recorder *recorder)
 
 /* --- opening and closing */
 
-static void release(struct tutti_recorder *recorder)
+/* Returns `err`; if that is OK, the failure to find the file where it was made. */
+static enum tutti_err release(struct tutti_recorder *recorder, enum tutti_err err)
 {
     for (int i = 0; i < 2; i++) {
         free(recorder->blocks[i].times);
         free(recorder->blocks[i].values);
     }
     free(recorder->columns);
-    (void)!tutti_record_file_close(&recorder->claim, TUTTI_OK); /* nothing was written by it */
+    err = tutti_record_file_close(&recorder->claim, err);
     free(recorder->path);
     free(recorder);
+    return err;
 }
 
 static enum tutti_err close_recorder(struct tutti_recorder *recorder)
@@ -314,8 +316,7 @@ static enum tutti_err close_recorder(struct tutti_recorder *recorder)
     enum tutti_err closing = recorder->module->close(recorder->writer), err = told(recorder);
     sem_destroy(&recorder->wake);
     sem_destroy(&recorder->idle);
-    release(recorder);
-    return err ? err : closing;
+    return release(recorder, err ? err : closing);
 }
 
 /* Rows of a block, and columns of a chunk. A block that must be in the file before it is full is not deflated: it should not be
@@ -522,10 +523,9 @@ static enum tutti_err open_recorder(struct tutti_recorder **out, const char *pat
     if (!err)
         err = start_thread(recorder);
     if (err)
-        release(recorder);
-    else
-        *out = recorder;
-    return err;
+        return release(recorder, err);
+    *out = recorder;
+    return TUTTI_OK;
 }
 
 static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,

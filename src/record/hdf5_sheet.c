@@ -84,15 +84,17 @@ static enum tutti_err row(struct tutti_recorder *recorder, double time)
     return recorder->rows == ROWS || recorder->bytes >= BYTES ? flush(recorder) : TUTTI_OK;
 }
 
-static void release(struct tutti_recorder *recorder)
+/* Returns `err`; if that is OK, the failure to find the file where it was made. */
+static enum tutti_err release(struct tutti_recorder *recorder, enum tutti_err err)
 {
     for (size_t i = 0; recorder->cells && i <= recorder->count; i++)
         free(recorder->cells[i]);
     free(recorder->cells);
     tutti_arena_fini(&recorder->texts);
-    (void)!tutti_record_file_close(&recorder->claim, TUTTI_OK); /* nothing was written by it */
+    err = tutti_record_file_close(&recorder->claim, err);
     free(recorder->path);
     free(recorder);
+    return err;
 }
 
 static enum tutti_err close_sheet(struct tutti_recorder *recorder)
@@ -100,7 +102,7 @@ static enum tutti_err close_sheet(struct tutti_recorder *recorder)
     struct tutti_failure failure;
     tutti_failure_keep(&failure, flush(recorder));
     enum tutti_err closing = recorder->module->close_sheet(recorder->sheet);
-    release(recorder);
+    closing = release(recorder, failure.err ? failure.err : closing);
     return failure.err ? tutti_failure_return(&failure) : closing;
 }
 
@@ -147,10 +149,9 @@ static enum tutti_err open_sheet(struct tutti_recorder **out, const char *path, 
     if (!err)
         err = create(recorder);
     if (err)
-        release(recorder);
-    else
-        *out = recorder;
-    return err;
+        return release(recorder, err);
+    *out = recorder;
+    return TUTTI_OK;
 }
 
 const struct tutti_record_format tutti_record_hdf5_sheet = {

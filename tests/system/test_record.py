@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `tutti run` records where nobody chooses: of FMUs without outputs what moves inside them; and connectors of systems."""
+"""What `tutti run` records where nobody chooses: of FMUs without outputs what moves inside them; and connectors of systems; a
+result that is gone before the run ends."""
+import fcntl
+import os
 import re
+import select
+import tempfile
 import unittest
 
 from command import CommandTest, description, kit_fmu
@@ -133,6 +138,39 @@ class Connectors(SspTest):
 
     def test_a_connector_that_leads_nowhere(self):
         self.refused("run", self.nested(), "--record", "unused", status=2, says="no variable fits 'unused'")
+
+
+
+class ResultGone(CommandTest):
+    """A result that is removed, renamed or replaced while the run writes it."""
+
+    def run_until_it_writes(self, result):
+        """A run with its result open: it cannot end before the pipe that its step log goes to is read. Returns both."""
+        pipe = tempfile.mkdtemp(dir=self.folder) + "/steps"
+        os.mkfifo(pipe)
+        steps = open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0)
+        fcntl.fcntl(steps, fcntl.F_SETPIPE_SZ, 4096)
+        os.set_blocking(steps.fileno(), True)
+        process = self.start("run", f"a={kit_fmu('Cell', '2')}", f"b={kit_fmu('Cell', '3')}", "--connect", "a.y=b.u1", "--connect", "b.y=a.u1",
+                             "--interface", "cs", "--rtol", "1e-7", "--step-log", pipe, "-o", result, "--quiet")
+        select.select([steps], [], [])  # it has opened the pipe: no end of file before its data
+        for _ in range(4):  # lines: the header may come before the result is there
+            while steps.read(1) != b"\n":
+                pass
+        return process, steps
+
+    def test_gone(self):
+        for ending in ("csv", "mat", "h5", "jsonl"):
+            for deed, says in ((os.remove, "removed or replaced"), (lambda path: os.rename(path, path + ".moved"), "renamed")):
+                result = self.path(f"result.{ending}")
+                with self.subTest(ending=ending, says=says):
+                    process, steps = self.run_until_it_writes(result)
+                    deed(result)
+                    self.assertGreater(len(steps.read()), 4096)  # the run did not end before
+                    steps.close()
+                    outcome = self.finish(process)
+                    self.assertEqual(outcome.status, 1)
+                    self.assertRegex(outcome.err, rf"error: cannot keep .*result.{ending}: the file was {says}")
 
 
 if __name__ == "__main__":

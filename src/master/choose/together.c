@@ -254,7 +254,7 @@ enum tutti_err tutti_together_check_alone(const struct tutti_master *master)
                           option);
     if (!controlled && driven && !tutti_asked_auto(options->control) &&
         strcmp(options->control, tutti_control_fixed.name) != 0)
-        tutti_log_printf(
+        tutti_log_insist(
             rank->log, TUTTI_LOG_WARNING, NULL,
             "--control %s has no effect: there is one FMU, and it follows its inputs inside a step, or they "
             "change at their rows only",

@@ -3,6 +3,12 @@
 #include "record/file.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "own_scratch.h"
 #include "test.h"
@@ -137,6 +143,86 @@ static void a_pipe_is_only_written(void **state)
     close(reader);
 }
 
+/* What open_beside does in a thread. */
+struct beside {
+    struct tutti_record_file file;
+    atomic_int thread; /* its number for the kernel; 0: not yet */
+    enum tutti_err err;
+};
+
+static void *open_beside(void *argument)
+{
+    struct beside *beside = argument;
+    beside->thread = (int)syscall(SYS_gettid);
+    beside->err = tutti_record_file_begin(&beside->file, path);
+    return NULL;
+}
+
+/* Until the thread sleeps between two tries to take the lock: the kernel says in which call it is. */
+static void await_sleep(const struct beside *beside)
+{
+    char name[64], call[64] = "";
+    while (beside->thread == 0)
+        sched_yield();
+    snprintf(name, sizeof name, "/proc/self/task/%d/syscall", beside->thread);
+    while (atoi(call) != SYS_clock_nanosleep) {
+        FILE *file = fopen(name, "r");
+        assert_non_null(file);
+        if (!fgets(call, sizeof call, file))
+            call[0] = '\0';
+        fclose(file);
+    }
+}
+
+static void open_while_locked(struct beside *beside, const char *last_words)
+{
+    struct tutti_record_file first;
+    pthread_t thread;
+    begin(&first, "t\n0\n");
+    assert_int_equal(pthread_create(&thread, NULL, open_beside, beside), 0);
+    await_sleep(beside);
+    if (last_words)
+        assert_ok(tutti_record_file_append(&first, last_words));
+    assert_ok(tutti_record_file_close(&first, TUTTI_OK));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* A run that waits for the lock does not empty the file of one that ended in the meantime; a file that was not touched is free. */
+static void a_run_that_just_ended_keeps_its_rows(void **state)
+{
+    (void)state;
+    struct beside beside = {.err = TUTTI_OK};
+    open_while_locked(&beside, "1\n");
+    assert_int_equal(beside.err, TUTTI_ERR_IO);
+    assert_content("t\n0\n1\n");
+    beside = (struct beside){.err = TUTTI_OK};
+    open_while_locked(&beside, NULL);
+    assert_int_equal(beside.err, TUTTI_OK);
+    assert_ok(tutti_record_file_close(&beside.file, TUTTI_OK));
+}
+
+static void files_that_are_gone(void **state)
+{
+    (void)state;
+    struct tutti_record_file file;
+    char other[160];
+    begin(&file, "t\n0\n");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(tutti_record_file_close(&file, TUTTI_OK), TUTTI_ERR_IO);
+    assert_non_null(strstr(tutti_err_message(), "removed or replaced while the run wrote it, and its rows are lost"));
+    begin(&file, "t\n0\n");
+    snprintf(other, sizeof other, "%s.other", path);
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(tutti_record_file_close(&file, TUTTI_OK), TUTTI_ERR_IO);
+    assert_non_null(strstr(tutti_err_message(), "its rows are in the file with the new name"));
+    begin(&file, "t\n0\n");
+    assert_int_equal(rename(other, path), 0); /* replaces it */
+    assert_int_equal(tutti_record_file_close(&file, TUTTI_OK), TUTTI_ERR_IO);
+    begin(&file, "t\n0\n");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(tutti_record_file_close(&file, TUTTI_ERR_FMU), TUTTI_ERR_FMU); /* the first failure counts */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +231,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(devices_begin_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_files_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_pipe_is_only_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_that_just_ended_keeps_its_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_that_are_gone, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
