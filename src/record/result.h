@@ -22,6 +22,12 @@ struct tutti_result {
     bool names_only;                         /* times are not wanted (tutti_result_open_names) */
     size_t rows;           /* finite times that do not descend; equal ones are both sides of an event */
     const char *time_unit; /* NULL: not known */
+    /* Of values that were read so far: where a text stands that is not a number, as far as the format has lines. */
+    struct tutti_result_text {
+        size_t line; /* 0: there is none */
+        size_t variable;
+        char text[64];
+    } first_text;
     struct tutti_arena arena;
     struct tutti_map names; /* result.c's */
     void *own;              /* the format's */

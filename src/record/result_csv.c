@@ -235,6 +235,17 @@ static enum tutti_err open_csv(struct tutti_result *result, const struct tutti_l
 
 /* --- the values */
 
+static void note_text(struct tutti_result *result, const struct csv *csv, size_t variable)
+{
+    const struct tutti_csv_cell *cell = &csv->rows.cells[csv->columns[variable]];
+    result->variables[variable].numeric = false;
+    if (result->first_text.line > 0)
+        return;
+    result->first_text = (struct tutti_result_text){.line = csv->rows.line, .variable = variable};
+    size_t n = cell->n < sizeof result->first_text.text ? cell->n : sizeof result->first_text.text - 1;
+    memcpy(result->first_text.text, cell->text, n);
+}
+
 static enum tutti_err read_csv(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
 {
     struct csv *csv = result->own;
@@ -247,7 +258,7 @@ static enum tutti_err read_csv(struct tutti_result *result, const size_t *which,
         for (size_t i = 0; i < count; i++) {
             values[i][row] = NAN;
             if (!read_cell(&csv->rows, csv->columns[which[i]], &values[i][row]))
-                result->variables[which[i]].numeric = false;
+                note_text(result, csv, which[i]);
         }
     }
     return TUTTI_OK;

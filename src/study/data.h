@@ -6,9 +6,11 @@
 #include "base/log.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "description/desc.h"
 
 struct tutti_data {
     const char **names; /* of variables */
+    const char **units; /* of each; NULL: the file names none */
     size_t count;
     double *times; /* those with a value in [start, stop], ascending, each once */
     size_t rows;
@@ -17,9 +19,14 @@ struct tutti_data {
     struct tutti_arena arena;
 };
 
-/* Reads `path`. Times before `start` are left out, which is told; ARGUMENT if none is left, or a variable has no values. FORMAT, IO. */
+/* Reads `path`. Times become seconds, by the unit that the file names. Rows outside [start, stop] are left out with a warning; ARGUMENT if
+ * none is left, or a variable has no values. FORMAT, with line and column, for a text among the values. IO. */
 TUTTI_CHECKED enum tutti_err tutti_data_read(struct tutti_data *data, const char *path, double start, double stop,
                                              const struct tutti_log *log);
+/* Converts the values of the variable `i` to the unit of `variable`, which `desc` describes. FORMAT if the file's unit is unknown or
+ * measures something else. */
+TUTTI_CHECKED enum tutti_err tutti_data_convert(struct tutti_data *data, size_t i, const struct tutti_desc *desc,
+                                                const struct tutti_var *variable, const char *path);
 void tutti_data_fini(struct tutti_data *data);
 
 #endif

@@ -106,6 +106,17 @@ static enum tutti_err settle_bounds(struct tutti_estimation *e)
     return TUTTI_OK;
 }
 
+/* The values of the data in the unit of the variable that is compared with them. */
+static enum tutti_err convert(struct tutti_estimation *e, size_t i)
+{
+    const struct tutti_system *system = e->trial.simulation->job.system;
+    struct tutti_indices element;
+    uint32_t component, variable;
+    TRY(tutti_system_find(system, e->data.names[i], "--data", &component, &variable, &element));
+    const struct tutti_desc *desc = system->components[component].fmu->desc;
+    return tutti_data_convert(&e->data, i, desc, &desc->vars[variable], e->options.data);
+}
+
 static enum tutti_err settle_weights(struct tutti_estimation *e)
 {
     for (size_t i = 0; i < e->data.count; i++) {
@@ -115,6 +126,7 @@ static enum tutti_err settle_weights(struct tutti_estimation *e)
         TRY(tutti_simulation_find(e->trial.simulation, e->data.names[i], &e->variables[i]));
         TRY(tutti_simulation_describe(e->trial.simulation, e->variables[i], &shown));
         e->weights[i] = 1 / fabs(shown.nominal);
+        TRY(convert(e, i));
     }
     for (size_t w = 0; w < e->options.weight_count; w++) {
         const char *text = e->options.weights[w], *equals = strrchr(text, '=');

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
-from command import FMUS, CommandTest, test_fmu
+from command import FMUS, CommandTest, kit_fmu, test_fmu
 
 MOODY = test_fmu("Moody", "2")
 METHODS = ("lm", "bobyqa", "nelder-mead", "subplex", "global")
@@ -82,6 +82,49 @@ class TestValues(EstimateTest):
             self.assertRegex(outcome.out, words)
         self.assertIn("<svg", pathlib.Path(self.path("fit.svg")).read_text(encoding="utf-8"))
         self.assertEqual(len(self.result("fit.csv")), 41)
+
+
+class TestUnits(EstimateTest):
+    """Columns of the data may be in other units than the FMU's variables."""
+
+    def masses(self, header, scale=1.0, shift=0.0, per_second=1.0, cell=None):
+        """Measurements of a mass with k = 80, written in the units of the header."""
+        fmu = kit_fmu("ChainMass", "2")
+        self.tutti("run", fmu, "--interface", "me", "--rtol", "1e-10", "--set", "x=0.1", "--set", "k=80", "--stop", "2", "--step", "0.05",
+                   "--record", "x", "-o", "truth.csv", "--quiet")
+        rows = self.result("truth.csv")
+        lines = [f"{t * per_second!r},{x * scale + shift!r}" for t, x in zip(rows.times, rows["x"])]
+        if cell:
+            lines[5] = lines[5].split(",")[0] + "," + cell
+        self.write("data.csv", header + "\n" + "\n".join(lines) + "\n")
+        return (fmu, "--interface", "me", "--set", "x=0.1", "--stop", "2", "--fit", "k=60:10:200", "--data", "data.csv", "--quiet")
+
+    def test_converted(self):
+        for header, *scales in (("time,x", 1), ("time [s],x [m]", 1), ("time,x [mm]", 1000), ("time [ms],x [cm]", 100, 0, 1000),
+                                ("time [min],x [km]", 1e-3, 0, 1 / 60)):
+            with self.subTest(header):
+                found = json.loads(self.tutti("estimate", *self.masses(header, *scales), "--json").out)
+                self.assertAlmostEqual(found["parameters"][0]["value"], 80, delta=1e-2)
+
+    def test_offsets_and_units_of_the_fmu(self):
+        """Kelvin from degrees Celsius, which the FMU defines."""
+        fmu = kit_fmu("Heater", "2")
+        self.tutti("run", fmu, "--interface", "me", "--set", "C=150", "--set", "mode=off", "--stop", "600", "--step", "20", "--record", "T",
+                   "-o", "truth.csv", "--quiet")
+        rows = self.result("truth.csv")
+        self.write("data.csv", "time,T [degC]\n" + "".join(f"{t!r},{T - 273.15!r}\n" for t, T in zip(rows.times, rows["T"])))
+        found = json.loads(self.tutti("estimate", fmu, "--interface", "me", "--set", "mode=off", "--stop", "600", "--fit", "C=100:10:1000",
+                                      "--data", "data.csv", "--quiet", "--json").out)
+        self.assertAlmostEqual(found["parameters"][0]["value"], 150, delta=0.1)
+
+    def test_refused(self):
+        for header, cell, says in (("time,x [furlong]", None, "'x' is in 'furlong', which is an unknown unit; convert the column to 'm'"),
+                                   ("time,x [kg]", None, "'x' is in 'kg', and the variable in 'm', which measures something else"),
+                                   ("time [furlong],x", None, "'furlong' is not a unit of time"),
+                                   ("time [m],x", None, "'m' is not a unit of time"),
+                                   ("time,x", "sensor error", "data.csv:7: 'x' has the text 'sensor error', expected a number")):
+            with self.subTest(header):
+                self.refused("estimate", *self.masses(header, cell=cell), status=1, says=says)
 
 
 class TestQuadTank(EstimateTest):
