@@ -79,9 +79,12 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
      * has the table). Taken back, it goes on as it was, where others begin anew: that shows in outputs, and error control
      * would take it for an error of the coupling. So would a run show that goes on from a checkpoint. */
     bool goes_on = options->checkpoint || options->resume || options->recover > 0;
-    integration->solver = disturbed || goes_on || joins_units(options) ? &tutti_solver_bdf : tutti_solver_kinds[0];
+    bool continues = disturbed || joins_units(options);
+    integration->solver = continues || goes_on ? &tutti_solver_bdf : tutti_solver_kinds[0];
     if (options->solver)
         TRY(tutti_solver_find(options->solver, &integration->solver));
+    else if (goes_on && !continues)
+        integration->replaced = tutti_solver_kinds[0];
     TRY(tutti_option_choose("predictor", options->predictor, &place));
     integration->predictor = (enum tutti_predictor)place;
     TRY(tutti_option_choose("jacobian", options->jacobian, &place));

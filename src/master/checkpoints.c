@@ -163,6 +163,22 @@ static void warn_of_solvers(const struct tutti_checkpoints *checkpoints)
     }
 }
 
+/* A run with checkpoints makes other steps than one without, because its solver is one whose state can be saved. */
+static void warn_of_replaced(const struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_integration *integration = &rank->members[m].setup.integration;
+        if (rank->members[m].unit->kind->interface != TUTTI_ME || !integration->replaced)
+            continue;
+        tutti_log_printf(rank->log, TUTTI_LOG_WARNING, NULL,
+                         "%s: with checkpoints the solver is %s, not %s: the steps differ from those of a run without "
+                         "checkpoints, within the tolerance; --solver %s makes both the same",
+                         rank->members[m].unit->name, integration->solver->name, integration->replaced->name,
+                         integration->solver->name);
+        return;
+    }
+}
+
 enum tutti_err tutti_checkpoints_open(struct tutti_execution *execution)
 {
     struct tutti_rank *rank = &execution->rank;
@@ -184,6 +200,7 @@ enum tutti_err tutti_checkpoints_open(struct tutti_execution *execution)
                                               .taken_at = now,
                                               .looked_at = now};
     warn_of_solvers(checkpoints);
+    warn_of_replaced(rank);
     const struct tutti_between between = {.look_at = rank->stats->steps + 1,
                                           .interval = 1,
                                           .due = next_time(checkpoints),

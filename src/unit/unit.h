@@ -43,7 +43,8 @@ struct tutti_state_tolerance {
 
 /* How a Model Exchange FMU is integrated. */
 struct tutti_integration {
-    const struct tutti_solver_kind *solver; /* NULL: the default */
+    const struct tutti_solver_kind *solver;   /* NULL: the default */
+    const struct tutti_solver_kind *replaced; /* what it would be without checkpoints; NULL: the same */
     double rtol, atol;
     const struct tutti_state_tolerance *state_tolerances; /* borrowed */
     size_t state_tolerance_count;

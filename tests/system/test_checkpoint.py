@@ -94,6 +94,14 @@ class Units(CheckpointTest):
         self.goes_on(BALL3, "--interface", "me", plain=self.again(BALL3, "--interface", "me", "--solver", "bdf"))
 
     def test_clocks_and_solvers_do_not_go_together(self):
+        outcome = self.tutti("run", BALL3, "--interface", "me", "--checkpoint", POINT)
+        self.assertRegex(outcome.err, "warning: .*with checkpoints the solver is bdf, not cvode: .*--solver bdf makes both the same")
+        rows = []
+        for checkpoints in ((), ("--checkpoint", POINT)):
+            outcome = self.tutti("run", BALL3, "--interface", "me", "--solver", "bdf", "-o", "-", *checkpoints)
+            self.assertNotIn("warning", outcome.err)
+            rows.append(outcome.out)
+        self.assertEqual(*rows)
         outcome = self.tutti("run", BALL3, "--interface", "me", "--solver", "cvode", "--checkpoint", POINT)
         self.assertRegex(outcome.err, "warning: .*cvode begins anew at every checkpoint.*--every D.*--solver bdf")
 
