@@ -341,6 +341,7 @@ static void start_over(struct kit *k)
     k->time = k->last_time = 0;
     k->last_event = -INFINITY;
     k->next_event = k->stop = INFINITY;
+    k->rushed = false;
     k->fixed_step = 0;
     k->input_event = k->set_in_step = k->event_pending = k->update_needed = k->terminated = k->set_up = k->solved =
         false;

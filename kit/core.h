@@ -146,6 +146,7 @@ struct kit {
     struct kit_state *undo; /* a state of this step, before anything but the continuous states changed */
     bool undo_valid;
     struct kit_state *previous; /* FMI 1.0: the state before the last step */
+    bool rushed;                /* fault.h: the first step went to the stop time */
     void *faults;               /* fault.c */
 };
 

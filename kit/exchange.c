@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* exchange.c - Model Exchange: the importer's solver owns time and states. */
-#include "core.h"
+#include "fault.h"
 
 #include <math.h>
 
@@ -48,10 +48,18 @@ enum kit_status kit_get_states(struct kit *k, double x[], size_t n)
     return status;
 }
 
+/* Outputs of an FMU with this habit are computed with derivatives and indicators only, not when they are read. */
+static bool computes_outputs(const struct kit *k)
+{
+    return KIT_FAULT_HABIT(k, "lag", "GetReal") || KIT_FAULT_HABIT(k, "lag", "GetFloat64");
+}
+
 enum kit_status kit_get_derivatives(struct kit *k, double derivatives[], size_t n)
 {
     enum kit_status status = check_count(k, "states", k->nx, n);
     if (status != KIT_OK || (status = kit_refresh(k, KIT_STALE_DERIVATIVES)) > KIT_WARNING)
+        return status;
+    if (computes_outputs(k) && (status = kit_refresh(k, KIT_STALE_OUTPUTS)) > KIT_WARNING)
         return status;
     gather(k->dx, derivatives, n);
     return status;
@@ -61,6 +69,8 @@ enum kit_status kit_get_indicators(struct kit *k, double indicators[], size_t n)
 {
     enum kit_status status = check_count(k, "event indicators", k->nz, n);
     if (status != KIT_OK || (status = kit_refresh(k, KIT_STALE_INDICATORS)) > KIT_WARNING)
+        return status;
+    if (computes_outputs(k) && (status = kit_refresh(k, KIT_STALE_OUTPUTS)) > KIT_WARNING)
         return status;
     gather(k->z, indicators, n);
     return status;

@@ -53,6 +53,8 @@ enum kind {
     STAY,
     LOSE,
     KEEP,
+    LAG,
+    RUSH,
     KINDS
 };
 
@@ -66,7 +68,7 @@ static const char *const kind_names[KINDS] = {
     [LOSE] = "lose",       [ROUND] = "round",     [DENY] = "deny",        [HELPER] = "helper",
     [DAEMON] = "daemon",   [EXIT] = "exit",       [VANISH] = "vanish",    [DESCRIPTORS] = "descriptors",
     [EAT] = "eat",         [SOCKET] = "socket",   [WRITE] = "write",      [SHARE] = "share",
-    [KEEP] = "keep",
+    [KEEP] = "keep",       [LAG] = "lag",         [RUSH] = "rush",
 };
 
 struct fault {

@@ -57,7 +57,9 @@ struct kit_slot *kit_slot_to_get(struct kit *k, const char *call, unsigned types
     }
     if ((slot->clocks || slot->type == KIT_CLOCK) && (*status = kit_clocked_access(k, call, slot, false)) != KIT_OK)
         return NULL;
-    if (slot->needs & k->stale && (*status = kit_refresh(k, slot->needs)) > KIT_WARNING)
+    bool may_lag = k->interface == KIT_ME && (k->mode == KIT_CONTINUOUS_TIME || k->version == 1);
+    bool lags = may_lag && KIT_FAULT_HABIT(k, "lag", call); /* until derivatives are computed */
+    if (!lags && slot->needs & k->stale && (*status = kit_refresh(k, slot->needs)) > KIT_WARNING)
         return NULL;
     return slot;
 }

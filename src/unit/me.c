@@ -43,6 +43,7 @@ struct me {
     struct me_derivatives derivatives;
     struct average average;
     struct between between;
+    bool on_trial;                 /* the solver that leads the unit has placed it where it may not stay */
     bool switches;                 /* the present event is one of its own, or a state event */
     double *slopes_before;         /* of all states, when the present event was entered ... */
     bool has_slopes_before;        /* ... if the solver could go on after it as if nothing had been */
@@ -138,6 +139,7 @@ static enum tutti_err prepare(struct me *me)
     const struct tutti_extra *extra = me->options.integration.extra;
     size_t indicators = 0, extra_states = extra ? extra->count : 0;
     TRY(tutti_instance_count_states(me->instance, &me->model.states, &indicators));
+    me->model.indicators = indicators;
     TRY(tutti_me_events_init(&me->events, &me->solution, indicators));
     TRY(tutti_me_model_init(&me->model, extra_states));
     size_t count = me->model.states + extra_states;
@@ -183,6 +185,7 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
     struct me_model *model = &me->model;
     struct me_solution *solution = &me->solution;
     unit->counts.sets++;
+    tutti_me_model_disturb(model);
     TRY(tutti_instance_set(me->instance, block->type, block->references, block->count, block->values,
                            block->value_count));
     TRY(tutti_sensitivity_set(twins(me), block));
@@ -213,12 +216,6 @@ static enum tutti_err set_input_curves(struct tutti_unit *unit, const struct tut
     return tutti_me_inputs_follow(&((struct me *)unit)->model.inputs, curves);
 }
 
-static enum tutti_err read_block(struct me *me, struct tutti_block *block)
-{
-    return tutti_instance_get(me->instance, block->type, block->references, block->count, block->values,
-                              block->value_count);
-}
-
 /* Lacoursiere 2017 eq. 2, 3: what is read are the outputs of the averages over the step, y = g(<x>, <u>). (Eq. 3 prints the
  * average as (z0 + z1) / 2H, which is none; it is (z1 - z0) / H.) */
 static enum tutti_err get_averaged(struct me *me, struct tutti_block *block)
@@ -229,7 +226,7 @@ static enum tutti_err get_averaged(struct me *me, struct tutti_block *block)
         solution->scratch[i] = me->average.integral[i] / (solution->t - me->average.step_start);
     TRY(tutti_me_model_place(model, solution->t, solution->scratch, NULL));
     TRY(tutti_me_inputs_apply_average(&model->inputs, me->average.step_start, solution->t));
-    TRY(read_block(me, block));
+    TRY(tutti_me_model_get(model, block, true));
     return tutti_me_solution_place_back(solution);
 }
 
@@ -237,12 +234,14 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 {
     struct me *me = (struct me *)unit;
     unit->counts.gets++;
-    return me->average.is_on && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block) : read_block(me, block);
+    return me->average.is_on && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block)
+                                                                  : tutti_me_model_get(&me->model, block, me->on_trial);
 }
 
 static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
 {
     struct me *me = (struct me *)unit;
+    tutti_me_model_disturb(&me->model);
     TRY(tutti_instance_offer(me->instance, block->type, block->references, block->count, block->values,
                              block->value_count, refused));
     return tutti_sensitivity_offer(twins(me), block, refused);
@@ -253,6 +252,7 @@ static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bo
     struct me *me = (struct me *)unit;
     if (me->average.is_on && block->type == TUTTI_TYPE_FLOAT64)
         return get(unit, block);
+    TRY(tutti_me_model_compute(&me->model));
     return tutti_instance_ask(me->instance, block->type, block->references, block->count, block->values,
                               block->value_count, refused);
 }
@@ -265,6 +265,7 @@ static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
     if (!(me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP))
         return TUTTI_OK;
     TRY(tutti_sensitivity_complete(twins(me), solution->t, solution->x));
+    tutti_me_model_disturb(&me->model);
     /* Whatever may be restored lies before this point, which is the end of a step. */
     return tutti_instance_completed_step(me->instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
 }
@@ -840,11 +841,14 @@ static void take(struct tutti_unit *unit)
 
 static enum tutti_err place(struct tutti_unit *unit, double t, const double *x, bool *discarded)
 {
-    return tutti_me_model_place(&((struct me *)unit)->model, t, x, discarded);
+    struct me *me = (struct me *)unit;
+    me->on_trial = true;
+    return tutti_me_model_place(&me->model, t, x, discarded);
 }
 
 static enum tutti_err put(struct tutti_unit *unit, const struct tutti_block *block)
 {
+    tutti_me_model_disturb(&((struct me *)unit)->model);
     return tutti_instance_set(((struct me *)unit)->instance, block->type, block->references, block->count,
                               block->values, block->value_count);
 }
@@ -856,6 +860,7 @@ static enum tutti_err get_derivatives(struct tutti_unit *unit, double *dx, size_
     *bad = 0;
     if (me->model.states > 0)
         TRY(tutti_instance_get_derivatives(me->instance, dx, me->model.states, discarded));
+    me->model.moved = me->model.moved && me->model.states == 0;
     while (*bad < me->model.states && !*discarded && isfinite(dx[*bad]))
         ++*bad;
     return TUTTI_OK;
@@ -878,6 +883,7 @@ static enum tutti_err arrive(struct tutti_unit *unit, double t, const double *x,
     struct me *me = (struct me *)unit;
     struct me_solution *solution = &me->solution;
     enum tutti_solver_task task = solution->task;
+    me->on_trial = false;
     memcpy(solution->x, x, me->model.states * sizeof *x);
     solution->t = solution->front = t;
     TRY(tutti_me_solution_place_back(solution));

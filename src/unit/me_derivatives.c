@@ -32,8 +32,9 @@ static enum tutti_err reserve(struct me_derivatives *own, size_t numbers, size_t
 static enum tutti_err get_reals(struct me_derivatives *own, const uint32_t *references, size_t count, double *values)
 {
     struct me_model *model = own->solution->model;
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, count, count, (uint32_t *)references, values, NULL};
     model->unit->counts.gets++;
-    return tutti_instance_get(model->instance, TUTTI_TYPE_FLOAT64, references, count, values, count);
+    return tutti_me_model_get(model, &block, true);
 }
 
 static enum tutti_err no_value(const struct me_derivatives *own, double t)

@@ -132,7 +132,8 @@ static enum tutti_err get_axis(struct me_model *model, const struct me_axis *axi
 {
     if (axis->count == 0)
         return TUTTI_OK;
-    TRY(tutti_instance_get(model->instance, TUTTI_TYPE_FLOAT64, axis->references, axis->count, values, axis->size));
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, axis->count, axis->size, axis->references, values, NULL};
+    TRY(tutti_me_model_get(model, &block, true));
     tutti_me_axis_negate(axis, model->unit, values);
     return TUTTI_OK;
 }
@@ -153,6 +154,7 @@ static enum tutti_err evaluate(struct me_linear *own, bool lower, double *values
     bool discarded = false;
     if (model->states > 0)
         TRY(tutti_instance_get_derivatives(model->instance, values, model->states, &discarded));
+    model->moved = model->moved && model->states == 0;
     if (discarded)
         return discards(model);
     return lower ? get_axis(model, &own->outputs, values + model->states) : TUTTI_OK;
@@ -167,6 +169,7 @@ static enum tutti_err move(struct me_linear *own, bool states, double *values)
         return discarded ? discards(model) : TUTTI_OK;
     }
     tutti_me_axis_negate(&own->inputs, model->unit, values);
+    tutti_me_model_disturb(model);
     enum tutti_err err = tutti_instance_set(model->instance, TUTTI_TYPE_FLOAT64, own->inputs.references,
                                             own->inputs.count, values, own->inputs.size);
     tutti_me_axis_negate(&own->inputs, model->unit, values);
@@ -442,7 +445,7 @@ const double *tutti_model_states(const struct tutti_model *model)
 
 enum tutti_err tutti_model_get(struct tutti_model *model, const char *name, double *value)
 {
-    const struct me_model *own = ((const struct me_linear *)model)->model;
+    struct me_model *own = ((const struct me_linear *)model)->model;
     const struct tutti_desc *desc = own->unit->fmu->desc;
     uint32_t variable = TUTTI_NONE;
     struct tutti_indices element;
@@ -452,7 +455,8 @@ enum tutti_err tutti_model_get(struct tutti_model *model, const char *name, doub
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "%s: extra equations: '%s' is not one Float64, or `structure` asks for it", own->unit->name,
                           name);
-    TRY(tutti_instance_get(own->instance, TUTTI_TYPE_FLOAT64, &var->reference, 1, value, 1));
+    uint32_t reference = var->reference;
+    TRY(tutti_me_model_get(own, &(struct tutti_block){TUTTI_TYPE_FLOAT64, 1, 1, &reference, value, NULL}, true));
     if (var->negated)
         *value = -*value;
     return TUTTI_OK;

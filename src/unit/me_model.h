@@ -48,8 +48,21 @@ struct me_model {
     double seen_time, *seen_states;
     bool jacobian_tested; /* directional derivatives of the derivatives were compared with differences */
 
+    /* Outputs follow where the FMU stands, but those of FMUs of some tools follow only when its derivatives, or its indicators, are computed
+     * (OpenModelica 1.11 and 1.12). So these are computed once where the FMU stands before outputs are read there. */
+    bool moved;          /* the FMU has computed neither since it was moved, or got inputs */
+    bool lags;           /* its outputs are seen to follow only then */
+    unsigned lag_tests;  /* how often outputs were read before and after */
+    size_t indicators;   /* of the FMU */
+    double *computed;    /* the derivatives, or indicators, of that; if of derivatives, `computed_at` is ... */
+    double *computed_at; /* ... where the FMU stands */
+    bool is_computed;    /* and they are those of the point here_time, computed_at, with the present inputs */
+
     struct me_inputs inputs;
 };
+
+/* How many reads show whether outputs lag. */
+enum { ME_MOST_LAG_TESTS = 32 };
 
 /* Once the FMU is initialised; unit, instance, options, setup and states are set. */
 TUTTI_CHECKED enum tutti_err tutti_me_model_init(struct me_model *model, size_t extra_states);
@@ -59,6 +72,18 @@ void tutti_me_model_fini(struct me_model *model);
 /* Moves the FMU to a point of the solution. Discard: *discarded, if not NULL, else an error. A time that is before the
  * last event by rounding only (the solver calls that point by another double) is that of the event: FMI allows no other. */
 TUTTI_CHECKED enum tutti_err tutti_me_model_place(struct me_model *model, double t, const double *x, bool *discarded);
+
+/* The FMU gets inputs. */
+static inline void tutti_me_model_disturb(struct me_model *model)
+{
+    model->moved = true;
+    model->is_computed = false;
+}
+/* Reads variables where the FMU stands, in Continuous-Time Mode as they are there. `beside`: of a trial point, of which there are many: once
+ * ME_MOST_LAG_TESTS reads have shown that outputs do not lag, no derivatives are computed there. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_get(struct me_model *model, const struct tutti_block *block, bool beside);
+/* Computes the derivatives, or else the indicators, if the FMU has not done so where it stands. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_compute(struct me_model *model);
 
 /* The name of state i, for people; after the FMU's states are those of extra equations. Good until the next call. The
  * context is a struct me_model. */

@@ -21,6 +21,7 @@ enum {
     MOST_STARTS = 64,
     PAIR = 2,
     MOST_FORKS = 20,
+    MOST_READS = 20,
     MOST_INNER_STEPS = 10000 /* of a step */
 };
 
@@ -180,6 +181,72 @@ static enum tutti_err run_plainly(struct trial *trial, struct walk *walk)
         TRY(record(trial, walk));
     }
     return walk->over ? TUTTI_OK : walk->unit->kind->terminate(walk->unit);
+}
+
+/* ---- reading ---- */
+
+/* Continuous outputs, or if there are none the other continuous variables. */
+static size_t list_continuous(const struct tutti_desc *desc, uint32_t *variables)
+{
+    static const enum tutti_causality causalities[] = {TUTTI_OUTPUT, TUTTI_LOCAL};
+    size_t count = 0;
+    for (size_t c = 0; c < sizeof causalities / sizeof *causalities && count == 0; c++)
+        for (uint32_t v = 0; v < desc->var_count && count < MOST_DERIVATIVES; v++)
+            if (desc->vars[v].causality == causalities[c] && desc->vars[v].type == TUTTI_TYPE_FLOAT64 &&
+                desc->vars[v].variability == TUTTI_CONTINUOUS && !desc->vars[v].alias)
+                variables[count++] = v;
+    return count;
+}
+
+/* Reads them as they are where the unit stands, and after the FMU has computed its derivatives, as a run does. */
+static enum tutti_err read_twice(const struct trial *trial, struct walk *walk, struct tutti_signals *before,
+                                 struct tutti_signals *after, size_t *lagging, double *at)
+{
+    for (int i = 1; i < trial->count && i <= MOST_READS && *lagging == SIZE_MAX; i++) {
+        TRY(go(trial, walk, trial->times[i]));
+        if (walk->over)
+            return TUTTI_OK;
+        for (size_t b = 0; b < before->block_count; b++) {
+            struct tutti_block *block = &before->blocks[b];
+            TRY(tutti_instance_get(walk->unit->instance, block->type, block->references, block->count, block->values,
+                                   block->value_count));
+        }
+        TRY(tutti_unit_get(walk->unit, after));
+        *at = walk->t;
+        for (size_t v = before->count; v-- > 0;)
+            if (memcmp(before->slots[v], after->slots[v], before->extents[v] * before->sizes[v]) != 0)
+                *lagging = v;
+    }
+    return TUTTI_OK;
+}
+
+/* Do variables follow the time and the states when they are read, or only when derivatives are computed? */
+static enum tutti_err try_reading(struct trial *trial)
+{
+    uint32_t variables[MOST_DERIVATIVES];
+    size_t count = list_continuous(trial->fmu->desc, variables), lagging = SIZE_MAX;
+    struct tutti_signals before = {0}, after = {0};
+    struct walk walk = {0};
+    double at = 0;
+    if (count == 0)
+        return TUTTI_OK;
+    enum tutti_err err = begin(trial, false, &walk);
+    if (!err)
+        err = tutti_unit_signals(walk.unit, variables, count, &before);
+    if (!err)
+        err = tutti_unit_signals(walk.unit, variables, count, &after);
+    if (!err)
+        err = read_twice(trial, &walk, &before, &after, &lagging, &at);
+    if (!err && lagging != SIZE_MAX)
+        tutti_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
+                           "%s: '%s' at t = %s is %.9g when it is read, and %.9g once the FMU has computed its "
+                           "derivatives; a run has them computed before it reads, other tools may not",
+                           tutti_interface_name(trial->interface), trial->fmu->desc->vars[variables[lagging]].name,
+                           TIME(at), *(const double *)before.slots[lagging], *(const double *)after.slots[lagging]);
+    tutti_signals_fini(&before);
+    tutti_signals_fini(&after);
+    end(&walk);
+    return err == TUTTI_ERR_MEMORY ? err : TUTTI_OK; /* what cannot be read has been reported */
 }
 
 /* ---- going back ---- */
@@ -636,6 +703,8 @@ static enum tutti_err try_interface(struct trial *trial)
         return judge(trial, err, TUTTI_FINDING_ERROR, "it does not run");
     TRY(try_parameters(trial));
     TRY(try_starts(trial));
+    if (trial->interface == TUTTI_ME)
+        TRY(try_reading(trial));
     TRY(try_going_back(trial));
     TRY(try_bytes(trial));
     TRY(try_derivatives(trial, TUTTI_CAN_DIRECTIONAL, "directional derivatives fail", ask_directional));

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import JACOBI, ME_VERSIONS, CommandTest, Table, kit_fmu, test_fmu  # noqa: E402
+from command import JACOBI, ME_VERSIONS, SOLVERS, CommandTest, Table, in_turn, kit_fmu, test_fmu  # noqa: E402
 
 BOTH = [(version, interface) for version in ("2", "3") for interface in ("cs", "me")]
 ALL = [("1cs", "cs"), ("1me", "me"), *BOTH]
@@ -126,6 +126,51 @@ class Recording(HabitTest):
         """Without outputs there is nothing to simulate for."""
         self.refused("run", kit_fmu("Habits", "2"), "--record", "*", status=1, env={"KIT_FAULT": "hide y"},
                      says="fmi2GetReal returned Error")
+
+
+class Reading(HabitTest):
+    """Outputs that follow only when derivatives are computed (OpenModelica 1.11 and 1.12). Faulty: y = x, x' = u - x, x(0) = 0."""
+
+    LAG = {"KIT_FAULT": "lag GetReal|GetFloat64"}
+
+    def test_rows(self):
+        """Every row shows outputs and derivatives of its own time, for all solvers."""
+        for version, solver in in_turn(ME_VERSIONS, SOLVERS):
+            with self.subTest(version=version, solver=solver):
+                table = self.simulate(kit_fmu("Faulty", version), "--interface", "me", "--solver", solver, "--step", "0.1", "--record", "*",
+                                      env=self.LAG)
+                self.assertEqual(table["y"], table["x"])
+                self.assertEqual(table["der(x)"], [1 - x for x in table["x"]])
+
+    def test_coupled(self):
+        """Connected outputs, also where one solver has all units: a ring of two, x' = 1 - x, for 1 - x = x' of the other one."""
+        for version in ("2", "3"):
+            units = [f"{name}={kit_fmu('Faulty', version)}" for name in "ab"]
+            for options in (("--coupling", "strong"), ("--coupling", "jacobi", "--step", "0.01")):
+                with self.subTest(version=version, options=options):
+                    runs = [self.tutti("run", *units, "--connect", "a.y*-1=b.u", "--connect", "b.y=a.u", "--set", "a.x=1", "--interface",
+                                       "me", "--record", "*", "-o", "-", "--quiet", *options, env=env) for env in ({}, self.LAG)]
+                    plain, lagging = (Table(run.out) for run in runs)
+                    self.assertEqual(plain["b.y"], lagging["b.y"])
+                    self.assertEqual(lagging["a.y"], lagging["a.x"])
+
+    def test_derivatives_of_outputs(self):
+        """Differences of outputs, as slopes of inputs need them."""
+        for options in ((), ("--extrapolate", "2")):
+            with self.subTest(options=options):
+                runs = [self.tutti("run", f"a={kit_fmu('Faulty', '2')}", f"b={kit_fmu('Faulty', '2')}", "--connect", "a.y=b.u", "--interface",
+                                   "me", "-o", "-", "--quiet", "--coupling", "jacobi", "--step", "0.05", *options, env=env).out
+                        for env in ({}, self.LAG)]
+                self.assertEqual(*runs)
+
+    def test_trial(self):
+        """`check --run` reports it; of an FMU without the habit it reports nothing."""
+        for version in ME_VERSIONS:
+            with self.subTest(version=version):
+                outcome = self.tutti("check", "--run", kit_fmu("Faulty", version), env=self.LAG)
+                self.assertRegex(outcome.out, r"warning: .*Model Exchange: 'y' at t = 0\.\d+ is 0\.\d+ when it is read, and 0\.\d+ once the "
+                                              "FMU has computed its derivatives")
+                self.assertNotIn("when it is read", self.tutti("check", "--run", kit_fmu("Faulty", version)).out)
 
 
 class Features(HabitTest):

@@ -131,7 +131,7 @@ class ExchangeFaults(CommandTest):
 
     def test_fixed_steps_cannot_be_made_smaller(self):
         for version, solver, kind in in_turn(ME_VERSIONS, FIXED, ("nan", "discard")):
-            outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]} {HALF}", "--solver", solver,
+            outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]} {HALF}+", "--solver", solver,
                                      status=1)
             message = self.message(outcome, version, "Faulty")
             self.assertRegex(message, rf"solver {solver} cannot go on .*steps are of a fixed size")
