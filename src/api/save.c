@@ -235,18 +235,37 @@ static enum tutti_err choose_name(struct saver *saver)
     return saver->write.name && saver->write.tool ? TUTTI_OK : tutti_fail_memory();
 }
 
+/* The path of a table's file on the disk. */
+static const char *path_of_table(const struct tutti_system *system, const struct tutti_system_table *table)
+{
+    for (uint32_t i = 0; i < system->file_count; i++)
+        if (strcmp(system->files[i].name, table->file) == 0)
+            return system->files[i].path;
+    return table->file;
+}
+
+/* Puts a file into the package, or finds the reference to it from a bare document. */
+static enum tutti_err add_source(struct saver *saver, const char *path, const char **uri)
+{
+    return saver->bare ? tutti_save_files_beside(&saver->files, path, uri)
+                       : tutti_save_files_resource(&saver->files, path, uri);
+}
+
 static enum tutti_err save_new(struct saver *saver)
 {
     const struct tutti_system *system = saver->job.system;
     TRY(prepare(saver, true));
     TRY(choose_name(saver));
     const char **sources = tutti_arena_array(&saver->arena, system->fmu_count, sizeof *sources);
-    if (!sources)
+    const char **tables = tutti_arena_array(&saver->arena, system->table_count + 1, sizeof *tables);
+    if (!sources || !tables)
         return tutti_fail_memory();
     saver->write.sources = sources;
+    saver->write.tables = tables;
     for (uint32_t i = 0; i < system->fmu_count; i++)
-        TRY(saver->bare ? tutti_save_files_beside(&saver->files, system->fmus[i]->path, &sources[i])
-                        : tutti_save_files_resource(&saver->files, system->fmus[i]->path, &sources[i]));
+        TRY(add_source(saver, system->fmus[i]->path, &sources[i]));
+    for (uint32_t i = 0; i < system->table_count; i++)
+        TRY(add_source(saver, path_of_table(system, &system->tables[i]), &tables[i]));
     struct tutti_tree *tree;
     TRY(tutti_write_ssd(&tree, &saver->write));
     tutti_tree_write(tree, &saver->text);

@@ -25,6 +25,7 @@ struct tutti_write {
     const char *name;           /* a new document: of the system */
     const char *tool;           /* a new document: who writes it */
     const char *const *sources; /* a new document: for each FMU of the system, its URI */
+    const char *const *tables;  /* a new document: for each table of the system, its URI */
     const char *const *set;     /* a changed document: "A.x=1" */
     size_t set_count;
     const char *const *connect; /* a changed document: "A.y=B.u" */

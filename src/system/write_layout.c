@@ -18,6 +18,12 @@ struct layout {
     double *heights;                /* of columns */
 };
 
+/* Height of a box with connectors on one or both sides, `rows` on the side that has more. */
+static double box_height(double rows)
+{
+    return HEAD + PITCH * rows;
+}
+
 static bool is_between(const struct tutti_connection *connection)
 {
     return connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&
@@ -83,7 +89,7 @@ static double height_of(const struct tutti_desc *desc)
         inputs += desc->vars[i].causality == TUTTI_INPUT;
         outputs += desc->vars[i].causality == TUTTI_OUTPUT;
     }
-    return HEAD + PITCH * (inputs > outputs ? (double)inputs : (double)outputs);
+    return box_height(inputs > outputs ? (double)inputs : (double)outputs);
 }
 
 /* Layers become columns; one that has very many components, several. */
@@ -129,8 +135,29 @@ static void place_boxes(const struct layout *layout, struct tutti_write_box *box
         box.y2 = top - boxes[c].y1;
         boxes[c] = box;
     }
-    boxes[count] =
+    boxes[count + layout->system->table_count] =
         (struct tutti_write_box){.x2 = GAP_X + layout->column_count * (double)(WIDTH + GAP_X), .y2 = highest + GAP_Y};
+}
+
+/* Tables stand in a column on the left: everything else moves to the right. */
+static void place_tables(const struct tutti_system *system, struct tutti_write_box *boxes)
+{
+    uint32_t count = system->component_count;
+    struct tutti_write_box *all = &boxes[count + system->table_count];
+    double y = 0;
+    for (uint32_t i = 0; i < count && system->table_count > 0; i++) {
+        boxes[i].x1 += WIDTH + GAP_X;
+        boxes[i].x2 += WIDTH + GAP_X;
+    }
+    for (uint32_t t = 0; t < system->table_count; t++) {
+        double rows = 0;
+        for (uint32_t i = 0; i < system->input_count; i++)
+            rows += system->inputs[i].table == t;
+        boxes[count + t] = (struct tutti_write_box){.x1 = GAP_X, .x2 = GAP_X + WIDTH, .y1 = y + GAP_Y};
+        y = boxes[count + t].y2 = boxes[count + t].y1 + box_height(rows);
+    }
+    all->x2 += system->table_count > 0 ? WIDTH + GAP_X : 0;
+    all->y2 = fmax(all->y2, y + GAP_Y);
 }
 
 enum tutti_err tutti_write_layout(const struct tutti_system *system, struct tutti_write_box *boxes)
@@ -153,6 +180,7 @@ enum tutti_err tutti_write_layout(const struct tutti_system *system, struct tutt
         find_layers(&layout, edges);
         make_columns(&layout, boxes);
         place_boxes(&layout, boxes);
+        place_tables(system, boxes);
     }
     enum tutti_err err = room && heights ? TUTTI_OK : tutti_fail_memory();
     free(room);

@@ -34,9 +34,10 @@ static bool is_signal(const struct tutti_var *var)
 
 /* ---- which variables have connectors ---- */
 
+/* `component` may be TUTTI_NONE: the column of a table, which has a connector anyway. */
 static enum tutti_err add_extra(struct writer *writer, uint32_t component, uint32_t variable)
 {
-    if (is_signal(&desc_of(writer, component)->vars[variable]))
+    if (component == TUTTI_NONE || is_signal(&desc_of(writer, component)->vars[variable]))
         return TUTTI_OK;
     if (writer->extra_count == writer->extra_room) {
         size_t room = writer->extra_room ? 2 * writer->extra_room : 64;
@@ -210,14 +211,61 @@ static enum tutti_err write_component(struct writer *writer, struct tutti_node *
     return maker->failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
+/* ---- tables ---- */
+
+/* The name of the column, as the file has it. */
+static const char *column_name(const struct tutti_system *system, const struct tutti_port *port)
+{
+    return tutti_table_name(system->tables[port->table].table, port->column);
+}
+
+/* Connections of one column share a connector. */
+static bool is_first_of_column(const struct tutti_system *system, uint32_t input)
+{
+    const struct tutti_port *port = &system->inputs[input];
+    for (uint32_t i = 0; i < input; i++)
+        if (system->inputs[i].table == port->table && system->inputs[i].column == port->column)
+            return false;
+    return true;
+}
+
+static enum tutti_err write_table(struct writer *writer, struct tutti_node *elements, uint32_t t)
+{
+    const struct tutti_system *system = writer->system;
+    struct tutti_maker *maker = &writer->maker;
+    TRY(tutti_write_check(system->tables[t].name, "the name"));
+    struct tutti_node *node = tutti_make(maker, elements, TUTTI_SPACE_SSD, "Component");
+    tutti_make_set(maker, node, "name", system->tables[t].name);
+    tutti_make_set(maker, node, "type", "text/csv");
+    tutti_make_set(maker, node, "source", writer->write->tables[t]);
+    struct tutti_node *connectors = tutti_make(maker, node, TUTTI_SPACE_SSD, "Connectors");
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        if (system->inputs[i].table != t || !is_first_of_column(system, i))
+            continue;
+        TRY(tutti_write_check(column_name(system, &system->inputs[i]), "the name of a column"));
+        struct tutti_node *connector = tutti_make(maker, connectors, TUTTI_SPACE_SSD, "Connector");
+        tutti_make_set(maker, connector, "name", column_name(system, &system->inputs[i]));
+        tutti_make_set(maker, connector, "kind", "output");
+    }
+    if (!connectors->first)
+        tutti_node_remove(connectors); /* the schema wants one at least */
+    write_box(maker, tutti_make(maker, node, TUTTI_SPACE_SSD, "ElementGeometry"),
+              &writer->boxes[system->component_count + t]);
+    return maker->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
 /* ---- the rest ---- */
 
 static void write_end(struct writer *writer, struct tutti_node *node, const struct tutti_end *end,
                       const char *const names[3])
 {
+    const struct tutti_system *system = writer->system;
     struct tutti_maker *maker = &writer->maker;
-    tutti_make_set(maker, node, names[0], writer->system->components[end->component].name);
-    tutti_make_set(maker, node, names[1], desc_of(writer, end->component)->vars[end->variable].name);
+    const struct tutti_port *port = end->component == TUTTI_NONE ? &system->inputs[end->variable] : NULL;
+    tutti_make_set(maker, node, names[0],
+                   port ? system->tables[port->table].name : system->components[end->component].name);
+    tutti_make_set(maker, node, names[1],
+                   port ? column_name(system, port) : desc_of(writer, end->component)->vars[end->variable].name);
     struct tutti_text indices = {0};
     for (unsigned i = 0; i < end->element.count; i++)
         tutti_text_printf(&indices, "%s%llu", i ? " " : "", (unsigned long long)end->element.index[i]);
@@ -284,9 +332,11 @@ static enum tutti_err write_document(struct writer *writer)
     uint32_t fmu = 0;
     for (uint32_t c = 0; c < writer->system->component_count; c++)
         TRY(write_component(writer, elements, c, &extra, &fmu));
+    for (uint32_t t = 0; t < writer->system->table_count; t++)
+        TRY(write_table(writer, elements, t));
     write_connections(writer, system);
     write_box(maker, tutti_make(maker, system, TUTTI_SPACE_SSD, "SystemGeometry"),
-              &writer->boxes[writer->system->component_count]);
+              &writer->boxes[writer->system->component_count + writer->system->table_count]);
     tutti_write_scope_end(&writer->scope, root);
     tutti_write_experiment(maker, root, write);
     return maker->failed ? tutti_fail_memory() : TUTTI_OK;
@@ -294,7 +344,8 @@ static enum tutti_err write_document(struct writer *writer)
 
 static enum tutti_err build(struct writer *writer)
 {
-    writer->boxes = calloc((size_t)writer->system->component_count + 1, sizeof *writer->boxes);
+    writer->boxes =
+        calloc((size_t)writer->system->component_count + writer->system->table_count + 1, sizeof *writer->boxes);
     if (!writer->boxes || !writer->maker.tree)
         return tutti_fail_memory();
     TRY(collect(writer));

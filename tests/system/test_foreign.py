@@ -226,6 +226,12 @@ graph one.x0 pass.float64_in {scale}
                    "simulator 1 0 pass #ff8c00 \"fmus/Feedthrough.fmu\"\ngraph values.shift.u pass.float64_in\n")
         table = self.simulate("project.msim", "--input-at", "begin")
         self.assert_near(table["pass.float64_out"][1:], [1 + t for t in table.times[:-1]], 1e-12)
+        for document in ("same.ssp", "same.ssd"):
+            self.tutti("new", document, "project.msim", "--quiet")
+            self.tutti("check", document)
+            self.assertEqual(self.simulate(document, "--input-at", "begin").rows, table.rows, document)
+        self.tutti("pack", "project.msim", "-o", "packed.fmu", "--quiet")
+        self.assertIn("pass.float64_out", self.tutti("info", "packed.fmu", "--variables").out)
         self.write("project.msim", "tEnd 60 s\nhStart 0.5 s\nsimulator 0 0 values #000000 \"table.tsv\"\n"
                    "simulator 1 0 pass #ff8c00 \"fmus/Feedthrough.fmu\"\ngraph values.none pass.float64_in\n")
         self.assertIn("'values.none': the table has no such column", self.tutti("check", "project.msim", status=1).out)
