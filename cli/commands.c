@@ -262,9 +262,9 @@ static const struct option plot_options[] = {
 };
 
 static const struct option compare_options[] = {
-    {"--rtol", NULL, "R", "how far values may be off, relative to the reference (1e-3)"},
+    {"--rtol", NULL, "R", "how far values may be off, relative to the range of the reference (1e-3)"},
     {"--atol", NULL, "A",
-     "how far they may be off anyway (for each variable --rtol times its largest value in the reference)"},
+     "how far they may be off in addition (for each variable 1e-4 --rtol times its largest value in the reference)"},
     {"--ttol", NULL, "T", "how early or late events may come (1e-6 of the time compared)"},
     {"--start", NULL, "T", "compare from this time on (the reference's first)"},
     {"--stop", NULL, "T", "compare up to this time (the reference's last)"},

@@ -27,6 +27,15 @@ static void write_share(char *out, size_t size, double share)
         snprintf(out, size, "%.3g times", share);
 }
 
+static void write_value(char *out, size_t size, const char *text, double value)
+{
+    if (text)
+        snprintf(out, size, "%.28s", tutti_str_show(text).text);
+    else
+        snprintf(out, size, "%.9g", value);
+    tutti_str_make_printable(out);
+}
+
 static bool fill_line(struct line *line, const struct tutti_compared *variable)
 {
     const struct tutti_distance *worst = &variable->worst;
@@ -39,8 +48,8 @@ static bool fill_line(struct line *line, const struct tutti_compared *variable)
     snprintf(line->numbers[0], size, "%.3g", worst->error);
     write_share(line->numbers[1], size, worst->share);
     snprintf(line->numbers[2], size, "%.8g", worst->time);
-    snprintf(line->numbers[3], size, "%.9g", worst->result);
-    snprintf(line->numbers[4], size, "%.9g", worst->reference);
+    write_value(line->numbers[3], size, variable->result_text, worst->result);
+    write_value(line->numbers[4], size, variable->reference_text, worst->reference);
     snprintf(line->numbers[5], size, "%s", variable->agrees ? "agrees" : "differs");
     for (size_t i = 1; i < COLUMNS; i++)
         line->cells[i] = line->numbers[i - 1];
@@ -128,7 +137,8 @@ static void print_notes(const struct tutti_comparison_report *report)
     const struct tutti_comparison *comparison = report->comparison;
     print_names("only in the result", comparison->only_result, comparison->only_result_count);
     print_names("only in the reference", comparison->only_reference, comparison->only_reference_count);
-    print_names("no number, and not compared", comparison->texts, comparison->text_count);
+    print_names("a text in a file of a format without texts, and not compared", comparison->texts,
+                comparison->text_count);
     for (size_t i = 0; i < comparison->unit_count && i < NAMES_MOST; i++)
         printf("units differ: %s is in %s in the result, in %s in the reference\n",
                tutti_str_show(comparison->units[i].name).text, tutti_str_show(comparison->units[i].result).text,

@@ -262,8 +262,8 @@ class Compared:
     allowed: float | None
     share: float | None
     time: float | None
-    result: float | None
-    reference: float | None
+    result: float | str | None
+    reference: float | str | None
 
 
 class Comparison(Mapping[str, Compared]):
@@ -336,8 +336,8 @@ class Comparison(Mapping[str, Compared]):
         return f"<table><tr>{head}</tr>{cells}</table><p>{html.escape(self._verdict())}</p>"
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
+def _number(value: float | str | None) -> str:
+    return "" if value is None else value if isinstance(value, str) else f"{value:.6g}"
 
 
 def _share(value: float | None) -> str:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/compare.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,14 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "base/vector.h"
 
 /* Numbers that are zero but for rounding shall not be told apart. */
 static const double LEAST_ATOL = 1e-14;
-static const double DEFAULT_TTOL = 1e-6; /* of the time compared */
+/* By default, of rtol times the largest value: with the default rtol the rounding of files in single precision. */
+static const double ROUNDING = 1e-4;
+static const double LARGEST_EXACT = 9007199254740992; /* 2^53: greater whole numbers are not all doubles */
+static const double DEFAULT_TTOL = 1e-6;              /* of the time compared */
 
 /* One of the two files. */
 struct side {
@@ -24,6 +29,7 @@ struct side {
 
 struct pair {
     size_t result, reference; /* places of a variable */
+    bool by_text;             /* its cells are compared as they stand in the files */
 };
 
 struct comparer {
@@ -123,7 +129,7 @@ static enum tutti_err match(struct comparer *comparer)
             out->only_result[out->only_result_count++] = name;
             continue;
         }
-        comparer->pairs[comparer->pair_count++] = (struct pair){i, k};
+        comparer->pairs[comparer->pair_count++] = (struct pair){.result = i, .reference = k};
         note_units(out, name, result->variables[i].unit, reference->variables[k].unit);
     }
     for (size_t i = 0; i < reference->count; i++) {
@@ -187,39 +193,87 @@ static enum tutti_err choose_rows(struct side *side, struct tutti_arena *arena)
 
 /* --- values */
 
-static double largest(const struct tutti_curve *curve, double begin, double end)
+/* What a curve has between two times. */
+struct extent {
+    double least, greatest; /* of its finite values; least > greatest: there is none */
+    bool whole;             /* all of them are whole numbers */
+};
+
+static struct extent extent_of(const struct tutti_curve *curve, double begin, double end)
 {
-    double most = 0;
+    struct extent extent = {INFINITY, -INFINITY, true};
     size_t behind = tutti_curve_behind(curve->times, curve->rows, end);
     for (size_t i = tutti_curve_from(curve->times, curve->rows, begin); i < behind; i++)
-        if (isfinite(curve->values[i]))
-            most = fmax(most, fabs(curve->values[i]));
-    return most;
+        if (isfinite(curve->values[i])) {
+            extent.least = fmin(extent.least, curve->values[i]);
+            extent.greatest = fmax(extent.greatest, curve->values[i]);
+            extent.whole = extent.whole && curve->values[i] == trunc(curve->values[i]);
+        }
+    return extent;
 }
 
-static enum tutti_err compare_pair(struct comparer *comparer, const struct pair *pair, const double *of_result,
+static double largest_of(const struct extent *extent)
+{
+    return extent->least > extent->greatest ? 0 : fmax(fabs(extent->least), fabs(extent->greatest));
+}
+
+static double allowed_of(const struct tutti_compare_options *options, const struct extent *reference, bool exact)
+{
+    double range = reference->least > reference->greatest ? 0 : reference->greatest - reference->least;
+    double rounding = fmax(ROUNDING * options->rtol * largest_of(reference), LEAST_ATOL);
+    if (exact)
+        return isnan(options->atol) ? 0 : options->atol;
+    return fmin(options->rtol * range, DBL_MAX) + (isnan(options->atol) ? rounding : options->atol);
+}
+
+/* Can the cells of a variable be compared as they stand in the files? */
+static bool has_texts(const struct comparer *comparer)
+{
+    return comparer->result.result->format->texts && comparer->reference.result->format->texts;
+}
+
+static struct tutti_compared *add_compared(struct comparer *comparer, const struct pair *pair, bool held)
+{
+    struct tutti_comparison *out = comparer->out;
+    const struct tutti_result_variable *a = &comparer->result.result->variables[pair->result];
+    const struct tutti_result_variable *r = &comparer->reference.result->variables[pair->reference];
+    struct tutti_compared *compared = &out->variables[out->count++];
+    *compared = (struct tutti_compared){.name = a->name, .unit = r->unit ? r->unit : a->unit, .held = held};
+    return compared;
+}
+
+static void judge(struct tutti_comparison *out, struct tutti_compared *compared)
+{
+    compared->agrees = compared->worst.share <= 1;
+    out->disagreements += !compared->agrees;
+}
+
+static enum tutti_err compare_pair(struct comparer *comparer, struct pair *pair, const double *of_result,
                                    const double *of_reference)
 {
     struct tutti_comparison *out = comparer->out;
-    const struct tutti_compare_options *options = comparer->options;
     const struct tutti_result_variable *a = &comparer->result.result->variables[pair->result];
     const struct tutti_result_variable *r = &comparer->reference.result->variables[pair->reference];
-    if (!r->numeric) { /* a text of the result is NaN, and differs from a number */
+    bool text = !r->numeric; /* a text of the result is NaN, and differs from a number */
+    pair->by_text = text && has_texts(comparer);
+    if (text && !pair->by_text)
         out->texts[out->text_count++] = a->name;
+    if (text)
         return TUTTI_OK;
-    }
-    struct tutti_compared *compared = &out->variables[out->count++];
-    *compared =
-        (struct tutti_compared){.name = a->name, .unit = r->unit ? r->unit : a->unit, .held = a->held && r->held};
-    struct tutti_curve curve = {comparer->result.times, of_result, comparer->result.row_count, compared->held};
-    struct tutti_curve wanted = {comparer->reference.times, of_reference, comparer->reference.row_count,
-                                 compared->held};
-    struct tutti_tolerance tolerance = {.rtol = options->rtol, .atol = options->atol, .time = out->ttol};
-    if (isnan(tolerance.atol))
-        tolerance.atol = fmax(options->rtol * largest(&wanted, out->start, out->stop), LEAST_ATOL);
+    bool held = a->held && r->held;
+    struct tutti_curve curve = {comparer->result.times, of_result, comparer->result.row_count, held};
+    struct tutti_curve wanted = {comparer->reference.times, of_reference, comparer->reference.row_count, held};
+    struct extent extent = extent_of(&curve, out->start, out->stop);
+    struct extent reference = extent_of(&wanted, out->start, out->stop);
+    bool exact = held && extent.whole && reference.whole;
+    pair->by_text = exact && isnan(comparer->options->atol) && has_texts(comparer) &&
+                    fmin(largest_of(&extent), largest_of(&reference)) >= LARGEST_EXACT;
+    if (pair->by_text)
+        return TUTTI_OK;
+    struct tutti_compared *compared = add_compared(comparer, pair, held);
+    struct tutti_tolerance tolerance = {allowed_of(comparer->options, &reference, exact), out->ttol};
     TRY(tutti_curve_compare(&compared->worst, &curve, &wanted, comparer->begin, comparer->end, &tolerance));
-    compared->agrees = compared->worst.share <= 1;
-    out->disagreements += !compared->agrees;
+    judge(out, compared);
     return TUTTI_OK;
 }
 
@@ -260,8 +314,7 @@ static enum tutti_err read_side(struct side *side, struct wish *wishes, size_t c
     return err;
 }
 
-static enum tutti_err compare_batch(struct comparer *comparer, const struct pair *pairs, size_t count,
-                                    struct wish *wishes)
+static enum tutti_err compare_batch(struct comparer *comparer, struct pair *pairs, size_t count, struct wish *wishes)
 {
     for (size_t i = 0; i < count; i++)
         wishes[i] = (struct wish){pairs[i].result, i};
@@ -272,6 +325,96 @@ static enum tutti_err compare_batch(struct comparer *comparer, const struct pair
     for (size_t i = 0; i < count; i++)
         TRY(compare_pair(comparer, &pairs[i], comparer->result.values + i * comparer->result.result->rows,
                          comparer->reference.values + i * comparer->reference.result->rows));
+    return TUTTI_OK;
+}
+
+/* --- texts, and whole numbers that a double does not hold: each distinct cell gets a number, and these are compared as held values */
+
+/* Cells of a variable in both files. */
+struct cells {
+    struct tutti_arena arena;
+    struct tutti_map numbers;
+    const char **texts; /* by number */
+    size_t count, room;
+    double *values; /* of the file that is read: numbers */
+};
+
+/* Whole numbers have one spelling: "+007" and "7.0" are "7". */
+static enum tutti_err spell(struct cells *cells, const char *text, size_t n, const char **out)
+{
+    double value;
+    int64_t whole;
+    uint64_t positive;
+    struct tutti_text spelt = {0};
+    if (tutti_number_read_int(text, n, &whole))
+        tutti_text_printf(&spelt, "%lld", (long long)whole);
+    else if (tutti_number_read_uint(text, n, &positive))
+        tutti_text_printf(&spelt, "%llu", (unsigned long long)positive);
+    else if (tutti_number_read_double(text, n, &value) && isfinite(value) && value == trunc(value))
+        tutti_text_printf(&spelt, "%.0f", value + 0.0);
+    *out = spelt.failed
+               ? NULL
+               : tutti_arena_text(&cells->arena, spelt.text ? spelt.text : text, spelt.text ? spelt.length : n);
+    tutti_text_fini(&spelt);
+    return *out ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err take_cell(void *context, size_t row, const char *text, size_t n)
+{
+    struct cells *cells = context;
+    const char *name;
+    int64_t number;
+    TRY(spell(cells, text, n, &name));
+    TRY(tutti_map_add(&cells->numbers, name, (int64_t)cells->count, &number));
+    if (number == TUTTI_MAP_NONE) {
+        if (!tutti_vector_reserve(&cells->texts, &cells->room, cells->count + 1, sizeof *cells->texts))
+            return tutti_fail_memory();
+        cells->texts[cells->count] = name;
+        number = (int64_t)cells->count++;
+    }
+    cells->values[row] = (double)number;
+    return TUTTI_OK;
+}
+
+static const char *text_of(struct comparer *comparer, const struct cells *cells, double number)
+{
+    const char *text = number >= 0 && number < (double)cells->count ? cells->texts[(size_t)number] : "";
+    return tutti_arena_text(&comparer->out->arena, text, strlen(text));
+}
+
+static enum tutti_err compare_cells(struct comparer *comparer, const struct pair *pair, struct cells *cells)
+{
+    struct side *sides[] = {&comparer->result, &comparer->reference};
+    const size_t places[] = {pair->result, pair->reference};
+    for (size_t i = 0; i < 2; i++) {
+        cells->values = sides[i]->values;
+        TRY(sides[i]->result->format->texts(sides[i]->result, places[i], take_cell, cells));
+        keep_rows(sides[i], sides[i]->values);
+    }
+    struct tutti_compared *compared = add_compared(comparer, pair, true);
+    struct tutti_curve curve = {sides[0]->times, sides[0]->values, sides[0]->row_count, true};
+    struct tutti_curve wanted = {sides[1]->times, sides[1]->values, sides[1]->row_count, true};
+    TRY(tutti_curve_compare(&compared->worst, &curve, &wanted, comparer->begin, comparer->end,
+                            &(struct tutti_tolerance){0, comparer->out->ttol}));
+    compared->result_text = text_of(comparer, cells, compared->worst.result);
+    compared->reference_text = text_of(comparer, cells, compared->worst.reference);
+    compared->worst.error = compared->worst.share > 0 ? NAN : 0;
+    judge(comparer->out, compared);
+    return compared->result_text && compared->reference_text ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err compare_texts(struct comparer *comparer)
+{
+    for (size_t i = 0; i < comparer->pair_count; i++) {
+        struct cells cells = {0};
+        if (!comparer->pairs[i].by_text)
+            continue;
+        enum tutti_err err = compare_cells(comparer, &comparer->pairs[i], &cells);
+        tutti_map_fini(&cells.numbers);
+        tutti_arena_fini(&cells.arena);
+        free(cells.texts);
+        TRY(err);
+    }
     return TUTTI_OK;
 }
 
@@ -291,7 +434,7 @@ static enum tutti_err compare_all(struct comparer *comparer)
         size_t left = comparer->pair_count - i;
         TRY(compare_batch(comparer, comparer->pairs + i, left < most ? left : most, wishes));
     }
-    return TUTTI_OK;
+    return compare_texts(comparer);
 }
 
 static int compare_worst(const void *a, const void *b)
@@ -311,10 +454,6 @@ static enum tutti_err compare(struct comparer *comparer)
     TRY(choose_rows(&comparer->reference, &out->arena));
     if (comparer->begin <= comparer->end)
         TRY(compare_all(comparer));
-    if (out->text_count == comparer->pair_count)
-        return tutti_fail(TUTTI_ERR_FORMAT,
-                          "the variables that %s and %s have in common are texts in the latter, not numbers",
-                          comparer->result.result->path, comparer->reference.result->path);
     if (out->count > 0)
         qsort(out->variables, out->count, sizeof *out->variables, compare_worst);
     bool alike = out->only_result_count + out->only_reference_count + out->unit_count == 0;

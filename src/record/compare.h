@@ -8,8 +8,10 @@
 #include "record/result.h"
 
 struct tutti_compare_options {
+    /* A value may be off by rtol times the range of its variable in the reference (greatest minus least value), plus atol; one of a variable that has whole
+     * numbers and is held in both files, and a text, by nothing but an atol that is given. */
     double rtol;
-    double atol;        /* NaN: for every variable rtol times its largest value in the reference, 1e-14 at least */
+    double atol;        /* NaN: for every variable 1e-4 rtol times its largest value in the reference, 1e-14 at least */
     double ttol;        /* NaN: 1e-6 of the time compared */
     double start, stop; /* NaN: the reference's */
     const char *const *patterns; /* globs on names; a variable that fits one of them is looked at */
@@ -25,6 +27,8 @@ struct tutti_compared {
     bool held;        /* taken as held: both files say so */
     bool agrees;
     struct tutti_distance worst;
+    /* What both have at the worst time, of texts and of whole numbers that a double does not hold; NULL: `worst` says it. */
+    const char *result_text, *reference_text;
 };
 
 struct tutti_unit_conflict {
@@ -40,7 +44,7 @@ struct tutti_comparison {
     struct tutti_compared *variables; /* worst first */
     size_t count, disagreements;
     /* Names, of those that the patterns want. */
-    const char **only_result, **only_reference, **texts; /* texts: in both files, and in the reference no numbers */
+    const char **only_result, **only_reference, **texts; /* texts: not compared, since a file's format has none */
     size_t only_result_count, only_reference_count, text_count;
     struct tutti_unit_conflict *units;
     size_t unit_count;

@@ -153,7 +153,7 @@ static void look(const struct check *check, double t, double value, const struct
     struct tutti_distance found = {.time = t, .reference = reference, .result = check->of_result ? value : other};
     bool same = value == other || (isnan(value) && isnan(other));
     found.error = same ? 0 : fabs(value - other);
-    found.allowed = check->tolerance->atol + (isfinite(reference) ? check->tolerance->rtol * fabs(reference) : 0);
+    found.allowed = check->tolerance->allowed;
     found.share = same ? 0 : isfinite(found.error) && found.allowed > 0 ? found.error / found.allowed : INFINITY;
     if (found.share > check->worst->share)
         *check->worst = found;

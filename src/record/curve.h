@@ -11,7 +11,7 @@
  * 2. between two neighbouring times of both, where none of them has a corner, they agree on both ends, seen from inside: jumps
  *    of both at one time, which 1. lets pass in any direction, lead to the same side.
  *
- * allowed = atol + rtol |r|. NaN is in R(t) if r(s) is NaN somewhere in the window, an infinity if that same one is in it. */
+ * NaN is in R(t) if r(s) is NaN somewhere in the window, an infinity if that same one is in it. */
 #ifndef TUTTI_RECORD_CURVE_H
 #define TUTTI_RECORD_CURVE_H
 
@@ -28,14 +28,14 @@ struct tutti_curve {
 };
 
 struct tutti_tolerance {
-    double rtol, atol;
-    double time; /* tau */
+    double allowed; /* how far a value may be off */
+    double time;    /* tau */
 };
 
 /* Where two curves are farthest apart, by what is allowed there. */
 struct tutti_distance {
     double error;   /* NaN: one is a number where the other is none */
-    double allowed; /* atol + rtol |reference| there */
+    double allowed; /* the tolerance's */
     double share;   /* error / allowed: above 1 they do not agree */
     double time;
     double result, reference;

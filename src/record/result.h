@@ -33,6 +33,9 @@ struct tutti_result {
     void *own;              /* the format's */
 };
 
+/* A cell: text[0..n), which lives during the call. */
+typedef enum tutti_err tutti_result_take_text(void *context, size_t row, const char *text, size_t n);
+
 struct tutti_result_format {
     const char *name; /* "csv" */
     /* Is this file, whose name and first `size` (up to 512) bytes these are, of this format? */
@@ -47,6 +50,8 @@ struct tutti_result_format {
      * it reads the first and the last of these, and, if they are as they were, those that follow. */
     enum tutti_err (*read_from)(struct tutti_result *result, const size_t *which, size_t count, size_t first,
                                 double *const *values);
+    /* Calls `take` with the cell of each row as it stands in the file, without quotes; NULL: the format has numbers only. */
+    enum tutti_err (*texts)(struct tutti_result *result, size_t which, tutti_result_take_text *take, void *context);
     void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
 

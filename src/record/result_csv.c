@@ -264,10 +264,33 @@ static enum tutti_err read_csv(struct tutti_result *result, const size_t *which,
     return TUTTI_OK;
 }
 
+static enum tutti_err read_texts(struct tutti_result *result, size_t which, tutti_result_take_text *take, void *context)
+{
+    struct csv *csv = result->own;
+    char *text = NULL;
+    size_t room = 0;
+    enum tutti_err err = TUTTI_OK;
+    tutti_csv_rewind(&csv->rows);
+    TRY(tutti_csv_next(&csv->rows));
+    for (size_t row = 0; row < result->rows && !err; row++) {
+        err = tutti_csv_next(&csv->rows);
+        if (!err && csv->rows.count != csv->width)
+            err = tutti_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
+        const struct tutti_csv_cell *cell = err ? NULL : &csv->rows.cells[csv->columns[which]];
+        if (cell && !tutti_vector_reserve(&text, &room, cell->n + 1, 1))
+            err = tutti_fail_memory();
+        if (!err)
+            err = take(context, row, text, tutti_csv_write_cell(cell, text));
+    }
+    free(text);
+    return err;
+}
+
 const struct tutti_result_format tutti_result_csv = {
     .name = "csv",
     .fits = fits,
     .open = open_csv,
     .read = read_csv,
+    .texts = read_texts,
     .close = close_csv,
 };

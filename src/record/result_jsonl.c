@@ -134,6 +134,8 @@ struct member {
     size_t key_length;
     double value; /* NAN for a text and for null */
     bool is_text;
+    const char *text; /* as it stands there, without quotes */
+    size_t length;
 };
 
 static enum tutti_err fail_syntax(const struct tutti_result *result, const struct jsonl *jsonl, const char *what)
@@ -190,6 +192,8 @@ static enum tutti_err read_value(const struct tutti_result *result, const struct
         const char *end = end_of_text(*at + 1);
         if (!end)
             return fail_syntax(result, jsonl, "a text that does not end");
+        member->text = *at + 1;
+        member->length = (size_t)(end - member->text);
         *at = end + 1;
         return TUTTI_OK;
     }
@@ -199,6 +203,8 @@ static enum tutti_err read_value(const struct tutti_result *result, const struct
     size_t n = strcspn(*at, ",} \t\r");
     if (!read_number(*at, n, &member->value))
         return fail_syntax(result, jsonl, "a value is neither a number nor a text, true, false or null");
+    member->text = *at;
+    member->length = n;
     *at += n;
     return TUTTI_OK;
 }
@@ -510,10 +516,50 @@ static enum tutti_err read_jsonl(struct tutti_result *result, const size_t *whic
     return TUTTI_OK;
 }
 
+/* The member of a row for a variable; `cell` keeps its text NULL if the row has none. */
+static enum tutti_err find_member(struct tutti_result *result, struct jsonl *jsonl, const char *line, size_t which,
+                                  struct member *cell)
+{
+    bool found = true;
+    for (size_t i = 0; found; i++) {
+        struct member member = {.key = ""};
+        int64_t place = TUTTI_MAP_NONE;
+        TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
+        if (found)
+            TRY(place_of(jsonl, &member, i, &place));
+        if (place == (int64_t)which)
+            *cell = member;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_texts(struct tutti_result *result, size_t which, tutti_result_take_text *take, void *context)
+{
+    struct jsonl *jsonl = result->own;
+    rewind_lines(jsonl);
+    for (size_t row = 0; row < result->rows; row++) {
+        struct member cell = {0};
+        struct tutti_arena arena = {0};
+        char *line;
+        TRY(next_line(result, jsonl, &line));
+        if (!line)
+            return tutti_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
+        TRY(find_member(result, jsonl, line, which, &cell));
+        const char *text = cell.is_text ? decode(&arena, cell.text, cell.length) : cell.text;
+        enum tutti_err err = cell.is_text && !text
+                                 ? tutti_fail_memory()
+                                 : take(context, row, text ? text : "", cell.is_text ? strlen(text) : cell.length);
+        tutti_arena_fini(&arena);
+        TRY(err);
+    }
+    return TUTTI_OK;
+}
+
 const struct tutti_result_format tutti_result_jsonl = {
     .name = "jsonl",
     .fits = fits,
     .open = open_jsonl,
     .read = read_jsonl,
+    .texts = read_texts,
     .close = close_jsonl,
 };

@@ -54,7 +54,7 @@ extern const char tutti_write_set_name[]; /* of that parameter set */
 struct tutti_write_box {
     double x1, y1, x2, y2;
 };
-/* Columns from sources to sinks. `boxes` has one for each component and one more, for all together. */
+/* Columns from sources to sinks, tables on the left. `boxes` has one for each component, one for each table, and one for all together. */
 TUTTI_CHECKED enum tutti_err tutti_write_layout(const struct tutti_system *system, struct tutti_write_box *boxes);
 
 /* ARGUMENT if XML cannot say the text. `what` names it. */

@@ -58,19 +58,25 @@ static json_t *names_json(const char *const *names, size_t count)
     return json;
 }
 
+static json_t *value_json(const char *text, double value)
+{
+    return text ? tutti_text_json(text) : tutti_number_json(value);
+}
+
 static json_t *variables_json(const struct tutti_comparison *comparison)
 {
     json_t *json = json_array();
     for (size_t i = 0; i < comparison->count; i++) {
         const struct tutti_compared *variable = &comparison->variables[i];
         const struct tutti_distance *worst = &variable->worst;
-        tutti_json_append(
-            &json,
-            json_pack("{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", tutti_text_json(variable->name),
-                      "unit", text_or_null(variable->unit), "agrees", variable->agrees, "held", variable->held, "error",
-                      tutti_number_json(worst->error), "allowed", tutti_number_json(worst->allowed), "share",
-                      tutti_number_json(worst->share), "time", tutti_number_json(worst->time), "result",
-                      tutti_number_json(worst->result), "reference", tutti_number_json(worst->reference)));
+        tutti_json_append(&json,
+                          json_pack("{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+                                    tutti_text_json(variable->name), "unit", text_or_null(variable->unit), "agrees",
+                                    variable->agrees, "held", variable->held, "error", tutti_number_json(worst->error),
+                                    "allowed", tutti_number_json(worst->allowed), "share",
+                                    tutti_number_json(worst->share), "time", tutti_number_json(worst->time), "result",
+                                    value_json(variable->result_text, worst->result), "reference",
+                                    value_json(variable->reference_text, worst->reference)));
     }
     return json;
 }

@@ -73,7 +73,7 @@ class Runs(CompareTest):
         times = self.result("reference.csv").times
         self.assertLess(len(set(times)), len(times))
         lines = self.compare("ball.csv", "reference.csv", agree=False)
-        self.assertTrue(lines[1].startswith("v "), lines)
+        self.assertTrue(lines[1].startswith("bounces "), lines)  # a count is exact
         self.compare("ball.csv", "reference.csv", "--ttol", "0.002", agree=True)
         report = self.as_json("ball.csv", "reference.csv", "--ttol", "0.002", agree=True)
         self.assertEqual({v["name"]: v["held"] for v in report["variables"]}, {"h": False, "v": False, "bounces": True})
@@ -121,10 +121,10 @@ class Files(CompareTest):
         self.write("a.csv", "Time;new;b;a\n0;1;5;1\n2;3;7;4\n1e1;;;\n")
         lines = self.compare("a.csv", "r.csv", "--ttol", "0", agree=False)
         self.assertEqual(lines[0].split(), ["variable", "error", "of", "allowed", "at", "time", "result", "reference"])
-        self.assertEqual(lines[1].split(), ["a", "0.5", "83.3", "times", "1", "2.5", "2", "differs"])
+        self.assertEqual(lines[1].split(), ["a", "0.5", "167", "times", "1", "2.5", "2", "differs"])
         self.assertEqual(lines[2].split(), ["b", "0", "0%", "0", "5", "5", "agrees"])
         self.assertEqual(lines[3:], ["1 variable is only in the result: new", "compared up to t = 2; the result goes on to 10",
-                                     "disagree: 1 of 2 variables differ, worst a: 0.5 at t = 1 (83.3 times what is allowed)"])
+                                     "disagree: 1 of 2 variables differ, worst a: 0.5 at t = 1 (167 times what is allowed)"])
         # Columns are where they are in all lines.
         self.assertEqual([lines[1].index("  differs"), lines[2].index("  agrees")], [len(lines[0].rstrip())] * 2, lines)
         self.compare("a.csv", "r.csv", "-v", "b", agree=True)
@@ -134,9 +134,9 @@ class Files(CompareTest):
 
     def test_many_variables(self):
         names = [f"x{i}" for i in range(30)]
-        self.write("a.csv", "time," + ",".join(names) + "\n0" + ",1" * 30 + "\n1" + ",1" * 30 + "\n")
+        self.write("a.csv", "time," + ",".join(names) + "\n0" + ",.5" * 30 + "\n1" + ",1.5" * 30 + "\n")
         self.write("b.csv", "time," + ",".join(names) + "\n" + "".join(
-            f"{t}," + ",".join(str(1 + i * 1e-4) for i in range(30)) + "\n" for t in (0, 1)))
+            f"{t}," + ",".join(str(t + 0.5 + i * 5e-5) for i in range(30)) + "\n" for t in (0, 1)))
         lines = self.compare("a.csv", "b.csv", agree=False)
         self.assertEqual(len(lines), 13)
         self.assertEqual([line.split()[0] for line in lines[1:11]], names[:19:-1])
@@ -160,9 +160,13 @@ class Files(CompareTest):
     def test_units_and_texts(self):
         self.write("a.csv", "time [s],v [m/s],s\n0,1,on\n")
         self.write("b.csv", "time,v [km/h],s\n0,1,off\n")
-        lines = self.compare("a.csv", "b.csv", agree=True)
-        self.assertEqual(lines[2:4], ["1 variable is no number, and not compared: s",
-                                      "units differ: v is in m/s in the result, in km/h in the reference"])
+        lines = self.compare("a.csv", "b.csv", agree=False)
+        self.assertEqual(lines[1].split(), ["s", "nan", "inf", "times", "0", "on", "off", "differs"])
+        self.assertEqual(lines[3], "units differ: v is in m/s in the result, in km/h in the reference")
+        self.assertEqual([(one["name"], one["result"], one["reference"]) for one in self.as_json("a.csv", "b.csv", agree=False)["variables"]],
+                         [("s", "on", "off"), ("v", 1, 1)])
+        self.write("b.csv", "time,v [km/h],s\n0,1,on\n")
+        self.compare("a.csv", "b.csv", agree=True)
         lines = self.compare("a.csv", "b.csv", "--strict", agree=False)
         self.assertRegex(lines[-1], "the same variables and units are wanted")
         self.assertEqual(self.as_json("a.csv", "b.csv", agree=True)["units"],
@@ -178,7 +182,7 @@ class Files(CompareTest):
             "result": {"file": "a.csv", "format": "csv", "variables": 2, "rows": 3, "start": 0, "stop": 2},
             "reference": {"file": "r.csv", "format": "csv", "variables": 2, "rows": 3, "start": 0, "stop": 2}})
         self.assertEqual(variable[0].pop("share"), variable[0]["error"] / variable[0]["allowed"])
-        self.assertTrue(math.isclose(variable[0].pop("allowed"), 0.102))
+        self.assertTrue(math.isclose(variable[0].pop("allowed"), 0.103))
         self.assertEqual(variable, [{"name": "a", "unit": None, "agrees": False, "held": False, "error": 0.5, "time": 1,
                                      "result": 2.5, "reference": 2}])
 
@@ -247,7 +251,7 @@ class Large(CompareTest):
     @unittest.skipIf(SANITIZED, "the sanitizers need memory of their own")
     def test_little_memory(self):
         """Measured, not limited: a library that cannot have its address space may wait for it for ever."""
-        self.write_large("a.csv", 15, 1e-6)
+        self.write_large("a.csv", 15, 1e-9)
         self.write_large("b.csv", 15, 0)
         size = os.path.getsize(self.path("a.csv"))
         self.assertGreater(size, 100_000_000)
@@ -259,7 +263,7 @@ class Large(CompareTest):
             said.seek(0)
             text = said.read().decode()
         self.assertEqual(process.returncode, 0, text)
-        self.assertRegex(text.splitlines()[-1], r"^agree: 6 of 6 variables, worst x1[0-4]?: 1e-06")
+        self.assertRegex(text.splitlines()[-1], r"^agree: 6 of 6 variables, worst x1[0-4]?: 1e-09")
         self.assertLess(1024 * usage.ru_maxrss, 2 * size // 3 + 60_000_000)
 
 

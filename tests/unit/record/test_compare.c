@@ -75,36 +75,65 @@ static void test_worst_first(void **state)
     }
     const struct tutti_distance *worst = &comparison.variables[0].worst;
     assert_near(worst->error, 0.1, 1e-15);
-    assert_near(worst->allowed, 2 * 2.1e-3, 1e-15);
-    assert_near(worst->share, 0.1 / 4.2e-3, 1e-9);
+    assert_near(worst->allowed, 1.1e-3 + 2.1e-7, 1e-15);
+    assert_near(worst->share, 0.1 / (1.1e-3 + 2.1e-7), 1e-9);
     assert_true(worst->time == 1 && worst->result == 2 && worst->reference == 2.1);
     assert_true(comparison.variables[3].held && !comparison.variables[1].held);
 }
 
-/* What is allowed by default goes by the largest value; given, it is what is given. */
+/* What is allowed goes by the range of the reference; --atol is added. */
 static void test_tolerances(void **state)
 {
     (void)state;
     static const char a[] = "time,x\n0,0.05\n1,100\n2,0.05\n", r[] = "time,x\n0,0\n1,100\n2,0\n";
     assert_true(compare(a, r));
-    assert_near(comparison.variables[0].worst.share, 0.5, 1e-12);
-    options.atol = 0.04;
+    assert_near(comparison.variables[0].worst.share, 0.05 / 0.10001, 1e-12);
+    /* Not by its largest value. */
+    static const char high[] = "time,x\n0,1000.5\n1,1001\n2,1000\n3,1000\n",
+                      low[] = "time,x\n0,1000.5\n1,1000\n2,1001\n3,1000\n";
+    assert_false(compare(high, low));
+    assert_near(comparison.variables[0].worst.allowed, 1e-3 + 1.001e-4, 1e-12);
+    options.rtol = 1e-4;
+    options.atol = 0.03;
     assert_false(compare(a, r));
-    options.atol = 0.05;
+    options.atol = 0.04;
     assert_true(compare(a, r));
     options.atol = NAN;
     options.rtol = 1e-4;
     assert_false(compare(a, r));
-    /* The largest value in the range, infinities aside. */
+    /* The range of what is compared, infinities aside. */
     options.rtol = 1e-3;
     options.stop = 0.5;
-    assert_true(compare("time,x\n0,1\n0.5,1\n1,inf\n", "time,x\n0,1\n0.5,1.0019\n1,inf\n"));
-    assert_false(compare("time,x\n0,1\n0.5,1\n1,100\n", "time,x\n0,1\n0.5,1.003\n1,100\n"));
+    assert_true(compare("time,x\n0,0\n0.5,1\n1,inf\n", "time,x\n0,0\n0.5,1.0009\n1,inf\n"));
+    assert_false(compare("time,x\n0,0\n0.5,1\n1,100\n", "time,x\n0,0\n0.5,1.003\n1,100\n"));
     options.stop = NAN;
-    assert_false(compare("time,x\n0,1\n0.5,1\n1,inf\n", "time,x\n0,1\n0.5,1.003\n1,inf\n"));
+    assert_false(compare("time,x\n0,0\n0.5,1\n1,inf\n", "time,x\n0,0\n0.5,1.003\n1,inf\n"));
+    /* Of what does not move, the rounding of single precision. */
+    assert_true(compare("time,x\n0,300.25\n1,300.25\n", "time,x\n0,300.25001\n1,300.25001\n"));
+    assert_false(compare("time,x\n0,300.25\n1,300.25\n", "time,x\n0,300.2504\n1,300.2504\n"));
     /* Nothing but rounding. */
     assert_true(compare("time,x\n0,1e-16\n1,-1e-15\n", "time,x\n0,0\n1,0\n"));
     assert_false(compare("time,x\n0,1e-12\n1,-1e-12\n", "time,x\n0,0\n1,0\n"));
+}
+
+/* Whole numbers that are held are counts, states, or identifiers: none of them is nearly another one. */
+static void test_whole_numbers(void **state)
+{
+    (void)state;
+    assert_false(compare("time,n\n0,0\n1,0\n2,9000\n3,9001\n", "time,n\n0,0\n1,0\n2,9000\n3,9000\n"));
+    assert_true(comparison.variables[0].worst.error == 1 && comparison.variables[0].worst.allowed == 0);
+    options.atol = 1;
+    assert_true(compare("time,n\n0,0\n1,0\n2,9000\n3,9001\n", "time,n\n0,0\n1,0\n2,9000\n3,9000\n"));
+    options.atol = NAN;
+    /* Those that a double does not hold. */
+    assert_false(compare("time,n\n0,9007199254740993\n1,9007199254740993\n",
+                         "time,n\n0,9007199254740992\n1,9007199254740992\n"));
+    assert_string_equal(comparison.variables[0].result_text, "9007199254740993");
+    assert_string_equal(comparison.variables[0].reference_text, "9007199254740992");
+    assert_true(compare("time,n\n0,9007199254740993\n1,9007199254740993\n",
+                        "time,n\n0,+9007199254740993\n1,09007199254740993\n"));
+    assert_false(compare("time,n\n0,18446744073709551615\n1,18446744073709551615\n",
+                         "time,n\n0,18446744073709551614\n1,18446744073709551614\n"));
 }
 
 static void test_time_tolerance(void **state)
@@ -181,17 +210,24 @@ static void test_units_and_texts(void **state)
 {
     (void)state;
     static const char a[] = "time,v [m/s],w,s\n0,1,2,a\n", r[] = "time,v [km/h],w [m],s\n0,1,2,b\n";
-    assert_true(compare(a, r));
+    assert_false(compare(a, r));
     assert_int_equal(comparison.unit_count, 1);
     assert_string_equal(comparison.units[0].name, "v");
     assert_string_equal(comparison.units[0].result, "m/s");
     assert_string_equal(comparison.units[0].reference, "km/h");
-    assert_int_equal(comparison.text_count, 1);
-    assert_string_equal(comparison.texts[0], "s");
-    assert_int_equal(comparison.count, 2);
+    assert_int_equal(comparison.text_count, 0);
+    assert_int_equal(comparison.count, 3);
+    assert_int_equal(comparison.disagreements, 1);
+    assert_string_equal(comparison.variables[0].result_text, "a");
+    assert_string_equal(comparison.variables[0].reference_text, "b");
+    static const char same[] = "time,v [km/h],s\n0,1,\"a,\"\"b\"\"\"\n1,1,c\n",
+                      once[] = "time,v,s\n0,1,\"a,\"\"b\"\"\"\n0.5,1,\"a,\"\"b\"\"\"\n1,1,c\n";
+    assert_true(compare(same, once));
+    assert_false(compare("time,s\n0,a\n1,a\n2,b\n", "time,s\n0,a\n1,b\n2,b\n"));
+    assert_true(comparison.variables[0].worst.time >= 1);
+    assert_false(compare("time,s\n0,1\n", "time,s\n0,a\n"));
     options.strict = true;
-    assert_false(compare(a, r));
-    assert_fails(try_compare("time,s\n0,1\n", "time,s\n0,a\n"), TUTTI_ERR_FORMAT, "are texts");
+    assert_false(compare("time,v [m/s]\n0,1\n", "time,v [km/h]\n0,1\n"));
 }
 
 static void test_units_of_time(void **state)
@@ -284,17 +320,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_worst_first),
-        TEST(test_tolerances),
-        TEST(test_time_tolerance),
-        TEST(test_range),
-        TEST(test_names),
-        TEST(test_units_and_texts),
-        TEST(test_text_for_a_number),
-        TEST(test_units_of_time),
-        TEST(test_empty),
-        TEST(test_event_rows),
-        TEST(test_held),
+        TEST(test_worst_first),   TEST(test_tolerances), TEST(test_whole_numbers),   TEST(test_time_tolerance),
+        TEST(test_range),         TEST(test_names),      TEST(test_units_and_texts), TEST(test_text_for_a_number),
+        TEST(test_units_of_time), TEST(test_empty),      TEST(test_event_rows),      TEST(test_held),
         TEST(test_batches),
     };
     return cmocka_run_group_tests_name("record/compare", tests, NULL, NULL);

@@ -28,11 +28,11 @@ static const struct tutti_curve *make(struct made *made, bool held, const double
 
 /* Between the times, with these tolerances. */
 static struct tutti_distance between(const struct tutti_curve *result, const struct tutti_curve *reference,
-                                     double begin, double end, double rtol, double atol, double tau)
+                                     double begin, double end, double allowed, double tau)
 {
     struct tutti_distance worst;
     assert_ok(tutti_curve_compare(&worst, result, reference, begin, end,
-                                  &(struct tutti_tolerance){.rtol = rtol, .atol = atol, .time = tau}));
+                                  &(struct tutti_tolerance){.allowed = allowed, .time = tau}));
     return worst;
 }
 
@@ -41,7 +41,7 @@ static double share(const struct tutti_curve *a, const struct tutti_curve *b, do
 {
     double begin = fmax(a->times[0], b->times[0]);
     double end = fmin(a->times[a->rows - 1], b->times[b->rows - 1]);
-    double there = between(a, b, begin, end, 0, atol, tau).share, back = between(b, a, begin, end, 0, atol, tau).share;
+    double there = between(a, b, begin, end, atol, tau).share, back = between(b, a, begin, end, atol, tau).share;
     assert_int_equal(there <= 1, back <= 1);
     return there;
 }
@@ -51,7 +51,7 @@ static void test_same(void **state)
     (void)state;
     const struct tutti_curve *a = CURVE(false, 0, 0.1, 0.1, 0.3, 0.7, -1e300, 0.7, 5, 1, 1.7e308, 2, -1.7e308);
     for (int turn = 0; turn < 3; turn++) {
-        struct tutti_distance worst = between(a, a, 0, 2, 0, 0, turn == 0 ? 0 : turn == 1 ? 1e-6 : 0.5);
+        struct tutti_distance worst = between(a, a, 0, 2, 0, turn == 0 ? 0 : turn == 1 ? 1e-6 : 0.5);
         assert_true(worst.error == 0 && worst.share == 0 && worst.result == worst.reference);
     }
     /* A row more on the line is no difference. */
@@ -62,21 +62,21 @@ static void test_numbers(void **state)
 {
     (void)state;
     const struct tutti_curve *reference = CURVE(false, 0, 1, 1, 2, 2, 4), *result = CURVE(false, 0, 1, 1, 2.5, 2, 4);
-    struct tutti_distance worst = between(result, reference, 0, 2, 0.1, 0.3, 0);
+    struct tutti_distance worst = between(result, reference, 0, 2, 0.5, 0);
     assert_true(worst.time == 1 && worst.result == 2.5 && worst.reference == 2);
     assert_near(worst.error, 0.5, 0);
     assert_near(worst.allowed, 0.5, 1e-15);
     assert_near(worst.share, 1, 1e-15);
     /* Seen from a time of the reference that the result lacks. */
-    worst = between(CURVE(false, 0, 1, 2, 4), reference, 0, 2, 0, 1, 0);
+    worst = between(CURVE(false, 0, 1, 2, 4), reference, 0, 2, 1, 0);
     assert_true(worst.time == 1 && worst.result == 2.5 && worst.reference == 2 && worst.error == 0.5);
     /* What is outside is not looked at; the range may begin and end between rows. */
-    assert_true(between(result, reference, 0, 0.5, 0, 1, 0).error == 0.25);
-    assert_true(between(result, reference, 2, 2, 0, 1, 0).error == 0);
-    worst = between(result, reference, 0.5, 0.5, 0, 1, 0);
+    assert_true(between(result, reference, 0, 0.5, 1, 0).error == 0.25);
+    assert_true(between(result, reference, 2, 2, 1, 0).error == 0);
+    worst = between(result, reference, 0.5, 0.5, 1, 0);
     assert_true(worst.error == 0.25 && worst.time == 0.5 && worst.result == 1.75 && worst.reference == 1.5);
     /* Nothing is allowed: whatever differs is infinitely too much. */
-    assert_true(isinf(between(result, reference, 0, 2, 0, 0, 0).share));
+    assert_true(isinf(between(result, reference, 0, 2, 0, 0).share));
 }
 
 /* A straight line against a parabola: the error of interpolation is h^2 / 4 x'' / 2. */
@@ -94,7 +94,7 @@ static void test_interpolation(void **state)
         for (size_t i = 0; i < FINE; i += every, n++)
             memcpy(&coarse[2 * n], &fine[2 * i], 2 * sizeof *fine);
         struct made a, b;
-        errors[k] = between(make(&a, false, coarse, n), make(&b, false, fine, FINE), 0, 1, 0, 1, 0).error;
+        errors[k] = between(make(&a, false, coarse, n), make(&b, false, fine, FINE), 0, 1, 1, 0).error;
         double h = (double)every / (FINE - 1);
         assert_near(errors[k], h * h / 4, 1e-15);
     }
@@ -108,7 +108,7 @@ static void test_shifted_event(void **state)
     const struct tutti_curve *later = CURVE(false, 0, 0, 1.01, 0, 1.01, 5, 2, 5);
     assert_true(share(later, at_one, 0.1, 0.011) == 0);
     assert_true(share(later, at_one, 0.1, 0.009) == 50);
-    struct tutti_distance worst = between(later, at_one, 0, 2, 0, 0.1, 0.001);
+    struct tutti_distance worst = between(later, at_one, 0, 2, 0.1, 0.001);
     assert_true(worst.time >= 1 && worst.time <= 1.01 && worst.result == 0 && worst.reference == 5);
     /* Held, of whatever grid. */
     assert_true(share(CURVE(true, 0, 0, 1, 5, 2, 5), CURVE(true, 0, 0, 0.5, 0, 1.01, 5, 1.5, 5, 2, 5), 0.1, 0.011) ==
@@ -136,9 +136,9 @@ static void test_pulses(void **state)
     const struct tutti_curve *first = CURVE(false, 0, 0, 1, 0, 1, 1, 2, 1, 2, 0);
     const struct tutti_curve *second = CURVE(false, 0, 1, 1, 1, 1, 0, 2, 0, 2, 1);
     assert_true(share(up, down, 0.5, 0.001) == 4);
-    assert_true(between(first, second, 0, 2, 0, 0.5, 0.001).share == 2);
-    assert_true(between(first, second, 1, 2, 0, 0.5, 0.001).share == 2);
-    assert_true(between(first, second, 1, 2, 0, 0.5, 0).share == 2);
+    assert_true(between(first, second, 0, 2, 0.5, 0.001).share == 2);
+    assert_true(between(first, second, 1, 2, 0.5, 0.001).share == 2);
+    assert_true(between(first, second, 1, 2, 0.5, 0).share == 2);
     /* They cross between jumps that hide both ends. */
     const struct tutti_curve *rising = CURVE(false, 0, 0, 1, 0, 1, -1, 2, 1, 2, 0, 3, 0);
     const struct tutti_curve *falling = CURVE(false, 0, 0, 1, 0, 1, 1, 2, -1, 2, 0, 3, 0);
@@ -166,13 +166,13 @@ static void test_not_numbers(void **state)
                              *plain = CURVE(false, 0, 1, 1, 1, 2, 1, 3, 1);
     assert_true(share(gap, gap, 0, 0) == 0);
     assert_true(share(gap, gap, 0, 0.1) == 0);
-    struct tutti_distance worst = between(gap, plain, 0, 3, 0, 100, 0);
+    struct tutti_distance worst = between(gap, plain, 0, 3, 100, 0);
     assert_true(isinf(worst.share) && isnan(worst.error) && isnan(worst.result) && worst.reference == 1);
-    worst = between(plain, gap, 0, 3, 0, 100, 0);
+    worst = between(plain, gap, 0, 3, 100, 0);
     assert_true(isinf(worst.share) && isnan(worst.error) && isnan(worst.reference) && worst.result == 1);
     assert_true(isinf(share(CURVE(false, 0, 1, 1, 1, 2, NAN, 3, 1), gap, 100, 0)));
     assert_true(share(plain, gap, 100, 0) > 1);
-    assert_true(between(plain, gap, 2, 3, 0, 0, 0).share == 0); /* after it */
+    assert_true(between(plain, gap, 2, 3, 0, 0).share == 0); /* after it */
     /* All of it. */
     assert_true(share(CURVE(false, 0, NAN, 1, NAN), CURVE(false, 0, NAN, 0.5, NAN, 1, NAN), 0, 0) == 0);
     assert_true(isinf(share(CURVE(false, 0, NAN, 1, NAN), CURVE(false, 0, 0, 1, 0), 1, 0)));
@@ -186,8 +186,7 @@ static void test_infinite(void **state)
     assert_true(share(high, high, 1, 0.1) == 0);
     assert_true(isinf(share(CURVE(false, 0, 1, 1, -INFINITY, 2, 1), high, 1, 0)));
     assert_true(isinf(share(CURVE(false, 0, 1, 1, 1e308, 2, 1), high, 1, 0)));
-    struct tutti_distance worst =
-        between(CURVE(true, 0, 1, 1, 1), CURVE(true, 0, INFINITY, 1, INFINITY), 0, 1, 0.1, 0.1, 0);
+    struct tutti_distance worst = between(CURVE(true, 0, 1, 1, 1), CURVE(true, 0, INFINITY, 1, INFINITY), 0, 1, 0.1, 0);
     assert_true(isinf(worst.error) && isinf(worst.share) && worst.allowed == 0.1);
     assert_true(
         share(CURVE(false, 0, INFINITY, 2, INFINITY), CURVE(false, 0, INFINITY, 1, INFINITY, 2, INFINITY), 0, 0) == 0);
@@ -329,12 +328,12 @@ static void test_random(void **state)
             continue;
         end *= 0.9; /* between rows, or nearly always */
         compared++;
-        struct tutti_distance worst = between(&a.curve, &b.curve, 0, end, 0, 1, tau);
+        struct tutti_distance worst = between(&a.curve, &b.curve, 0, end, 1, tau);
         double expected = fmax(rows_off(&a.curve, &b.curve, end, tau), rows_off(&b.curve, &a.curve, end, tau));
         expected = fmax(expected, pieces_off(&a.curve, &b.curve, end, tau));
         assert_near(isnan(worst.error) ? 1e9 : fmin(worst.error, 1e9), expected, 1e-7);
         /* Whatever is allowed, more is allowed with more time. */
-        assert_true(between(&a.curve, &b.curve, 0, end, 0, 1, tau + 0.3).share <= worst.share + 1e-12);
+        assert_true(between(&a.curve, &b.curve, 0, end, 1, tau + 0.3).share <= worst.share + 1e-12);
     }
     assert_true(compared > 10000);
 }
