@@ -161,7 +161,7 @@ static enum tutti_err compare_results(void *context)
         err = tutti_result_open(&reference, w->path, NULL);
     if (!err)
         err = tutti_compare(&comparison, result, reference, &options);
-    assert_true(err || (comparison.agree && comparison.count == 3));
+    assert_true(err || (comparison.agree && comparison.count >= 3));
     tutti_comparison_fini(&comparison);
     tutti_result_free(result);
     tutti_result_free(reference);
