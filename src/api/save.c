@@ -157,7 +157,7 @@ static enum tutti_err check_component(const struct saver *saver, uint32_t c, boo
                                      tutti_system_is_coupled(job->system));
 }
 
-/* What a run would refuse, though it would load the FMUs for that. */
+/* What a run would refuse of the options given, though it would load the FMUs for that; a system of another tool may say more than concerns its FMUs. */
 static enum tutti_err check_options(const struct saver *saver)
 {
     bool exchange = false;
@@ -165,10 +165,10 @@ static enum tutti_err check_options(const struct saver *saver)
         TRY(check_component(saver, c, &exchange));
     if (exchange)
         return TUTTI_OK;
-    if (saver->job.options.solver)
+    if (saver->options->solver)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
-                          saver->job.options.solver);
-    return tutti_integration_refuse(&saver->job.options, tutti_system_is_coupled(saver->job.system));
+                          saver->options->solver);
+    return tutti_integration_refuse(saver->options, tutti_system_is_coupled(saver->job.system));
 }
 
 /* What adds to what the annotation says, and does not replace it. */
