@@ -41,22 +41,39 @@ void tutti_web_answer_text(struct tutti_http_answer *answer, const char *type, c
     set(answer, 200, type, text, size);
 }
 
+void tutti_web_answer_fini(struct tutti_http_answer *answer)
+{
+    if (!answer->is_lent)
+        free((void *)answer->body);
+    *answer = (struct tutti_http_answer){0};
+}
+
+/* Any other error is 422: the request is well-formed, and its contents are wrong. */
+static const struct {
+    enum tutti_err err;
+    unsigned status;
+} statuses[] = {{TUTTI_ERR_ARGUMENT, 400}, {TUTTI_ERR_IO, 404},          {TUTTI_ERR_STATE, 409}, {TUTTI_ERR_LIMIT, 413},
+                {TUTTI_ERR_MEMORY, 500},   {TUTTI_ERR_UNSUPPORTED, 501}, {TUTTI_ERR_LOST, 502}};
+enum { STATUSES = sizeof statuses / sizeof *statuses, UNPROCESSABLE = 422 };
+
 void tutti_web_answer_failure(struct tutti_http_answer *answer, enum tutti_err err)
 {
-    unsigned status = 422; /* what came is well-formed, and wrong */
-    if (err == TUTTI_ERR_ARGUMENT)
-        status = 400;
-    else if (err == TUTTI_ERR_IO)
-        status = 404;
-    else if (err == TUTTI_ERR_STATE)
-        status = 409;
-    else if (err == TUTTI_ERR_LIMIT)
-        status = 413;
-    else if (err == TUTTI_ERR_MEMORY)
-        status = 500;
-    else if (err == TUTTI_ERR_UNSUPPORTED)
-        status = 501;
-    else if (err == TUTTI_ERR_LOST)
-        status = 502;
+    unsigned status = UNPROCESSABLE;
+    for (size_t i = 0; i < STATUSES; i++)
+        status = statuses[i].err == err ? statuses[i].status : status;
     tutti_web_answer_error(answer, status, tutti_err_message());
+}
+
+enum tutti_err tutti_web_answer_fail(const struct tutti_http_answer *answer)
+{
+    enum tutti_err err = TUTTI_ERR_FORMAT;
+    if (answer->status < 400)
+        return TUTTI_OK;
+    for (size_t i = 0; i < STATUSES; i++)
+        err = statuses[i].status == answer->status ? statuses[i].err : err;
+    json_t *json = json_loadb(answer->body, answer->size, 0, NULL);
+    const char *why = json_string_value(json_object_get(json, "error"));
+    err = tutti_fail(err, "%s", why ? why : "the request failed without a message");
+    json_decref(json);
+    return err;
 }

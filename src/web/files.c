@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "fmi/fmu.h"
 #include "tell/json.h"
+#include "web/reader.h"
 #include "web/site.h"
 
 enum { MOST_ENTRIES = 10000 };
@@ -87,18 +88,39 @@ enum tutti_err tutti_web_list_files(struct tutti_web_site *site, const struct tu
 
 /* ---- files that come ---- */
 
-/* Whether it is what its name says, as far as can be told without running anything of it. */
-static enum tutti_err inspect(const char *path, const char *kind)
+/* In the reader: whether the file at "path" is what its name says, without running any code of it. */
+static enum tutti_err inspect_file(struct tutti_web_site *site, const struct tutti_web_request *request,
+                                   struct tutti_http_answer *answer)
 {
+    const char *path;
     char *json = NULL;
-    if (strcmp(kind, "fmu") != 0 && strcmp(kind, "ssp") != 0)
-        return TUTTI_OK;
+    (void)site;
+    TRY(tutti_web_need(request, "path", &path));
     TRY(tutti_tell_info(&json, path));
     tutti_tell_free(json);
+    tutti_web_answer_json(answer, 200, json_object());
     return TUTTI_OK;
 }
 
-static enum tutti_err store(const char *path, const char *beside, const char *kind,
+/* A request of the server itself, whose "path" is its path. */
+static const char *find_path(const struct tutti_http_request *http, const char *name)
+{
+    return strcmp(name, "path") == 0 ? http->path : NULL;
+}
+
+static enum tutti_err inspect(struct tutti_web_site *site, const char *path, const char *kind)
+{
+    const struct tutti_http_request http = {.method = "GET", .path = path, .body = "", .argument = find_path};
+    struct tutti_http_answer answer = {0};
+    if (strcmp(kind, "fmu") != 0 && strcmp(kind, "ssp") != 0)
+        return TUTTI_OK;
+    TRY(tutti_web_reader_ask(site->reader, inspect_file, &(struct tutti_web_request){.http = &http}, &answer));
+    enum tutti_err err = tutti_web_answer_fail(&answer);
+    tutti_web_answer_fini(&answer);
+    return err;
+}
+
+static enum tutti_err store(struct tutti_web_site *site, const char *path, const char *beside, const char *kind,
                             const struct tutti_http_request *http)
 {
     int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -107,7 +129,7 @@ static enum tutti_err store(const char *path, const char *beside, const char *ki
     bool written = tutti_fs_write(fd, http->body, http->size, -1) == http->size;
     int error = errno;
     written = close(fd) == 0 && written;
-    enum tutti_err err = written ? inspect(beside, kind)
+    enum tutti_err err = written ? inspect(site, beside, kind)
                                  : tutti_fail(TUTTI_ERR_STATE, "%s cannot be written: %s", beside, strerror(error));
     if (!err && link(beside, path) != 0)
         err = tutti_fail(TUTTI_ERR_STATE, "%s",
@@ -133,7 +155,7 @@ enum tutti_err tutti_web_upload(struct tutti_web_site *site, const struct tutti_
     TRY(tutti_web_folder_find(&site->folder, name, TUTTI_WEB_NEW_FILE, &path));
     const char *slash = strrchr(path, '/');
     tutti_text_printf(&beside, "%.*s/.coming-%s", (int)(slash - path), path, slash + 1);
-    enum tutti_err err = beside.failed ? tutti_fail_memory() : store(path, beside.text, kind, request->http);
+    enum tutti_err err = beside.failed ? tutti_fail_memory() : store(site, path, beside.text, kind, request->http);
     tutti_text_fini(&beside);
     free(path);
     TRY(err);

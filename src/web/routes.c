@@ -13,12 +13,12 @@ static const struct tutti_web_route routes[] = {
     {"GET",  "/api/options", tutti_web_options},
     {"GET",  "/api/files",   tutti_web_list_files},
     {"POST", "/api/files",   tutti_web_upload, .writes = true, .largest_body = UPLOAD},
-    {"GET",  "/api/fmu",     tutti_web_tell_fmu},
-    {"GET",  "/api/system",  tutti_web_read_system},
-    {"PUT",  "/api/system",  tutti_web_save_system, .writes = true, .largest_body = DOCUMENT},
-    {"POST", "/api/system/look",    tutti_web_look_system, .largest_body = DOCUMENT},
-    {"POST", "/api/system/join", tutti_web_join_system, .largest_body = DOCUMENT},
-    {"POST", "/api/system/analyze", tutti_web_analyze_system, .writes = true, .largest_body = DOCUMENT},
+    {"GET",  "/api/fmu",     tutti_web_tell_fmu, .reads = true},
+    {"GET",  "/api/system",  tutti_web_read_system, .reads = true},
+    {"PUT",  "/api/system",  tutti_web_save_system, .reads = true, .writes = true, .largest_body = DOCUMENT},
+    {"POST", "/api/system/look",    tutti_web_look_system, .reads = true, .largest_body = DOCUMENT},
+    {"POST", "/api/system/join", tutti_web_join_system, .reads = true, .largest_body = DOCUMENT},
+    {"POST", "/api/system/analyze", tutti_web_analyze_system, .reads = true, .writes = true, .largest_body = DOCUMENT},
     {"GET",  "/api/runs",    tutti_web_list_runs},
     {"POST", "/api/runs",    tutti_web_start_run, .writes = true, .largest_body = DOCUMENT},
     {"GET",  "/api/runs/*",  tutti_web_tell_run},
@@ -30,7 +30,7 @@ static const struct tutti_web_route routes[] = {
     {"GET",  "/api/runs/*/export", tutti_web_export_run},
     {"GET",  "/api/compare", tutti_web_compare_runs},
     {"GET",  "/metrics",     tutti_web_measure},
-    {"POST", "/api/import",  tutti_web_read_system, .largest_body = SMALL},
+    {"POST", "/api/import",  tutti_web_read_system, .reads = true, .largest_body = SMALL},
 };
 /* clang-format on */
 
@@ -61,6 +61,17 @@ const struct tutti_web_route *tutti_web_route_find(const char *method, const cha
             *known = true;
         }
     return NULL;
+}
+
+void tutti_web_handler_call(tutti_web_handler *handler, struct tutti_web_site *site,
+                            const struct tutti_web_request *request, struct tutti_http_answer *answer)
+{
+    enum tutti_err err = handler(site, request, answer);
+    unsigned status = answer->status;
+    if (err && status)
+        tutti_web_answer_error(answer, status, tutti_err_message());
+    else if (err)
+        tutti_web_answer_failure(answer, err);
 }
 
 enum tutti_err tutti_web_need(const struct tutti_web_request *request, const char *name, const char **value)

@@ -18,6 +18,7 @@
 #include "web/child.h"
 #include "web/system/document.h"
 #include "web/process.h"
+#include "web/reader.h"
 #include "web/run.h"
 #include "web/upstream.h"
 
@@ -134,36 +135,56 @@ static enum tutti_err make_folder(struct beginning *beginning)
                : tutti_fail(TUTTI_ERR_STATE, "%s cannot be made: %s", path.text, strerror(errno));
 }
 
-/* Saved as it was drawn. */
-static enum tutti_err put_document(struct beginning *beginning, json_t *document)
+/* In the reader: saves the document of the request as it was drawn, for the run of its id, whose folder is there. */
+static enum tutti_err save_document(struct tutti_web_site *site, const struct tutti_web_request *request,
+                                    struct tutti_http_answer *answer)
 {
     struct tutti_web_draft draft;
-    struct tutti_text text = {0}, file = {0};
-    char *copy = tutti_web_run_file(&beginning->run, "document.json");
-    tutti_text_printf(&file, ".tutti/runs/%s/system.ssp", beginning->run.id);
-    beginning->file = file.failed ? NULL : file.text;
-    char *path = tutti_web_run_file(&beginning->run, "system.ssp");
-    enum tutti_err err = tutti_web_document_take(&beginning->site->folder, document, &draft, &text);
-    if (!err && (!path || !copy || !beginning->file))
+    struct tutti_text text = {0}, path = {0}, copy = {0};
+    json_t *body;
+    TRY(tutti_web_need_json(request, &body));
+    json_t *document = json_object_get(body, "document");
+    tutti_text_printf(&path, "%s/.tutti/runs/%s/system.ssp", site->folder.path, request->id);
+    tutti_text_printf(&copy, "%s/.tutti/runs/%s/document.json", site->folder.path, request->id);
+    enum tutti_err err = tutti_web_document_take(&site->folder, document, &draft, &text);
+    if (!err && (path.failed || copy.failed))
         err = tutti_fail_memory();
     if (!err)
-        err = tutti_web_draft_pack(&draft, &text, path);
-    if (!err && json_dump_file(document, copy, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0)
-        err = tutti_fail(TUTTI_ERR_STATE, "%s cannot be written", copy);
+        err = tutti_web_draft_pack(&draft, &text, path.text);
+    if (!err && json_dump_file(document, copy.text, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0)
+        err = tutti_fail(TUTTI_ERR_STATE, "%s cannot be written", copy.text);
     tutti_text_fini(&text);
     tutti_web_draft_fini(&draft);
-    free(path);
-    free(copy);
+    json_decref(body);
+    tutti_text_fini(&path);
+    tutti_text_fini(&copy);
+    TRY(err);
+    tutti_web_answer_json(answer, 200, json_object());
+    return TUTTI_OK;
+}
+
+static enum tutti_err put_document(struct beginning *beginning, const struct tutti_web_request *request)
+{
+    struct tutti_http_answer answer = {0};
+    struct tutti_web_request asked = *request;
+    struct tutti_text file = {0};
+    tutti_text_printf(&file, ".tutti/runs/%s/system.ssp", beginning->run.id);
+    beginning->file = file.text;
+    memcpy(asked.id, beginning->run.id, sizeof asked.id);
+    TRY(file.failed ? tutti_fail_memory() : TUTTI_OK);
+    TRY(tutti_web_reader_ask(beginning->site->reader, save_document, &asked, &answer));
+    enum tutti_err err = tutti_web_answer_fail(&answer);
+    tutti_web_answer_fini(&answer);
     return err;
 }
 
-static enum tutti_err put_system(struct beginning *beginning, json_t *body)
+static enum tutti_err put_system(struct beginning *beginning, const struct tutti_web_request *request, json_t *body)
 {
     json_t *document = json_object_get(body, "document");
     const char *path = json_string_value(json_object_get(body, "path"));
     char *found;
     if (json_is_object(document))
-        return put_document(beginning, document);
+        return put_document(beginning, request);
     if (!path)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "a run needs a \"path\" or a \"document\"");
     beginning->file = tutti_str_copy(path);
@@ -242,11 +263,11 @@ static enum tutti_err note(const struct beginning *beginning, json_t *body, pid_
     return err;
 }
 
-static enum tutti_err begin(struct beginning *beginning, json_t *body)
+static enum tutti_err begin(struct beginning *beginning, const struct tutti_web_request *request, json_t *body)
 {
     pid_t pid;
     TRY(make_folder(beginning));
-    TRY(put_system(beginning, body));
+    TRY(put_system(beginning, request, body));
     TRY(make_command(beginning, body));
     TRY(note(beginning, body, 0));
     char *log = tutti_web_run_file(&beginning->run, "log.jsonl");
@@ -265,7 +286,7 @@ enum tutti_err tutti_web_start_run(struct tutti_web_site *site, const struct tut
     TRY(tutti_web_need_json(request, &body));
     json_decref(list_runs(site, &going));
     enum tutti_err err = going < MOST_GOING
-                             ? begin(&beginning, body)
+                             ? begin(&beginning, request, body)
                              : tutti_fail(TUTTI_ERR_STATE, "%u runs go on already; stop one first", going);
     if (err && beginning.run.folder)
         (void)tutti_fs_remove_tree(beginning.run.folder);

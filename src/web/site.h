@@ -11,13 +11,16 @@
 #include "web/series.h"
 #include "web/plan.h"
 
+struct tutti_web_reader;
+
 /* Read by all threads; what changes has a lock of its own. */
 struct tutti_web_site {
     struct tutti_web_plan plan;
     struct tutti_web_folder folder;
     struct tutti_web_relays relays; /* the loop's */
     struct tutti_web_series *series;
-    atomic_ulong requests, refused; /* so far; refused: by token, host or origin */
+    struct tutti_web_reader *reader; /* where files that users bring are read */
+    atomic_ulong requests, refused;  /* so far; refused: by token, host or origin */
 };
 
 struct tutti_web_request {
@@ -35,11 +38,16 @@ struct tutti_web_route {
     const char *method, *path; /* "*" stands for an id */
     tutti_web_handler *answer;
     bool writes;         /* not for those who only look */
+    bool reads;          /* files that users bring: the reader calls it (reader.h) */
     size_t largest_body; /* bytes */
 };
 
 /* NULL: there is none. *known: there is one for another method. */
 const struct tutti_web_route *tutti_web_route_find(const char *method, const char *path, char id[64], bool *known);
+
+/* Calls the handler; an error becomes an answer. */
+void tutti_web_handler_call(tutti_web_handler *handler, struct tutti_web_site *site,
+                            const struct tutti_web_request *request, struct tutti_http_answer *answer);
 
 /* An argument that has to be there. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_web_need(const struct tutti_web_request *request, const char *name,

@@ -13,6 +13,7 @@
 #include "serve/address.h"
 #include "web/gate.h"
 #include "web/pages.h"
+#include "web/reader.h"
 #include "web/site.h"
 #include "web/token.h"
 #include "web/work.h"
@@ -105,11 +106,12 @@ static void answer_later(void *context, const struct tutti_http_request *http, s
                                known ? "this is not asked for in this way" : "there is nothing here");
         return;
     }
-    enum tutti_err err = route->answer(&web->site, &request, answer);
-    unsigned status = answer->status;
-    if (err && status)
-        tutti_web_answer_error(answer, status, tutti_err_message());
-    else if (err)
+    if (!route->reads) {
+        tutti_web_handler_call(route->answer, &web->site, &request, answer);
+        return;
+    }
+    enum tutti_err err = tutti_web_reader_ask(web->site.reader, route->answer, &request, answer);
+    if (err)
         tutti_web_answer_failure(answer, err);
 }
 
@@ -157,6 +159,7 @@ static enum tutti_err start(struct tutti_web *web, const struct tutti_web_plan *
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "there are no random numbers to make a token of");
     if (plan->folder)
         TRY(tutti_web_folder_init(&web->site.folder, plan->folder));
+    TRY(tutti_web_reader_new(&web->site.reader, &web->site));
     TRY(tutti_http_load(&web->module));
     TRY(tutti_web_series_new(&web->site.series));
     web->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -211,6 +214,7 @@ void tutti_web_close(struct tutti_web *web)
     tutti_web_work_free(web->work);
     if (web->bell >= 0)
         close(web->bell);
+    tutti_web_reader_free(web->site.reader);
     tutti_web_series_free(web->site.series);
     tutti_web_folder_fini(&web->site.folder);
     free(web->url);

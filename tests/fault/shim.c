@@ -7,6 +7,7 @@
  *                             in front for all that follow, too; or `short`: half of what was asked for is read or written.
  *                             `send`: as `io`, of calls of that name alone. `zmq`, calls of ZeroMQ: HOW as before; messages and
  *                             polls fail with EINTR only, the others not with it
+ *     SHIM_CRASH=TEXT         a process that opens a file to read whose path ends with this crashes
  *     SHIM_COUNT=FILE         at its end every process adds a line with its number of calls of either kind
  *     SHIM_LOG=FILE           what is done to files below the present folder, in order, with the bytes (test_power_loss.py)
  */
@@ -51,6 +52,7 @@ static struct {
     int error;
     uintptr_t from, to; /* the command's own code */
     int log;
+    const char *crash;
     char folder[PATH_MAX];
 } shim;
 static atomic_ulong calls[KINDS];
@@ -91,6 +93,7 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *log = getenv("SHIM_LOG");
     read_wish(getenv("SHIM_FAIL"));
+    shim.crash = getenv("SHIM_CRASH");
     shim.log = -1;
     if (log && getcwd(shim.folder, sizeof shim.folder))
         shim.log = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -304,6 +307,13 @@ ssize_t SHIM(pwrite)(int fd, const void *bytes, size_t n, off_t at)
         return result_;                                                                                                \
     } while (0)
 
+static void crash_at(const char *path)
+{
+    size_t length = shim.crash ? strlen(shim.crash) : 0, whole = strlen(path);
+    if (length > 0 && whole >= length && strcmp(path + whole - length, shim.crash) == 0)
+        __builtin_trap();
+}
+
 int SHIM(open)(const char *name, int flags, ...)
 {
     char path[PATH_MAX];
@@ -311,6 +321,8 @@ int SHIM(open)(const char *name, int flags, ...)
     va_start(more, flags);
     mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;
     va_end(more);
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        crash_at(name);
     FAIL_WITH(IO, -1);
     pthread_mutex_lock(&order);
     int fd = (int)syscall(SYS_openat, AT_FDCWD, name, flags, mode);
@@ -365,6 +377,8 @@ int SHIM(openat)(int folder, const char *name, int flags, ...)
     va_start(more, flags);
     mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;
     va_end(more);
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        crash_at(name);
     FAIL_WITH(IO, -1);
     return (int)syscall(SYS_openat, folder, name, flags, mode);
 }
@@ -377,6 +391,7 @@ int SHIM(mkdir)(const char *path, mode_t mode)
 
 FILE *SHIM(fopen)(const char *path, const char *mode)
 {
+    crash_at(path);
     FAIL_WITH(IO, NULL);
     return REAL(fopen)(path, mode);
 }

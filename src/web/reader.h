@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.h - the process in which files that users bring are read. A file that crashes its reader, or keeps it busy without end, costs one
+ * answer and not the server.
+ *
+ * The reader is forked before the server has threads, and forks a process for every question: a handler of the server with its request. */
+#ifndef TUTTI_WEB_READER_H
+#define TUTTI_WEB_READER_H
+
+#include "web/site.h"
+
+struct tutti_web_reader;
+
+/* Forks the reader. Handlers see `site` as it is at this call. The process must have no other thread yet. LIMIT, MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_web_reader_new(struct tutti_web_reader **out, struct tutti_web_site *site);
+/* Ends the reader; no question may be under way. NULL is fine. */
+void tutti_web_reader_free(struct tutti_web_reader *reader);
+
+/* Calls handler(site, request, answer) in a process of its own. The answer is JSON of any status, also for an error of the handler. From
+ * any thread. LOST: the process has crashed; MEMORY, LIMIT. */
+TUTTI_CHECKED enum tutti_err tutti_web_reader_ask(struct tutti_web_reader *reader, tutti_web_handler *handler,
+                                                  const struct tutti_web_request *request,
+                                                  struct tutti_http_answer *answer);
+
+#endif
