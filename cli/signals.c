@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/thread.h"
+#include "fmi/blame.h"
 #include "fmi/instance.h"
 #include "console.h"
 #include "guard.h"
@@ -291,9 +292,58 @@ static void die_of(int number)
     raise(number); /* comes when the handler returns */
 }
 
-static void on_crash(int number)
+/* "; the instruction is in libm.so.6", where that is not said yet. */
+static void say_instruction(const struct tutti_blame *blame)
+{
+    if (blame->whose == TUTTI_WHOSE_LIBRARY) {
+        say("; the instruction is in ");
+        say(blame->file);
+    } else if (blame->whose == TUTTI_WHOSE_NO_CODE) {
+        say("; it jumped to an address that has no code");
+    }
+}
+
+static void say_whose(const struct tutti_blame *blame)
 {
     char where[512];
+    bool calls = tutti_instance_where(where, sizeof where) > 0;
+    if (calls && blame->is_tuttis) {
+        say(", in code of Tutti that the FMU called: ");
+        say(where);
+        say_instruction(blame);
+        say(kept());
+        say(". The FMU handed an invalid argument to a callback, or Tutti has a fault: please report it with the "
+            "FMU\n");
+    } else if (calls) {
+        say(", in code of the FMU: ");
+        say(where);
+        say_instruction(blame);
+        say(kept());
+        say(". ");
+        say(tutti_instance_is_mixed()
+                ? "Perhaps it called functions of this program in place of its own: see the warning above\n"
+                : "Ask the FMU's author, with its inputs and parameters\n");
+    } else if (gettid() != getpid() && !tutti_thread_is_own()) { /* ours would know which FMU they are in */
+        say(", in a thread that an FMU or a library started");
+        say_instruction(blame);
+        say(kept());
+        say(". Ask the FMU's author\n");
+    } else if (in_run) {
+        say(", outside of the code of FMUs");
+        say_instruction(blame);
+        say(kept());
+        say(". An FMU may have written into memory that is not its own: try --processes with a rank per FMU, and "
+            "report it if it crashes there, too\n");
+    } else {
+        say(" in Tutti itself");
+        say_instruction(blame);
+        say(". Please report it\n");
+    }
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    struct tutti_blame blame;
     if (getpid() != process) {
         die_of(number);
         return;
@@ -304,28 +354,10 @@ static void on_crash(int number)
         number != SIGABRT) /* which mostly means that memory is damaged: nothing works then */
         survive();
     claim_end();
+    tutti_blame_find(&blame, info, context);
     say(isatty(STDERR_FILENO) == 1 ? "\ntutti: error: crash, " : "tutti: error: crash, "); /* off the progress line */
     say(name_of(number));
-    if (tutti_instance_where(where, sizeof where) > 0) {
-        say(", in code of the FMU: ");
-        say(where);
-        say(kept());
-        say(". ");
-        say(tutti_instance_is_mixed()
-                ? "Perhaps it called functions of this program in place of its own: see the warning above\n"
-                : "Ask the FMU's author, with its inputs and parameters\n");
-    } else if (gettid() != getpid() && !tutti_thread_is_own()) { /* ours would know which FMU they are in */
-        say(", in a thread that an FMU or a library started");
-        say(kept());
-        say(". Ask the FMU's author\n");
-    } else if (in_run) {
-        say(", outside of the code of FMUs");
-        say(kept());
-        say(". An FMU may have written into memory that is not its own: try --processes with a rank per FMU, and "
-            "report it if it crashes there, too\n");
-    } else {
-        say(" in Tutti itself. Please report it\n");
-    }
+    say_whose(&blame);
     tutti_crash_run();
     _exit(EXIT_FAILED);
 }
@@ -452,7 +484,7 @@ enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti
 
 static void install_crash(void)
 {
-    struct sigaction crash = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+    struct sigaction crash = {.sa_sigaction = on_crash, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     for (int i = 0; i < FAULTS; i++)
         sigaction(faults[i], &crash, NULL);
 }

@@ -12,6 +12,8 @@
 
 _Thread_local struct tutti_instance *tutti_call_current __attribute__((tls_model("initial-exec")));
 
+_Thread_local volatile bool tutti_call_takes_message __attribute__((tls_model("initial-exec")));
+
 _Thread_local bool tutti_call_goes_on;
 
 struct tutti_instance *tutti_instance_current(void)

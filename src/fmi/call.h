@@ -10,6 +10,9 @@
 /* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
 extern _Thread_local struct tutti_instance *tutti_call_current __attribute__((tls_model("initial-exec")));
 
+/* This thread is reading a message of the FMU, whose format and arguments may lead anywhere. */
+extern _Thread_local volatile bool tutti_call_takes_message __attribute__((tls_model("initial-exec")));
+
 /* The messages of call.c: a call that the state machine forbids; one that failed (what: "returned Error"); a capability
  * that the FMU does not have (OK if it has). */
 enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_call call);

@@ -5,6 +5,7 @@
 #define TUTTI_FMI_COMPONENT_H
 
 #include <pthread.h>
+#include <stdarg.h>
 
 #include "description/type.h"
 #include "fmi/arguments.h"
@@ -70,7 +71,8 @@ struct tutti_instance {
             bool outdated;                  /* values were set since */
         } initial;
     };
-    struct tutti_instance *next; /* of those that are dead, or idle */
+    struct tutti_instance *next;     /* of those that are dead, or idle */
+    struct tutti_instance *in_chain; /* the next one there (living.c) */
     uint32_t can; /* TUTTI_CAN_*: the library's, but for saved states of one that is taken back by forking */
     struct tutti_instance_clocks *clocks; /* owned; NULL: it has none */
     struct tutti_forked *forked;          /* the process that the FMU lives in (forked/); NULL: this one */
@@ -87,6 +89,10 @@ struct tutti_instance *tutti_instance_current(void);
  * Any text may be NULL or broken. */
 void tutti_instance_message(struct tutti_instance *instance, enum tutti_status status, const char *category,
                             const char *text);
+
+/* The same from the callback of FMI 1.0 and 2.0, for the instance that `environment` stands for (living.h). */
+void tutti_instance_take_message(const void *environment, enum tutti_status status, const char *category,
+                                 const char *format, va_list args);
 
 /* In a do-step: the FMU is in an intermediate update (3.0), and may set update->return_early. What goes wrong there is kept for
  * the end of the step, and the FMU is asked to come back. */

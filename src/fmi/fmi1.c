@@ -38,13 +38,10 @@ static void log_message(fmiComponent component, fmiString name, fmiStatus status
 {
     (void)component;
     (void)name;
-    char text[4 * TUTTI_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    if (format)
-        vsnprintf(text, sizeof text, format, args);
+    tutti_instance_take_message(NULL, (enum tutti_status)status, category, format, args);
     va_end(args);
-    tutti_instance_message(tutti_instance_current(), (enum tutti_status)status, category, format ? text : NULL);
 }
 
 static const char *get_version(const struct tutti_library *library)

@@ -36,15 +36,10 @@ static void log_message(fmi2ComponentEnvironment environment, fmi2String name, f
                         fmi2String format, ...)
 {
     (void)name;
-    /* Some FMUs pass NULL where the environment belongs. */
-    struct tutti_instance *in = environment ? environment : tutti_instance_current();
-    char text[4 * TUTTI_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    if (format)
-        vsnprintf(text, sizeof text, format, args);
+    tutti_instance_take_message(environment, (enum tutti_status)status, category, format, args);
     va_end(args);
-    tutti_instance_message(in, (enum tutti_status)status, category, format ? text : NULL);
 }
 
 static const char *get_version(const struct tutti_library *library)

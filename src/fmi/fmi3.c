@@ -4,6 +4,7 @@
 
 #include "fmi/api3.h"
 #include "fmi/clocks.h"
+#include "fmi/living.h"
 
 struct functions {
 #define X(name, ret, params, group) ret(*name) params;
@@ -24,18 +25,20 @@ static const struct functions *fmu(const struct tutti_instance *in)
 
 static void log_message(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category, fmi3String text)
 {
-    struct tutti_instance *in = environment ? environment : tutti_instance_current();
-    tutti_instance_message(in, (enum tutti_status)status, category, text);
+    struct tutti_called_back called = tutti_living_enter(environment);
+    tutti_instance_message(called.instance, (enum tutti_status)status, category, text);
+    tutti_living_leave(called);
 }
 
 static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 t, fmi3Boolean set_requested,
                                 fmi3Boolean get_allowed, fmi3Boolean step_finished, fmi3Boolean can_return_early,
                                 fmi3Boolean *early_return_requested, fmi3Float64 *early_return_time)
 {
-    struct tutti_instance *in = environment ? environment : tutti_instance_current();
+    struct tutti_called_back called = tutti_living_enter(environment);
     struct tutti_intermediate update = {t, set_requested, get_allowed, step_finished, can_return_early, false, t};
-    if (in)
-        tutti_instance_update_between(in, &update);
+    if (called.instance)
+        tutti_instance_update_between(called.instance, &update);
+    tutti_living_leave(called);
     if (early_return_requested)
         *early_return_requested = update.return_early && can_return_early;
     if (early_return_time)
@@ -60,7 +63,9 @@ static void *instantiate_co_simulation(struct tutti_instance *in, const char *to
 
 static void clock_update(fmi3InstanceEnvironment environment)
 {
-    tutti_instance_clock_update(environment ? environment : tutti_instance_current());
+    struct tutti_called_back called = tutti_living_enter(environment);
+    tutti_instance_clock_update(called.instance);
+    tutti_living_leave(called);
 }
 
 static void lock_preemption(void)

@@ -12,6 +12,7 @@
 #include "fmi/call.h"
 #include "fmi/clocks.h"
 #include "fmi/forked/forked.h"
+#include "fmi/living.h"
 
 /* Instances of FMUs that were Fatal; never freed. */
 static _Atomic(struct tutti_instance *) dead;
@@ -209,6 +210,7 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
         in->can |= TUTTI_CAN_STATE;
     in->narrow = library->narrow_count > 0;
     pthread_mutex_init(&in->messages.lock, NULL);
+    tutti_living_add(in);
     enum tutti_err err = find_categories(in);
     in->logging_on = options->logging_on || in->binding->fmi == 3 || in->category_count > 0;
     if (!err)
@@ -272,6 +274,7 @@ void tutti_instance_free(struct tutti_instance *in)
         in->options.log = NULL;
         return;
     }
+    tutti_living_remove(in);
     pthread_mutex_lock(&shown_lives);
     pthread_mutex_destroy(&in->messages.lock);
     free(in->messages.texts);

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "fmi/component.h"
+#include "fmi/call.h"
+#include "fmi/living.h"
 
 enum { PASSED_LIMIT = 200, PASSED_LIMIT_DEBUG = 100000 };
 
@@ -155,6 +156,19 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
     if (last)
         tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
                          "the FMU has said %lu things; its further messages are dropped", limit);
+}
+
+void tutti_instance_take_message(const void *environment, enum tutti_status status, const char *category,
+                                 const char *format, va_list args)
+{
+    struct tutti_called_back called = tutti_living_enter(environment);
+    char text[4 * TUTTI_MESSAGE_SIZE];
+    tutti_call_takes_message = true;
+    if (format)
+        vsnprintf(text, sizeof text, format, args);
+    tutti_instance_message(called.instance, status, category, format ? text : NULL);
+    tutti_call_takes_message = false;
+    tutti_living_leave(called);
 }
 
 enum tutti_status tutti_instance_missing(struct tutti_instance *in)

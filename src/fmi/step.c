@@ -140,7 +140,7 @@ enum tutti_err tutti_instance_end_step(struct tutti_instance *in, double t, doub
 
 void tutti_instance_update_between(struct tutti_instance *in, struct tutti_intermediate *update)
 {
-    if (in->callback_error != TUTTI_OK || !in->options.intermediate_update)
+    if (in->call != TUTTI_CALL_DO_STEP || in->callback_error != TUTTI_OK || !in->options.intermediate_update)
         return;
     enum tutti_state state = in->state;
     double time = in->time;

@@ -84,6 +84,71 @@ int fmi2DoStep(void *c, double t, double h, int flag)
         self.assertNotIn("Please report it", outcome.err)
         self.assertEqual(len(self.result()), 5)
 
+    def test_environments_that_are_none(self):
+        """Of the logger: numbers, objects of the FMU's own, pointers that lead nowhere."""
+        fmu = self.rude("""
+struct callbacks { void (*log)(void *, const char *, int, const char *, const char *, ...); };
+static const struct callbacks *callbacks;
+void *fmi2Instantiate(const char *name, int type, const char *guid, const char *place, const struct callbacks *c, int v, int l)
+{
+    void *(*next)(const char *, int, const char *, const char *, const struct callbacks *, int, int) = 0;
+    void *address = dlsym(dlopen("INNER", RTLD_NOW | RTLD_NOLOAD), "fmi2Instantiate");
+    callbacks = c;
+    callbacks->log((void *)2, "it", 0, "status", "number two");
+    memcpy(&next, &address, sizeof next);
+    return next(name, type, guid, place, c, v, l);
+}
+static void *work(void *p)
+{
+    callbacks->log((void *)1, "it", 1, "status", "from a thread");
+    return p;
+}
+static void rude(void)
+{
+    pthread_t thread;
+    callbacks->log((void *)1, "it", 1, "status", "number one");
+    callbacks->log((void *)0x1111222233334444, "it", 1, "status", "nowhere");
+    callbacks->log(&callbacks, "it", 1, "status", "an object");
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+}
+""".replace("INNER", self.path("inner.so")))
+        for fabric in ((), ("--threads", "1"), ("--processes", "1"), ("--rollback", "fork")):
+            with self.subTest(fabric=fabric):
+                outcome = self.tutti("run", fmu, *fabric)
+                for text in ("number one", "nowhere", "an object"):
+                    self.assertIn(text, outcome.err)
+                self.assertNotIn("crash", outcome.err)
+
+    def test_whose_crash(self):
+        """The message follows the instruction, not the call that the thread was in."""
+        log = """
+void *fmi2Instantiate(const char *name, int type, const char *guid, const char *place, void **c, int v, int l)
+{
+    void *(*next)(const char *, int, const char *, const char *, void **, int, int) = 0;
+    void *address = dlsym(dlopen("INNER", RTLD_NOW | RTLD_NOLOAD), "fmi2Instantiate");
+    memcpy(&log_message, c, sizeof log_message);
+    memcpy(&next, &address, sizeof next);
+    return next(name, type, guid, place, c, v, l);
+}
+static void rude(void) { log_message(0, "it", 1, "status", "%s", (char *)8); }
+""".replace("INNER", self.path("inner.so"))
+        for deed, says in (
+                ("static void rude(void) { *(volatile int *)8 = 1; }", r"in code of the FMU: instance altered .* t = 0\.4[^;]*; everything"),
+                ("static void rude(void) { void (*volatile nothing)(void) = 0; nothing(); }",
+                 "in code of the FMU: .*fmi2DoStep.*; it jumped to an address that has no code; everything"),
+                ("static void rude(void) { size_t (*volatile length)(const char *) = strlen; length((char *)8); }",
+                 r"in code of the FMU: .*fmi2DoStep.*; the instruction is in libc\.so\S*; everything"),
+                ("static void (*log_message)(void *, const char *, int, const char *, const char *, ...);" + log,
+                 r"in code of Tutti that the FMU called: .*fmi2DoStep.*; the instruction is in libc\.so\S*; .*invalid argument to a callback"),
+                ("static void *work(void *p) { *(volatile int *)8 = 1; return p; }\n"
+                 "static void rude(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); }",
+                 r"in a thread that an FMU or a library started; the instruction is in \w+\.so; everything")):
+            with self.subTest(says=says):
+                outcome = self.tutti("run", self.rude(deed), status=1)
+                self.assertRegex(outcome.err, "tutti: error: crash, .*" + says)
+                self.assertEqual(len(self.result()), 5)
+
     def test_crash_in_a_thread_of_ours(self):
         """Which writes rows, or takes signals. No FMU is named, and nobody is told for sure whose fault it is."""
         fmu = self.rude("""
