@@ -602,18 +602,21 @@ static bool is_unknown(const struct tutti_wires *wires, uint32_t node)
     return tutti_type_is_float((enum tutti_type)var->type) && var->variability == TUTTI_CONTINUOUS;
 }
 
-/* One that is made once only cannot be made anew; and derivatives of its outputs by its inputs take more than one. */
+bool tutti_block_starts_as_given(const struct tutti_unit *unit)
+{
+    return is_late(unit) && (unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS);
+}
+
+/* Derivatives of its outputs by its inputs take more than one that is made anew. */
 static enum tutti_err check_late(const struct block *block, const struct tutti_unit *unit)
 {
-    bool once = unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS;
-    if (block->late && !once)
-        return TUTTI_OK;
-    return tutti_fail(
-        TUTTI_ERR_UNSUPPORTED,
-        "%s (%s) is part of an algebraic loop, but FMI 1.0 Co-Simulation cannot say what its outputs are before it is "
-        "initialised%s; export it for FMI 2.0 or 3.0, or take it out of the loop",
-        unit->name, unit->fmu->path,
-        block->late ? ", and this FMU can be made once only (canBeInstantiatedOnlyOncePerProcess)" : "");
+    return block->late
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                            "%s (%s) is part of an algebraic loop, but FMI 1.0 Co-Simulation cannot say what its "
+                            "outputs are before it is initialised; export it for FMI 2.0 or 3.0, or take it out of "
+                            "the loop",
+                            unit->name, unit->fmu->path);
 }
 
 static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uint32_t count)
@@ -621,6 +624,9 @@ static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uin
     block->scalar = true;
     for (uint32_t i = 0; i < count; i++) {
         struct tutti_unit *unit = unit_of(block->rank, nodes[i]);
+        block->spread = block->spread || !is_own(block, nodes[i]);
+        if (block->late && tutti_block_starts_as_given(unit))
+            continue;
         if (is_late(unit)) {
             TRY(check_late(block, unit));
             block->scalar = false; /* differences are those of all units at once */
@@ -633,7 +639,6 @@ static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uin
                 "outputs depend on inputs",
                 unit->name);
         bool output = block->rank->job->structure.nodes[nodes[i]].output;
-        block->spread = block->spread || !is_own(block, nodes[i]);
         if (!output) {
             block->inputs[block->input_count++] = nodes[i];
             block->scalar = block->scalar && tutti_feedthrough_is_real(block->wires, nodes[i]);

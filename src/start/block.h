@@ -22,11 +22,15 @@ struct tutti_block_late {
     enum tutti_err (*close)(void *context, struct tutti_member *member);
 };
 
+/* Can it be told inputs only before it is initialised, read only after, and made once only? Such a unit is not solved for at the start: it
+ * has the outputs of its start values, and is initialised before its loop is solved. */
+bool tutti_block_starts_as_given(const struct tutti_unit *unit);
+
 /* Solves for the outputs among `nodes` (inputs and outputs of units where reading after setting is allowed, ascending), so
  * that they are what the units make of them: continuous ones by Newton's method, others by repetition until they rest.
  * `run`: NULL at the start. Collective for the ranks whose units these are. SOLVER, naming the variables with their last
  * values and residuals; in a run: connections with their residuals, and how far from singular the equations are.
- * UNSUPPORTED for units that cannot be read there. `late`: NULL in a run. */
+ * At the start the nodes of units that start as given are left alone. UNSUPPORTED for units that cannot be read there. `late`: NULL in a run. */
 TUTTI_CHECKED enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count,
                                                const struct tutti_block_run *run, const struct tutti_block_late *late);
 

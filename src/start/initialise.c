@@ -217,9 +217,77 @@ static enum tutti_err close_late(void *context, struct tutti_member *member)
     return leave(((struct tutti_spread *)context)->rank, member);
 }
 
+static bool is_set(const struct tutti_component *component, uint32_t variable)
+{
+    for (size_t i = 0; i < component->setting_count; i++)
+        if (component->settings[i].variable == variable)
+            return true;
+    return false;
+}
+
+/* An input of one that starts as given: as the user has set it, or as the start values of its sources are, or as the FMU has it. */
+static enum tutti_err give_start(struct tutti_rank *rank, struct tutti_member *member, uint32_t node)
+{
+    const struct tutti_structure_node *of = &rank->job->structure.nodes[node];
+    member->wires->held_changed = true; /* what the loop comes to is set with the first step */
+    if (is_set(&rank->job->system->components[of->component], of->variable) ||
+        !all_sources_known(rank, &rank->wires.slots[node]))
+        return TUTTI_OK;
+    TRY(tutti_wires_gather_node(&rank->wires, node));
+    return tutti_node_write(rank, node);
+}
+
+/* A unit of a loop that is not solved for it: `nodes`, which are all its nodes there. */
+static enum tutti_err start_as_given(struct tutti_rank *rank, struct tutti_member *member, const uint32_t *nodes,
+                                     uint32_t count)
+{
+    struct tutti_text inputs = {0};
+    tutti_rank_tell_unit(rank, member->component);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tutti_structure_node *of = &rank->job->structure.nodes[nodes[i]];
+        if (of->output)
+            continue;
+        tutti_text_printf(&inputs, "%s'%s'", inputs.length ? ", " : "",
+                          member->unit->fmu->desc->vars[of->variable].name);
+        if (!member->ready)
+            TRY(give_start(rank, member, nodes[i]));
+    }
+    TRY(leave(rank, member));
+    member->wires->held_changed = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (rank->job->structure.nodes[nodes[i]].output)
+            TRY(tutti_node_read(rank, nodes[i]));
+    tutti_log_printf(
+        rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+        "is part of an algebraic loop that is not solved for it at the start: FMI 1.0 Co-Simulation cannot say what "
+        "its "
+        "outputs are before it is initialised, and this FMU can be made once only. Until its first step its outputs "
+        "are "
+        "those of the start values of %s: choose them near the solution (--set), or export it for FMI 2.0 or 3.0",
+        inputs.text ? inputs.text : "its inputs");
+    tutti_text_fini(&inputs);
+    return TUTTI_OK;
+}
+
+/* All such units among `nodes`, which are sorted by unit, that are this rank's. */
+static enum tutti_err start_all_as_given(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count)
+{
+    const struct tutti_structure_node *all = rank->job->structure.nodes;
+    for (uint32_t at = 0; at < count;) {
+        uint32_t component = all[nodes[at]].component, end = at;
+        while (end < count && all[nodes[end]].component == component)
+            end++;
+        if (tutti_rank_owns(rank, component) && tutti_block_starts_as_given(rank->units[component]))
+            TRY(start_as_given(rank, member_of(rank, component), nodes + at, end - at));
+        at = end;
+    }
+    return TUTTI_OK;
+}
+
 static enum tutti_err solve(struct tutti_spread *spread, const uint32_t *nodes, uint32_t count)
 {
     struct tutti_rank *rank = spread->rank;
+    TRY(start_all_as_given(rank, nodes, count));
     struct tutti_block_late late = {.context = spread, .open = open_late, .close = close_late};
     rank->stats->init_loops++;
     for (uint32_t i = 0; i < count; i++) {
