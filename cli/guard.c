@@ -2,16 +2,19 @@
 #include "guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/kill.h"
 #include "base/str.h"
 #include "conduct/orphans.h"
 #include "console.h"
@@ -20,30 +23,33 @@
 
 enum { SIGNALLED = 128 };
 
-/* In memory of guard, child and heir; NULL: there is no guard. */
+/* In memory of guard, child and heir; NULL: there is no guard. Code of FMUs can write to it: numbers of processes are not in it, flags are
+ * random numbers of this run, and the guard bounds whatever else it reads there. */
 static struct shared {
     struct heir_page inheritance;
-    atomic_bool announced, told;
-    _Atomic size_t noted; /* bytes of `note` */
+    _Atomic uint64_t announced, told; /* `yes`: so it is */
+    _Atomic size_t noted;             /* bytes of `note` */
     char note[2048];
 } * shared;
+static uint64_t yes; /* in memory of each alone */
 static struct {
     void (*function)(void *context, bool interrupted, const char *how);
     void *context;
 } loss;
 static pid_t guard;
-static pid_t child; /* in the guard */
+static pid_t child, heir;      /* in the guard; 0: there is none */
+static int will[2] = {-1, -1}; /* a pipe: by it the child tells who its heir is, before there are FMUs */
 
 void guard_announce_end(void)
 {
     if (shared)
-        atomic_store(&shared->announced, true);
+        atomic_store(&shared->announced, yes);
 }
 
 bool guard_note(const char *text)
 {
     size_t size = strlen(text), at = shared ? atomic_fetch_add(&shared->noted, size) : 0;
-    for (size_t i = 0; shared && i < size && at + i < sizeof shared->note - 1; i++)
+    for (size_t i = 0; shared && at < sizeof shared->note && i < size && i < sizeof shared->note - at; i++)
         shared->note[at + i] = text[i];
     return shared != NULL;
 }
@@ -51,7 +57,7 @@ bool guard_note(const char *text)
 void guard_tell(void)
 {
     if (shared)
-        atomic_store(&shared->told, true);
+        atomic_store(&shared->told, yes);
 }
 
 void guard_on_loss(void (*function)(void *context, bool interrupted, const char *how), void *context)
@@ -91,17 +97,25 @@ static void nap(void)
     (void)nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
 }
 
+static void hear_of_heir(void)
+{
+    pid_t pid;
+    if (!heir && read(will[0], &pid, sizeof pid) == (ssize_t)sizeof pid)
+        heir = pid;
+}
+
 /* Collects who has ended. True: the child has, with this status. */
 static bool has_child_ended(int *status)
 {
     int how;
+    hear_of_heir();
     for (pid_t ended; (ended = waitpid(-1, &how, WNOHANG)) > 0;) {
         if (ended == child) {
             *status = how;
             return true;
         }
-        if (ended == shared->inheritance.heir)
-            shared->inheritance.heir = 0;
+        if (ended == heir)
+            heir = -1; /* it is no more */
     }
     return false;
 }
@@ -113,7 +127,7 @@ static int await_child(const sigset_t *awaited)
     while (!has_child_ended(&status)) {
         int number = sigwaitinfo(awaited, NULL);
         if (number > 0 && number != SIGCHLD)
-            kill(child, number);
+            (void)tutti_kill_child(child, number);
     }
     return status;
 }
@@ -122,13 +136,12 @@ static int await_child(const sigset_t *awaited)
 static bool let_heir_settle(int status)
 {
     enum { PATIENCE = 2000 }; /* naps; it may wait for ever for a lock that the child took with it */
-    pid_t heir = shared->inheritance.heir, ended = 0;
-    bool needed = !atomic_load(&shared->announced);
+    pid_t ended = 0;
+    bool needed = atomic_load(&shared->announced) != yes;
     int told = 0;
-    if (heir == 0)
-        return false;
     atomic_store(&shared->inheritance.status, status);
-    kill(heir, needed ? SIGUSR1 : SIGKILL);
+    if (!tutti_kill_child(heir, needed ? SIGUSR1 : SIGKILL))
+        return false;
     if (!needed)
         ended = waitpid(heir, &told, 0);
     for (int i = 0; i < PATIENCE && ended == 0; i++) {
@@ -137,7 +150,7 @@ static bool let_heir_settle(int status)
             nap();
     }
     if (ended == 0)
-        kill(heir, SIGKILL);
+        (void)tutti_kill_child(heir, SIGKILL);
     return ended == heir && WIFEXITED(told) && WEXITSTATUS(told) == 0;
 }
 
@@ -158,14 +171,17 @@ static _Noreturn void die_by(int number)
 static void tell_noted(int status)
 {
     static const char lead[] = "tutti: error: ";
-    char *how = shared->note;
+    char note[sizeof shared->note + 1], *how = note;
+    memcpy(note, shared->note, sizeof shared->note);
+    note[sizeof shared->note] = '\0';
     how += how[0] == '\n';
     how[strcspn(how, "\n")] = '\0';
+    tutti_str_make_printable(how);
     if (strncmp(how, lead, strlen(lead)) == 0)
         how += strlen(lead);
     if (how[0] && console_is_json())
         console_error(how);
-    if (status != EXIT_DONE && status != EXIT_USAGE && loss.function && !atomic_load(&shared->told))
+    if (status != EXIT_DONE && status != EXIT_USAGE && loss.function && atomic_load(&shared->told) != yes)
         loss.function(loss.context, status > SIGNALLED, how[0] ? how : "the run ended before its end");
 }
 
@@ -188,7 +204,7 @@ static void tell_end(int status)
 
 static _Noreturn void end_as(int status, bool settled)
 {
-    bool meant = atomic_load(&shared->announced);
+    bool meant = atomic_load(&shared->announced) == yes;
     if (!meant && !settled)
         tell_end(status);
     int exit_status = meant && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
@@ -255,6 +271,7 @@ static void end_orphans(void)
 static _Noreturn void watch_over_child(const int *signals, size_t count, const sigset_t *mask, bool reaps)
 {
     sigset_t awaited, blocked = *mask;
+    close(will[1]);
     sigemptyset(&awaited);
     sigaddset(&awaited, SIGCHLD);
     for (size_t i = 0; i < count; i++)
@@ -273,9 +290,14 @@ bool guard_fork(const int *signals, size_t count, int (*settle)(pid_t ended, int
     sigset_t all, before;
     if (is_debugged())
         return false;
-    void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    if (getrandom(&yes, sizeof yes, 0) != sizeof yes || yes == 0 || pipe2(will, O_CLOEXEC | O_NONBLOCK) != 0)
         return false;
+    void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        close(will[0]);
+        close(will[1]);
+        return false;
+    }
     signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
     bool reaps = waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     guard = getpid();
@@ -291,7 +313,11 @@ bool guard_fork(const int *signals, size_t count, int (*settle)(pid_t ended, int
     else if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != guard)
         _exit(EXIT_FAILED);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (shared)
-        heir_leave(&shared->inheritance, settle);
+    if (shared) {
+        pid_t mine = heir_leave(&shared->inheritance, settle);
+        (void)!write(will[1], &mine, mine > 0 ? sizeof mine : 0);
+    }
+    close(will[0]);
+    close(will[1]);
     return child == 0;
 }

@@ -19,6 +19,7 @@ static struct {
     struct heir_page *page;
     int (*settle)(pid_t ended, int status);
     pid_t process, parent;
+    pid_t heir;
     sem_t written; /* an heir is there, or there will be none */
 } will;
 
@@ -40,25 +41,26 @@ static int inherit(void *unused)
 /* A thread that lends the heir its thread-local variables (errno is one), and does nothing else as long as the process lives. */
 static void *lend(void *unused)
 {
-    const int shared = CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_PARENT | CLONE_PARENT_SETTID;
+    const int shared = CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_PARENT;
     char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool made = stack != MAP_FAILED && clone(inherit, stack + STACK, shared, NULL, &will.page->heir) > 0;
+    pid_t heir = stack != MAP_FAILED ? clone(inherit, stack + STACK, shared, NULL) : -1;
+    will.heir = heir > 0 ? heir : 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     sem_post(&will.written);
-    if (!made)
+    if (heir <= 0)
         return unused;
     for (;;)
         pause();
 }
 
-void heir_leave(struct heir_page *page, int (*settle)(pid_t ended, int status))
+pid_t heir_leave(struct heir_page *page, int (*settle)(pid_t ended, int status))
 {
     pthread_t thread;
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
-    return; /* they know no process that shares memory, and would watch nothing any more */
+    return 0; /* they know no process that shares memory, and would watch nothing any more */
 #endif
     will.page = page;
     will.settle = settle;
@@ -66,8 +68,9 @@ void heir_leave(struct heir_page *page, int (*settle)(pid_t ended, int status))
     will.parent = getppid();
     sem_init(&will.written, 0, 0);
     if (tutti_thread_start(&thread, lend, NULL) != 0)
-        return;
+        return 0;
     pthread_detach(thread);
     while (sem_wait(&will.written) != 0) /* interrupted */
         ;
+    return will.heir;
 }

@@ -21,20 +21,23 @@ KIT_MAY = re.compile(r"(^|/)api[123]\.h$")
 PRINTS = "library code never prints: use tutti_log_printf or tutti_fail"
 ENDS = "library code never ends the process: return an error"
 GLOBAL = "library code leaves the process as it is"
+KILLS = "a number may be anyone's: use base/kill.h, which knows own children"
 LOCALE = "this follows the locale: use base/number.h"
 FORBIDDEN = [
     (r"v?printf|puts|putchar|perror|psignal", PRINTS),
     (r"exit|_exit|_Exit|quick_exit|abort|err|errx|verr|verrx", ENDS),
     (r"chdir|fchdir|setlocale|setenv|putenv|unsetenv|umask|getenv|secure_getenv", GLOBAL),
     (r"strtod|strtof|strtold|atof|sscanf|fscanf", LOCALE),
+    (r"kill|killpg|sigqueue|pidfd_send_signal", KILLS),
 ]
 FORBIDDEN = [(re.compile(r"(?<![\w.>])(%s)\s*\(" % names), why) for names, why in FORBIDDEN]
 FORBIDDEN.append((re.compile(r"\b(stdout|stderr)\b"), PRINTS))
+FORBIDDEN_IN_COMMAND = [rule for rule in FORBIDDEN if rule[1] == KILLS]
 # A worker is a copy of the process, with its handlers for the end: those are for the process itself.
 ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("user/userdir.c", "getenv"),
            ("conduct/launch/processes.c", "_exit"), ("conduct/node/keeper.c", "_exit"), ("keeper/holder.c", "_exit"),
            ("confine/supervisor.c", "_exit"), ("confine/confine.c", "setenv"), ("confine/policy.c", "secure_getenv"),
-           ("study/way_forked.c", "_exit"), ("study/deputy.c", "_exit"),
+           ("study/way_forked.c", "_exit"), ("study/deputy.c", "_exit"), ("base/kill.c", "kill"),
            ("web/reader.c", "_exit")}
 
 # Calls that open something, and what must be among their arguments: a program that an FMU starts is to get nothing of ours.
@@ -173,10 +176,10 @@ def check_sizes(root, complain):
             complain(folder, 1, f"{count} files in one folder, at most {FILES_AT_MOST}: it holds more than one idea")
 
 
-def check_calls(root, path, complain):
+def check_calls(root, path, forbidden, complain):
     text = code_only(path.read_text())
-    relative = path.relative_to(root / "src").as_posix()
-    for pattern, why in FORBIDDEN:
+    relative = path.relative_to(root).as_posix().removeprefix("src/")
+    for pattern, why in forbidden:
         for match in pattern.finditer(text):
             if (relative, match.group(1)) not in ALLOWED:
                 complain(path, line_of(text, match.start()), f"{match.group(1)}: {why}")
@@ -212,7 +215,7 @@ def check(root):
             check_includes(root, path, lambda part, name, below=below: part in below, complain)
         elif len(parts) == 1:
             complain(path, 1, "a source file belongs into a layer's folder")
-        check_calls(root, path, complain)
+        check_calls(root, path, FORBIDDEN, complain)
         check_opens(root, path, complain)
     check_cycles(root, complain)
     check_sizes(root, complain)
@@ -220,6 +223,7 @@ def check(root):
         check_includes(root, path, lambda part, name: part == "include", complain)
     for path in sources(root / "cli"):
         check_includes(root, path, lambda part, name: part in ("cli", "include") or part.startswith("src/"), complain)
+        check_calls(root, path, FORBIDDEN_IN_COMMAND, complain)
         check_opens(root, path, complain)
     for path in sources(root / "kit"):
         check_includes(
@@ -264,6 +268,8 @@ FAULTS = [
     ("src/fmi/x.c", "void f(void) { exit (1); }\n", "exit: library code never ends"),
     ("src/fmi/x.c", "void f(void) { if (1) abort(); }\n", "abort"),
     ("src/fmi/x.c", 'void f(void) { getenv("A"); }\n', "getenv"),
+    ("src/fmi/x.c", "void f(void) { kill(pid, 9); }\n", "kill: a number may be anyone's"),
+    ("cli/x.c", "void f(void) { killpg(pid, 9); exit(1); }\n", "killpg: a number may be anyone's"),
     ("src/fmi/x.c", 'double f(void) { return strtod("1", 0); }\n', "locale"),
     ("src/fmi/x.c", 'void f(void) { fopen(p, "r"); }\n', "fopen: a program that an FMU starts"),
     ("src/fmi/x.c", "void f(void) { fcntl(1, F_DUPFD, 3); }\n", "F_DUPFD_CLOEXEC"),

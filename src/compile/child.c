@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kill.h"
 #include "base/thread.h"
 #include "confine/landlock.h"
 
@@ -112,7 +113,7 @@ static enum tutti_err go(struct errand *errand, char *const environment[], const
     limit(pid, errand);
     bool whole = collect(ends[0], errand->out, end);
     if (!whole)
-        kill(-pid, SIGKILL);
+        (void)tutti_kill_group(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     errand->good = whole && status == 0;

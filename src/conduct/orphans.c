@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kill.h"
+
 /* 0: it is no process, or gone. */
 static pid_t parent_of(const char *name)
 {
@@ -28,7 +30,7 @@ size_t tutti_orphans_signal(int number, bool (*judge)(void *context, pid_t pid),
     DIR *dir = opendir("/proc");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (parent_of(entry->d_name) != getpid() || !judge(context, pid) || kill(pid, number) != 0)
+        if (parent_of(entry->d_name) != getpid() || !judge(context, pid) || !tutti_kill_child(pid, number))
             continue;
         (void)waitpid(pid, NULL, WNOHANG);
         count++;

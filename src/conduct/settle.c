@@ -38,5 +38,5 @@ void tutti_settle_in(pid_t parent)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it has died before that */
-        kill(getpid(), SIGKILL);
+        raise(SIGKILL);
 }

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/kill.h"
 #include "fmi/forked/area.h"
 #include "keeper/holder.h"
 
@@ -45,22 +46,19 @@ static bool collect(struct tutti_area *area, int flags)
     return pid == 0;
 }
 
-/* Children change hands while they die: what a holder had started is ours then. What cannot be ended, because it is another user's
- * by now, or signals are forbidden, is left; holders end with their keeper in any case. */
+/* The kernel lists the children, and kill.h looks at each once more: nothing that an FMU could have written decides who is ended. Children
+ * change hands while they die: what a holder had started is ours then. What cannot be ended, because it is another user's by now, or
+ * signals are forbidden, is left; holders end with their keeper in any case. */
 static void end_all(struct tutti_area *area)
 {
     enum { MOST_ROUNDS = 1000 };
     static const struct timespec nap = {.tv_nsec = 1000000};
     for (int round = 0; round < MOST_ROUNDS; round++) {
         FILE *children = fopen("/proc/thread-self/children", "re");
-        for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
-            if (atomic_load(&area->holders[n].state) == TUTTI_HOLDER_ALIVE)
-                kill(atomic_load(&area->holders[n].pid), SIGKILL);
         char *word = NULL;
         size_t size = 0;
         while (children && getdelim(&word, &size, ' ', children) > 0)
-            if (strtol(word, NULL, 10) > 1)
-                kill((pid_t)strtol(word, NULL, 10), SIGKILL);
+            (void)tutti_kill_child((pid_t)strtol(word, NULL, 10), SIGKILL);
         free(word);
         if (children)
             fclose(children);

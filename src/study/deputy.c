@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kill.h"
 #include "base/log.h"
 #include "conduct/settle.h"
 #include "study/pool.h"
@@ -107,7 +108,7 @@ void tutti_deputy_end(struct tutti_deputy *deputy, bool by_force)
     if (deputy->pid <= 0)
         return;
     if (by_force)
-        kill(deputy->pid, SIGKILL); /* its worker ends with it */
+        (void)tutti_kill_child(deputy->pid, SIGKILL); /* its worker ends with it */
     close(deputy->fd);
     while (waitpid(deputy->pid, NULL, 0) < 0 && errno == EINTR)
         ;

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/kill.h"
 #include "base/log.h"
 #include "api/simulation.h"
 #include "conduct/confined.h"
@@ -205,7 +206,7 @@ static void watch(void *self, unsigned worker)
         child->since = now;
     } else if (run != SIZE_MAX && now - child->since > options->timeout && !child->hangs) {
         child->hangs = true;
-        kill(child->pid, SIGKILL);
+        (void)tutti_kill_child(child->pid, SIGKILL);
     }
 }
 
@@ -215,7 +216,7 @@ static void end(void *self, unsigned worker, bool by_force, struct tutti_way_end
     struct child *child = &family->children[worker];
     int status = 0;
     if (by_force)
-        kill(child->pid, SIGKILL);
+        (void)tutti_kill_child(child->pid, SIGKILL);
     close(child->fd);
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         ;

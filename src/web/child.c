@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kill.h"
 #include "web/run_options.h"
 
 enum { LARGEST_OUTPUT = 256 << 20, LONGEST_COMPLAINT = 4000 };
@@ -200,7 +201,7 @@ enum tutti_err tutti_web_command_ask(const struct tutti_web_command *command, st
     if (!err) {
         bool whole = collect((const int[]){output[0], errors[0]}, (struct tutti_text *const[]){out, &complaint});
         if (!whole)
-            kill(-pid, SIGKILL);
+            (void)tutti_kill_group(pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
         if (!whole)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kill.h"
 #include "base/vector.h"
 #include "conduct/confined.h"
 #include "fmi/ended.h"
@@ -178,7 +179,7 @@ static void end(void *self, int rank)
     if (worker->pid == 0)
         return;
     worker->end = ENDED;
-    kill(worker->pid, SIGKILL);
+    (void)tutti_kill_child(worker->pid, SIGKILL);
     collect(processes, rank, 0);
 }
 

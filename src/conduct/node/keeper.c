@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/kill.h"
 #include "conduct/orphans.h"
 
 static bool is_any(void *context, pid_t pid)
@@ -47,9 +48,9 @@ static void keep(pid_t worker, const sigset_t *all)
     for (;;) {
         int number = sigwaitinfo(all, NULL);
         if (number == SIGQUIT)
-            kill(worker, SIGQUIT);
+            (void)tutti_kill_child(worker, SIGQUIT);
         else if (number == SIGTERM) /* the daemon has ended */
-            kill(worker, SIGKILL);
+            (void)tutti_kill_child(worker, SIGKILL);
         for (pid_t ended; number == SIGCHLD && (ended = waitpid(-1, &status, WNOHANG)) > 0;)
             if (ended == worker) {
                 end_all();
@@ -69,10 +70,10 @@ void tutti_keeper_fork(void)
         (void)close_range(STDERR_FILENO + 1, ~0U, 0); /* the daemon sees when the worker closes its end of the socket */
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
         if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != daemon)
-            kill(keeper, SIGTERM);
+            raise(SIGTERM); /* is taken by keep() */
         keep(worker, &all);
     }
     if (worker == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != keeper))
-        kill(getpid(), SIGKILL);
+        raise(SIGKILL);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/kill.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "conduct/node/memory.h"
@@ -758,9 +759,9 @@ static void check_beat(const struct tutti_session *session, struct tutti_watched
         worker->beat_time = now;
     } else if (now - worker->beat_time > limit) {
         if (worker->hangs_since == 0)
-            kill(worker->pid, SIGQUIT);
+            (void)tutti_kill_child(worker->pid, SIGQUIT);
         else if (now - worker->hangs_since > LAST_WORDS)
-            kill(worker->pid, SIGKILL);
+            (void)tutti_kill_child(worker->pid, SIGKILL);
         worker->hangs_since = worker->hangs_since == 0 ? now : worker->hangs_since;
     }
 }
@@ -775,7 +776,7 @@ static void stop_run(struct tutti_daemon *node, struct tutti_session *session, e
     for (uint32_t i = 0; i < session->worker_count; i++) {
         session->workers[i].told = true;
         if (session->workers[i].pid > 0)
-            kill(session->workers[i].pid, SIGQUIT);
+            (void)tutti_kill_child(session->workers[i].pid, SIGQUIT);
     }
 }
 
@@ -834,8 +835,8 @@ static bool has_ended(pid_t pid)
 static int end_process(struct tutti_daemon *node, pid_t pid)
 {
     int status = 0;
-    kill(-pid, SIGKILL);
-    kill(pid, SIGKILL);
+    (void)tutti_kill_group(pid, SIGKILL);
+    (void)tutti_kill_child(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     node->orphans = true;

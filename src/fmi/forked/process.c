@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kill.h"
 #include "fmi/ended.h"
 #include "base/module.h"
 
@@ -148,7 +149,7 @@ void tutti_process_end(struct tutti_process *process)
     double deadline = tutti_clock_now() + LAST_SECONDS;
     while (process->keeper && !is_gone(process->keeper, WNOHANG)) {
         if (tutti_clock_now() > deadline)
-            kill(process->keeper, SIGKILL); /* holders end with it */
+            (void)tutti_kill_child(process->keeper, SIGKILL); /* holders end with it */
         nanosleep(&nap, NULL);
     }
     tutti_area_unmap(process->area);
