@@ -53,6 +53,7 @@ class Gallery:
     caption: str  # what there is to see in the picture, a sentence or two
     commands: str
     case: int = 0  # its number in docs/reproduction.md; 0: none
+    stand_in: bool = False  # the publication does not give its model or its data; those here were made to be like them
 
     def draw(self, name, build, folder):
         with tempfile.TemporaryDirectory(prefix=f"tutti-gallery-{name}-") as scratch:
@@ -120,6 +121,7 @@ class Example:
         parser.add_argument("--gallery", type=pathlib.Path, metavar="FOLDER", help="put its picture here, do nothing else")
         self.options = parser.parse_args()
         self.name = pathlib.Path(inspect.stack()[1].filename).resolve().parent.name
+        self.gallery = gallery
         self.build = self.options.build.resolve()
         if self.options.gallery:
             gallery.draw(self.name, self.build, self.options.gallery)
@@ -231,7 +233,7 @@ class Example:
         self.figures += 1
         self.failed += not ok
         if self.options.report:
-            line = {"case": self.name, "what": what, "published": str(published), "measured": str(measured)}
+            line = {"case": self.name, "stand_in": self.gallery.stand_in, "what": what, "published": str(published), "measured": str(measured)}
             print(json.dumps({**line, "required": required, "ok": ok}))
             return
         notes = [f"published {published}" if published != "" else "", f"required {required}" if required else ""]
@@ -242,7 +244,8 @@ class Example:
 
     def check_page(self, what, measured):
         """docs/reproduction.md says of a published figure what is measured now. (With --report it is about to be written.)"""
-        head = f"| [{self.name}](../examples/{self.name}/README.md) | {what} |"
+        mark = " (stand-in)" if self.gallery.stand_in else ""
+        head = f"| [{self.name}](../examples/{self.name}/README.md){mark} | {what} |"
         rows = [line[len(head):].split(" | ") for line in self.page if line.startswith(head)]
         if not any(agrees(measured, row[1]) for row in rows if len(row) > 1):
             self.failed += 1

@@ -32,7 +32,7 @@ HEAD = """# Examples
 One folder per case: the sources of its FMUs (on the [kit](../docs/kit.md)), the system as SSP where there is one, and
 `check.py`, which runs the command and compares with a reference that it computes itself. `./dev build` puts the FMUs
 into `build/examples/NAME`, and the system is `build/examples/NAME/NAME.ssp`. What was published and what the checks
-measure stands side by side in [reproduction.md](../docs/reproduction.md), which also names the cases that are not here yet.
+measure stands side by side in [reproduction.md](../docs/reproduction.md), which also names the experiments of the publications that are not here.
 [programs](programs) is something else: three programs in C that use the library ([api.md](../docs/api.md)).
 
 """

@@ -11,7 +11,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from example import Example, Gallery, short  # noqa: E402
 
 GALLERY = Gallery(
-    topic="events", case=22, source="Galtier, Table 1",
+    topic="events", case=22, stand_in=True, source="Galtier, Table 1",
     shows="a protection opens a breaker: a Boolean output as an event",
     caption="Currents of both feeders: the fault is at 1 s, and the breaker opens at 1.0827 s. There the steps "
             "are shortest.",

@@ -13,7 +13,7 @@ from column import GRADIENT, STOP, Column, reference, reference_lyapunov  # noqa
 from example import Example, Gallery, Run  # noqa: E402
 
 GALLERY = Gallery(
-    topic="solvers", case=20, source="Andersson, 9.3.5",
+    topic="solvers", case=20, stand_in=True, source="Andersson, 9.3.5",
     shows="a sparse Jacobian by graph colouring; a Lyapunov equation alongside",
     caption="What the detector sees at the end of the column while the buffer, mixed in more and more, drives "
             "the substance off. 142 states, and a Jacobian of 6 directional derivatives.",

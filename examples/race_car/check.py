@@ -15,7 +15,7 @@ from example import Example, Gallery, short  # noqa: E402
 from segments import COUNTS, counts, extrapolated, solve_segments  # noqa: E402
 
 GALLERY = Gallery(
-    topic="couplings", case=27, source="Andersson, 6.4.2, 7.4.3 and 9.3.4",
+    topic="couplings", case=27, stand_in=True, source="Andersson, 6.4.2, 7.4.3 and 9.3.4",
     shows="a chassis and four wheels that run, with linear correction; a wheel alone; two threads",
     caption="Height and angles of the chassis in a coupled run with linear correction, H = 0.005 s.",
     commands=r"""

@@ -11,7 +11,7 @@ from connect import WHEELS, connections, of_chassis, outputs  # noqa: E402
 from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
-    topic="start", case=11, source="Andersson, 5.3.2 and A.4",
+    topic="start", case=11, stand_in=True, source="Andersson, 5.3.2 and A.4",
     shows="172 connections: each model is evaluated once at the start",
     caption="Each wheel's outputs depend on different inputs. Asked for one by one they take 25 evaluations, "
             "asked for together 5.",

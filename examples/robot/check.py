@@ -10,7 +10,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
-    topic="solvers", case=29, source="Andersson, 8.6.3",
+    topic="solvers", case=29, stand_in=True, source="Andersson, 8.6.3",
     shows="a model with many event indicators, by every solver",
     caption="Angles of the six loads, which follow a reference from t = 0.1 to 1.6.",
     commands=r"""

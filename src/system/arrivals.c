@@ -215,6 +215,7 @@ static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, str
         .to = {arrival->component, arrival->variable, {0}},
         .factor = linear ? edge->transformation->factor : 1,
         .offset = linear ? edge->transformation->offset : 0,
+        .unconverted = edge->suppress,
         .at_start_only = constant || from->kind == TUTTI_SSP_CALCULATED_PARAMETER,
         .file = edge->file,
         .line = edge->line,

@@ -56,6 +56,7 @@ struct tutti_connection {
     double factor, offset; /* that --connect gave, or the connection next to the destination; 1 and 0: none */
     bool at_start_only;    /* between parameters: handed over in the initialisation, constant after it */
     bool adds;             /* to what the connection before it brings to the same place */
+    bool unconverted;      /* the file that declares it suppresses the conversion of units */
     bool of_line;     /* made for a line, to one of its inputs: not at the start; it adds to what the master feeds */
     const char *file; /* of the connection next to the destination; NULL: the command line */
     unsigned line;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "system/conversion.h"
 #include "system/write_parts.h"
 
 /* A variable that gets a connector though it is neither input nor output. */
@@ -284,6 +285,27 @@ void tutti_write_scale(struct tutti_maker *maker, struct tutti_node *connection,
     tutti_make_number(maker, node, "offset", offset);
 }
 
+static const struct tutti_unit_def *unit_of(const struct writer *writer, const struct tutti_end *end)
+{
+    if (end->component == TUTTI_NONE)
+        return NULL;
+    const struct tutti_desc *desc = desc_of(writer, end->component);
+    const struct tutti_var *var = &desc->vars[end->variable];
+    return tutti_type_is_float(var->type) && var->unit != TUTTI_NONE ? &desc->units[var->unit] : NULL;
+}
+
+/* Whether the connection suppresses a conversion that importers of the SSD would carry out or refuse. */
+static bool suppresses(const struct writer *writer, const struct tutti_connection *connection)
+{
+    const struct tutti_unit_def *from = unit_of(writer, &connection->from), *to = unit_of(writer, &connection->to);
+    double factor, offset;
+    bool known;
+    if (!connection->unconverted || !from || !to)
+        return false;
+    enum tutti_err err = tutti_conversion_units(from, to, &factor, &offset, &known);
+    return err != TUTTI_OK || !known || factor != 1 || offset != 0;
+}
+
 static void write_connections(struct writer *writer, struct tutti_node *system)
 {
     static const char *const start[] = {"startElement", "startConnector", "startIndices"};
@@ -298,6 +320,8 @@ static void write_connections(struct writer *writer, struct tutti_node *system)
         struct tutti_node *node = tutti_make(&writer->maker, connections, TUTTI_SPACE_SSD, "Connection");
         write_end(writer, node, &connection->from, start);
         write_end(writer, node, &connection->to, end);
+        if (suppresses(writer, connection))
+            tutti_make_set(&writer->maker, node, "suppressUnitConversion", "true");
         tutti_write_scale(&writer->maker, node, connection->factor, connection->offset);
     }
 }

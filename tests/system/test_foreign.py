@@ -272,6 +272,20 @@ graph one.x0 pass.float64_in {scale}
         self.assertGreater(steps[1e-7]["steps"], 2 * steps[1e-4]["steps"])
         self.assertEqual(self.stats_of(project.format(mode="NONE", iterations=4, rtol=1e-4))["steps"], 20)  # nothing is iterated
 
+    def test_new_converts_no_units_either(self):
+        """MasterSim converts no units, so the SSP made of a project suppresses the conversion where units differ, and only there."""
+        self.write("project.msim", "tEnd 10 s\nhStart 0.5 s\nsimulator 0 0 a #ff8c00 \"fmus/Heater.fmu\"\n"
+                   "simulator 1 0 b #ff8c00 \"fmus/Heater.fmu\"\nsimulator 2 0 c #ff8c00 \"fmus/Heater.fmu\"\n"
+                   "graph a.T_celsius b.T_outside\ngraph b.T c.T_outside\n")
+        self.tutti("new", "same.ssd", "project.msim", "--quiet")
+        with open(self.path("same.ssd"), encoding="utf-8") as file:
+            connections = [line for line in file if "<ssd:Connection " in line]
+        self.assertEqual(["suppressUnitConversion" in line for line in connections],
+                         ["T_celsius" in line for line in connections])
+        table = self.simulate("project.msim", "--record", "*.T_outside")
+        self.assertEqual(self.simulate("same.ssd", "--record", "*.T_outside").rows, table.rows)
+        self.assertLess(table["b.T_outside"][-1], 100)
+
     def test_control_without_use(self):
         """An FMU that takes the slopes of its inputs follows a table exactly: the file's control has no effect, and is reported."""
         self.write("table.csv", "time,u\n0,0\n10,1\n")
