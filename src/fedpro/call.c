@@ -18,6 +18,12 @@ enum tutti_hla tutti_fedpro_answer_handle(struct tutti_fedpro_call *call, uint32
     return TUTTI_HLA_OK;
 }
 
+enum tutti_hla tutti_fedpro_answer_transportation(struct tutti_fedpro_call *call, uint32_t transportation)
+{
+    ANSWER(call, OneHandle, one_handle)->handle = tutti_fedpro_make_transportation(call->memory, transportation);
+    return TUTTI_HLA_OK;
+}
+
 enum tutti_hla tutti_fedpro_answer_handles(struct tutti_fedpro_call *call, const uint32_t *handles, size_t count)
 {
     ANSWER(call, HandleSet, handle_set)->set = tutti_fedpro_make_handles(call->memory, handles, count);

@@ -25,6 +25,8 @@ typedef enum tutti_hla tutti_fedpro_serve(struct tutti_fedpro_call *call, const 
 
 /* Responses of the forms that services share. RTIinternalError when memory is out. */
 TUTTI_CHECKED enum tutti_hla tutti_fedpro_answer_handle(struct tutti_fedpro_call *call, uint32_t handle);
+TUTTI_CHECKED enum tutti_hla tutti_fedpro_answer_transportation(struct tutti_fedpro_call *call,
+                                                                uint32_t transportation);
 TUTTI_CHECKED enum tutti_hla tutti_fedpro_answer_handles(struct tutti_fedpro_call *call, const uint32_t *handles,
                                                          size_t count);
 TUTTI_CHECKED enum tutti_hla tutti_fedpro_answer_text(struct tutti_fedpro_call *call, const char *text);

@@ -21,6 +21,11 @@ static Fedpro__Handle *handle(const struct made *made, uint32_t number)
     return tutti_fedpro_make_handle(made->memory, number);
 }
 
+static Fedpro__Handle *transportation(const struct made *made)
+{
+    return tutti_fedpro_make_transportation(made->memory, made->callback->transportation);
+}
+
 static Fedpro__Handle *time_of(const struct made *made)
 {
     return made->callback->timed ? tutti_fedpro_make_time(made->memory, made->kind, made->callback->time) : NULL;
@@ -204,7 +209,7 @@ static ProtobufCMessage *make_received(const struct made *made)
         return NULL;
     message->subject = handle(made, callback->object ? callback->object : callback->interaction_class);
     message->values = tutti_fedpro_make_values(made->memory, callback->values, callback->value_count);
-    message->transportation = handle(made, callback->transportation);
+    message->transportation = transportation(made);
     FILL_SENT(message, made);
     return &message->base;
 }
@@ -218,7 +223,7 @@ static ProtobufCMessage *make_received_directed(const struct made *made)
     message->interaction = handle(made, callback->interaction_class);
     message->object = handle(made, callback->object);
     message->values = tutti_fedpro_make_values(made->memory, callback->values, callback->value_count);
-    message->transportation = handle(made, callback->transportation);
+    message->transportation = transportation(made);
     FILL_SENT(message, made);
     return &message->base;
 }
@@ -247,7 +252,7 @@ static ProtobufCMessage *make_members(const struct made *made)
 }
 
 /* Attributes of an object, and what they have in common. */
-static ProtobufCMessage *make_members_handle(const struct made *made, uint32_t common)
+static ProtobufCMessage *make_members_handle(const struct made *made, Fedpro__Handle *common)
 {
     const struct tutti_callback *callback = made->callback;
     Fedpro__MembersHandle *message = NEW(made, MembersHandle, members_handle);
@@ -255,41 +260,41 @@ static ProtobufCMessage *make_members_handle(const struct made *made, uint32_t c
         return NULL;
     message->subject = handle(made, callback->object);
     message->members = tutti_fedpro_make_handles(made->memory, callback->handles, callback->handle_count);
-    message->handle = handle(made, common);
+    message->handle = common;
     return &message->base;
 }
 
 static ProtobufCMessage *make_owner(const struct made *made)
 {
-    return make_members_handle(made, made->callback->federate);
+    return make_members_handle(made, handle(made, made->callback->federate));
 }
 
 static ProtobufCMessage *make_transported(const struct made *made)
 {
-    return make_members_handle(made, made->callback->transportation);
+    return make_members_handle(made, transportation(made));
 }
 
-static ProtobufCMessage *make_three(const struct made *made, uint32_t first, uint32_t second, uint32_t third)
+static ProtobufCMessage *make_transport(const struct made *made, uint32_t first, uint32_t second)
 {
     Fedpro__ThreeHandles *message = NEW(made, ThreeHandles, three_handles);
     if (!message)
         return NULL;
     message->first = handle(made, first);
     message->second = handle(made, second);
-    message->third = handle(made, third);
+    message->third = transportation(made);
     return &message->base;
 }
 
 static ProtobufCMessage *make_attribute_transport(const struct made *made)
 {
     const struct tutti_callback *callback = made->callback;
-    return make_three(made, callback->object, callback->handles[0], callback->transportation);
+    return make_transport(made, callback->object, callback->handles[0]);
 }
 
 static ProtobufCMessage *make_interaction_transport(const struct made *made)
 {
     const struct tutti_callback *callback = made->callback;
-    return make_three(made, callback->federate, callback->interaction_class, callback->transportation);
+    return make_transport(made, callback->federate, callback->interaction_class);
 }
 
 static ProtobufCMessage *make_interaction_transported(const struct made *made)
@@ -298,7 +303,7 @@ static ProtobufCMessage *make_interaction_transported(const struct made *made)
     if (!message)
         return NULL;
     message->first = handle(made, made->callback->interaction_class);
-    message->second = handle(made, made->callback->transportation);
+    message->second = transportation(made);
     return &message->base;
 }
 

@@ -72,6 +72,14 @@ Fedpro__Handle *tutti_fedpro_make_handle(struct tutti_fedpro_memory *memory, uin
     return made;
 }
 
+Fedpro__Handle *tutti_fedpro_make_transportation(struct tutti_fedpro_memory *memory, uint32_t transportation)
+{
+    Fedpro__Handle *made = make(memory, NUMBER);
+    if (made)
+        tutti_fedpro_put_u32(made->data.data, transportation);
+    return made;
+}
+
 Fedpro__Handle *tutti_fedpro_make_retraction(struct tutti_fedpro_memory *memory, uint64_t number)
 {
     Fedpro__Handle *made = make(memory, RETRACTION);

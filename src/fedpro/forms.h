@@ -36,6 +36,8 @@ static inline void *tutti_fedpro_borrow(const void *pointer)
 }
 
 Fedpro__Handle *tutti_fedpro_make_handle(struct tutti_fedpro_memory *memory, uint32_t handle);
+/* Clients compare the handles of transportations with constants of their own: {0, 0, 0, 1} is HLAreliable, {0, 0, 0, 2} HLAbestEffort. */
+Fedpro__Handle *tutti_fedpro_make_transportation(struct tutti_fedpro_memory *memory, uint32_t transportation);
 Fedpro__Handle *tutti_fedpro_make_retraction(struct tutti_fedpro_memory *memory, uint64_t number);
 Fedpro__Handle *tutti_fedpro_make_time(struct tutti_fedpro_memory *memory, enum tutti_time_kind kind, int64_t time);
 Fedpro__Handles *tutti_fedpro_make_handles(struct tutti_fedpro_memory *memory, const uint32_t *handles, size_t count);

@@ -49,6 +49,13 @@
         return tutti_fedpro_answer_number(call, value);                                                                \
     }
 
+enum tutti_hla tutti_fedpro_serve_transportation_handle(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    uint32_t transportation = 0;
+    HLA_TRY(tutti_rti_get_transportation_handle(call->ambassador, TAKE(Text, request)->text, &transportation));
+    return tutti_fedpro_answer_transportation(call, transportation);
+}
+
 BY_NAME(federate_handle, tutti_rti_get_federate_handle)
 BY_HANDLE(federate_name, tutti_rti_get_federate_name)
 BY_NAME(object_class_handle, tutti_rti_get_object_class_handle)
@@ -61,7 +68,6 @@ BY_NAME(interaction_class_handle, tutti_rti_get_interaction_class_handle)
 BY_HANDLE(interaction_class_name, tutti_rti_get_interaction_class_name)
 MEMBER_BY_NAME(parameter_handle, tutti_rti_get_parameter_handle)
 MEMBER_BY_HANDLE(parameter_name, tutti_rti_get_parameter_name)
-BY_NAME(transportation_handle, tutti_rti_get_transportation_handle)
 BY_HANDLE(transportation_name, tutti_rti_get_transportation_name)
 BY_NAME(dimension_handle, tutti_rti_get_dimension_handle)
 BY_HANDLE(dimension_name, tutti_rti_get_dimension_name)

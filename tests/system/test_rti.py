@@ -29,6 +29,7 @@ class Federations(RtiTest):
         while len(values) < 2:  # attributes of one order come together
             seen = two.wait("reflectAttributeValues")
             self.assertEqual(seen.userSuppliedTag, b"tag")
+            self.assertEqual(seen.transportationType.data, b"\0\0\0\1")  # as client libraries have it
             for pair in seen.attributeValues.attributeHandleValue:
                 values[two.call("GetAttributeName", objectClass=car, attribute=pair.attributeHandle)] = unreal(pair.value)
         self.assertEqual(values, {"z": 1.5, "v": -2})
@@ -87,7 +88,9 @@ class Federations(RtiTest):
         joined = one.join("road", "one", fom=FOM)
         car, (z, v) = one.publish("Car", "z", "v")
         body = one.call("RegisterObjectInstance", objectClass=car)
+        reliable = one.call("GetTransportationTypeHandle", transportationTypeName="HLAreliable")
         best = one.call("GetTransportationTypeHandle", transportationTypeName="HLAbestEffort")
+        self.assertEqual((reliable.data, best.data), (b"\0\0\0\1", b"\0\0\0\2"))  # client libraries have them as constants
         one.call("RequestAttributeTransportationTypeChange", objectInstance=body, attributes=one.set_of([z]), transportationType=best)
         done = one.wait("confirmAttributeTransportationTypeChange")
         self.assertEqual((list(done.attributes.attributeHandle), done.transportationType), ([z], best))
