@@ -9,7 +9,9 @@
  *  S3  A rank that changes a word that others may wait for stores it, then looks whether one waits; one that waits says so,
  *      then looks at the word. All four are sequentially consistent, so one of the two sees the other.
  *  S4  The conductor follows no pointer that lies in the area, and bounds every number that it reads there: code of FMUs in a
- *      rank's process can write anything to it, and may be confined (confine/), which the conductor is not. */
+ *      rank's process can write anything to it, and may be confined (confine/), which the conductor is not.
+ *  S5  A rank that waits for a count accepts the values that its peers can have written, and no others; while it naps it looks whether
+ *      the marks are still there. So overwritten memory ends the run, and does not let it wait for ever. */
 #include "fabric/shared.h"
 
 #include <errno.h>
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +70,7 @@ struct ring {
 struct seat {
     struct tutti_heartbeat where;
     _Atomic bool left;
+    _Atomic uint64_t mark;                    /* the area's, as long as nobody overwrites it (S5) */
     _Alignas(LINE) double vectors[2][VECTOR]; /* of this reduction and of the one before */
     struct ring ring;
 };
@@ -75,6 +79,7 @@ struct seat {
 struct head {
     _Alignas(LINE) _Atomic uint64_t stop_after;
     volatile sig_atomic_t interrupt;
+    _Atomic uint64_t mark;                   /* as in seats */
     _Alignas(LINE) _Atomic uint32_t arrived; /* at reductions, all ranks together */
     _Atomic uint32_t reductions;             /* that all have arrived at */
     _Alignas(LINE) _Atomic uint32_t reductions_waiting;
@@ -93,6 +98,8 @@ struct tutti_shared {
     struct cell *cells; /* by writer, then reader */
     char *rooms;        /* per rank, memory for its mailboxes */
     size_t room;        /* ... so much */
+    uint64_t mark;      /* by chance */
+    uint64_t *taken;    /* per rank, of its ring: the conductor does not read its own count there (S4) */
 };
 
 /* A mailbox from one of its ends. */
@@ -200,6 +207,31 @@ static bool yield_to_others(_Atomic uint32_t *word, uint32_t old)
     return false;
 }
 
+static bool is_stopped(const struct member *self)
+{
+    return atomic_load(self->fabric.stop_after) <= self->fabric.step;
+}
+
+/* Somebody has written to the area what no rank writes: an FMU (S5). Also a stop may have been written so; it is believed. */
+static enum tutti_err fail_overwritten(const struct member *self)
+{
+    if (is_stopped(self))
+        return tutti_fabric_stopped();
+    return tutti_fail(
+        TUTTI_ERR_LOST,
+        "memory that the ranks share is damaged, as rank %d sees in step %llu: an FMU has overwritten it; run FMUs in "
+        "processes of their own to find out which (--processes, then --rollback fork), and ask its author",
+        self->fabric.rank, (unsigned long long)self->fabric.step);
+}
+
+static bool has_marks(const struct tutti_shared *area)
+{
+    bool has = atomic_load_explicit(&area->head->mark, memory_order_relaxed) == area->mark;
+    for (int r = 0; r < area->ranks && has; r++)
+        has = atomic_load_explicit(&area->seats[r].mark, memory_order_relaxed) == area->mark;
+    return has;
+}
+
 /* What it has learnt from a wait of so many seconds that ended in parking. */
 static void learn(struct member *self, double seconds)
 {
@@ -217,11 +249,15 @@ static enum tutti_err wait_for(struct member *self, _Atomic uint32_t *word, uint
     atomic_fetch_add(waiting, 1);
     for (;;) {
         /* The stop first: what was sent before it is seen then. */
-        bool stopped = !always && atomic_load(self->fabric.stop_after) <= self->fabric.step;
+        bool stopped = !always && is_stopped(self);
         if (atomic_load(word) != old)
             break;
         if (stopped) {
             err = tutti_fabric_stopped();
+            break;
+        }
+        if (!has_marks(self->area)) {
+            err = fail_overwritten(self);
             break;
         }
         sleep_on(word, old, NAP);
@@ -268,6 +304,8 @@ static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, siz
     for (const char *at = bytes; size > 0;) {
         uint32_t turns = atomic_load(&ring->turns);
         size_t used = (size_t)(written - atomic_load(&ring->taken));
+        if (used > RING)
+            return fail_overwritten(self);
         size_t part = RING - used < size ? RING - used : size;
         put(ring, written, at, part);
         written += part, at += part, size -= part;
@@ -281,22 +319,30 @@ static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, siz
     return TUTTI_OK;
 }
 
+/* Instead of what a rank has reported, if its ring is overwritten: no beginning of a frame. */
+static const char NO_REPORT[LINE] = {[0 ... LINE - 1] = '\xff'};
+
+static uint64_t bytes_in(const struct tutti_shared *area, int rank)
+{
+    return atomic_load_explicit(&area->seats[rank].ring.written, memory_order_acquire) - area->taken[rank];
+}
+
 const char *tutti_shared_reports(struct tutti_shared *area, int rank, size_t *count)
 {
-    struct ring *ring = &area->seats[rank].ring;
-    uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
-    size_t used = (size_t)(atomic_load_explicit(&ring->written, memory_order_acquire) - taken);
-    size_t place = (size_t)(taken % RING), behind = RING - place;
-    *count = used < behind ? used : behind;
-    return ring->bytes + place;
+    uint64_t used = bytes_in(area, rank);
+    size_t place = (size_t)(area->taken[rank] % RING), behind = RING - place;
+    *count = used > RING ? sizeof NO_REPORT : used < behind ? (size_t)used : behind;
+    return used > RING ? NO_REPORT : area->seats[rank].ring.bytes + place;
 }
 
 void tutti_shared_consume(struct tutti_shared *area, int rank, size_t count)
 {
     struct ring *ring = &area->seats[rank].ring;
+    uint64_t used = bytes_in(area, rank);
     if (count == 0)
         return;
-    atomic_store(&ring->taken, atomic_load_explicit(&ring->taken, memory_order_relaxed) + count);
+    area->taken[rank] += used > RING ? used : count;
+    atomic_store(&ring->taken, area->taken[rank]);
     publish(&ring->turns, atomic_load_explicit(&ring->turns, memory_order_relaxed) + 1, &ring->waiting);
 }
 
@@ -401,6 +447,8 @@ static inline enum tutti_err send(struct member *self, struct end *end, const ch
             TRY(wait_for(self, &box->taken, full, &box->writer_waiting, false));
             end->taken = atomic_load_explicit(&box->taken, memory_order_acquire);
         }
+        if (end->count - end->taken >= SLOTS)
+            return fail_overwritten(self);
     }
     if (cargo->text_count) {
         size = tutti_cargo_size(cargo, base);
@@ -418,8 +466,12 @@ static inline enum tutti_err receive(struct member *self, struct end *end, char 
     struct mailbox *box = end->box;
     struct slot *slot = box->slots[end->count % SLOTS];
     uint32_t stamp = ++end->count, before = atomic_load_explicit(&slot->stamp, memory_order_acquire);
-    if (before != stamp)
+    if (before == stamp - SLOTS || (before == 0 && stamp <= SLOTS)) { /* the slot's last message, or none yet */
         TRY(wait_for(self, &slot->stamp, before, &box->reader_waiting, false));
+        before = atomic_load_explicit(&slot->stamp, memory_order_acquire);
+    }
+    if (before != stamp)
+        return fail_overwritten(self);
     enum tutti_err err = tutti_cargo_unpack(end->cargo, base, slot->bytes, slot->size);
     publish(&box->taken, stamp, &box->writer_waiting);
     return err;
@@ -451,13 +503,17 @@ static enum tutti_err arrive(struct member *self)
 {
     struct tutti_shared *area = self->area;
     uint32_t before = self->reductions++, all = self->reductions * (uint32_t)area->ranks;
-    if (atomic_fetch_add(&area->head->arrived, 1) + 1 == all) {
+    uint32_t missing = all - (atomic_fetch_add(&area->head->arrived, 1) + 1);
+    if (missing >= (uint32_t)area->ranks)
+        return fail_overwritten(self);
+    if (missing == 0) {
         publish(&area->head->reductions, self->reductions, &area->head->reductions_waiting);
         return TUTTI_OK;
     }
-    if (atomic_load_explicit(&area->head->reductions, memory_order_acquire) != before)
-        return TUTTI_OK;
-    return wait_for(self, &area->head->reductions, before, &area->head->reductions_waiting, false);
+    if (atomic_load_explicit(&area->head->reductions, memory_order_acquire) == before)
+        TRY(wait_for(self, &area->head->reductions, before, &area->head->reductions_waiting, false));
+    bool is_next = atomic_load_explicit(&area->head->reductions, memory_order_acquire) == self->reductions;
+    return is_next ? TUTTI_OK : fail_overwritten(self);
 }
 
 static enum tutti_err reduce_part(struct member *self, enum tutti_reduction reduction, double *values, size_t count)
@@ -532,14 +588,19 @@ enum tutti_err tutti_shared_new(struct tutti_shared **out, int ranks, const char
     size_t room = MOST_ROOM;
     char *base = MAP_FAILED;
     struct tutti_shared *area = calloc(1, sizeof *area);
+    uint64_t *taken = calloc(count, sizeof *taken);
     *out = NULL;
-    if (!area)
+    if (!area || !taken) {
+        free(area);
+        free(taken);
         return tutti_fail_memory();
+    }
     for (; base == MAP_FAILED && room >= LEAST_ROOM; room /= 4)
         base = mmap(NULL, head + seats + cells + count * room, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
         free(area);
+        free(taken);
         return tutti_fail(TUTTI_ERR_MEMORY, "no memory that %d ranks could share: %s; use fewer ranks", ranks,
                           strerror(errno));
     }
@@ -560,10 +621,16 @@ enum tutti_err tutti_shared_new(struct tutti_shared **out, int ranks, const char
         .cells = (struct cell *)(void *)(base + head + seats),
         .rooms = base + head + seats + cells,
         .room = room,
+        .taken = taken,
     };
+    if (getrandom(&area->mark, sizeof area->mark, GRND_NONBLOCK) < 0)
+        area->mark = UINT64_C(0x9e3779b97f4a7c15); /* any number that is hardly written by mistake */
     atomic_store(&area->head->stop_after, UINT64_MAX);
-    for (int r = 0; r < ranks; r++)
+    atomic_store(&area->head->mark, area->mark);
+    for (int r = 0; r < ranks; r++) {
         atomic_store(&area->seats[r].where.component, UINT32_MAX);
+        atomic_store(&area->seats[r].mark, area->mark);
+    }
     /* A core file of a crash has no use for it; where the system does not know this advice, it is larger. */
     (void)madvise(base, area->size, MADV_DONTDUMP);
     *out = area;
@@ -575,6 +642,7 @@ void tutti_shared_free(struct tutti_shared *area)
     if (!area)
         return;
     munmap(area->head, area->size);
+    free(area->taken);
     free(area);
 }
 

@@ -22,3 +22,10 @@ const char *tutti_ended_by_exit(int status, char *out, size_t size)
     snprintf(out, size, "ended by itself with status %d: an FMU must not call exit", status);
     return out;
 }
+
+const char *tutti_ended_overwritten(char *out, size_t size)
+{
+    snprintf(out, size,
+             "has overwritten memory that it shares with Tutti: ask the FMU's author, with its inputs and parameters");
+    return out;
+}

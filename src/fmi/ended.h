@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ended.h - the words about a process that code of an FMU ran in, and that has ended. Both fill `out` and return it. */
+/* ended.h - the words about a process that code of an FMU ran in, and that has ended or cannot go on. All fill `out` and return it. */
 #ifndef TUTTI_FMI_ENDED_H
 #define TUTTI_FMI_ENDED_H
 
@@ -9,5 +9,7 @@
 const char *tutti_ended_by_signal(int number, char *out, size_t size);
 /* "ended by itself with status 3: ..." */
 const char *tutti_ended_by_exit(int status, char *out, size_t size);
+/* "has overwritten memory ..." */
+const char *tutti_ended_overwritten(char *out, size_t size);
 
 #endif

@@ -21,6 +21,21 @@
 #include "fmi/forked/area.h"
 #include "keeper/holder.h"
 
+/* One has ended that no holder's entry names: what an FMU had started, or a holder whose entry the FMU has overwritten. Entries that name none
+ * of this process's children are such; the rank would wait for them for ever. */
+static void note_damage(struct tutti_area *area, int status)
+{
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
+        struct tutti_holder *holder = &area->holders[n];
+        int32_t state = atomic_load(&holder->state);
+        if (state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD || tutti_kill_child(atomic_load(&holder->pid), 0))
+            continue;
+        atomic_store(&holder->status, status);
+        atomic_store(&holder->state, TUTTI_HOLDER_DEAD);
+        tutti_area_wake_rank(area);
+    }
+}
+
 static void note_end(struct tutti_area *area, pid_t pid, int status)
 {
     for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
@@ -33,6 +48,7 @@ static void note_end(struct tutti_area *area, pid_t pid, int status)
         tutti_area_wake_rank(area);
         return;
     }
+    note_damage(area, status);
 }
 
 /* Those that have ended, by now or (flags 0) sooner or later. False: there are no more children. */

@@ -79,12 +79,13 @@ static enum tutti_err find_set(struct pilot *pilot, uint32_t component, uint32_t
     return tutti_pending_set_new(out, sets, pilot->rank, component, variable);
 }
 
-/* It was checked where it was given (conduct/live.c). */
+/* It was checked where it was given (conduct/live.c), and has come through memory that FMUs can write since. */
 static enum tutti_err set(struct pilot *pilot, uint32_t component, uint32_t variable, double value)
 {
     struct tutti_rank *rank = pilot->rank;
     struct tutti_pending_set *found;
-    if (!tutti_rank_owns(rank, component))
+    if (component >= rank->member_count || !tutti_rank_owns(rank, component) ||
+        variable >= rank->members[component].unit->fmu->desc->var_count)
         return TUTTI_OK;
     TRY(find_set(pilot, component, variable, &found));
     tutti_value_store(&rank->members[component].unit->fmu->desc->vars[variable], value, found->signals.slots[0]);

@@ -29,6 +29,12 @@ class Scribble(unittest.TestCase):
     def test_sweep(self):
         self.try_seeds("sweep", range(8))
 
+    def test_processes(self):
+        self.try_seeds("processes", range(8))
+
+    def test_fork(self):
+        self.try_seeds("fork", range(8))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -85,14 +85,16 @@ static size_t aligned(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* The other side can have written anything to `top`, and may go on to: it is read once. */
 void *tutti_area_put(struct tutti_area *area, const void *data, size_t size)
 {
-    if (area->top > ROOM || size > ROOM - area->top - ALIGNMENT)
+    size_t top = *(volatile uint64_t *)&area->top;
+    if (top % ALIGNMENT != 0 || top > ROOM - ALIGNMENT || size > ROOM - ALIGNMENT - top)
         return NULL;
-    void *place = area->bytes + area->top;
+    void *place = area->bytes + top;
     if (data && size > 0)
         memcpy(place, data, size);
-    area->top += aligned(size);
+    area->top = top + aligned(size);
     return place;
 }
 
@@ -129,7 +131,7 @@ struct tutti_area_cursor tutti_area_read(struct tutti_area *area)
 
 void *tutti_area_take(struct tutti_area_cursor *cursor, size_t size)
 {
-    size_t top = cursor->area->top;
+    size_t top = *(volatile uint64_t *)&cursor->area->top;
     cursor->bad = cursor->bad || top > ROOM || cursor->at > top || size > top - cursor->at;
     if (cursor->bad)
         return NULL;

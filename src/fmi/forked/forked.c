@@ -65,6 +65,8 @@ static void hear(struct tutti_instance *in)
     } else if (area->word == TUTTI_WORD_LOG) {
         int32_t level = TUTTI_AREA_TAKE(&cursor, int32_t, TUTTI_LOG_WARNING);
         const char *text = tutti_area_take_text(&cursor);
+        if (level < TUTTI_LOG_ERROR || level > TUTTI_LOG_DEBUG)
+            level = TUTTI_LOG_WARNING; /* the FMU has overwritten it */
         tutti_log_printf(in->options.log, (enum tutti_log_level)level, in->options.name, "%s", text ? text : "");
     } else {
         struct tutti_intermediate *update = tutti_area_take(&cursor, sizeof *update);

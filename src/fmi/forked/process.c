@@ -166,16 +166,40 @@ uint32_t tutti_process_free_number(const struct tutti_process *process)
     return 0;
 }
 
-static bool is_dead(struct tutti_process *process, uint32_t number)
+static void note_death(struct tutti_process *process, int status)
 {
-    struct tutti_holder *holder = &process->area->holders[number];
-    if (number == 0 || atomic_load(&holder->state) != TUTTI_HOLDER_DEAD)
-        return false;
-    int status = atomic_load(&holder->status);
     if (WIFSIGNALED(status))
         tutti_ended_by_signal(WTERMSIG(status), process->trouble, sizeof process->trouble);
     else
         tutti_ended_by_exit(WEXITSTATUS(status), process->trouble, sizeof process->trouble);
+}
+
+/* Can this holder not give the turn back any more? It has ended; or its entry says what neither a holder nor its keeper writes while the turn is
+ * away. `is_made`: it is there. */
+static bool is_dead(struct tutti_process *process, uint32_t number, bool is_made)
+{
+    if (number == 0)
+        return false;
+    int32_t state = atomic_load(&process->area->holders[number].state);
+    if (state == TUTTI_HOLDER_DEAD) {
+        note_death(process, atomic_load(&process->area->holders[number].status));
+        return true;
+    }
+    if (state == TUTTI_HOLDER_ALIVE || state == TUTTI_HOLDER_LEAVING || (state == TUTTI_HOLDER_NONE && !is_made))
+        return false;
+    if (atomic_load(&process->area->turn) == TUTTI_AREA_RANK) /* it has left, after it gave the turn back */
+        return false;
+    tutti_ended_overwritten(process->trouble, sizeof process->trouble);
+    return true;
+}
+
+/* Has nobody the turn who could give it back? */
+static bool is_turn_lost(struct tutti_process *process, uint32_t holder, uint32_t made)
+{
+    uint32_t turn = atomic_load(&process->area->turn);
+    if (turn == TUTTI_AREA_RANK || turn == holder || (made != 0 && turn == made))
+        return false;
+    tutti_ended_overwritten(process->trouble, sizeof process->trouble);
     return true;
 }
 
@@ -185,7 +209,8 @@ bool tutti_process_turn(struct tutti_process *process, uint32_t holder, uint32_t
         return false;
     tutti_area_give(process->area, holder);
     while (!tutti_area_wait(process->area, TUTTI_AREA_RANK, NAP)) {
-        bool dead = is_dead(process, holder) || is_dead(process, made);
+        bool dead = is_dead(process, holder, process->begun) || is_dead(process, made, false) ||
+                    is_turn_lost(process, holder, made);
         if (!dead && is_gone(process->keeper, WNOHANG)) {
             process->keeper = 0;
             dead = true;
@@ -196,5 +221,6 @@ bool tutti_process_turn(struct tutti_process *process, uint32_t holder, uint32_t
             return false;
         }
     }
+    process->begun = true;
     return true;
 }

@@ -18,6 +18,7 @@ struct tutti_process {
     pid_t keeper;      /* 0: there is none */
     int life;          /* the writing end of that pipe; 0: there is none */
     uint32_t live;     /* the holder that goes on */
+    bool begun;        /* a holder has answered, so the first one is there */
     bool lost;         /* nothing can be asked any more */
     char trouble[512]; /* why: "was ended by signal 11 (...)" */
 };

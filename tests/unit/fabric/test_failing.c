@@ -127,15 +127,15 @@ static void *live(void *context)
 }
 
 /* Whatever one of them does, the others come to an end. */
-static enum tutti_err meet(void *context)
+static enum tutti_err meet_once(struct company *company)
 {
-    struct company *company = context;
     struct member members[RANKS + 1];
     enum failing_kind kind = failing_pause();
     memset(company->heard, 0, sizeof company->heard);
     for (int r = 0; r < RANKS; r++) {
         struct tutti_tcp_peer *peer = &company->peers[r];
-        assert_ok(tutti_tcp_listen(&company->listening[r], "127.0.0.1", NULL, &company->keys[r], 0.3, NULL));
+        assert_ok(tutti_tcp_listen(&company->listening[r], "127.0.0.1", NULL, &company->keys[r],
+                                   company->run.lost_after, NULL));
         snprintf(peer->endpoint, sizeof peer->endpoint, "tcp://127.0.0.1:%d", tutti_tcp_port(company->listening[r]));
     }
     for (int m = 0; m <= RANKS; m++) {
@@ -158,10 +158,23 @@ static enum tutti_err meet(void *context)
     return members[company->failing].err;
 }
 
+/* Where no call failed, and yet one was lost, the machine was too busy for so little patience. */
+static enum tutti_err meet(void *context)
+{
+    struct company *company = context;
+    enum tutti_err err;
+    for (company->run.lost_after = 0.3;; company->run.lost_after *= 4) {
+        failing.now = 0;
+        err = meet_once(company);
+        if (!err || failing.now >= failing.at || company->run.lost_after > 60)
+            return err;
+    }
+}
+
 static void test_company(void **state)
 {
     (void)state;
-    struct company company = {.run = {.id = {42}, .ranks = RANKS, .has_keys = true, .lost_after = 0.3}};
+    struct company company = {.run = {.id = {42}, .ranks = RANKS, .has_keys = true}};
     company.run.peers = company.peers;
     for (int m = 0; m <= RANKS; m++)
         assert_ok(tutti_keys_make(&company.keys[m]));

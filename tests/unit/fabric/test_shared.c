@@ -172,6 +172,35 @@ static void the_conductor_sees_a_rank_wait_and_stops_it(void **state)
     end_two(area, fabrics);
 }
 
+/* As an FMU does that writes where it has no business. */
+static void overwrite(const struct tutti_heartbeat *where, uint32_t value)
+{
+    uint32_t *words = (uint32_t *)(uintptr_t)where;
+    for (size_t i = 0; i < 2 * sizeof *where / sizeof *words; i++)
+        __atomic_store_n(&words[i], value, __ATOMIC_SEQ_CST);
+}
+
+static void overwritten_memory_ends_the_wait(void **state)
+{
+    (void)state;
+    static const uint32_t values[] = {0, 1, UINT32_MAX, 0x9e3779b9};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct tutti_shared *area;
+        struct tutti_fabric *fabrics[2];
+        pthread_t thread;
+        void *err;
+        start_two(&area, fabrics);
+        uint64_t before = atomic_load(&fabrics[1]->where->beat);
+        assert_int_equal(pthread_create(&thread, NULL, reduce_one, fabrics[1]), 0);
+        while (atomic_load(&fabrics[1]->where->beat) < before + 1)
+            pause_shortly();
+        overwrite(fabrics[0]->where, values[i]);
+        pthread_join(thread, &err); /* if it waits on, the test never ends */
+        assert_int_equal(*(enum tutti_err *)err, TUTTI_ERR_LOST);
+        end_two(area, fabrics);
+    }
+}
+
 static void *leave(void *fabric)
 {
     pause_shortly();
@@ -270,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_room_of_a_rank_has_an_end),
                                        cmocka_unit_test(a_message_has_a_greatest_size),
                                        cmocka_unit_test(the_conductor_sees_a_rank_wait_and_stops_it),
+                                       cmocka_unit_test(overwritten_memory_ends_the_wait),
                                        cmocka_unit_test(who_leaves_wakes_the_conductor),
                                        cmocka_unit_test(reports_outlive_their_rank),
                                        WITH_LIMITS};
