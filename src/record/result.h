@@ -17,6 +17,7 @@ struct tutti_result {
     const char *path;                        /* as it was given */
     struct tutti_result_variable *variables; /* the format's; their texts are in the arena */
     size_t count;                            /* of variables, `time` not among them */
+    const char *const *types;                /* "Float64", "Boolean", ...; NULL: the format has none */
     double *times;                           /* on the heap; tutti_result_free releases it */
     size_t known;                            /* times that are there when it is opened (tutti_result_open_again) */
     bool names_only;                         /* times are not wanted (tutti_result_open_names) */

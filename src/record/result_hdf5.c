@@ -44,6 +44,7 @@ static enum tutti_err take_variables(struct tutti_result *result, struct hdf5 *h
     result->variables = tutti_arena_array(&result->arena, texts->count + 1, sizeof *result->variables);
     if (!result->variables)
         return tutti_fail_memory();
+    result->types = (const char *const *)texts->types; /* they live as long as the reader */
     for (size_t i = 0; i < texts->count; i++) {
         struct tutti_result_variable *variable = &result->variables[i];
         TRY(take_text(result, texts->names, i, &variable->name));

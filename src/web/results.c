@@ -10,7 +10,18 @@
 #include "live/news.h"
 #include "web/run.h"
 
-enum { POINTS = 1000, MOST_POINTS = 10000 };
+enum { POINTS = 1000, MOST_POINTS = 10000, MOST_TIMES = 1000 };
+
+/* Takes the text. */
+static enum tutti_err answer_json(struct tutti_http_answer *answer, struct tutti_text *out, enum tutti_err err)
+{
+    if (err || out->failed) {
+        tutti_text_fini(out);
+        return err ? err : tutti_fail_memory();
+    }
+    tutti_web_answer_text(answer, "application/json", out->text, out->length);
+    return TUTTI_OK;
+}
 
 static enum tutti_err find_result(struct tutti_web_site *site, const struct tutti_web_request *request,
                                   const char *name, char **path)
@@ -49,37 +60,84 @@ static enum tutti_err read_query(const struct tutti_web_request *request, struct
     if (points < 1 || points > MOST_POINTS)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "'points' is to be a number from 1 to %d", MOST_POINTS);
     query->points = (size_t)points;
+    query->over = request->http->argument(request->http, "over");
+    query->log = request->http->argument(request->http, "log") != NULL;
     return TUTTI_OK;
+}
+
+/* The results of the run that is asked for and of the one to subtract, if there is one. Paths are the caller's, also after an error. */
+static enum tutti_err find_results(struct tutti_web_site *site, const struct tutti_web_request *request, char **file,
+                                   char **minus, bool *begins)
+{
+    const char *id = request->http->argument(request->http, "minus");
+    struct tutti_web_run run;
+    *minus = NULL;
+    enum tutti_err err = tutti_web_run_init(&run, site, request->id);
+    *file = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
+    *begins = run.going;
+    tutti_web_run_fini(&run);
+    return err || !id ? err : tutti_web_run_result(minus, site, id);
 }
 
 enum tutti_err tutti_web_tell_series(struct tutti_web_site *site, const struct tutti_web_request *request,
                                      struct tutti_http_answer *answer)
 {
-    static const char NOTHING[] =
-        "{\"columns\":[],\"from\":null,\"to\":null,\"rows\":0,\"times\":[],\"least\":[],\"greatest\":[],\"values\":[]}";
+    static const char NOTHING[] = "{\"columns\":[],\"from\":null,\"to\":null,\"rows\":0,\"last\":[],\"lines\":[]}";
     struct tutti_web_series_query query;
     struct tutti_text out = {0};
-    struct tutti_web_run run;
+    char *path, *minus;
+    bool begins;
     TRY(read_query(request, &query));
-    enum tutti_err err = tutti_web_run_init(&run, site, request->id);
-    char *path = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
-    bool begins = run.going;
-    tutti_web_run_fini(&run);
-    TRY(err);
+    enum tutti_err err = find_results(site, request, &path, &minus, &begins);
     query.file = path;
-    if (path && access(path, F_OK) == 0)
+    query.minus = minus;
+    if (!err && path && access(path, F_OK) == 0)
         err = tutti_web_series_tell(site->series, &query, &out);
-    if (out.length == 0 && (begins || !path || access(path, F_OK) != 0)) { /* it has not recorded anything yet */
+    if ((!err || begins) && out.length == 0 &&
+        (begins || !path || access(path, F_OK) != 0)) { /* it has not recorded anything yet */
         err = TUTTI_OK;
         tutti_text_append(&out, NOTHING);
     }
     free(path);
-    if (err || out.failed) {
-        tutti_text_fini(&out);
-        return err ? err : tutti_fail_memory();
+    free(minus);
+    return answer_json(answer, &out, err);
+}
+
+/* Times with ';' between. */
+static enum tutti_err read_times(const char *text, double times[MOST_TIMES], size_t *count)
+{
+    for (*count = 0; text; (*count)++) {
+        size_t length = strcspn(text, ";");
+        if (*count == MOST_TIMES || !tutti_number_read_double(text, length, &times[*count]) || isnan(times[*count]))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "'times' is to be at most %d numbers with ';' between, not '%s'",
+                              MOST_TIMES, tutti_str_show(text).text);
+        text = text[length] ? text + length + 1 : NULL;
     }
-    tutti_web_answer_text(answer, "application/json", out.text, out.length);
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_web_tell_values(struct tutti_web_site *site, const struct tutti_web_request *request,
+                                     struct tutti_http_answer *answer)
+{
+    struct tutti_web_series_query query;
+    struct tutti_text out = {0};
+    const char *text;
+    double times[MOST_TIMES];
+    size_t count;
+    char *path, *minus;
+    bool begins;
+    TRY(read_query(request, &query));
+    TRY(tutti_web_need(request, "times", &text));
+    TRY(read_times(text, times, &count));
+    enum tutti_err err = find_results(site, request, &path, &minus, &begins);
+    query.file = path;
+    query.minus = minus;
+    if (!err)
+        err = path ? tutti_web_series_values(site->series, &query, times, count, &out)
+                   : tutti_fail(TUTTI_ERR_IO, "this run has no result here");
+    free(path);
+    free(minus);
+    return answer_json(answer, &out, err);
 }
 
 /* ---- steps ---- */
@@ -155,10 +213,5 @@ enum tutti_err tutti_web_tell_steps(struct tutti_web_site *site, const struct tu
     TRY(find_result(site, request, "steps.csv", &path));
     enum tutti_err err = tell_steps(path, query.points, &out);
     free(path);
-    if (err || out.failed) {
-        tutti_text_fini(&out);
-        return err ? err : tutti_fail_memory();
-    }
-    tutti_web_answer_text(answer, "application/json", out.text, out.length);
-    return TUTTI_OK;
+    return answer_json(answer, &out, err);
 }

@@ -26,6 +26,7 @@ static const struct tutti_web_route routes[] = {
     {"GET",  "/api/runs/*/events", tutti_web_watch_run},
     {"POST", "/api/runs/*/orders", tutti_web_order_run, .writes = true, .largest_body = SMALL},
     {"GET",  "/api/runs/*/series", tutti_web_tell_series},
+    {"GET",  "/api/runs/*/values", tutti_web_tell_values},
     {"GET",  "/api/runs/*/steps",  tutti_web_tell_steps},
     {"GET",  "/api/runs/*/export", tutti_web_export_run},
     {"GET",  "/api/compare", tutti_web_compare_runs},

@@ -115,6 +115,18 @@ void tutti_web_run_fini(struct tutti_web_run *run)
     json_decref(run->about);
 }
 
+enum tutti_err tutti_web_run_result(char **path, const struct tutti_web_site *site, const char *id)
+{
+    struct tutti_web_run run;
+    *path = NULL;
+    if (strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(id))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is no run", tutti_str_show(id).text);
+    enum tutti_err err = tutti_web_run_init(&run, site, id);
+    *path = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
+    tutti_web_run_fini(&run);
+    return err || *path ? err : tutti_fail(TUTTI_ERR_IO, "this run has no result here");
+}
+
 /* ---- what is known of it ---- */
 
 /* A number among the lines of /metrics. */
@@ -267,7 +279,8 @@ static json_t *columns_json(const struct tutti_web_run *run)
     if (path && access(path, F_OK) == 0 && tutti_result_open_names(&result, path) == TUTTI_OK)
         for (size_t i = 0; tutti_result_describe(result, i, &variable); i++)
             tutti_json_append(&list,
-                              json_pack("{s:o, s:o, s:o, s:b}", "name", tutti_text_json(variable.name), "unit",
+                              json_pack("{s:o, s:s*, s:o, s:o, s:b}", "name", tutti_text_json(variable.name), "type",
+                                        result->types ? result->types[i] : NULL, "unit",
                                         variable.unit ? tutti_text_json(variable.unit) : json_null(), "description",
                                         variable.description ? tutti_text_json(variable.description) : json_null(),
                                         "held", variable.held));

@@ -402,14 +402,8 @@ static enum tutti_err result_of(struct tutti_web_site *site, const struct tutti_
                                 char **path)
 {
     const char *id;
-    struct tutti_web_run run;
     TRY(tutti_web_need(request, name, &id));
-    if (strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(id))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is no run", tutti_str_show(id).text);
-    enum tutti_err err = tutti_web_run_init(&run, site, id);
-    *path = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
-    tutti_web_run_fini(&run);
-    return err || *path ? err : tutti_fail(TUTTI_ERR_IO, "this run has no result here");
+    return tutti_web_run_result(path, site, id);
 }
 
 enum tutti_err tutti_web_compare_runs(struct tutti_web_site *site, const struct tutti_web_request *request,

@@ -16,16 +16,16 @@
 #include "base/clock.h"
 #include "live/news.h"
 #include "record/result.h"
+#include "tell/plot/line.h"
 
-enum { BLOCK = 256, MOST_COLUMNS = 400 };
+enum { MOST_COLUMNS = 400 };
 static const size_t BUDGET = (size_t)1 << 30;
 static const double FRESH = 1; /* seconds for which a file that grows is not read again */
 
 /* A variable of a file, as far as it was read. */
 struct curve {
-    double *values;           /* NULL: it was not read */
-    double *least, *greatest; /* of blocks */
-    size_t rows;              /* that were read */
+    double *values; /* NULL: it was not read */
+    size_t rows;    /* that were read */
 };
 
 /* A result. */
@@ -62,11 +62,8 @@ enum tutti_err tutti_web_series_new(struct tutti_web_series **out)
 
 static void free_curves(struct curve *curves, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         free(curves[i].values);
-        free(curves[i].least);
-        free(curves[i].greatest);
-    }
     free(curves);
 }
 
@@ -235,48 +232,27 @@ static enum tutti_err find_file(struct tutti_web_series *series, const char *pat
 
 /* ---- curves ---- */
 
-static void find_extremes(const struct file *file, struct curve *curve, size_t first)
-{
-    for (size_t block = first / BLOCK; block * BLOCK < file->rows; block++) {
-        size_t end = (block + 1) * BLOCK < file->rows ? (block + 1) * BLOCK : file->rows;
-        double least = NAN, greatest = NAN;
-        for (size_t i = block * BLOCK; i < end; i++) {
-            least = fmin(least, curve->values[i]);
-            greatest = fmax(greatest, curve->values[i]);
-        }
-        curve->least[block] = least;
-        curve->greatest[block] = greatest;
-    }
-}
-
 static size_t bytes_of(size_t rows)
 {
-    return (rows + 1 + 2 * (rows / BLOCK + 1)) * sizeof(double);
-}
-
-static bool extend(double **list, size_t count)
-{
-    double *longer = realloc(*list, count * sizeof *longer);
-    if (longer)
-        *list = longer;
-    return longer != NULL;
+    return (rows + 1) * sizeof(double);
 }
 
 /* Room for the rows that the file has now. */
 static bool make_longer(struct tutti_web_series *series, struct file *file, struct curve *curve)
 {
-    size_t blocks = file->rows / BLOCK + 1, bytes = bytes_of(file->rows) - (curve->values ? bytes_of(curve->rows) : 0);
+    size_t bytes = bytes_of(file->rows) - (curve->values ? bytes_of(curve->rows) : 0);
+    double *longer = realloc(curve->values, bytes_of(file->rows));
     file->bytes += bytes;
     series->bytes += bytes;
-    return extend(&curve->values, file->rows + 1) && extend(&curve->least, blocks) && extend(&curve->greatest, blocks);
+    if (longer)
+        curve->values = longer;
+    return longer != NULL;
 }
 
 /* A curve that has room for the file's rows. */
 static void forget(struct tutti_web_series *series, struct file *file, struct curve *curve)
 {
     free(curve->values);
-    free(curve->least);
-    free(curve->greatest);
     *curve = (struct curve){0};
     file->bytes -= bytes_of(file->rows);
     series->bytes -= bytes_of(file->rows);
@@ -310,7 +286,6 @@ static enum tutti_err read_curves(struct tutti_web_series *series, struct file *
             continue;
         }
         curve->rows = file->rows;
-        find_extremes(file, curve, known);
     }
     return err;
 }
@@ -332,89 +307,71 @@ static size_t pick(const struct file *file, const char *patterns, size_t *picked
     return count;
 }
 
-/* The first row whose time is not before t. */
-static size_t row_at(const struct file *file, double t)
-{
-    size_t low = 0, high = file->rows;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->times[middle] < t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A picture's rows, with one more on each side, so that curves reach its edges; in pieces. */
-struct pieces {
-    size_t first, end, count;
+/* What is asked for, read: a result, and the one that is subtracted from it (NULL: none). */
+struct view {
+    struct file *file, *other;
+    size_t picked[MOST_COLUMNS], count;
 };
 
-static size_t piece_begin(const struct pieces *pieces, size_t piece)
+static enum tutti_err open_other(struct tutti_web_series *series, const char *path, struct view *view)
 {
-    return pieces->first + (size_t)((double)(pieces->end - pieces->first) * (double)piece / (double)pieces->count);
+    if (!path)
+        return TUTTI_OK;
+    if (strcmp(path, view->file->path) == 0) {
+        view->other = view->file;
+        return TUTTI_OK;
+    }
+    TRY(find_file(series, path, &view->other));
+    struct tutti_result_variable variable;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < view->count && !err; i++) {
+        tutti_result_describe(view->file->result, view->picked[i], &variable);
+        size_t place = tutti_result_find(view->other->result, variable.name);
+        if (place < view->other->curve_count)
+            err = read_curves(series, view->other, &place, 1);
+    }
+    return err;
 }
 
-static struct pieces cut(const struct file *file, const struct tutti_web_series_query *query)
+static enum tutti_err view_open(struct view *view, struct tutti_web_series *series, const char *file, const char *minus,
+                                const char *columns)
 {
-    struct pieces pieces = {0, file->rows, 0};
-    if (!isnan(query->from)) {
-        pieces.first = row_at(file, query->from);
-        pieces.first -= pieces.first > 0;
-    }
-    if (!isnan(query->to)) {
-        pieces.end = row_at(file, nextafter(query->to, INFINITY));
-        pieces.end += pieces.end < file->rows;
-    }
-    size_t rows = pieces.end > pieces.first ? pieces.end - pieces.first : 0;
-    pieces.end = pieces.first + rows;
-    pieces.count = rows < query->points ? rows : query->points;
-    return pieces;
+    *view = (struct view){0};
+    TRY(find_file(series, file, &view->file));
+    view->count = pick(view->file, columns, view->picked);
+    TRY(read_curves(series, view->file, view->picked, view->count));
+    return open_other(series, minus, view);
 }
 
-static double extreme(const struct curve *curve, size_t begin, size_t end, bool least)
+/* A variable's rows; none where it was not read. */
+static struct tutti_plot_values rows_of(const struct file *file, size_t place)
 {
-    const double *blocks = least ? curve->least : curve->greatest;
-    double best = NAN;
-    while (begin < end) {
-        bool whole = begin % BLOCK == 0 && end - begin >= BLOCK;
-        double value = whole ? blocks[begin / BLOCK] : curve->values[begin];
-        best = least ? fmin(best, value) : fmax(best, value);
-        begin += whole ? BLOCK : 1;
-    }
-    return best;
+    struct tutti_result_variable variable = {0};
+    if (place >= file->curve_count || !file->curves[place].values)
+        return (struct tutti_plot_values){0};
+    tutti_result_describe(file->result, place, &variable);
+    return (struct tutti_plot_values){
+        .t = file->times, .v = file->curves[place].values, .count = file->rows, .held = variable.held};
 }
 
-enum which { LEAST, GREATEST, LAST };
-
-static void put_list(struct tutti_text *out, const struct curve *curve, const struct pieces *pieces, enum which which)
+/* The rows of the view's column c, and of the same one in the other result. Both move where one of them does. */
+static void rows_of_both(const struct view *view, size_t c, struct tutti_plot_values rows[2])
 {
-    tutti_text_append(out, "[");
-    for (size_t i = 0; i < pieces->count; i++) {
-        size_t begin = piece_begin(pieces, i), end = piece_begin(pieces, i + 1);
-        tutti_text_append(out, i ? "," : "");
-        tutti_news_put_number(out, which == LAST ? curve->values[end - 1] : extreme(curve, begin, end, which == LEAST));
+    struct tutti_result_variable variable = {0};
+    rows[0] = rows_of(view->file, view->picked[c]);
+    rows[1] = (struct tutti_plot_values){0};
+    if (view->other) {
+        tutti_result_describe(view->file->result, view->picked[c], &variable);
+        rows[1] = rows_of(view->other, tutti_result_find(view->other->result, variable.name));
+        rows[0].held = rows[1].held = rows[0].held && rows[1].held;
     }
-    tutti_text_append(out, "]");
 }
 
-static void put_lists(struct tutti_text *out, const char *name, const struct file *file, const size_t *picked,
-                      size_t count, const struct pieces *pieces, enum which which)
-{
-    tutti_text_printf(out, ",\"%s\":[", name);
-    for (size_t c = 0; c < count; c++) {
-        tutti_text_append(out, c ? "," : "");
-        put_list(out, &file->curves[picked[c]], pieces, which);
-    }
-    tutti_text_append(out, "]");
-}
-
-static void put_columns(struct tutti_text *out, const struct file *file, const size_t *picked, size_t count)
+static void put_columns(struct tutti_text *out, const struct view *view)
 {
     struct tutti_result_variable variable;
     tutti_text_append(out, "{\"columns\":[");
-    for (size_t c = 0; c < count && tutti_result_describe(file->result, picked[c], &variable); c++) {
+    for (size_t c = 0; c < view->count && tutti_result_describe(view->file->result, view->picked[c], &variable); c++) {
         tutti_text_append(out, c ? ",{\"name\":" : "{\"name\":");
         tutti_news_put_text(out, variable.name);
         tutti_text_append(out, ",\"unit\":");
@@ -424,41 +381,173 @@ static void put_columns(struct tutti_text *out, const struct file *file, const s
     tutti_text_append(out, "]");
 }
 
-static void put_all(struct tutti_text *out, const struct file *file, const size_t *picked, size_t count,
-                    const struct pieces *pieces)
+/* ---- lines ---- */
+
+static void put_list(struct tutti_text *out, const double *first, size_t first_count, const double *second,
+                     size_t second_count)
 {
-    put_columns(out, file, picked, count);
-    tutti_text_append(out, ",\"from\":");
-    tutti_news_put_number(out, file->rows ? file->times[0] : NAN);
-    tutti_text_append(out, ",\"to\":");
-    tutti_news_put_number(out, file->rows ? file->times[file->rows - 1] : NAN);
-    tutti_text_printf(out, ",\"rows\":%zu,\"times\":[", file->rows);
-    for (size_t i = 0; i < pieces->count; i++) {
+    tutti_text_append(out, "[");
+    for (size_t i = 0; i < first_count + second_count; i++) {
         tutti_text_append(out, i ? "," : "");
-        tutti_news_put_number(out, file->times[piece_begin(pieces, i)]);
+        tutti_news_put_number(out, i < first_count ? first[i] : second[i - first_count]);
     }
     tutti_text_append(out, "]");
-    put_lists(out, "least", file, picked, count, pieces, LEAST);
-    put_lists(out, "greatest", file, picked, count, pieces, GREATEST);
-    put_lists(out, "values", file, picked, count, pieces, LAST);
+}
+
+/* Jumps come first: so the last point of the list is that of the curve. Each jump is followed by an interruption. */
+static void put_line(struct tutti_text *out, const struct tutti_plot_curve_data *data)
+{
+    const struct tutti_plot_line *jumps = &data->jumps, *line = &data->line;
+    tutti_text_append(out, "{\"x\":");
+    put_list(out, jumps->x, jumps->count, line->x, line->count);
+    tutti_text_append(out, ",\"y\":");
+    put_list(out, jumps->y, jumps->count, line->y, line->count);
     tutti_text_append(out, "}");
+}
+
+/* A logarithmic axis has no place for what is not positive. `copy` is the caller's. */
+static bool leave_out_what_log_cannot_show(struct tutti_plot_values *rows, double **copy)
+{
+    *copy = malloc((rows->count + 1) * sizeof **copy);
+    if (!*copy)
+        return false;
+    for (size_t i = 0; i < rows->count; i++)
+        (*copy)[i] = rows->v[i] > 0 ? rows->v[i] : NAN;
+    rows->v = *copy;
+    return true;
+}
+
+static enum tutti_err draw_over_time(struct tutti_plot_curve_data *data, const struct tutti_web_series_query *query,
+                                     const struct view *view, size_t c)
+{
+    struct tutti_plot_values rows[2], shown;
+    double *t = NULL, *v = NULL, *positive = NULL;
+    const struct file *file = view->file;
+    double from = isnan(query->from) && file->rows ? file->times[0] : query->from,
+           to = isnan(query->to) && file->rows ? file->times[file->rows - 1] : query->to;
+    rows_of_both(view, c, rows);
+    for (size_t i = 0; i < 2; i++)
+        tutti_plot_values_cut(&rows[i], from, to);
+    shown = rows[0];
+    bool done = true;
+    if (view->other) {
+        size_t count = 0;
+        done = tutti_plot_difference(&rows[0], &rows[1], &t, &v, &count);
+        shown = (struct tutti_plot_values){.t = t, .v = v, .count = count, .held = rows[0].held};
+    }
+    if (done && query->log)
+        done = leave_out_what_log_cannot_show(&shown, &positive);
+    if (done && file->rows)
+        tutti_plot_thin(data, &shown, from, to, query->points);
+    free(t);
+    free(v);
+    free(positive);
+    return done && !tutti_plot_curve_failed(data) ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* Over another variable, in the order of time. */
+static enum tutti_err draw_over(struct tutti_plot_curve_data *data, const struct view *view, size_t x, size_t c)
+{
+    struct tutti_plot_values across = rows_of(view->file, x), up = rows_of(view->file, view->picked[c]);
+    if (across.count == up.count && up.count > 0)
+        tutti_plot_thin_phase(data, up.t, across.v, up.v, up.count);
+    return tutti_plot_curve_failed(data) ? tutti_fail_memory() : TUTTI_OK;
+}
+
+static enum tutti_err put_lines(struct tutti_text *out, const struct tutti_web_series_query *query,
+                                const struct view *view)
+{
+    size_t x = query->over ? tutti_result_find(view->file->result, query->over) : 0;
+    enum tutti_err err = TUTTI_OK;
+    tutti_text_append(out, ",\"lines\":[");
+    for (size_t c = 0; c < view->count && !err; c++) {
+        struct tutti_plot_curve_data data = {0};
+        err = query->over ? draw_over(&data, view, x, c) : draw_over_time(&data, query, view, c);
+        tutti_text_append(out, c ? "," : "");
+        put_line(out, &data);
+        tutti_plot_line_fini(&data.line);
+        tutti_plot_line_fini(&data.jumps);
+    }
+    tutti_text_append(out, "]");
+    return err;
+}
+
+/* ---- values ---- */
+
+static double value_at(const struct view *view, size_t c, double time)
+{
+    struct tutti_plot_values rows[2];
+    rows_of_both(view, c, rows);
+    double value = tutti_plot_values_at(&rows[0], time);
+    return view->other ? value - tutti_plot_values_at(&rows[1], time) : value;
+}
+
+/* The end of the result, or, of a difference, of the one that ends first. */
+static double end_of(const struct view *view)
+{
+    const struct file *file = view->file, *other = view->other;
+    double end = file->rows ? file->times[file->rows - 1] : NAN;
+    return other ? fmin(end, other->rows ? other->times[other->rows - 1] : NAN) : end;
+}
+
+static void put_values(struct tutti_text *out, const char *name, const struct view *view, const double *times,
+                       size_t count)
+{
+    tutti_text_printf(out, ",\"%s\":[", name);
+    for (size_t c = 0; c < view->count; c++) {
+        tutti_text_append(out, c ? ",[" : "[");
+        for (size_t i = 0; i < count; i++) {
+            tutti_text_append(out, i ? "," : "");
+            tutti_news_put_number(out, value_at(view, c, times[i]));
+        }
+        tutti_text_append(out, "]");
+    }
+    tutti_text_append(out, "]");
+}
+
+enum tutti_err tutti_web_series_values(struct tutti_web_series *series, const struct tutti_web_series_query *query,
+                                       const double *times, size_t count, struct tutti_text *out)
+{
+    struct view view;
+    pthread_mutex_lock(&series->mutex);
+    enum tutti_err err = view_open(&view, series, query->file, query->minus, query->columns);
+    if (!err) {
+        put_columns(out, &view);
+        put_values(out, "values", &view, times, count);
+        tutti_text_append(out, "}");
+        make_room(series, view.file);
+    }
+    pthread_mutex_unlock(&series->mutex);
+    return err || !out->failed ? err : tutti_fail_memory();
+}
+
+static enum tutti_err read_over(struct tutti_web_series *series, const char *over, struct view *view)
+{
+    size_t place = over ? tutti_result_find(view->file->result, over) : view->file->curve_count;
+    return place < view->file->curve_count ? read_curves(series, view->file, &place, 1) : TUTTI_OK;
 }
 
 enum tutti_err tutti_web_series_tell(struct tutti_web_series *series, const struct tutti_web_series_query *query,
                                      struct tutti_text *out)
 {
-    size_t picked[MOST_COLUMNS], count = 0;
-    struct file *file = NULL;
+    struct view view;
     pthread_mutex_lock(&series->mutex);
-    enum tutti_err err = find_file(series, query->file, &file);
-    if (file) {
-        count = pick(file, query->columns, picked);
-        err = read_curves(series, file, picked, count);
-    }
-    if (file && !err) {
-        struct pieces pieces = cut(file, query);
-        put_all(out, file, picked, count, &pieces);
-        make_room(series, file);
+    enum tutti_err err = view_open(&view, series, query->file, query->minus, query->columns);
+    if (!err)
+        err = read_over(series, query->over, &view);
+    if (!err) {
+        const struct file *file = view.file;
+        double end = end_of(&view);
+        put_columns(out, &view);
+        tutti_text_append(out, ",\"from\":");
+        tutti_news_put_number(out, file->rows ? file->times[0] : NAN);
+        tutti_text_append(out, ",\"to\":");
+        tutti_news_put_number(out, file->rows ? file->times[file->rows - 1] : NAN);
+        tutti_text_printf(out, ",\"rows\":%zu", file->rows);
+        put_values(out, "last", &view, &end, 1);
+        err = put_lines(out, query, &view);
+        tutti_text_append(out, "}");
+        make_room(series, view.file);
     }
     pthread_mutex_unlock(&series->mutex);
     return err || !out->failed ? err : tutti_fail_memory();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* series.h - curves of results for pictures: the least and the greatest value of pieces, so that no peak is lost however many rows there are.
+/* series.h - curves of results for pictures, and their values at a time.
  *
- * What was read stays, with the least and the greatest values of blocks of rows: a piece of a million rows is told by a few thousand numbers. What was not
- * asked for longest goes first. All threads may ask. */
+ * A curve becomes a line that draws the same pixels as all of its rows (tell/plot/line.h). Rows that were read stay, until others need the room. What was
+ * not asked for longest goes first. All threads may ask. */
 #ifndef TUTTI_WEB_SERIES_H
 #define TUTTI_WEB_SERIES_H
 
@@ -19,14 +19,24 @@ void tutti_web_series_free(struct tutti_web_series *series); /* NULL is fine */
 
 struct tutti_web_series_query {
     const char *file;    /* a result */
+    const char *minus;   /* a result that is subtracted from it, row by row, before anything is left out; NULL: none */
     const char *columns; /* patterns with ';' between; NULL: all, as far as they are not too many */
+    const char *over;    /* the variable of the x axis; NULL: time */
     double from, to;     /* NaN: all */
-    size_t points;       /* pieces, at most */
+    size_t points;       /* columns of pixels */
+    bool log;            /* what is not positive is a gap */
 };
 
-/* Appends {"columns": ..., "from", "to", "rows", "times", "least", "greatest", "values"}. Errors as of tutti_result_open. */
+/* Appends {"columns": ..., "from", "to", "rows", "last", "lines"}: the times of its ends, the values at its end as lists of one, and a line for each column,
+ * {"x": [...], "y": [...]}, with null where it is interrupted. Errors as of tutti_result_open. */
 TUTTI_CHECKED enum tutti_err tutti_web_series_tell(struct tutti_web_series *series,
                                                    const struct tutti_web_series_query *query, struct tutti_text *out);
+
+/* Appends {"columns": ..., "values"}: a list for each column, of the values at these times: of the last row up to the time where the value is held, else on
+ * the line between two rows, of rows at the same time the last; null beyond the ends. Uses `file`, `minus` and `columns` of the query. */
+TUTTI_CHECKED enum tutti_err tutti_web_series_values(struct tutti_web_series *series,
+                                                     const struct tutti_web_series_query *query, const double *times,
+                                                     size_t count, struct tutti_text *out);
 
 /* Does a name fit one of the patterns, with ';' between? All fit NULL. */
 bool tutti_web_series_fits(const char *patterns, const char *name);

@@ -60,7 +60,7 @@ tutti_web_handler tutti_web_read_system, tutti_web_save_system, tutti_web_look_s
     tutti_web_analyze_system;
 tutti_web_handler tutti_web_list_runs, tutti_web_start_run, tutti_web_tell_run, tutti_web_forget_run,
     tutti_web_watch_run;
-tutti_web_handler tutti_web_order_run, tutti_web_compare_runs, tutti_web_tell_series, tutti_web_tell_steps,
-    tutti_web_export_run, tutti_web_measure;
+tutti_web_handler tutti_web_order_run, tutti_web_compare_runs, tutti_web_tell_series, tutti_web_tell_values,
+    tutti_web_tell_steps, tutti_web_export_run, tutti_web_measure;
 
 #endif

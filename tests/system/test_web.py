@@ -457,29 +457,41 @@ class Runs(WebTest):
         server.ask("POST", f"/api/runs/{run}/orders", {"stop": True})
         self.finished(server, run)
         whole = self.serve().get(place, columns="chassis.x", points=10000)
+        line = whole["lines"][0]
         for told in seen:
-            self.assertEqual((told["times"], told["values"][0]), (whole["times"][:told["rows"]], whole["values"][0][:told["rows"]]))
+            self.assertEqual(told["lines"][0], {axis: line[axis][:told["rows"]] for axis in "xy"})
+            self.assertEqual((told["to"], told["last"]), (told["lines"][0]["x"][-1], [[told["lines"][0]["y"][-1]]]))
 
     def test_series_and_exports(self):
         server = self.serve()
         run = server.ask("POST", "/api/runs", {"path": "car.ssp", "options": {"stop": "1", "step": "0.0005"}})[1]["id"]
         self.assertEqual(self.finished(server, run)["state"], "done")
         whole = server.get(f"/api/runs/{run}/series", columns="chassis.x;wheel.v", points=10000)
-        self.assertEqual(([column["name"] for column in whole["columns"]], whole["rows"], whole["least"]), (["chassis.x", "wheel.v"], 2001, whole["greatest"]))
-        thin = server.get(f"/api/runs/{run}/series", columns="chassis.x", points=7)
-        self.assertEqual(len(thin["times"]), 7)
-        begins = [whole["times"].index(t) for t in thin["times"]] + [2001]
+        self.assertEqual(([column["name"] for column in whole["columns"]], whole["rows"], len(whole["lines"])), (["chassis.x", "wheel.v"], 2001, 2))
+        times, values = whole["lines"][0]["x"], whole["lines"][0]["y"]
+        self.assertEqual((len(times), whole["from"], whole["to"], whole["last"][0]), (2001, times[0], times[-1], [values[-1]]))
+        thin = server.get(f"/api/runs/{run}/series", columns="chassis.x", points=7)["lines"][0]
         for piece in range(7):
-            rows = whole["values"][0][begins[piece]:begins[piece + 1]]
-            self.assertEqual((thin["least"][0][piece], thin["greatest"][0][piece], thin["values"][0][piece]), (min(rows), max(rows), rows[-1]))
-        part = server.get(f"/api/runs/{run}/series", columns="chassis.x", points=100, **{"from": 0.25, "to": 0.26})
-        self.assertEqual((part["times"][0], part["times"][-1]), (whole["times"][499], whole["times"][521]))
-        for query in ("points=0", "points=x", "points=99999", "from=nan", "to=a"):
-            self.assertEqual(server.ask("GET", f"/api/runs/{run}/series?{query}")[0], 400, query)
+            def of(times, values):
+                return [value for time, value in zip(times, values) if int(7 * (time - 0) / (1 - 0)) == piece]
+            rows, kept = of(times, values), of(thin["x"], thin["y"])
+            self.assertEqual((kept[0], min(kept), max(kept), kept[-1]), (rows[0], min(rows), max(rows), rows[-1]))
+            self.assertLessEqual(len(kept), 4)
+        part = server.get(f"/api/runs/{run}/series", columns="chassis.x", points=100, **{"from": 0.25, "to": 0.26})["lines"][0]
+        self.assertEqual((part["x"][0], part["x"][-1]), (0.25, 0.26))
+        at = server.get(f"/api/runs/{run}/values", columns="chassis.x", times=f"{times[40]!r};{(times[40] + times[41]) / 2!r};-1;2")["values"][0]
+        self.assertEqual((at[0], at[2], at[3]), (values[40], None, None))
+        self.assertAlmostEqual(at[1], (values[40] + values[41]) / 2, delta=1e-12)
+        none = server.get(f"/api/runs/{run}/values", columns="chassis.x", times="0.5", minus=run)
+        self.assertEqual(none["values"], [[0]])
+        for query in ("points=0", "points=x", "points=99999", "from=nan", "to=a", "minus=x", "minus=../x"):
+            self.assertIn(server.ask("GET", f"/api/runs/{run}/series?{query}")[0], (400, 404), query)
+        for query in ("", "times=", "times=a", "times=1;;2", "times=nan"):
+            self.assertEqual(server.ask("GET", f"/api/runs/{run}/values?{query}")[0], 400, query)
         status, headers, table = server.raw("GET", f"/api/runs/{run}/export?format=csv&columns=chassis.x")
         self.assertEqual((status, headers["Content-Disposition"]), (200, "attachment"))
         rows = [line.split(",") for line in table.decode().splitlines()]
-        self.assertEqual((rows[0], [float(row[1]) for row in rows[1:]]), (["time", "chassis.x"], whole["values"][0]))
+        self.assertEqual((rows[0], [float(row[1]) for row in rows[1:]]), (["time", "chassis.x"], values))
         self.assertEqual(server.raw("GET", f"/api/runs/{run}/export?format=h5")[2], pathlib.Path(self.path(f".tutti/runs/{run}/result.h5")).read_bytes())
         pathlib.Path(self.path("x.mat")).write_bytes(server.raw("GET", f"/api/runs/{run}/export?format=mat&columns=chassis.x")[2])
         pathlib.Path(self.path("x.csv")).write_bytes(table)

@@ -76,7 +76,7 @@ test("a run is watched while it grows, paused, stepped, set, stopped; the page c
     await page.waitForSelector('[data-set="Heater.T_set"]'); // of the system that is run: the editor is empty now
     const id = (await api(page, "GET", "runs")).body[0].id;
     const series = (await api(page, "GET", `runs/${id}/series?columns=Heater.T&points=50`)).body;
-    assert.equal(series.times[0], 0, "the past begins at the start");
+    assert.equal(series.lines[0].x[0], 0, "the past begins at the start");
 
     await page.click("#stop");
     await until("it stops", async () => (await state(page)) === "interrupted");

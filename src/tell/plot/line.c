@@ -65,6 +65,44 @@ double tutti_plot_line_at(const struct tutti_plot_line *line, double x)
 
 /* ---- over time */
 
+/* The first row whose time is at least (if `behind`: greater than) `t`. */
+static size_t row_at(const struct tutti_plot_values *values, double t, bool behind)
+{
+    size_t low = 0, high = values->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (values->t[middle] < t || (behind && values->t[middle] == t))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void tutti_plot_values_cut(struct tutti_plot_values *values, double from, double to)
+{
+    size_t begin = row_at(values, from, false), end = row_at(values, to, true);
+    begin -= begin > 0;
+    end += end < values->count;
+    values->t = values->t ? values->t + begin : NULL;
+    values->v = values->v ? values->v + begin : NULL;
+    values->count = end > begin ? end - begin : 0;
+}
+
+double tutti_plot_values_at(const struct tutti_plot_values *values, double t)
+{
+    size_t next = row_at(values, t, true);
+    if (next == 0 || isnan(t))
+        return NAN;
+    size_t row = next - 1;
+    if (values->t[row] == t)
+        return values->v[row];
+    if (next == values->count)
+        return NAN;
+    double a = values->v[row], b = values->v[next], part = (t - values->t[row]) / (values->t[next] - values->t[row]);
+    return values->held ? a : a + (b - a) * part;
+}
+
 static bool jumps(const struct tutti_plot_values *values, size_t row)
 {
     return row > 0 && !values->held && values->t[row] == values->t[row - 1] && values->v[row] != values->v[row - 1] &&
@@ -118,38 +156,26 @@ static void add_column(struct tutti_plot_curve_data *out, const struct tutti_plo
     } else {
         size_t middle[2] = {kept[1] < kept[2] ? kept[1] : kept[2], kept[1] < kept[2] ? kept[2] : kept[1]};
         const size_t order[4] = {kept[0], middle[0], middle[1], kept[3]};
+        if (kept[0] > first)
+            tutti_plot_line_interrupt(&out->line);
         for (size_t i = 0; i < 4; i++)
             if (i == 0 || order[i] != order[i - 1])
                 tutti_plot_line_add(&out->line, values->t[order[i]], values->v[order[i]]);
+        if (kept[3] + 1 < end)
+            tutti_plot_line_interrupt(&out->line);
     }
-}
-
-/* The first row whose time is at least (if `behind`: greater than) `t`. */
-static size_t row_at(const struct tutti_plot_values *values, double t, bool behind)
-{
-    size_t low = 0, high = values->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (values->t[middle] < t || (behind && values->t[middle] == t))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static void thin_moving(struct tutti_plot_curve_data *out, const struct tutti_plot_values *values, double from,
                         double to, size_t columns)
 {
-    size_t begin = row_at(values, from, false), end = row_at(values, to, true);
-    begin -= begin > 0;
-    end += end < values->count;
-    if (end - begin <= 4 * columns || !(to > from)) {
-        for (size_t row = begin; row < end; row++)
+    const size_t end = values->count;
+    if (end <= 4 * columns || !(to > from)) {
+        for (size_t row = 0; row < end; row++)
             add_row(out, values, row);
         return;
     }
-    for (size_t first = begin, row = begin; first < end; first = row) {
+    for (size_t first = 0, row = 0; first < end; first = row) {
         double column = floor((values->t[first] - from) / (to - from) * (double)columns);
         while (row < end && (row == first || floor((values->t[row] - from) / (to - from) * (double)columns) == column))
             row++;
@@ -190,6 +216,7 @@ static void thin_held(struct tutti_plot_curve_data *out, const struct tutti_plot
             tutti_plot_line_add(&stairs, values->t[row], values->v[row]);
     }
     struct tutti_plot_values corners = {.t = stairs.x, .v = stairs.y, .count = stairs.count, .held = true};
+    tutti_plot_values_cut(&corners, from, to);
     thin_moving(out, &corners, from, to, columns);
     out->line.failed = out->line.failed || stairs.failed;
     tutti_plot_line_fini(&stairs);
@@ -198,7 +225,9 @@ static void thin_held(struct tutti_plot_curve_data *out, const struct tutti_plot
 void tutti_plot_thin(struct tutti_plot_curve_data *out, const struct tutti_plot_values *values, double from, double to,
                      size_t columns)
 {
-    (values->held ? thin_held : thin_moving)(out, values, from, to, columns);
+    struct tutti_plot_values seen = *values;
+    tutti_plot_values_cut(&seen, from, to);
+    (seen.held ? thin_held : thin_moving)(out, &seen, from, to, columns);
     cut(&out->line, from, to);
 }
 

@@ -36,6 +36,11 @@ struct tutti_plot_values {
         held; /* values stay until the next row; else they move on a straight line, and jump between rows of equal time */
 };
 
+/* Only the rows that a line from `from` to `to` needs: one before and one after them, too. */
+void tutti_plot_values_cut(struct tutti_plot_values *values, double from, double to);
+/* The value at time t, after all rows of that time; NaN before the first and after the last row. */
+double tutti_plot_values_at(const struct tutti_plot_values *values, double t);
+
 /* Between `from` and `to`, where the first and the last stroke are cut, into the empty `out`. If there are many rows, each of
  * `columns` equal pieces of time keeps its first, least, greatest and last value, which draw the same pixels as all of
  * them (U. Jugel et al.: A visualization-oriented time series data aggregation, VLDB 2014). What is not finite is a gap. */

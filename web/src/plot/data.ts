@@ -1,55 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Points of curves. A table is one list of times, strictly increasing, and a list of values for each column; null is a gap.
-import type { Series } from "../server/types";
+// Curves as lines: points in the order of drawing. null is an interruption.
 
-export type Numbers = (number | null | undefined)[];
+export type Numbers = (number | null)[];
 
-export interface Table {
-    readonly times: number[];
-    readonly values: ReadonlyMap<string, Numbers>;
+export interface Line {
+    readonly x: Numbers;
+    readonly y: Numbers;
 }
 
-/** The next time that is a little later than the last one: rows of an event have equal times, and plots want increasing ones. */
-function later(times: readonly number[], time: number): number {
-    const last = times[times.length - 1];
-    if (last === undefined || time > last)
-        return time;
-    return last + Math.max(Math.abs(last), 1e-9) * 1e-13;
-}
+export const NO_LINE: Line = { x: [], y: [] };
 
-/** Points of a decimated series: a piece of several rows becomes two points, its least and its greatest value. */
-export function tableOf(series: Series): Table {
-    const times: number[] = [];
-    const lists = series.columns.map((): Numbers => []);
-    const count = series.times.length;
-    for (let piece = 0; piece < count; piece++) {
-        const time = series.times[piece] ?? 0;
-        const next = series.times[piece + 1] ?? time;
-        const wide = lists.some((_list, column) => series.least[column]?.[piece] !== series.greatest[column]?.[piece]);
-        times.push(later(times, time));
-        if (!wide) {
-            lists.forEach((list, column) => list.push(series.values[column]?.[piece] ?? null));
-            continue;
-        }
-        times.push(later(times, time + (next - time) / 2));
-        lists.forEach((list, column) => {
-            const least = series.least[column]?.[piece] ?? null;
-            const greatest = series.greatest[column]?.[piece] ?? null;
-            const before = list[list.length - 1];
-            const falls = typeof before === "number" && least !== null && greatest !== null && Math.abs(before - greatest) < Math.abs(before - least);
-            list.push(falls ? greatest : least, falls ? least : greatest);
-        });
-    }
-    return { times, values: new Map(series.columns.map((column, index) => [column.name, lists[index] ?? []])) };
-}
-
-/** Rows that came since: grows until it is dropped. */
+/** Rows that came since the server was asked: grows until it is dropped. */
 export class Tail {
     readonly times: number[] = [];
     private readonly lists = new Map<string, Numbers>();
     /** Rows that become two points: at most, so far. 0: each row is a point. */
     private perPair = 0;
     private inPair = 0;
+    /** Each point is a row. */
+    exact = true;
 
     list(name: string): Numbers {
         let list = this.lists.get(name);
@@ -75,7 +44,7 @@ export class Tail {
     private append(time: number, names: readonly string[], value: (column: number) => number | null): void {
         for (let column = 0; column < names.length; column++)
             this.list(names[column] as string).push(value(column));
-        this.times.push(later(this.times, time));
+        this.times.push(time);
     }
 
     get length(): number {
@@ -86,6 +55,7 @@ export class Tail {
     clear(): void {
         this.dropUntil(Infinity);
         this.perPair = this.inPair = 0;
+        this.exact = true;
     }
 
     /** Forgets rows up to this time. */
@@ -115,6 +85,7 @@ export class Tail {
         keep(this.times, (at) => [this.times[at] as number, this.times[at + 2] as number]);
         this.perPair = this.perPair === 0 ? 4 : 2 * this.perPair;
         this.inPair = this.perPair;
+        this.exact = false;
     }
 
     /** A row goes into the last pair of points. */
@@ -134,6 +105,12 @@ export class Tail {
     has(name: string): boolean {
         return this.lists.has(name);
     }
+
+    /** Whether its rows are on both sides of this time. */
+    covers(time: number): boolean {
+        const [first] = this.times;
+        return first !== undefined && first <= time && time <= (this.times[this.times.length - 1] as number);
+    }
 }
 
 /** The number of the first entry that is greater. */
@@ -149,38 +126,107 @@ export function firstAfter(times: readonly number[], time: number): number {
     return low;
 }
 
-/** What is known, then what came since. */
-export function extended(table: Table, tail: Tail, names: readonly string[]): Table {
-    const end = table.times[table.times.length - 1] ?? -Infinity;
+/** A line that ends at `end`, then the rows that came since. A value that is held moves at the next row. */
+export function withTail(line: Line, end: number, tail: Tail, name: string, held: boolean): Line {
     const first = firstAfter(tail.times, end);
-    if (first >= tail.times.length)
-        return table;
-    const times = table.times.concat(tail.times.slice(first));
-    const values = new Map(names.map((name) => [name, (table.values.get(name) ?? new Array<null>(table.times.length).fill(null)).concat(tail.has(name) ? tail.list(name).slice(first) : new Array<null>(times.length - table.times.length).fill(null))]));
-    return { times, values };
+    if (first >= tail.times.length || !tail.has(name))
+        return line;
+    const [x, y] = [line.x.slice(), line.y.slice()];
+    tail.list(name).slice(first).forEach((value, index) => {
+        const time = tail.times[first + index] as number;
+        const before = y[y.length - 1];
+        if (held && typeof before === "number" && value !== null && value !== before) {
+            x.push(time);
+            y.push(before);
+        }
+        x.push(value === null ? null : time);
+        y.push(value);
+    });
+    return { x, y };
 }
 
-/** The value of a column at a time, on a line between its points. */
-export function valueAt(times: readonly number[], values: Readonly<Numbers>, time: number): number | null {
+/** One column over another: a line that ends at `end`, then the rows that came since. */
+export function withTailOver(line: Line, end: number, tail: Tail, over: string, name: string): Line {
+    const first = firstAfter(tail.times, end);
+    if (first >= tail.times.length || !tail.has(name) || !tail.has(over))
+        return line;
+    return { x: line.x.concat(tail.list(over).slice(first)), y: line.y.concat(tail.list(name).slice(first)) };
+}
+
+/** Points of a line that are drawn as stairs: a value holds until the next one. */
+export function stairs(times: readonly number[], values: readonly (number | null)[]): Line {
+    const tail = new Tail();
+    times.forEach((time, row) => tail.push(time, ["y"], () => values[row] ?? null));
+    return withTail(NO_LINE, -Infinity, tail, "y", true);
+}
+
+/** What is known of `whole` outside of [from, to], and `part` inside. */
+export function spliced(whole: Line, part: Line, from: number, to: number): Line {
+    const [x, y]: [Numbers, Numbers] = [[], []];
+    const take = (line: Line, wanted: (time: number) => boolean): void => {
+        line.x.forEach((time, index) => {
+            const fits = time !== null && wanted(time);
+            if (!fits && x[x.length - 1] === null)
+                return;
+            x.push(fits ? time : null);
+            y.push(fits ? line.y[index] ?? null : null);
+        });
+        x.push(null);
+        y.push(null);
+    };
+    take(whole, (time) => time < from);
+    take(part, () => true);
+    take(whole, (time) => time > to);
+    return { x, y };
+}
+
+/** The value of a column at a time: that of the last row up to it if it is held, else on a line between two rows. */
+export function valueAt(times: readonly number[], values: Readonly<Numbers>, time: number, held: boolean): number | null {
     const after = firstAfter(times, time);
     const before = after - 1;
-    if (before < 0 || times.length === 0)
+    const left = values[before] ?? null;
+    const t0 = times[before];
+    if (t0 === undefined || t0 === time || (held && after < times.length))
+        return left;
+    const right = values[after] ?? null;
+    const t1 = times[after];
+    if (left === null || right === null || t1 === undefined)
         return null;
-    const left = values[before];
-    if (after >= times.length)
-        return times[before] === time || before === times.length - 1 && time <= (times[before] as number) ? left ?? null : null;
-    const right = values[after];
-    if (typeof left !== "number" || typeof right !== "number")
-        return left ?? null;
-    const [t0, t1] = [times[before] as number, times[after] as number];
     return left + (right - left) * ((time - t0) / (t1 - t0));
 }
 
-/** One column minus another, at the times of the first. */
-export function difference(times: readonly number[], values: Readonly<Numbers>, otherTimes: readonly number[], otherValues: Readonly<Numbers>): Numbers {
-    return times.map((time, index) => {
-        const mine = values[index];
-        const other = valueAt(otherTimes, otherValues, time);
-        return typeof mine === "number" && other !== null ? mine - other : null;
-    });
+/** The ends of the times of a line. */
+export function endsOf(lines: readonly Line[]): [number, number] | null {
+    let [low, high] = [Infinity, -Infinity];
+    for (const { x } of lines)
+        for (const time of x)
+            if (time !== null) {
+                low = Math.min(low, time);
+                high = Math.max(high, time);
+            }
+    return low <= high ? [low, high] : null;
+}
+
+/** The least and the greatest y where x is from `from` to `to`, also of strokes that cross these. */
+export function extentOf(lines: readonly Line[], from: number, to: number): [number, number] | null {
+    let [low, high] = [Infinity, -Infinity];
+    const see = (y: number): void => {
+        low = Math.min(low, y);
+        high = Math.max(high, y);
+    };
+    for (const { x, y } of lines)
+        for (let index = 0; index < x.length; index++) {
+            const [x0, y0] = [x[index], y[index]];
+            if (x0 == null || y0 == null)
+                continue;
+            if (x0 >= from && x0 <= to)
+                see(y0);
+            const [x1, y1] = [x[index + 1], y[index + 1]];
+            if (x1 == null || y1 == null)
+                continue;
+            for (const edge of [from, to])
+                if ((x0 < edge) !== (x1 < edge) && x0 !== x1)
+                    see(y0 + (y1 - y0) * ((edge - x0) / (x1 - x0)));
+        }
+    return low <= high ? [low, high] : null;
 }

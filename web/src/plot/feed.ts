@@ -1,88 +1,167 @@
 // SPDX-License-Identifier: MIT
-// Brings the points of some columns of a run to a panel: the past from the server, decimated to the pixels there are, then rows as they come.
+// Brings the lines of some columns of a run to a panel: the past from the server, as many points as there are pixels, then rows as they come.
 import { getSeries } from "../server/calls";
+import type { Series } from "../server/types";
+import { busy } from "../state/busy";
 import { complain } from "../state/view";
 import { LiveRun, over } from "../state/run";
-import { extended, Table, tableOf } from "./data";
+import { Line, NO_LINE, spliced, withTail, withTailOver } from "./data";
 
-const EMPTY: Table = { times: [], values: new Map() };
-const PAUSE = 120;
+export type Range = readonly [number, number] | null;
+
+/** What is drawn besides the values of a run themselves. */
+export interface Way {
+    /** Subtracted. */
+    readonly minus: LiveRun | null;
+    /** The column of the x axis; null: time. */
+    readonly over: string | null;
+    /** Values that are not positive are gaps. */
+    readonly log: boolean;
+}
+
+const PAUSE = 60;
 const GAP = 1500;
 
+/** What the server said. */
+class Answer {
+    readonly lines: ReadonlyMap<string, Line>;
+    readonly last: ReadonlyMap<string, number | null>;
+    private readonly held: ReadonlyMap<string, boolean>;
+    readonly end: number;
+
+    constructor(series: Series) {
+        const of = <T>(list: readonly T[], none: T) => new Map(series.columns.map(({ name }, index) => [name, list[index] ?? none]));
+        this.lines = of(series.lines, NO_LINE);
+        this.last = of(series.last.map(([value]) => value ?? null), null);
+        this.held = new Map(series.columns.map(({ name, held }) => [name, held ?? false]));
+        this.end = series.to ?? -Infinity;
+    }
+
+    isHeld(name: string): boolean | undefined {
+        return this.held.get(name);
+    }
+}
+
+const NOTHING = new Answer({ columns: [], rows: 0, from: null, to: null, last: [], lines: [] });
+
 export class Feed {
-    private base: Table = EMPTY;
-    private detail: Table | null = null;
-    private asking: AbortController | null = null;
+    private base = NOTHING;
+    private detail: { readonly answer: Answer; readonly from: number; readonly to: number } | null = null;
+    private readonly stop = new AbortController();
     private filling = false;
-    private points = 1000;
-    private timer: ReturnType<typeof setTimeout> | undefined;
+    private wanted: { readonly range: Range; readonly points: number; readonly done: () => void } | null = null;
+    private last: { readonly range: Range; readonly points: number } = { range: null, points: 1000 };
+    private working = false;
 
-    constructor(readonly run: LiveRun, readonly columns: readonly string[], private readonly changed: () => void) {}
+    /** `changed` is called with what is to be called when all that is known now is drawn. */
+    constructor(readonly run: LiveRun, readonly columns: readonly string[], readonly way: Way, private readonly changed: (drawn: () => void) => void) {}
 
-    /** What is known now, in the range that was asked for last. */
-    table(): Table {
+    /** What is known of a column now. */
+    line(name: string): Line {
         this.fillGap();
-        return this.detail ?? extended(this.base, this.run.tail, this.columns);
+        const { base, detail, way, run } = this;
+        const past = base.lines.get(name) ?? NO_LINE;
+        if (way.over !== null)
+            return withTailOver(past, base.end, run.tail, way.over, name);
+        const whole = this.grown(past, base.end, name);
+        if (!detail)
+            return whole;
+        const part = detail.answer.lines.get(name) ?? NO_LINE;
+        const isLast = detail.to >= detail.answer.end;
+        return spliced(whole, isLast ? this.grown(part, detail.answer.end, name) : part, detail.from, isLast ? Infinity : detail.to);
+    }
+
+    isHeld(name: string): boolean {
+        return this.base.isHeld(name) ?? !/^Float|^Real|^$/.test(this.run.columns.value.find((column) => column.name === name)?.type ?? "");
+    }
+
+    /** The value at the end: of a run that goes on the last that came. */
+    lastValue(name: string): number | null {
+        const tail = this.way.minus ? undefined : this.run.latest.get(name);
+        return tail !== undefined && !over(this.run.state.value) ? tail : this.base.last.get(name) ?? tail ?? null;
+    }
+
+    private grown(line: Line, end: number, name: string): Line {
+        return this.way.minus ? line : withTail(line, end, this.run.tail, name, this.isHeld(name));
     }
 
     /** Rows that were written before the stream began may come to the server's file a little later: ask again until nothing is missing. */
     private fillGap(): void {
         const { base, run, filling } = this;
         const [first] = run.tail.times;
-        const end = base.times[base.times.length - 1] ?? run.info.value.start ?? 0;
+        const end = Number.isFinite(base.end) ? base.end : run.info.value.start ?? 0;
         const step = (run.tail.times[1] ?? first ?? 0) - (first ?? 0);
         if (first === undefined || first <= end + 2 * step || filling || this.detail || run.isAttached || over(run.state.value))
+            return;
+        this.askLater();
+    }
+
+    /** The past again, in a while. */
+    askLater(): void {
+        if (this.filling)
             return;
         this.filling = true;
         setTimeout(() => {
             this.filling = false;
-            void this.read(null, this.points);
+            if (!this.stop.signal.aborted && !over(this.run.state.value))
+                this.ask(this.last.range, this.last.points);
         }, GAP);
     }
 
     /** Asks for the past again, soon. */
-    ask(range: readonly [number, number] | null, points: number): void {
-        clearTimeout(this.timer);
-        this.points = points;
-        this.timer = setTimeout(() => void this.read(range, points), PAUSE);
+    ask(range: Range, points: number): void {
+        this.wanted?.done();
+        this.wanted = { range, points, done: busy() };
+        this.last = { range, points };
+        if (!this.working)
+            void this.work();
     }
 
     close(): void {
-        clearTimeout(this.timer);
-        this.asking?.abort();
+        this.stop.abort();
+        this.wanted?.done();
+        this.wanted = null;
     }
 
-    private async read(range: readonly [number, number] | null, points: number): Promise<void> {
-        this.asking?.abort();
-        this.asking = new AbortController();
-        if (this.run.isAttached) { // all that there is came with the stream
-            this.changed();
-            return;
+    /** One request at a time; what was wanted meanwhile follows. */
+    private async work(): Promise<void> {
+        this.working = true;
+        while (this.wanted) {
+            await new Promise((go) => setTimeout(go, PAUSE));
+            const { wanted } = this;
+            this.wanted = null;
+            if (!wanted)
+                break;
+            await this.read(wanted.range, wanted.points);
+            if (this.stop.signal.aborted)
+                wanted.done();
+            else
+                this.changed(wanted.done);
         }
-        const known = new Set(this.run.columns.value.map((column) => column.name));
+        this.working = false;
+    }
+
+    private async read(range: Range, points: number): Promise<void> {
+        const { run, way } = this;
+        if (run.isAttached) // all that there is came with the stream
+            return;
+        const known = new Set(run.columns.value.map((column) => column.name));
         const columns = this.columns.filter((name) => known.has(name));
         if (columns.length === 0)
             return;
         try {
-            const span = range ? { from: range[0], to: range[1] } : {};
-            const table = tableOf(await getSeries(this.run.id, columns, { ...span, points }, this.asking.signal));
-            if (range) {
-                this.detail = table;
-            } else {
-                this.detail = null;
-                this.base = table;
-                for (const name of columns)
-                    this.keepLast(name, table);
-            }
-            this.changed();
+            const answer = new Answer(await getSeries(run.id, columns, {
+                points, ...(range ? { from: range[0], to: range[1] } : {}), ...(way.minus ? { minus: way.minus.id } : {}),
+                ...(way.over === null ? {} : { over: way.over }), ...(way.log ? { log: 1 } : {}),
+            }, this.stop.signal));
+            this.detail = range ? { answer, from: range[0], to: range[1] } : null;
+            if (!range)
+                this.base = answer;
+            for (const [name, value] of way.minus ? [] : answer.last)
+                if (over(run.state.value) || !run.latest.has(name))
+                    run.latest.set(name, value);
         } catch (error) {
             complain(error);
         }
-    }
-
-    private keepLast(name: string, table: Table): void {
-        const last = table.values.get(name)?.[table.times.length - 1];
-        if (last !== undefined && !this.run.latest.has(name))
-            this.run.latest.set(name, last);
     }
 }

@@ -1,86 +1,73 @@
 // SPDX-License-Identifier: MIT
-// One plot: uPlot with the page's colours, zoom by dragging, pan with Shift, wheel, measuring cursors.
+// One plot: the frame, axes, and zoom of uPlot, with lines, scales and ticks of our own, so that any numbers can be shown. To uPlot both axes go from 0 to 1.
 import uPlot from "uplot";
 import { cursors, pointed, range } from "./panels";
 import { css } from "./colours";
-import type { Numbers } from "./data";
+import { endsOf, extentOf, Line } from "./data";
+import { logTicksOf, Ticks, ticksOf, titleOf } from "./ticks";
 
 export interface Curve {
     readonly label: string;
     readonly colour: string;
     readonly dashed: boolean;
-    /** Values hold until the next one. */
-    readonly held: boolean;
+}
+
+export interface Title {
+    readonly name: string;
+    readonly unit: string;
 }
 
 export interface Look {
     readonly curves: readonly Curve[];
     readonly log: boolean;
     readonly phase: boolean;
-    readonly xLabel: string;
-    readonly yLabel: string;
+    readonly x: Title;
+    readonly y: Title;
 }
+
+type Span = readonly [number, number];
 
 /** Texts of plots grow with those of the page. */
 const em = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) / 13.5;
 const font = (): string => `${Math.round(12 * em())}px system-ui, "Segoe UI", Roboto, sans-serif`;
 
-function axis(label: string): uPlot.Axis {
-    return {
-        ...(label ? { label, labelSize: 18 * em(), labelFont: font() } : {}), font: font(), stroke: () => css("--text-soft"), gap: 4,
-        grid: { stroke: () => css("--plot-grid"), width: 1 }, ticks: { stroke: () => css("--plot-grid"), width: 1, size: 4 },
-    };
-}
-
-function tickLabel(value: number): string {
-    if (value === 0)
-        return "0";
-    const size = Math.abs(value);
-    return size >= 1e5 || size < 1e-3 ? value.toExponential(1).replace("e+", "e").replace(".0e", "e") : String(Number(value.toPrecision(6)));
-}
-
-/** Points joined in the order of time, whatever their x. */
-function phasePath(plot: uPlot, series: number): uPlot.Series.Paths | null {
-    const facets = plot.data[series] as unknown as [Numbers, Numbers] | undefined;
-    if (!facets)
-        return null;
-    const [xs, ys] = facets;
-    const stroke = new Path2D();
-    let open = false;
-    for (let index = 0; index < xs.length; index++) {
-        const [x, y] = [xs[index], ys[index]];
-        if (typeof x !== "number" || typeof y !== "number") {
-            open = false;
-            continue;
-        }
-        const [px, py] = [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)];
-        if (open)
-            stroke.lineTo(px, py);
-        else
-            stroke.moveTo(px, py);
-        open = true;
-    }
-    return { stroke, fill: new Path2D(), clip: null, band: null, gaps: null, flags: 0 } as unknown as uPlot.Series.Paths;
-}
-
 /** Lines of one pixel are drawn twenty times as fast as wider ones: those of many curves are, from pixel to pixel, where those of few are smooth. */
 const MANY = 12;
 const widthOf = (curves: number): number => (curves > MANY ? 1 / devicePixelRatio : 1.6 * em());
+/** Where a value does not move, a line is drawn in the middle. */
+const FLAT = 1e-14;
+/** Times nearer to each other than this, of their size, are one. */
+const FINEST = 1e-12;
 
-function seriesOf({ label, colour, dashed, held }: Curve, phase: boolean, width: number): uPlot.Series {
-    const stepped = uPlot.paths.stepped?.({ align: 1 });
-    return {
-        label, stroke: colour, width, pxAlign: width > 1 ? 0 : 1, ...(dashed ? { dash: [6, 4] } : {}), points: { show: false },
-        ...(phase ? { facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: phasePath } : held && stepped ? { paths: stepped } : {}),
-    } as uPlot.Series;
+/** A little more than the values need. */
+function padded([low, high]: Span): Span {
+    const size = Math.max(Math.abs(low), Math.abs(high));
+    if (high - low <= FLAT * size || high === low) {
+        const margin = size > 0 ? size / 10 : 1;
+        return [low - margin, high + margin];
+    }
+    const margin = 0.06 * (high - low);
+    return [low - margin, high + margin];
 }
 
-function drawCursors(plot: uPlot): void {
+function paddedLog([low, high]: Span): Span {
+    const margin = Math.max(0.06 * Math.log10(high / low), 0.02);
+    return [Math.max(low * 10 ** -margin, Number.MIN_VALUE), Math.min(high * 10 ** margin, Number.MAX_VALUE)];
+}
+
+/** Where a value is between the ends of an axis: from 0 to 1. */
+function place(value: number, [low, high]: Span, log: boolean): number {
+    return log ? Math.log10(value / low) / Math.log10(high / low) : (value - low) / (high - low);
+}
+
+const at = (part: number, [low, high]: Span): number => low + part * (high - low);
+
+function drawCursors(plot: uPlot, times: Span): void {
     const { ctx, bbox } = plot;
     for (const [name, time] of Object.entries(cursors.value)) {
         if (time === null)
             continue;
-        const x = plot.valToPos(time, "x", true);
+        const x = bbox.left + bbox.width * place(time, times, false);
         if (x < bbox.left || x > bbox.left + bbox.width)
             continue;
         ctx.save();
@@ -100,9 +87,14 @@ function drawCursors(plot: uPlot): void {
 export class Figure {
     private plot: uPlot | null = null;
     private shape = "";
+    private look: Look | null = null;
+    private lines: readonly Line[] = [];
+    private x: Span = [0, 1];
+    private y: Span = [0, 1];
+    private ticks: readonly [Ticks, Ticks] = [ticksOf(0, 1, 5), ticksOf(0, 1, 5)];
     private readonly observer: ResizeObserver;
 
-    constructor(private readonly host: HTMLElement, private readonly zoomed: () => boolean) {
+    constructor(private readonly host: HTMLElement, private readonly own = false) {
         this.observer = new ResizeObserver(() => this.resize());
         this.observer.observe(host);
         host.addEventListener("wheel", this.wheel, { passive: false });
@@ -120,32 +112,50 @@ export class Figure {
         return this.plot?.ctx.canvas ?? null;
     }
 
-    /** Shows this. Made anew only where more than the data changed. */
-    show(look: Look, data: uPlot.AlignedData, theme: number): void {
+    /** Columns of pixels that curves are drawn in. */
+    get columns(): number {
+        return this.plot?.bbox.width ?? this.host.clientWidth * devicePixelRatio;
+    }
+
+    /** Shows these lines. The plot is made anew only where more than they changed. */
+    show(look: Look, lines: readonly Line[], theme: number): void {
         const shape = JSON.stringify([look, theme]);
+        this.look = look;
+        this.lines = lines;
         if (this.plot && shape === this.shape) {
-            this.plot.setData(data, !this.zoomed());
+            this.applyRange();
             return;
         }
         this.shape = shape;
         this.plot?.destroy();
-        this.plot = new uPlot(this.options(look), data, this.host);
-        this.applyRange();
+        this.fit();
+        this.plot = new uPlot(this.options(look), [[0], ...lines.map(() => [null])], this.host);
     }
 
+    /** Draws what is to be seen of the lines now. */
     applyRange(): void {
-        const { plot } = this;
-        if (!plot || (plot as unknown as { mode: number }).mode === 2)
-            return;
-        const wanted = range.value;
-        if (wanted)
-            plot.setScale("x", { min: wanted[0], max: wanted[1] });
-        else
-            plot.setData(plot.data, true);
+        this.fit();
+        this.plot?.redraw(true, true);
     }
 
     redraw(): void {
         this.plot?.redraw(false);
+    }
+
+    private fit(): void {
+        const { look, lines } = this;
+        if (!look)
+            return;
+        const wanted = this.isOverTime ? range.value : null;
+        const ends = endsOf(lines) ?? [0, 1];
+        this.x = wanted ?? (look.phase || ends[0] === ends[1] ? padded(ends) : ends);
+        const extent = extentOf(lines, this.x[0], this.x[1]) ?? (look.log ? [1, 10] : [0, 1]);
+        this.y = look.log ? paddedLog(extent) : padded(extent);
+    }
+
+    /** Whether it goes with the times of all panels. */
+    private get isOverTime(): boolean {
+        return !this.own && this.look !== null && !this.look.phase;
     }
 
     private size(): { width: number; height: number } {
@@ -154,61 +164,139 @@ export class Figure {
 
     private resize(): void {
         this.plot?.setSize(this.size());
+        this.plot?.redraw(true, true);
+    }
+
+    /** Both axes' ticks, as parts of the axis. uPlot is given one increment that always fits. */
+    private axis(which: 0 | 1, title: Title, length: number): uPlot.Axis {
+        const span = () => (which === 0 ? this.x : this.y);
+        const log = which === 1 && (this.look?.log ?? false);
+        const splits = (plot: uPlot): number[] => {
+            const [low, high] = span();
+            const pixels = (which === 0 ? plot.bbox.width : plot.bbox.height) / devicePixelRatio;
+            const ticks = (log ? logTicksOf : ticksOf)(low, high, Math.max(2, Math.floor(pixels / (length * em()))));
+            this.ticks = which === 0 ? [ticks, this.ticks[1]] : [this.ticks[0], ticks];
+            return ticks.values.map((value) => place(value, [low, high], log));
+        };
+        return {
+            label: () => titleOf(title.name, title.unit, this.ticks[which]), labelSize: 18 * em(), labelFont: font(), font: font(), stroke: () => css("--text-soft"), gap: 4,
+            grid: { stroke: () => css("--plot-grid"), width: 1 }, ticks: { stroke: () => css("--plot-grid"), width: 1, size: 4 },
+            space: () => 1, incrs: () => [5], splits, values: () => this.ticks[which].labels as string[], filter: (_plot, parts) => parts,
+        } as uPlot.Axis;
+    }
+
+    /** A line, as far as it is to be seen: points far outside would be drawn inexactly. A point between two interruptions is a short stroke. */
+    private path(plot: uPlot, { x, y }: Line): uPlot.Series.Paths {
+        const { bbox } = plot;
+        const stroke = new Path2D();
+        const log = this.look?.log ?? false;
+        const phase = this.look?.phase ?? false;
+        const [from, to] = phase ? [-Infinity, Infinity] : this.x;
+        const across = (value: number): number => bbox.left + bbox.width * place(value, this.x, false);
+        const down = (value: number): number => bbox.top + bbox.height * (1 - place(value, this.y, log));
+        let pen: readonly [number, number] | null = null;
+        let alone = false;
+        const dot = (): void => {
+            if (alone && pen && pen[0] >= from && pen[0] <= to) {
+                stroke.moveTo(across(pen[0]) - devicePixelRatio, down(pen[1]));
+                stroke.lineTo(across(pen[0]) + devicePixelRatio, down(pen[1]));
+            }
+        };
+        let drawn = false;
+        for (let index = 0; index < x.length; index++) {
+            const [px, py] = [x[index], y[index]];
+            if (px == null || py == null || (log && !(py > 0))) {
+                dot();
+                [pen, alone, drawn] = [null, false, false];
+                continue;
+            }
+            const next: readonly [number, number] = [px, py];
+            if (pen && Math.max(pen[0], px) >= from && Math.min(pen[0], px) <= to) {
+                const [a, b] = [cut(pen, next, from, to), cut(next, pen, from, to)];
+                if (!drawn)
+                    stroke.moveTo(across(a[0]), down(a[1]));
+                stroke.lineTo(across(b[0]), down(b[1]));
+                drawn = true;
+            } else if (pen) {
+                drawn = false;
+            }
+            alone = pen === null;
+            pen = next;
+        }
+        dot();
+        return { stroke, fill: null, clip: null, band: null, gaps: null, flags: 0 } as unknown as uPlot.Series.Paths;
     }
 
     private options(look: Look): uPlot.Options {
         const { phase } = look;
         const width = widthOf(look.curves.length);
+        const series = look.curves.map(({ label, colour, dashed }, index) => ({
+            label, stroke: colour, width, auto: false, pxAlign: width > 1 ? 0 : 1, ...(dashed ? { dash: [6, 4] } : {}), points: { show: false },
+            paths: (plot: uPlot) => this.path(plot, this.lines[index] ?? { x: [], y: [] }),
+        }));
         return {
-            ...this.size(), mode: phase ? 2 : 1, legend: { show: false },
-            cursor: { drag: { x: !phase, y: phase, setScale: false }, points: { show: !phase }, y: false, ...(phase ? {} : { sync: { key: "tutti-time", setSeries: false } }), focus: { prox: -1 } },
-            scales: { x: { time: false }, y: { distr: look.log ? 3 : 1 } },
-            axes: [{ ...axis(look.xLabel), size: 28 * em(), values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) },
-                   { ...axis(look.yLabel), size: 50 * em(), values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickLabel(value))) }],
-            series: phase ? ([null, ...look.curves.map((curve) => seriesOf(curve, true, width))] as unknown as uPlot.Series[]) : [{}, ...look.curves.map((curve) => seriesOf(curve, false, width))],
-            hooks: phase ? {} : { setSelect: [(plot) => this.select(plot)], draw: [drawCursors], setCursor: [(plot) => this.point(plot)] },
+            ...this.size(), legend: { show: false },
+            cursor: { drag: { x: !phase, y: false, setScale: false }, points: { show: false }, y: false, x: !phase, bind: { dblclick: () => null }, ...(phase ? {} : { sync: { key: "tutti-time", setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } } }), focus: { prox: -1 } },
+            scales: { x: { time: false, range: () => [0, 1] }, y: { range: () => [0, 1] } },
+            axes: [{ ...this.axis(0, look.x, 75), size: 28 * em() }, { ...this.axis(1, look.y, 24), size: 56 * em() }],
+            series: [{}, ...series] as uPlot.Series[],
+            hooks: { draw: [(plot) => this.drawn(plot)], ...(phase ? {} : { setSelect: [(plot) => this.select(plot)], setCursor: [(plot) => this.point(plot)] }) },
         };
+    }
+
+    /** What is drawn is written at the page, too, for those who do not see it, and for programs that drive the page. */
+    private drawn(plot: uPlot): void {
+        const { bbox } = plot;
+        const [x, y] = this.ticks;
+        if (this.isOverTime)
+            drawCursors(plot, this.x);
+        this.host.dataset.axes = JSON.stringify({
+            x: { span: this.x, labels: x.labels, values: x.values, offset: x.offset, power: x.power, title: titleOf(this.look?.x.name ?? "", this.look?.x.unit ?? "", x) },
+            y: { span: this.y, labels: y.labels, values: y.values, offset: y.offset, power: y.power, title: titleOf(this.look?.y.name ?? "", this.look?.y.unit ?? "", y) },
+            box: [bbox.left, bbox.top, bbox.width, bbox.height],
+        });
     }
 
     private select(plot: uPlot): void {
         const { left, width } = plot.select;
         if (width < 4)
             return;
-        range.value = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+        const whole = plot.over.clientWidth;
+        zoom(at(left / whole, this.x), at((left + width) / whole, this.x));
         plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     }
 
     private point(plot: uPlot): void {
         const { left } = plot.cursor;
-        pointed.value = left === undefined || left < 0 ? null : plot.posToVal(left, "x");
+        pointed.value = left === undefined || left < 0 ? null : at(left / plot.over.clientWidth, this.x);
     }
 
     private readonly wheel = (event: WheelEvent): void => {
         const { plot } = this;
-        const { min, max } = plot?.scales.x ?? {};
-        if (!plot || min == null || max == null || (plot as unknown as { mode: number }).mode === 2)
+        if (!plot || !this.isOverTime)
             return;
         event.preventDefault();
-        const left = event.clientX - plot.over.getBoundingClientRect().left;
-        const at = plot.posToVal(left, "x");
+        const [min, max] = this.x;
+        const frame = plot.over.getBoundingClientRect();
+        const here = at((event.clientX - frame.left) / frame.width, this.x);
         if (event.shiftKey) {
             const move = ((max - min) * (event.deltaY + event.deltaX)) / 1000;
             range.value = [min + move, max + move];
             return;
         }
         const factor = Math.exp(event.deltaY * 0.0015);
-        range.value = [at - (at - min) * factor, at + (max - at) * factor];
+        zoom(here - (here - min) * factor, here + (max - here) * factor);
     };
 
     /** Shift drags the times along; a click sets cursor A, with Alt cursor B. */
     private readonly press = (event: PointerEvent): void => {
         const { plot } = this;
-        if (!plot || event.button !== 0 || !plot.over.contains(event.target as Node) || (plot as unknown as { mode: number }).mode === 2)
+        if (!plot || event.button !== 0 || !plot.over.contains(event.target as Node) || !this.isOverTime)
             return;
         const frame = plot.over.getBoundingClientRect();
-        const from = plot.posToVal(event.clientX - frame.left, "x");
-        const { min, max } = plot.scales.x ?? {};
-        const pans = event.shiftKey && min != null && max != null;
+        const [min, max] = this.x;
+        const from = at((event.clientX - frame.left) / frame.width, this.x);
+        const pans = event.shiftKey;
         if (pans)
             event.stopPropagation();
         const move = (moved: PointerEvent) => {
@@ -225,4 +313,16 @@ export class Figure {
         window.addEventListener("pointermove", move);
         window.addEventListener("pointerup", up, { once: true });
     };
+}
+
+/** Shows these times, unless no number is between them. */
+function zoom(from: number, to: number): void {
+    if (to - from > FINEST * Math.max(Math.abs(from), Math.abs(to)))
+        range.value = [from, to];
+}
+
+/** The point, or where the stroke to the other one comes in. */
+function cut(point: readonly [number, number], other: readonly [number, number], from: number, to: number): readonly [number, number] {
+    const edge = point[0] < from ? from : point[0] > to ? to : null;
+    return edge === null ? point : [edge, point[1] + (other[1] - point[1]) * ((edge - point[0]) / (other[0] - point[0]))];
 }

@@ -2,7 +2,7 @@
 // Every request that the page makes, by name.
 import type { Connection, Document, Value } from "../model/document";
 import { getJson, request, sendJson } from "./client";
-import type { Analysis, Comparison, FileEntry, FmuInfo, Look, Option, Run, Series, ServerInfo, Steps } from "./types";
+import type { Analysis, Comparison, FileEntry, FmuInfo, Look, Option, Run, Series, ServerInfo, Steps, Values } from "./types";
 
 const run = (id: string, rest = "") => `runs/${encodeURIComponent(id)}${rest}`;
 
@@ -23,7 +23,9 @@ export const getRun = (id: string) => getJson<Run>(run(id));
 export const deleteRun = (id: string) => request("DELETE", run(id));
 export const order = (id: string, what: Readonly<Record<string, unknown>>) => sendJson<unknown>("POST", run(id, "/orders"), {}, what);
 export const setValue = (id: string, name: string, value: Value) => order(id, { set: { [name]: value } });
-export const getSeries = (id: string, columns: readonly string[], range: { from?: number; to?: number; points: number }, stop?: AbortSignal) =>
-    getJson<Series>(run(id, "/series"), { columns: columns.join(";"), ...range }, stop);
+export const getSeries = (id: string, columns: readonly string[], view: { from?: number; to?: number; points: number; minus?: string; over?: string; log?: number }, stop?: AbortSignal) =>
+    getJson<Series>(run(id, "/series"), { columns: columns.join(";"), ...view }, stop);
+export const getValues = (id: string, columns: readonly string[], times: readonly number[], minus?: string) =>
+    getJson<Values>(run(id, "/values"), { columns: columns.join(";"), times: times.join(";"), minus });
 export const getSteps = (id: string, points: number) => getJson<Steps>(run(id, "/steps"), { points });
 export const compare = (a: string, b: string) => getJson<Comparison>("compare", { a, b });

@@ -123,6 +123,8 @@ export interface Column {
     readonly type?: string;
     readonly unit?: string | null;
     readonly description?: string | null;
+    /** Values stay until the next row. */
+    readonly held?: boolean;
 }
 
 export interface UnitStatistics {
@@ -175,12 +177,20 @@ export interface Run {
     readonly document?: Document;
 }
 
+/** Lines of columns: null where they are interrupted. */
 export interface Series {
     readonly columns: readonly Column[];
     readonly rows: number;
-    readonly times: readonly number[];
-    readonly least: readonly (readonly (number | null)[])[];
-    readonly greatest: readonly (readonly (number | null)[])[];
+    readonly from: number | null;
+    readonly to: number | null;
+    /** The value at the end, of each column. */
+    readonly last: readonly (readonly (number | null)[])[];
+    readonly lines: readonly { readonly x: (number | null)[]; readonly y: (number | null)[] }[];
+}
+
+/** Of each column a list, by time. */
+export interface Values {
+    readonly columns: readonly Column[];
     readonly values: readonly (readonly (number | null)[])[];
 }
 

@@ -218,9 +218,12 @@ export class LiveRun {
         const from = list(bars.from);
         const to = list(bars.to);
         from.forEach((time, piece) => {
+            const end = to[piece] ?? time;
             this.tail.push(time, names, (column) => bars.least[column]?.[piece] ?? null);
-            this.tail.push(to[piece] ?? time, names, (column) => bars.greatest[column]?.[piece] ?? null);
+            this.tail.push((time + end) / 2, names, (column) => bars.greatest[column]?.[piece] ?? null);
+            this.tail.push(end, names, (column) => bars.values[column]?.[piece] ?? null);
         });
+        this.tail.exact = false;
         this.keepLatest(names, (column) => bars.values[column]?.[from.length - 1] ?? null);
     }
 

@@ -2,10 +2,10 @@
 // The run's inner life: what can be set, steps, time per unit and rank, messages.
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type uPlot from "uplot";
 import { adopt, joinEnd, Connector, hierarchical, splitEnd, System, asSystem } from "../model/document";
 import { readValue } from "../model/values";
 import { css } from "../plot/colours";
+import { stairs } from "../plot/data";
 import { Figure } from "../plot/figure";
 import { present } from "../state/editor";
 import { LiveRun, over } from "../state/run";
@@ -160,14 +160,14 @@ function SmallPlot({ label, times, values, colours }: { label: string; times: nu
     const host = useRef<HTMLDivElement>(null);
     const figure = useRef<Figure | null>(null);
     useEffect(() => {
-        figure.current = new Figure(host.current as HTMLDivElement, () => false);
+        figure.current = new Figure(host.current as HTMLDivElement, true);
         return () => figure.current?.destroy();
     }, []);
     useEffect(() => {
         const positive = values.map((list) => list.map((value) => (value !== null && value > 0 ? value : null)));
-        const curves = positive.map((_list, index) => ({ label: "", colour: css(colours[index] ?? "--curve-0"), dashed: false, held: true }));
+        const curves = positive.map((_list, index) => ({ label: "", colour: css(colours[index] ?? "--curve-0"), dashed: false }));
         if (times.length > 1 && positive.some((list) => list.some((value) => value !== null)))
-            figure.current?.show({ curves, log: true, phase: false, xLabel: "", yLabel: "" }, [times, ...positive] as uPlot.AlignedData, painted.value);
+            figure.current?.show({ curves, log: true, phase: false, x: { name: "time", unit: "s" }, y: { name: "", unit: "" } }, positive.map((list) => stairs(times, list)), painted.value);
     });
     return <div class="small-plot" ref={host} role="img" aria-label={label} />;
 }

@@ -2,12 +2,11 @@
 // One plot panel: title bar, plot, legend with values under the pointer and at the cursors.
 import { useEffect, useRef } from "preact/hooks";
 import { effect, useSignal } from "@preact/signals";
-import uPlot from "uplot";
 import { curveColour } from "../plot/colours";
-import { difference, Numbers, Table, valueAt } from "../plot/data";
 import { Feed } from "../plot/feed";
-import { Curve, Figure, Look } from "../plot/figure";
+import { Curve, Figure, Look, Title } from "../plot/figure";
 import { addCurves, changePanel, cursors, focused, Panel, pointed, range, removeCurve, removePanel } from "../plot/panels";
+import { Readings } from "../plot/readings";
 import { LiveRun, over } from "../state/run";
 import { keep } from "../server/client";
 import { current, overlay } from "../state/runs";
@@ -19,60 +18,68 @@ import { COLUMN_TYPE } from "./run";
 const FRAME = 33;
 /** The legend is text for people: it changes less often than the curves. */
 const LEGEND = 200;
-const MANY = 20;
+const DIGITS = 7;
 
 /** Holds a figure and its feeds while the panel is on the page. */
 class PanelWork {
     private readonly figure: Figure;
-    private feeds: Feed[] = [];
+    private feeds: readonly Feed[] = [];
+    private readings: Readings | null = null;
     private timer: ReturnType<typeof setTimeout> | undefined;
     private drawnAt = 0;
     private toldAt = 0;
+    /** Called when all that is known is drawn. */
+    private waiting: (() => void)[] = [];
     private readonly stops: (() => void)[];
-    tables: readonly Table[] = [];
 
     constructor(private readonly host: HTMLElement, private panel: Panel, private readonly drawn: () => void) {
-        this.figure = new Figure(host, () => range.value !== null);
+        this.figure = new Figure(host);
         this.stops = [
             effect(() => {
-                const main = current.value;
-                const other = overlay.value;
-                this.connect([main, other].filter((run): run is LiveRun => run !== null));
+                void [current.value, overlay.value];
+                this.connect();
             }),
             effect(() => {
-                void current.value?.stale.value;
-                void current.value?.columns.value;
-                void overlay.value?.stale.value;
-                void overlay.value?.columns.value;
+                void [current.value?.stale.value, current.value?.columns.value, overlay.value?.stale.value, overlay.value?.columns.value];
                 this.ask();
+                this.readings?.clear();
             }),
-            effect(() => void (current.value?.grown.value, overlay.value?.grown.value, this.soon())),
+            effect(() => {
+                void [current.value?.grown.value, overlay.value?.grown.value];
+                this.feeds.forEach((feed) => feed.way.minus && feed.askLater());
+                this.soon();
+            }),
             effect(() => {
                 void range.value;
                 this.figure.applyRange();
                 this.ask();
             }),
-            effect(() => void (cursors.value, this.figure.redraw())),
+            effect(() => {
+                void cursors.value;
+                this.figure.redraw();
+            }),
+            effect(() => {
+                const times = [pointed.value, cursors.value.a, cursors.value.b].filter((time): time is number => time !== null);
+                this.readings?.want(times);
+            }),
             effect(() => void (painted.value, this.soon())),
         ];
     }
 
     change(panel: Panel): void {
-        const columns = panel.columns.join("\n") !== this.panel.columns.join("\n");
+        const of = ({ columns, difference, log }: Panel) => JSON.stringify([columns, difference, log]);
+        const same = of(panel) === of(this.panel);
         this.panel = panel;
-        if (columns) {
-            this.connect(this.feeds.map((feed) => feed.run));
-            if (this.feeds.length === 0)
-                this.connect([current.value, overlay.value].filter((run): run is LiveRun => run !== null));
-            this.ask();
-        }
+        if (!same)
+            this.connect();
         this.soon();
     }
 
     destroy(): void {
         clearTimeout(this.timer);
         this.stops.forEach((stop) => stop());
-        this.feeds.forEach((feed) => feed.close());
+        this.disconnect();
+        this.waiting.forEach((done) => done());
         this.figure.destroy();
     }
 
@@ -80,20 +87,50 @@ class PanelWork {
         return this.figure.canvas;
     }
 
-    private connect(runs: readonly LiveRun[]): void {
+    /** The value of a column at a time; undefined: it is on its way. */
+    valueAt(name: string, time: number): number | null | undefined {
+        return this.readings?.at(name, time);
+    }
+
+    /** The value at the end. */
+    lastValue(name: string): number | null {
+        return this.feeds[0]?.lastValue(name) ?? null;
+    }
+
+    /** Its values are not those of the run, but what another one is away from them. */
+    get isDifference(): boolean {
+        return Boolean(this.feeds[0]?.way.minus);
+    }
+
+    private disconnect(): void {
         this.feeds.forEach((feed) => feed.close());
-        this.feeds = runs.map((run) => new Feed(run, this.panel.columns, () => this.soon()));
+        this.readings?.close();
+    }
+
+    private connect(): void {
+        const { panel } = this;
+        const runs = [current.peek(), overlay.peek()].filter((run): run is LiveRun => run !== null);
+        const [main, other] = runs;
+        const minus = panel.difference && panel.kind === "time" ? other ?? null : null;
+        const way = { minus, over: panel.kind === "phase" ? panel.columns[0] ?? "" : null, log: panel.log };
+        this.disconnect();
+        this.feeds = (minus && main ? [main] : runs).map((run) => new Feed(run, panel.columns, way, (done) => this.soon(done)));
+        const [first] = this.feeds;
+        this.readings = first && panel.kind === "time" ? new Readings(first, () => this.drawn()) : null;
+        this.readings?.want([cursors.peek().a, cursors.peek().b].filter((time): time is number => time !== null));
         this.ask();
     }
 
     private ask(): void {
-        const points = Math.round(Math.max(400, (this.panel.columns.length > MANY ? 0.5 : 2) * this.host.clientWidth)); // each has two ends
+        const points = Math.round(Math.min(10000, Math.max(200, this.figure.columns)));
         for (const feed of this.feeds)
-            feed.ask(this.panel.kind === "phase" ? null : range.value, this.panel.kind === "phase" ? 2 * points : points);
+            feed.ask(this.panel.kind === "phase" ? null : range.peek(), points);
     }
 
     /** Draws, at most 30 times per second. */
-    private soon(): void {
+    private soon(done?: () => void): void {
+        if (done)
+            this.waiting.push(done);
         if (this.timer !== undefined)
             return;
         this.timer = setTimeout(() => {
@@ -103,54 +140,38 @@ class PanelWork {
     }
 
     private draw(): void {
-        if (!this.host.isConnected)
-            return;
-        this.drawnAt = performance.now();
-        this.tables = this.feeds.map((feed) => feed.table());
-        const { panel } = this;
-        const look = this.look();
-        if (look.curves.length > 0)
-            this.figure.show(look, panel.kind === "phase" ? this.phaseData() : this.timeData(), painted.value);
-        if (this.drawnAt - this.toldAt > LEGEND || over(current.value?.state.value ?? "done")) {
-            this.toldAt = this.drawnAt;
-            this.drawn();
+        const done = this.waiting;
+        this.waiting = [];
+        if (this.host.isConnected) {
+            this.drawnAt = performance.now();
+            const look = this.look();
+            const { shown } = this;
+            if (look.curves.length > 0)
+                this.figure.show(look, this.feeds.flatMap((feed) => shown.map((name) => feed.line(name))), painted.value);
+            if (done.length > 0 || this.drawnAt - this.toldAt > LEGEND || over(current.value?.state.value ?? "done")) {
+                this.toldAt = this.drawnAt;
+                this.drawn();
+            }
         }
+        requestAnimationFrame(() => done.forEach((each) => each()));
+    }
+
+    /** The columns of the y axis. */
+    private get shown(): readonly string[] {
+        return this.panel.kind === "phase" ? this.panel.columns.slice(1) : this.panel.columns;
     }
 
     private look(): Look {
-        const { panel } = this;
+        const { panel, shown } = this;
         const columns = current.value?.columns.value ?? [];
         const of = (name: string | undefined) => columns.find((column) => column.name === name);
-        const shown = panel.kind === "phase" ? panel.columns.slice(1) : panel.columns;
-        const runs = panel.difference && this.feeds.length === 2 ? 1 : this.feeds.length;
-        const curves: Curve[] = [];
-        for (let run = 0; run < runs; run++)
-            shown.forEach((name, index) => curves.push({ label: name, colour: curveColour(index), dashed: run > 0, held: /^(Bool|U?Int|Enum)/.test(of(name)?.type ?? "") }));
-        const units = new Set(shown.map((name) => of(name)?.unit ?? "").filter(Boolean));
+        const curves: Curve[] = this.feeds.flatMap((_feed, run) => shown.map((name, index) => ({ label: name, colour: curveColour(index), dashed: run > 0 })));
+        const units = new Set(shown.map((name) => of(name)?.unit ?? ""));
         const [unit] = units;
         const x = of(panel.columns[0]);
-        return { curves, log: panel.log, phase: panel.kind === "phase", xLabel: panel.kind === "phase" ? `${x?.name ?? ""}${x?.unit ? ` [${x.unit}]` : ""}` : "", yLabel: units.size === 1 && unit ? `[${unit}]` : "" };
-    }
-
-    private column(table: Table | undefined, name: string): Numbers {
-        const values = table?.values.get(name) ?? new Array<null>(table?.times.length ?? 0).fill(null);
-        return this.panel.log ? values.map((value) => (typeof value === "number" && value > 0 ? value : null)) : values;
-    }
-
-    private timeData(): uPlot.AlignedData {
-        const [main, other] = this.tables;
-        const names = this.panel.columns;
-        if (this.panel.difference && main && other)
-            return [main.times, ...names.map((name) => difference(main.times, this.column(main, name), other.times, this.column(other, name)))] as uPlot.AlignedData;
-        const tables = this.tables.map((table) => [table.times, ...names.map((name) => this.column(table, name))] as uPlot.AlignedData);
-        const [first] = tables;
-        return tables.length === 1 && first ? first : uPlot.join(tables, tables.map((table) => table.map(() => 1 as const)) as never);
-    }
-
-    private phaseData(): uPlot.AlignedData {
-        const [x, ...ys] = this.panel.columns;
-        const facets = this.tables.flatMap((table) => ys.map((name) => [this.column(table, x ?? ""), this.column(table, name)]));
-        return [null, ...facets] as unknown as uPlot.AlignedData;
+        const phase = panel.kind === "phase";
+        const across: Title = phase ? { name: x?.name ?? "", unit: x?.unit ?? "" } : { name: "time", unit: "s" };
+        return { curves, log: panel.log, phase, x: across, y: { name: this.isDifference ? "difference" : "", unit: units.size === 1 && unit ? unit : "" } };
     }
 }
 
@@ -180,7 +201,7 @@ export function PlotPanel({ panel }: { panel: Panel }) {
                 <div class="plot" ref={host} onDblClick={() => (range.value = null)} />
                 {wish && <p class="wish soft">{wish}</p>}
             </div>
-            <Legend panel={panel} tables={() => work.current?.tables ?? []} drawn={drawn.value} />
+            <Legend panel={panel} work={work.current} drawn={drawn.value} />
         </section>
     );
 }
@@ -212,25 +233,27 @@ function PanelHead({ panel, image }: { panel: Panel; image: () => HTMLCanvasElem
     );
 }
 
-function Legend({ panel, tables, drawn }: { panel: Panel; tables: () => readonly Table[]; drawn: number }) {
+/** While a value is on its way, a legend shows none. */
+const shownValue = (value: number | null | undefined): string => (value === undefined ? "…" : number(value, DIGITS));
+
+function Legend({ panel, work, drawn }: { panel: Panel; work: PanelWork | null; drawn: number }) {
     void drawn;
-    const [main] = tables();
     const columns = current.value?.columns.value ?? [];
     const { a, b } = cursors.value;
-    const at = (name: string, time: number | null) => (main && time !== null ? valueAt(main.times, main.values.get(name) ?? [], time) : null);
+    const overTime = panel.kind === "time";
+    const at = (name: string, time: number | null) => (time !== null && overTime ? work?.valueAt(name, time) : null);
     return (
         <ul class="legend">
             {panel.columns.map((name, index) => {
-                const x = panel.kind === "phase" && index === 0;
-                const last = main ? main.values.get(name)?.[main.times.length - 1] ?? null : null;
+                const x = !overTime && index === 0;
                 const [atA, atB] = [at(name, a), at(name, b)];
                 return (
-                    <li key={name}>
-                        {x ? <span class="key-line x">x</span> : <span class={`key-line curve${(panel.kind === "phase" ? index - 1 : index) % 8}`} />}
-                        <span class="legend-name">{name}</span><span class="soft">{columns.find((column) => column.name === name)?.unit ?? ""}</span>
-                        <span class="legend-value">{number(pointed.value !== null && panel.kind === "time" ? at(name, pointed.value) : last)}</span>
-                        {atA !== null && <span class="legend-cursor">A {number(atA)}</span>}{atB !== null && <span class="legend-cursor">B {number(atB)}</span>}
-                        {atA !== null && atB !== null && <span class="legend-cursor">Δ {number(atB - atA)}</span>}
+                    <li key={name} data-name={name}>
+                        {x ? <span class="key-line x">x</span> : <span class={`key-line curve${(overTime ? index : index - 1) % 8}`} />}
+                        <span class="legend-name">{work?.isDifference ? `Δ ${name}` : name}</span><span class="soft">{columns.find((column) => column.name === name)?.unit ?? ""}</span>
+                        <span class="legend-value">{shownValue(pointed.value !== null && overTime ? at(name, pointed.value) : work?.lastValue(name))}</span>
+                        {a !== null && atA !== null && <span class="legend-cursor">A {shownValue(atA)}</span>}{b !== null && atB !== null && <span class="legend-cursor">B {shownValue(atB)}</span>}
+                        {typeof atA === "number" && typeof atB === "number" && <span class="legend-cursor">B − A {number(atB - atA, DIGITS)}</span>}
                         <button type="button" class="remove" aria-label={`Remove ${name}`} onClick={() => removeCurve(panel.id, name)}>×</button>
                     </li>
                 );
