@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives are carried beside values (forward mode: Griewank, Walther: Evaluating Derivatives, 2nd ed., chapter 3). */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/number.h"
 #include "base/str.h"
-#include "expression/program.h"
+#include "expression/operation.h"
 
 /* d(x^y) = y x^(y-1) dx + x^y log(x) dy, where an exponent that rests needs no logarithm of its base. */
 static double power_slope(double x, double y, double v, double dx, double dy)
@@ -14,54 +13,7 @@ static double power_slope(double x, double y, double v, double dx, double dy)
     return dy != 0 ? slope + v * log(x) * dy : slope;
 }
 
-static bool takes_two(enum tutti_op op)
-{
-    switch (op) {
-    case TUTTI_OP_ADD:
-    case TUTTI_OP_SUBTRACT:
-    case TUTTI_OP_MULTIPLY:
-    case TUTTI_OP_DIVIDE:
-    case TUTTI_OP_LESS:
-    case TUTTI_OP_AT_MOST:
-    case TUTTI_OP_MORE:
-    case TUTTI_OP_AT_LEAST:
-    case TUTTI_OP_EQUAL:
-    case TUTTI_OP_DIFFERENT:
-#define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME:
-#include "expression/functions.def"
-        return true;
-    default: return false;
-    }
-}
-
-/* What an operation makes of its operands; y is the second one, if it takes two. */
-static inline double operate(enum tutti_op op, double x, double y)
-{
-    switch (op) {
-    case TUTTI_OP_NEGATE: return -x;
-    case TUTTI_OP_NOT: return x == 0;
-    case TUTTI_OP_TRUTH: return x != 0;
-    case TUTTI_OP_ADD: return x + y;
-    case TUTTI_OP_SUBTRACT: return x - y;
-    case TUTTI_OP_MULTIPLY: return x * y;
-    case TUTTI_OP_DIVIDE: return x / y;
-    case TUTTI_OP_LESS: return x < y;
-    case TUTTI_OP_AT_MOST: return x <= y;
-    case TUTTI_OP_MORE: return x > y;
-    case TUTTI_OP_AT_LEAST: return x >= y;
-    case TUTTI_OP_EQUAL: return x == y;
-    case TUTTI_OP_DIFFERENT:
-        return x != y;
-/* clang-format off */
-#define UNARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return value;
-#define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return value;
-#include "expression/functions.def"
-        /* clang-format on */
-    default: return NAN;
-    }
-}
-
-/* The derivative of v = operate(op, x, y). */
+/* The derivative of v = tutti_operate(op, x, y). */
 static inline double differentiate(enum tutti_op op, double x, double y, double v, double dx, double dy)
 {
     switch (op) {
@@ -115,12 +67,12 @@ static inline __attribute__((always_inline)) double evaluate(const struct tutti_
             v = values[at->u.index];
             dx = slopes ? slopes[at->u.index] : 0;
         } else {
-            if (takes_two(at->op)) {
+            if (tutti_takes_two(at->op)) {
                 y = stack[--height]; /* NOLINT(clang-analyzer-*): likewise */
                 dy = slopes ? rates[height] : 0;
             }
             x = stack[--height]; /* NOLINT(clang-analyzer-*): likewise */
-            v = operate(at->op, x, y);
+            v = tutti_operate(at->op, x, y);
             if (slopes)
                 dx = differentiate(at->op, x, y, v, rates[height], dy);
         }
@@ -173,7 +125,7 @@ static enum tutti_err fail_fault(const struct tutti_expression *expression, cons
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: its value is %s, not a finite number", place, NUMBER(value));
     if (at->op == TUTTI_OP_DIVIDE && fault->y == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: division by zero: %s / 0", place, NUMBER(fault->x));
-    if (takes_two(at->op))
+    if (tutti_takes_two(at->op))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s of %s and %s is %s, not a finite number", place, name_of(at->op),
                           NUMBER(fault->x), NUMBER(fault->y), NUMBER(value));
     return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s(%s) is %s, not a finite number", place, name_of(at->op),

@@ -65,7 +65,8 @@ double tutti_expression_slope(const struct tutti_expression *expression, const d
 TUTTI_CHECKED enum tutti_err tutti_expression_check(const struct tutti_expression *expression, const double *values,
                                                     double *value);
 
-/* Has it a derivative everywhere that its functions are defined? False with comparisons, choices, abs, sign, floor, ceil, round, mod, min, max. */
+/* Has it a derivative everywhere that its functions are defined? False with comparisons, choices, abs, sign, floor, ceil, round, mod, min, max,
+ * atan2. */
 bool tutti_expression_is_smooth(const struct tutti_expression *expression);
 
 /* The reductions of an expression, each with its argument: an expression over names, owned by this one. `kind`: its index in the list. */

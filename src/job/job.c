@@ -77,6 +77,11 @@ static enum tutti_err place_visit(struct tutti_job *job)
                       NUMBER(job->visit_at), NUMBER(job->times.start), NUMBER(job->times.stop));
 }
 
+bool tutti_job_drives_inputs(const struct tutti_job *job)
+{
+    return job->table_count > 0 || job->formulas.count > 0;
+}
+
 const char *tutti_job_where_is(const struct tutti_run_options *options, const char *name)
 {
     for (size_t i = 0; i < options->alias_count; i++)

@@ -68,6 +68,8 @@ TUTTI_CHECKED enum tutti_err tutti_job_open(struct tutti_job *job, const struct 
 TUTTI_CHECKED enum tutti_err tutti_job_renew(struct tutti_job *job, const struct tutti_run_options *options);
 /* The same for options that differ in their sets and their log only. False: it takes tutti_job_renew; the job is as it was. */
 bool tutti_job_set_again(struct tutti_job *job, const struct tutti_run_options *options);
+/* Does a table or an expression drive inputs of components? */
+bool tutti_job_drives_inputs(const struct tutti_job *job);
 /* Where a file lies that the options name, besides FMUs and packages: there, or where an alias says. NULL: it is not to be read
  * (tutti_files_fail_foreign). */
 const char *tutti_job_where_is(const struct tutti_run_options *options, const char *name);

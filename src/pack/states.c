@@ -40,7 +40,7 @@ static bool has_equations(const struct tutti_desc *desc)
 /* Does a file, a formula or the master itself feed inputs? These are no equations of units. */
 static bool is_fed(const struct tutti_job *job)
 {
-    return job->table_count > 0 || job->formulas.count > 0 || job->system->fed_count > 0;
+    return tutti_job_drives_inputs(job) || job->system->fed_count > 0;
 }
 
 static bool may_be_strong(const struct tutti_run_options *options)

@@ -13,7 +13,8 @@ static enum tutti_err make(struct tutti_snapshot *snapshot, const struct tutti_r
     uint32_t count = rank->member_count;
     snapshot->saved = tutti_arena_array(arena, count, sizeof(struct tutti_unit_saved *));
     snapshot->members = tutti_arena_array(arena, count, sizeof *snapshot->members);
-    snapshot->inputs = rank->job->table_count > 0 ? tutti_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
+    bool driven = tutti_job_drives_inputs(rank->job);
+    snapshot->inputs = driven ? tutti_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
     snapshot->signals = tutti_arena_alloc(arena, rank->wires.unit_size);
     snapshot->staged = tutti_arena_alloc(arena, rank->wires.staged_size);
     snapshot->gathered = tutti_arena_array(arena, rank->wires.gather_count, sizeof *snapshot->gathered);
@@ -21,8 +22,8 @@ static enum tutti_err make(struct tutti_snapshot *snapshot, const struct tutti_r
     if (rank->ticks)
         snapshot->ticks = tutti_arena_array(arena, rank->ticks->state_count, sizeof *snapshot->ticks);
     bool all = (!rank->ticks || snapshot->ticks) && snapshot->saved && snapshot->members &&
-               (rank->job->table_count == 0 || snapshot->inputs) && snapshot->signals && snapshot->staged &&
-               snapshot->gathered && snapshot->held_changed;
+               (!driven || snapshot->inputs) && snapshot->signals && snapshot->staged && snapshot->gathered &&
+               snapshot->held_changed;
     for (unsigned o = 0; o < rank->wires.order; o++) {
         snapshot->gathered_slopes[o] = tutti_arena_array(arena, rank->wires.gather_count, sizeof(double));
         all = all && snapshot->gathered_slopes[o];

@@ -323,6 +323,16 @@ bool tutti_inputs_are_held(const struct tutti_inputs *inputs, uint32_t can)
     return inputs->kind == TUTTI_CS && inputs->continuous > 0 && !(takes && inputs->slope_count == inputs->continuous);
 }
 
+bool tutti_inputs_err_with_steps(const struct tutti_inputs *inputs, uint32_t can)
+{
+    if (tutti_inputs_are_held(inputs, can))
+        return true;
+    bool curved = false;
+    for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++)
+        curved = curved || tutti_trajectory_input(inputs->trajectory, c)->curved;
+    return inputs->kind == TUTTI_CS && curved && !inputs->asked;
+}
+
 /* Is it driven by a column that the unit does not follow? */
 static bool is_held(const struct tutti_inputs *inputs, const struct tutti_unit *unit, uint32_t variable)
 {

@@ -111,7 +111,9 @@ void tutti_inputs_sample_moving(void *context, double t, double *values);
 
 /* Does a unit that can do this (TUTTI_CAN_*) see values of one time in a step, though they are linear between rows? */
 bool tutti_inputs_are_held(const struct tutti_inputs *inputs, uint32_t can);
-/* ... and may an output of its FMU follow such an input at once? */
+/* Does what it sees of them depend on the length of its steps? Also of one that gets slopes, where inputs are curves: it sees chords. */
+bool tutti_inputs_err_with_steps(const struct tutti_inputs *inputs, uint32_t can);
+/* May an output of its FMU follow an input at once that it sees so? */
 bool tutti_inputs_show_at_once(const struct tutti_inputs *inputs, const struct tutti_unit *unit);
 
 /* Takes the values at t: those before a jump, or after it. */

@@ -251,7 +251,7 @@ bool tutti_member_may_fork(const struct tutti_rank *rank, const struct tutti_mem
     bool coupled = tutti_system_is_coupled(rank->job->system);
     return member->setup.rollback == TUTTI_ROLLBACK_AUTO && rank->asks_to_go_back &&
            !member->setup.integration.solver && (can & TUTTI_CAN_VARIABLE_STEP) &&
-           (coupled || (member->inputs && tutti_inputs_are_held(member->inputs, can)));
+           (coupled || (member->inputs && tutti_inputs_err_with_steps(member->inputs, can)));
 }
 
 /* How is the unit taken back, as far as that is known before it is there? */
@@ -327,6 +327,12 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
                : TUTTI_OK;
 }
 
+/* Is what drives an input smooth, so that a solver need not restart? */
+static bool is_smooth(const struct tutti_trajectory_input *input, bool cubic)
+{
+    return input->expression ? tutti_expression_is_smooth(input->expression) : cubic;
+}
+
 /* Needs the interface, which decides how inputs can be followed; but is needed before the unit is made. */
 static enum tutti_err open_inputs(struct tutti_rank *rank, uint32_t c, const struct tutti_drive *drive,
                                   const struct tutti_run_options *own)
@@ -335,7 +341,7 @@ static enum tutti_err open_inputs(struct tutti_rank *rank, uint32_t c, const str
     rank->members[c].driven = drive->counts && drive->counts[c] > 0;
     bool cubic = own->interpolate && strcmp(own->interpolate, "cubic") == 0;
     for (size_t i = 0; rank->members[c].driven && i < drive->counts[c]; i++)
-        rank->members[c].bent = rank->members[c].bent || !(drive->inputs[c][i].expression || cubic);
+        rank->members[c].bent = rank->members[c].bent || !is_smooth(&drive->inputs[c][i], cubic);
     if (!rank->members[c].driven || !tutti_rank_owns(rank, c))
         return TUTTI_OK;
     struct tutti_inputs *inputs = tutti_arena_alloc(&rank->arena, sizeof *inputs);
@@ -345,8 +351,10 @@ static enum tutti_err open_inputs(struct tutti_rank *rank, uint32_t c, const str
     const struct tutti_unit_kind *kind = NULL;
     TRY(choose_kind(rank, c, own, &kind));
     TRY(tutti_inputs_choose(own, &inputs->choice));
-    return tutti_inputs_open(inputs, rank->job->tables, rank->job->table_count, component->fmu->desc, kind->interface,
-                             drive->inputs[c], drive->counts[c]);
+    TRY(tutti_inputs_open(inputs, rank->job->tables, rank->job->table_count, component->fmu->desc, kind->interface,
+                          drive->inputs[c], drive->counts[c]));
+    tutti_trajectory_expect(inputs->trajectory, rank->times.start, rank->times.stop);
+    return TUTTI_OK;
 }
 
 /* What one unit is to have. */
@@ -387,7 +395,7 @@ static enum tutti_err make_member(struct tutti_rank *rank, uint32_t c, const str
         member->setup.share = share_of(&rank->job->options, member->setup.tolerance);
     TRY(open_inputs(rank, c, drive, &own));
     uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
-    if (rank->controls_one && member->inputs && tutti_inputs_are_held(member->inputs, can))
+    if (rank->controls_one && member->inputs && tutti_inputs_err_with_steps(member->inputs, can))
         member->setup.share = share_of(&rank->job->options, member->setup.tolerance);
     TRY(choose_rollback(rank, member, &own));
     TRY(make_unit(rank, c, &own));
@@ -501,7 +509,7 @@ static enum tutti_err make_members(struct tutti_rank *rank)
     if (!rank->members || !rank->own || !rank->units || !used)
         return tutti_fail_memory();
     rank->member_count = count;
-    if (rank->job->table_count > 0 || rank->job->formulas.count > 0)
+    if (tutti_job_drives_inputs(rank->job))
         TRY(tutti_drive_assign(&drive, &rank->arena, rank->job->system, rank->job->tables,
                                rank->job->table_count - rank->job->system->table_count, &rank->job->formulas));
     if (rank->job->options.extra && count > 1)

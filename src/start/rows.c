@@ -34,7 +34,7 @@ static bool breaks(const struct tutti_member *member, double step)
 
 enum tutti_err tutti_rows_fit_step(struct tutti_rank *rank)
 {
-    if (rank->job->table_count == 0 || rank->job->options.has_step || rank->times.step_proposed)
+    if (!tutti_job_drives_inputs(rank->job) || rank->job->options.has_step || rank->times.step_proposed)
         return TUTTI_OK;
     double *steps = tutti_arena_array(&rank->arena, rank->member_count, sizeof *steps);
     if (!steps)

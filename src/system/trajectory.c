@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "expression/breaks.h"
 
 /* Ascending times, and where a run is among them. */
 struct instants {
@@ -42,6 +43,7 @@ struct tutti_trajectory {
     void **slots;
     struct tutti_map columns_by_input;
     struct instants events, kinks;
+    struct tutti_breaks *breaks; /* per column; of tables unused */
     struct tutti_arena arena;
 };
 
@@ -488,7 +490,8 @@ static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_traje
     tr->ranges = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->ranges);
     tr->slots = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slots);
     tr->slopes = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slopes);
-    if (!tr->inputs || !tr->values || !tr->sizes || !tr->ranges || !tr->slots || !tr->slopes)
+    tr->breaks = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->breaks);
+    if (!tr->inputs || !tr->values || !tr->sizes || !tr->ranges || !tr->slots || !tr->slopes || !tr->breaks)
         return tutti_fail_memory();
     memcpy(tr->inputs, inputs, tr->columns * sizeof *inputs);
     TRY(open_sources(tr));
@@ -529,9 +532,28 @@ void tutti_trajectory_free(struct tutti_trajectory *tr)
 {
     if (!tr)
         return;
+    for (size_t column = 0; tr->breaks && column < tr->columns; column++)
+        tutti_breaks_fini(&tr->breaks[column]);
     tutti_map_fini(&tr->columns_by_input);
     tutti_arena_fini(&tr->arena);
     free(tr);
+}
+
+void tutti_trajectory_expect(struct tutti_trajectory *tr, double start, double stop)
+{
+    enum { SAMPLES = 1000 };
+    for (size_t column = 0; column < tr->columns; column++) {
+        if (!tr->inputs[column].expression)
+            continue;
+        tutti_breaks_init(&tr->breaks[column], tr->inputs[column].expression, start, stop);
+        double least = INFINITY, most = -INFINITY;
+        for (int i = 0; i <= SAMPLES; i++) {
+            double value = tutti_trajectory_value(tr, column, 0, start + (stop - start) * i / SAMPLES, true);
+            least = isfinite(value) ? fmin(least, value) : least;
+            most = isfinite(value) ? fmax(most, value) : most;
+        }
+        tr->ranges[column] = fmax(most - least, 0);
+    }
 }
 
 size_t tutti_trajectory_count(const struct tutti_trajectory *tr)
@@ -579,11 +601,13 @@ static double between(struct source *source, double t, bool after, size_t *left,
     return (t - source->times[*left]) / (source->times[*right] - source->times[*left]);
 }
 
-/* The value of an expression in the variable's own unit, or its derivative. */
-static double formula(const struct tutti_trajectory *tr, size_t column, double t, int order)
+/* The value of an expression in the variable's own unit, or its derivative; on one side of t. */
+static double formula(const struct tutti_trajectory *tr, size_t column, double t, bool after, int order)
 {
     const struct tutti_trajectory_input *input = &tr->inputs[column];
     const double one = 1;
+    if (tr->breaks[column].expression && !tutti_expression_is_smooth(input->expression))
+        t = tutti_breaks_beside(&tr->breaks[column], t, after);
     double slope = 0, value = order == 0 ? tutti_expression_value(input->expression, &t)
                                          : tutti_expression_slope(input->expression, &t, &one, &slope);
     double factor = 1, offset = 0;
@@ -641,7 +665,7 @@ double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, size_t
 {
     size_t left, right;
     if (tr->inputs[column].expression)
-        return formula(tr, column, t, 0);
+        return formula(tr, column, t, after, 0);
     double way = between(source_of(tr, column), t, after, &left, &right);
     return tr->inputs[column].curved ? cubic(tr, column, place, left, right, way, 0)
                                      : linear(tr, column, place, left, right, way);
@@ -651,7 +675,7 @@ double tutti_trajectory_slope(struct tutti_trajectory *tr, size_t column, size_t
 {
     size_t left, right;
     if (tr->inputs[column].expression)
-        return formula(tr, column, t, 1);
+        return formula(tr, column, t, after, 1);
     double way = between(source_of(tr, column), t, after, &left, &right);
     if (tr->inputs[column].curved)
         return cubic(tr, column, place, left, right, way, 1);
@@ -663,7 +687,7 @@ enum tutti_err tutti_trajectory_check(const struct tutti_trajectory *tr, double 
 {
     double value;
     for (size_t column = 0; column < tr->columns; column++)
-        if (tr->inputs[column].expression && !isfinite(formula(tr, column, t, 0))) {
+        if (tr->inputs[column].expression && !isfinite(formula(tr, column, t, true, 0))) {
             enum tutti_err err = tutti_expression_check(tr->inputs[column].expression, &t, &value);
             return tutti_fail_context(err ? err : tutti_fail(TUTTI_ERR_ARGUMENT, "no finite number"),
                                       "--signal %s, at t = %s", name_of(tr, column), NUMBER(t));
@@ -680,14 +704,24 @@ static double next_instant(struct instants *instants, double t)
     return instants->next < instants->count ? instants->times[instants->next] : INFINITY;
 }
 
+/* The first break of an expression after t. */
+static double next_break(struct tutti_trajectory *tr, double t, bool jumps)
+{
+    double next = INFINITY;
+    for (size_t column = 0; column < tr->columns; column++)
+        if (tr->breaks[column].expression)
+            next = fmin(next, tutti_breaks_next(&tr->breaks[column], t, jumps));
+    return next;
+}
+
 double tutti_trajectory_next_event(struct tutti_trajectory *tr, double t)
 {
-    return next_instant(&tr->events, t);
+    return fmin(next_instant(&tr->events, t), next_break(tr, t, true));
 }
 
 double tutti_trajectory_next_kink(struct tutti_trajectory *tr, double t)
 {
-    return next_instant(&tr->kinks, t);
+    return fmin(next_instant(&tr->kinks, t), next_break(tr, t, false));
 }
 
 double tutti_trajectory_range(const struct tutti_trajectory *tr, size_t column)
@@ -701,7 +735,7 @@ enum { MOST_STEPS = 1000000 };
 
 static double next_row(struct tutti_trajectory *tr, double t, bool kinks)
 {
-    return fmin(next_instant(&tr->events, t), kinks ? next_instant(&tr->kinks, t) : INFINITY);
+    return kinks ? tutti_trajectory_next_kink(tr, t) : tutti_trajectory_next_event(tr, t);
 }
 
 /* Euclid's algorithm for lengths that are rounded: less than `noise` is nothing. */
@@ -735,7 +769,9 @@ double tutti_trajectory_spacing(struct tutti_trajectory *tr, double start, doubl
     double span = stop - start, noise = span / MOST_STEPS / 100, divisor = span, before = start;
     *smallest = span;
     double t = next_row(tr, start, kinks);
-    while (t < stop) {
+    for (int rows = 0; t < stop; rows++) {
+        if (rows == MOST_STEPS)
+            return 0;
         *smallest = fmin(*smallest, t - before);
         divisor = common_divisor(divisor, t - start, noise);
         before = t;

@@ -2,8 +2,8 @@
 /* trajectory.h - inputs over time from tables, and from expressions.
  *
  * Real inputs are linear between rows, or on a cubic spline; all others are held. Two rows with equal time are a jump: the first ends the
- * stretch before, the second begins the one after. Before the first row and after the last their values hold. An expression is known at all times,
- * and has neither rows nor jumps. */
+ * stretch before, the second begins the one after. Before the first row and after the last their values hold. An expression is known at all times;
+ * it has jumps and kinks where comparisons, floor(), abs() and so on in it change (expression/breaks.h). */
 #ifndef TUTTI_SYSTEM_TRAJECTORY_H
 #define TUTTI_SYSTEM_TRAJECTORY_H
 
@@ -53,6 +53,9 @@ TUTTI_CHECKED enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out,
                                                   enum tutti_trajectory_form form);
 void tutti_trajectory_free(struct tutti_trajectory *trajectory);
 
+/* Where the run goes: expressions are searched for jumps and kinks there. Without it they have none. */
+void tutti_trajectory_expect(struct tutti_trajectory *trajectory, double start, double stop);
+
 /* Number of inputs, and the n-th one: "column" below. */
 size_t tutti_trajectory_count(const struct tutti_trajectory *trajectory);
 const struct tutti_trajectory_input *tutti_trajectory_input(const struct tutti_trajectory *trajectory, size_t column);
@@ -82,7 +85,7 @@ TUTTI_CHECKED enum tutti_err tutti_trajectory_check(const struct tutti_trajector
 /* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
 double tutti_trajectory_next_event(struct tutti_trajectory *trajectory, double t);
 
-/* The first time after t at which a continuous column that is not curved changes its slope (or anything jumps, or a table begins or ends);
+/* The first time after t at which a continuous column changes its slope (or anything jumps, or a table begins or ends);
  * INFINITY if there is none. Between these times all of them are straight, or smooth curves. */
 double tutti_trajectory_next_kink(struct tutti_trajectory *trajectory, double t);
 

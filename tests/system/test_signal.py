@@ -68,6 +68,81 @@ class Signals(CommandTest):
                      says=["for the same input"])
 
 
+class Driven(CommandTest):
+    """What asks whether something drives inputs asks for expressions, too."""
+
+    RING = ("--connect", "a.y=b.u1", "--connect", "b.y=a.u1", "--signal", "b.u2=sin(3*time)")
+
+    def ring(self):
+        return (f"a={kit_fmu('Cell', '2')}", f"b={kit_fmu('Cell', '2')}", *self.RING)
+
+    def test_steps_that_go_back(self):
+        rows = "".join(f"{i / 2000!r},{math.sin(3 * i / 2000)!r}\n" for i in range(4001))
+        file = self.write("u.csv", "time,b.u2\n" + rows)
+        table = ("--connect", "a.y=b.u1", "--connect", "b.y=a.u1", "--input", file)
+        common = ("--stop", "2", "--interface", "cs", "--output-step", "0.5", "-o", "-", "--quiet")
+        for options in (("--rtol", "1e-3"), ("--coupling", "newton", "--step", "0.02"), ("--coupling", "relax", "--step", "0.02")):
+            with self.subTest(options=options):
+                signal = Table(self.tutti("run", *self.ring(), *common, *options).out)
+                other = Table(self.tutti("run", *self.ring()[:2], *table, *common, *options).out)
+                self.assert_near(signal["a.y"], other["a.y"], 1e-3)
+        self.tutti("linearize", *self.ring(), "-o", "l.json", "--quiet")
+        self.tutti("sweep", *self.ring(), "--vary", "a.x=0:1:2", "--rtol", "1e-3", "--interface", "cs", "--stop", "0.5", "-o", "s.csv", "--quiet")
+
+    def test_one_fmu_is_controlled(self):
+        """Slopes are chords: what they leave out depends on the step. Cell holds its inputs, Tracker takes slopes."""
+        errors = []
+        for rtol in ("1e-3", "1e-5"):
+            table = Table(self.tutti("run", kit_fmu("Tracker", "2"), *LAG, "--interface", "cs", "--stop", "2", "--rtol", rtol, "--signal", "u=sin(9*time)",
+                                     "-o", "-", "--quiet").out)
+            errors.append(max(abs(y - lag(t, 1, 9)) for t, y in zip(table.times, table["y"])))
+            self.assertLess(errors[-1], float(rtol))
+        held = ("run", kit_fmu("Cell", "2"), "--interface", "cs", "--stop", "2", "--signal", "u1=sin(9*time)", "-o", "-", "--quiet", "--output-step", "0.5")
+        exact = Table(self.tutti(*held, "--interface", "me", "--rtol", "1e-10").out)
+        self.assert_near(Table(self.tutti(*held, "--rtol", "1e-5").out)["y"], exact["y"], 1e-5)
+
+
+class Breaks(CommandTest):
+    """Jumps and bends of expressions end steps."""
+
+    def run_pulse(self, version, interface, *options, signal="(time>5.03&&time<5.04)?100:0"):
+        outcome = self.tutti("run", kit_fmu("Tracker", version), *LAG, "--stop", "10", "--interface", interface, "--signal", "u=" + signal, "--record",
+                             "y", "-o", "-", *options)
+        return Table(outcome.out), outcome.err
+
+    def exact(self, t):
+        area = 100 * (1 - math.exp(-min(max(t - 5.03, 0), 0.01)))
+        return area * math.exp(-max(t - 5.04, 0))
+
+    def test_a_pulse_is_not_lost(self):
+        for version, interface in (("1cs", "cs"), ("2", "cs"), ("3", "cs"), ("1me", "me"), ("2", "me"), ("3", "me")):
+            for options in ((), ("--rtol", "1e-6"), ("--step", "0.1")):
+                with self.subTest(version=version, interface=interface, options=options):
+                    table, _ = self.run_pulse(version, interface, "--quiet", *options)
+                    self.assertIn(5.03, table.times)
+                    self.assert_near(table["y"], [self.exact(t) for t in table.times], 5e-4)
+
+    def test_the_same_pulse_in_other_words(self):
+        for signal in ("100*(min(1,max(0,ceil(time-5.03)))-min(1,max(0,ceil(time-5.04))))", "abs(time-5.035)<0.005?100:0", "max(0,sign(min(time-5.03,5.04-time)))*100",
+                       "cos(time-5.035)>cos(0.005)&&time<8?100:0", "exp(time-5.03)>1?(time^2<5.04^2?100:0):0"):
+            with self.subTest(signal=signal):
+                table, _ = self.run_pulse("2", "cs", "--quiet", signal=signal)
+                self.assert_near(table["y"], [self.exact(t) for t in table.times], 1e-6)
+
+    def test_a_bend_is_no_event(self):
+        """abs(sin) bends 3 times; a row for each, not two."""
+        table, _ = self.run_pulse("2", "cs", "--quiet", "--step", "0.3", signal="abs(sin(time))")
+        self.assertEqual(len(table.times), len(set(table.times)))
+
+    def test_in_a_system(self):
+        fmu = kit_fmu("Tracker", "2")
+        for options in (("--step", "0.1"), ("--rtol", "1e-5"), ("--interface", "me", "--rtol", "1e-6")):
+            with self.subTest(options=options):
+                table = Table(self.tutti("run", f"a={fmu}", f"b={fmu}", "--connect", "a.y=b.u", "--set", "a.T=1", "--set", "b.T=1", "--stop", "10",
+                                         "--signal", "a.u=(time>5.03&&time<5.04)?100:0", "--record", "a.y", "-o", "-", "--quiet", *options).out)
+                self.assert_near(table["a.y"], [self.exact(t) for t in table.times], 1e-3)
+
+
 class Splines(CommandTest):
     def test_a_spline_through_few_rows_is_of_order_4(self):
         errors = []

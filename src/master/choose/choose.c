@@ -185,7 +185,7 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct t
         because(master, TUTTI_CHOICE_CONTROL, "%s, and %s",
                 tutti_asked_tolerance(options) ? "a tolerance is given" : "no step is given",
                 facts->coupled ? "all units can repeat a step"
-                               : "the FMU, which holds its inputs in a step, can repeat it");
+                               : "the FMU, whose inputs are approximated in a step, can repeat it");
     }
     return TUTTI_OK;
 }

@@ -91,13 +91,15 @@ static enum tutti_err look_at_tables(struct tutti_master *master, struct tutti_f
 {
     struct tutti_rank *rank = master->rank;
     double worst = -INFINITY;
-    if (rank->job->table_count == 0)
+    if (!tutti_job_drives_inputs(rank->job))
         return TUTTI_OK;
     for (uint32_t m = 0; m < rank->own_count; m++) {
         const struct tutti_inputs *inputs = rank->own[m]->inputs;
-        if (!inputs || !tutti_inputs_are_held(inputs, rank->own[m]->unit->can))
+        uint32_t can = rank->own[m]->unit->can;
+        if (!inputs || !tutti_inputs_err_with_steps(inputs, can))
             continue;
-        bool centred = inputs->choice.at == TUTTI_INPUT_AUTO || inputs->choice.at == TUTTI_INPUT_MIDDLE;
+        bool centred = !tutti_inputs_are_held(inputs, can) || inputs->choice.at == TUTTI_INPUT_AUTO ||
+                       inputs->choice.at == TUTTI_INPUT_MIDDLE;
         worst = fmax(worst, centred ? -2 : -1);
     }
     TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &worst, 1));
