@@ -14,6 +14,8 @@ Point = tuple[float, tuple[float, ...], Any]  # time, numbers, the value as it w
 _LEAST = 500  # intervals in which a function is looked at, also if it is a straight line
 _MOST = 1_000_000  # calls of it, after which it is given up
 _PART = 0.46  # of an interval, where it is looked at: not the middle, so that a period does not hide
+_PARTS = (_PART, 0.21, 0.77)  # of an interval, where a line has to be near before it is taken for the function
+_THINNED = 0.8  # of the tolerance, for leaving out points; what points leave out between each other is less than the rest
 _JUMP = 1e-10  # of the run's time: within less than this, a change is a jump
 
 
@@ -59,12 +61,18 @@ def _follow(ask: _Function, points: list[Point], allowed: float) -> list[list[Po
         pieces = [(first, last)]
         while pieces:
             a, c = pieces.pop()
-            b = ask.point(a[0] + _PART * (c[0] - a[0]))
-            if not a[0] < b[0] < c[0] or (c[0] - a[0] <= _JUMP * ask.span and not _is_near(a, b, c, allowed)):
+            inner: list[Point] = []
+            for part in _PARTS:
+                inner.append(ask.point(a[0] + part * (c[0] - a[0])))
+                if not a[0] < inner[-1][0] < c[0] or not _is_near(a, inner[-1], c, allowed):
+                    break
+            else:
+                stretches[-1] += [inner[1], inner[0], inner[2], c]
+                continue
+            b = inner[0]
+            if not a[0] < b[0] < c[0] or c[0] - a[0] <= _JUMP * ask.span:
                 stretches[-1].append((c[0], a[1], a[2]))
                 stretches.append([c])
-            elif _is_near(a, b, c, allowed):
-                stretches[-1].append(c)
             else:
                 pieces += [(b, c), (a, b)]
     return stretches
@@ -101,7 +109,7 @@ def _lines(ask: _Function, times: list[float], tolerance: float) -> Rows:
         raise ValueError(f"input: {ask.name!r} does not always give the same number of values")
     finite = [number for point in points for number in point[1] if math.isfinite(number)]
     allowed = tolerance * (max(finite) - min(finite) if finite else 0.0)
-    found = (_thin(stretch, allowed) if len(stretch) > 1 else stretch for stretch in _follow(ask, points, allowed))
+    found = (_thin(stretch, _THINNED * allowed) if len(stretch) > 1 else stretch for stretch in _follow(ask, points, allowed))
     return [(t, value) for stretch in found for t, _, value in stretch]
 
 

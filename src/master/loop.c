@@ -55,7 +55,7 @@ void tutti_loop_choose_path(struct tutti_loop *loop)
     const struct tutti_rank *rank = master->rank;
     bool records = master->observer->records && !master->observer->asleep;
     loop->fast_path = !rank->watches && !records && !rank->job->visit && !rank->job->is_fed &&
-                      !master->chosen.by_attempts;
+                      !master->chosen.by_attempts && !loop->by_halts;
     bool alone = !rank->reports && !rank->job->options.has_realtime;
     loop->runs_ticks = rank->ticks && rank->ticks->runs && alone && rank->fabric->ranks == 1 && !records &&
                        !rank->job->visit && !rank->job->is_fed && !master->chosen.by_attempts && !master->correction;
@@ -172,7 +172,7 @@ static enum tutti_err find_target_once(struct tutti_loop *loop, double *next, bo
     *next = master->memory.cross_at;
     if (master->memory.cross_at > rank->t)
         return TUTTI_OK;
-    if (varies)
+    if (varies || loop->by_halts)
         target = rank->times.stop;
     if (rank->times.output_step > 0)
         target = earlier(target, loop->output.next, rank->span);

@@ -43,6 +43,7 @@ struct tutti_loop {
     bool runs_ticks; /* nothing but partitions that tick, unseen: many at once, too (rank/ticks.h) */
     bool
         steered; /* a program has it in hand (<tutti/simulation.h>), step by step, unless it wants to come to the end ... */
+    bool by_halts;  /* ... and each step goes to where that is: there are no communication points besides */
     double halt_at; /* ... which wants a step to end there; INFINITY: nowhere */
     bool
         leaves_events; /* ... and crosses events itself, where it has looked at the values before them: tutti_loop_cross; ... */

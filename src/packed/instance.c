@@ -122,6 +122,15 @@ enum tutti_err tutti_packed_initialise(struct tutti_packed *packed)
     return open_simulation(packed);
 }
 
+/* Does what the importer reads belong to a communication step, as an average over it does? Then that is the importer's, unless the one FMU
+ * has been given a step of its own. */
+static bool counts_by_step(const struct tutti_rank *rank)
+{
+    const struct tutti_member *member = &rank->members[0];
+    bool places = member->inputs && member->inputs->choice.at != TUTTI_INPUT_AUTO;
+    return rank->member_count == 1 && !rank->job->options.has_step && (member->setup.integration.average || places);
+}
+
 enum tutti_err tutti_packed_need(struct tutti_packed *packed)
 {
     if (packed->started)
@@ -133,6 +142,10 @@ enum tutti_err tutti_packed_need(struct tutti_packed *packed)
     TRY(tutti_simulation_start(packed->simulation));
     if (packed->exchange)
         TRY(tutti_equations_open(packed));
+    else if (counts_by_step(&packed->simulation->execution.rank)) {
+        packed->simulation->execution.loop.by_halts = true;
+        tutti_loop_choose_path(&packed->simulation->execution.loop);
+    }
     packed->started = true;
     tutti_packed_forget(packed);
     return TUTTI_OK;
@@ -284,7 +297,7 @@ static bool is_usual(const struct tutti_packed *packed, double t, double end)
     if (packed->stage != TUTTI_PACKED_RUNNING || packed->exchange || packed->sets)
         return false;
     const struct tutti_execution *execution = &packed->simulation->execution;
-    return t == execution->rank.t && end == execution->loop.communication.next &&
+    return !execution->loop.by_halts && t == execution->rank.t && end == execution->loop.communication.next &&
            end < execution->loop.communication.stop;
 }
 

@@ -268,6 +268,35 @@ static enum tutti_err try_start(struct tutti_estimation *e, const struct tutti_f
     return err;
 }
 
+/* A search that ends beside a bound, where the bound is as good or better, ends at the bound. */
+static enum tutti_err move_to_bounds(struct tutti_estimation *e, const struct tutti_fit_problem *problem,
+                                     struct tutti_fit_result *result)
+{
+    static const double BESIDE = 1e-4; /* of the bounds' distance */
+    enum tutti_err err = TUTTI_OK;
+    double *r = calloc(problem->residuals + 1, sizeof *r);
+    if (!r)
+        return tutti_fail_memory();
+    for (size_t k = 0; k < e->count && !err; k++) {
+        double value = e->values[k], near = BESIDE * (e->high[k] - e->low[k]), cost = 0;
+        double bound = value - e->low[k] < e->high[k] - value ? e->low[k] : e->high[k];
+        if (!isfinite(bound) || !isfinite(near) || value == bound || fabs(value - bound) > near)
+            continue;
+        bool good = false;
+        e->values[k] = bound;
+        result->evaluations++;
+        err = problem->evaluate(e, e->values, r, &good);
+        for (size_t i = 0; i < problem->residuals; i++)
+            cost += r[i] * r[i];
+        if (err || !good || cost > result->cost * (1 + 1e-12))
+            e->values[k] = value;
+        else
+            result->cost = cost;
+    }
+    free(r);
+    return err;
+}
+
 static enum tutti_err look_for(struct tutti_estimation *e, const struct tutti_fit_problem *problem, enum method method)
 {
     static const enum tutti_minimiser minimisers[] = {[METHOD_BOBYQA] = TUTTI_MINIMISE_BOBYQA,
@@ -283,6 +312,7 @@ static enum tutti_err look_for(struct tutti_estimation *e, const struct tutti_fi
         last.most += result.evaluations; /* of its own */
         TRY(tutti_least_squares(&last, e->values, &result));
     }
+    TRY(move_to_bounds(e, problem, &result));
     e->found.end = result.end;
     e->found.cost = result.cost;
     e->found.iterations = result.iterations;

@@ -24,6 +24,7 @@ import numpy as np
 from common import HAS_HDF5, JOINED, ROOT, TWO, command, kit
 
 import tutti
+import tutti._functions
 
 
 def csv_of(text):
@@ -33,6 +34,23 @@ def csv_of(text):
 
 def last_of(k):
     return float(tutti.simulate(kit("Dahlquist"), stop=1, set={"k": k})["x"][-1])
+
+
+class Functions(unittest.TestCase):
+    """Functions of time become tables that follow them to the tolerance, also fast ones."""
+
+    def test_nets_of_fast_functions(self):
+        chance = random.Random(34)
+        for case in range(24):
+            omega, phase, rtol = 10 ** chance.uniform(0, 3.5), chance.uniform(0, 6), 10 ** chance.uniform(-3.5, -2)
+            function = (lambda t, w=omega, p=phase: math.sin(w * t + p), lambda t, w=omega, p=phase: math.sin(w * t * t + p),
+                        lambda t, w=omega: math.sin(w * t) * math.exp(-t) + abs(t - 0.3))[case % 3]
+            with self.subTest(case=case, omega=omega, rtol=rtol):
+                rows = tutti._functions.rows_of("u", function, 0.0, 1.0, None, rtol, False)
+                times = np.linspace(1e-7, 1 - 1e-7, 20011)
+                values = np.array([function(t) for t in times])
+                errors = np.abs(np.interp(times, [t for t, _ in rows], [value for _, value in rows]) - values)
+                self.assertLess(np.max(errors), rtol * np.ptp(values))
 
 
 class Simulate(unittest.TestCase):
@@ -247,6 +265,7 @@ class Simulate(unittest.TestCase):
 import sys, threading, os, signal
 sys.path.insert(0, {str(ROOT / 'python')!r})
 import tutti
+import tutti._functions
 told = threading.Event()
 def progress(part):
     told.set()
@@ -316,6 +335,7 @@ class Wrong(unittest.TestCase):
         """What is still there then, also in circles, is no reason for words."""
         program = f"""
 import tutti
+import tutti._functions
 simulation = tutti.Simulation({kit('Dahlquist')!r}).start()
 class Circle: pass
 circle = Circle()

@@ -63,8 +63,11 @@ class TestValues(EstimateTest):
 
     def test_bounds_weights_and_holes(self):
         self.data()
-        told = self.estimate("--fit", "k=1:0.5:1.5", "--fit", "x=1", "--data", "data.csv")
-        self.assertEqual((told["parameters"][0]["value"], told["parameters"][0]["at_bound"]), (1.5, True))
+        for method in METHODS:
+            with self.subTest(method):
+                told = self.estimate("--fit", "k=1:0.5:1.5", "--fit", "x=1:0.5:4", "--data", "data.csv", "--method", method, "--most-runs", "400")
+                self.assertEqual((told["parameters"][0]["value"], told["parameters"][0]["at_bound"]), (1.5, True))
+                self.assertFalse(told["parameters"][1]["at_bound"])
         self.write("two.csv", "time,x,y\n0,1.2,\n0.5,,9\n1,%r,9\n" % (1.2 * math.exp(-1.7)))
         told = self.estimate("--fit", "k=1", "--fit", "x=1", "--data", "two.csv", "--weight", "y=0")
         self.assertAlmostEqual(told["parameters"][0]["value"], 1.7, delta=1e-4)

@@ -3,6 +3,7 @@
 """Systems as one FMU (`tutti pack`), Model Exchange FMUs as FMUs for Co-Simulation (`tutti wrap`): they give the rows of what was packed, by FMI 2.0 and
 3.0, alone and in other systems, go back, are saved and go on elsewhere; what cannot be packed is told."""
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -13,7 +14,7 @@ import unittest
 import xml.etree.ElementTree as ET
 import zipfile
 
-from command import FMUS, ME_VERSIONS, ROOT, SANITIZED, SOLVERS, CommandTest, description, kit_fmu
+from command import FMUS, ME_VERSIONS, ROOT, SANITIZED, SOLVERS, CommandTest, Table, description, kit_fmu
 from ssp import SCHEMAS, component, ssd
 from systems import connect
 
@@ -620,6 +621,21 @@ class Refusals(PackTest):
         before = pathlib.Path(fmu).read_bytes()
         self.refused_pack(2, "is read, and cannot be written", fmu, "-o", fmu)
         self.assertEqual(pathlib.Path(fmu).read_bytes(), before)
+
+
+class PerStep(CommandTest):
+    """What counts communication steps counts the importer's."""
+
+    def test_averages_are_over_the_importers_step(self):
+        """x' = -x, x(0) = 1: the mean over a step from t to t + h is (exp(-t) - exp(-t - h)) / h."""
+        for version in ("2", "3"):
+            self.tutti("wrap", kit_fmu("Tracker", version), "--fmi", version, "--filter", "average", "--set", "x=1", "--set", "T=1", "--rtol", "1e-9", "-o",
+                       "w.fmu", "--quiet")
+            for step in (0.5, 0.25, 0.05):
+                with self.subTest(version=version, step=step):
+                    table = Table(self.tutti("run", "w.fmu", "--stop", "7", "--step", repr(step), "-o", "-", "--quiet").out)
+                    means = [1] + [(math.exp(step - t) - math.exp(-t)) / step for t in table.times[1:]]
+                    self.assert_near(table["y"], means, 1e-6)
 
 
 if __name__ == "__main__":
