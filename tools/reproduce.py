@@ -35,7 +35,6 @@ Experiments of the five publications that are not here:
 
 | publication | experiment | why |
 |---|---|---|
-| Andersson | 5.2.1, 5.2.2 and 5.3.1: orders of evaluation at the start | the graphs are small parts of what [race_car_init](../examples/race_car_init/README.md) and [init_loop](../examples/init_loop/README.md) check |
 | Galtier | Figures 8 and 9, Table 2: times on a cluster of 8 machines | not measured: the FMUs are not public, and no cluster is at hand; `./dev bench` measures the same questions on one machine |
 | Lacoursière | Figure 3: times by TCP/IP and by MPI on one machine, many minimal FMUs | not measured as there; `bench/bench_ranks.py` compares with a bare ping-pong |
 
