@@ -431,6 +431,7 @@ class Runs(WebTest):
         self.assertEqual((run["state"], run["time"], run["stop"], run["options"]["stop"]), ("done", 0.5, 0.5, "0.5"), run)
         self.assertEqual(run["document"]["name"], document["name"])
         self.assertGreater(run["statistics"]["steps"], 0)
+        self.assertEqual({(column["type"], column["held"]) for column in run["columns"]}, {("Float64", False)})
         self.assertNotIn("token=", json.dumps(run))
         self.assertRegex(run["command"], r"^tutti run \S+system\.ssp --stop 0\.5 --set chassis\.m=410 -o \S+result\.h5 --step-log ")
         result = pathlib.Path(self.path(f".tutti/runs/{run['id']}/result.h5"))

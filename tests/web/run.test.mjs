@@ -88,7 +88,7 @@ test("a run is watched while it grows, paused, stepped, set, stopped; the page c
 });
 
 test("the page's run has the bytes of the command line's; runs are compared, exported, forgotten", async () => {
-    const path = folder(car());
+    const path = folder(car(), join(examples, "linear_coupling", "linear_coupling.ssp"));
     const server = await web(path);
     const page = await openPage(server.address);
     await page.click('[data-file="quarter_car.ssp"]');
@@ -144,7 +144,17 @@ test("the page's run has the bytes of the command line's; runs are compared, exp
     const [picture] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Keep as PNG" }).first().click()]);
     assert.ok(readFileSync(await picture.path()).length > 2000);
     await pressed("log").click();
-    await page.selectOption("#overlay", "");
+
+    // what is shown is of the system that is open: its last run, no overlay of another one
+    const shownOf = (name) => until(`the run of ${name}`, async () => (await page.locator(".progress").count()) === (name === null ? 0 : 1));
+    await page.click("#tab-build");
+    await page.click('[data-file="linear_coupling.ssp"]');
+    await shownOf(null);
+    await page.click('[data-file="quarter_car.ssp"]');
+    await shownOf("quarter_car.ssp");
+    assert.equal(await page.locator(".progress .other").count(), 0);
+    await page.click("#tab-run");
+    assert.equal(await page.inputValue("#overlay"), "", "no other run is laid over");
     await page.getByRole("button", { name: "Phase plot" }).click();
     for (const column of ["chassis.x", "chassis.v"])
         await page.locator(`[data-column="${column}"]`).dragTo(page.locator(".panel").last());

@@ -5,8 +5,8 @@ import "./page.css";
 import { keepPanels } from "./plot/panels";
 import { whenBack } from "./server/client";
 import { during } from "./state/busy";
-import { keepLooking, dirty, openPath } from "./state/editor";
-import { current, keepCurrent, readRuns, runs, show } from "./state/runs";
+import { keepLooking, dirty, openPath, systemName } from "./state/editor";
+import { current, followSystem, keepCurrent, readRuns, runs, show, showLast } from "./state/runs";
 import { over } from "./state/run";
 import { readServer, serverInfo } from "./state/server";
 import { applyTheme, complain, tab } from "./state/view";
@@ -18,7 +18,6 @@ async function begin(): Promise<void> {
     await readServer();
     await readRuns();
     const info = serverInfo.value;
-    const going = runs.value.find((run) => !over(run.state)) ?? runs.value[0];
     if (info?.attached) {
         tab.value = "run";
         await show(runs.value[0]?.id ?? "attached");
@@ -26,11 +25,10 @@ async function begin(): Promise<void> {
     }
     if (info?.file)
         await openPath(info.file);
-    if (going) {
-        await show(going.id);
-        if (!over(going.state))
-            tab.value = "run";
-    }
+    const run = await showLast(info?.file ? systemName() : null);
+    followSystem();
+    if (run && !over(run.state))
+        tab.value = "run";
 }
 
 /** The server is there again: what it knows may have changed; the document of the page stays. */

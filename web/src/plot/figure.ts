@@ -236,7 +236,7 @@ export class Figure {
         }));
         return {
             ...this.size(), legend: { show: false },
-            cursor: { drag: { x: !phase, y: false, setScale: false }, points: { show: false }, y: false, x: !phase, bind: { dblclick: () => null }, ...(phase ? {} : { sync: { key: "tutti-time", setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } } }), focus: { prox: -1 } },
+            cursor: { drag: { x: !phase, y: false, setScale: false }, points: { show: false }, y: false, x: !phase, bind: { dblclick: () => null, mousedown: selects }, ...(phase ? {} : { sync: { key: "tutti-time", setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } } }), focus: { prox: -1 } },
             scales: { x: { time: false, range: () => [0, 1] }, y: { range: () => [0, 1] } },
             axes: [{ ...this.axis(0, look.x, 75), size: 28 * em() }, { ...this.axis(1, look.y, 24), size: 56 * em() }],
             series: [{}, ...series] as uPlot.Series[],
@@ -314,6 +314,10 @@ export class Figure {
         window.addEventListener("pointerup", up, { once: true });
     };
 }
+
+/** A drag selects times, unless it pans. */
+const selects = (_plot: uPlot, target: HTMLElement, handle: (event: MouseEvent) => null) => (event: MouseEvent): null =>
+    (event.button === 0 && event.target === target && !event.shiftKey ? handle(event) : null);
 
 /** Shows these times, unless no number is between them. */
 function zoom(from: number, to: number): void {

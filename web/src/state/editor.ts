@@ -87,6 +87,15 @@ export function undo(): void {
 
 export const redo = () => travelWith(past.redo(history.value), past.redoMoves(history.value));
 
+/** Called when another system was opened. */
+let whenOpened: () => void = () => {};
+export function onOpened(call: typeof whenOpened): void {
+    whenOpened = call;
+}
+
+/** What runs have as the file of the system that is open. */
+export const systemName = (): string => file.value.path ?? present.value.name;
+
 export function open(document: Document, isSaved: boolean): void {
     const found = new Map<string, number>([[levelKey([]), scaleOf(document)]]);
     walk(document, (element, at) => {
@@ -103,6 +112,7 @@ export function open(document: Document, isSaved: boolean): void {
         expanded.value = new Set();
         looked.value = null;
     });
+    whenOpened();
     fitRequest.value++;
     if (needsLayout(document))
         void arrange(false);

@@ -4,7 +4,7 @@ import { batch, effect, signal } from "@preact/signals";
 import { deleteRun, getRun, getRuns, order, startRun } from "../server/calls";
 import type { Run } from "../server/types";
 import { moveSettings } from "../model/names";
-import { dirty, file, onMoved, outgoing, present } from "./editor";
+import { dirty, file, onMoved, onOpened, outgoing, present, systemName } from "./editor";
 import { LiveRun, over } from "./run";
 import { options } from "./server";
 import { complain, notify, tab } from "./view";
@@ -62,13 +62,40 @@ export async function show(id: string): Promise<void> {
         const former = current.value;
         batch(() => {
             current.value = new LiveRun(run);
-            if (overlay.value?.id === id)
+            if (overlay.value?.id === id || former?.info.value.file !== run.file)
                 layOver(null);
         });
         former?.close();
     } catch (error) {
         complain(error);
     }
+}
+
+/** Of several runs the one that goes on, or else the newest. */
+const foremost = (list: readonly Run[]): Run | undefined => list.find((run) => !over(run.state)) ?? list[0];
+
+/** Shows the last run of this system; without a name, of any. */
+export async function showLast(name: string | null): Promise<Run | null> {
+    const run = foremost(runs.value.filter((each) => name === null || each.file === name));
+    if (run) {
+        await show(run.id);
+        return run;
+    }
+    const former = current.value;
+    batch(() => {
+        current.value = null;
+        layOver(null);
+    });
+    former?.close();
+    return null;
+}
+
+/** From now on the run that is shown is one of the system that is open, until another one is chosen. */
+export function followSystem(): void {
+    onOpened(() => {
+        if (current.value?.info.value.file !== systemName())
+            void showLast(systemName());
+    });
 }
 
 export function layOver(run: LiveRun | null): void {

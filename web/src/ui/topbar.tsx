@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bar at the top: the file, the four views, the run.
-import { dirty, file, history, present, redo, undo } from "../state/editor";
+import { dirty, file, history, present, redo, systemName, undo } from "../state/editor";
 import { redoLabel, undoLabel } from "../model/history";
 import { command, current, start, togglePause } from "../state/runs";
 import { over } from "../state/run";
@@ -101,10 +101,11 @@ function RunProgress() {
     const begin = progress?.start ?? info.start ?? 0;
     const part = time !== null && stop !== null && stop > begin ? Math.min(1, Math.max(0, (time - begin) / (stop - begin))) : 0;
     const share = state === "done" ? 1 : part;
+    const other = info.file !== null && info.file !== systemName() && !serverInfo.value?.attached ? info.file : null;
     const left = progress && part > 0.005 && !over(state) ? (progress.elapsed * (1 - part)) / part : null;
     return (
         <div class={`progress ${state}`} title={info.message ?? ""}>
-            <div class="progress-text"><span class="state" data-state={state}>{state}</span><span>t = {number(time, 5)} s{stop !== null ? ` of ${number(stop, 5)}` : ""}</span>
+            <div class="progress-text"><span class="state" data-state={state}>{state}</span>{other !== null && <span class="other" title={`The run is one of ${other}, which is not the system that is open.`}>{other}</span>}<span>t = {number(time, 5)} s{stop !== null ? ` of ${number(stop, 5)}` : ""}</span>
                 {left !== null && <span class="soft">{seconds(left)} left</span>}</div>
             <div class="bar" role="progressbar" aria-label="Progress of the run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share * 100)}><div style={{ width: `${share * 100}%` }} /></div>
         </div>
