@@ -115,7 +115,8 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_save(struct tutti_simula
                                                              struct tutti_point **point);
 /* Everything is as it was there, any number of times, to any point of this simulation; also where the stop time was reached, or
  * an FMU had ended the run. What follows is the same to the bit as before; only SUNDIALS' solvers for Model Exchange (cvode,
- * adams, dopri5, dopri8, dirk) begin anew there, always in the same way. Statistics go on counting. UNSUPPORTED while a result
+ * adams, dopri5, dopri8, dirk) begin anew there, always in the same way. Statistics go on counting; rows that a
+ * recording (<tutti/recording.h>) has got since then go. ARGUMENT for a point of another simulation, or of a run before a reset. UNSUPPORTED while a result
  * file or a step log is written, whose times would run backwards: a watcher can tell apart what it is shown. UNSUPPORTED, too,
  * for a Model Exchange FMU without saved states that has crossed an event since; the simulation then has failed. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_restore(struct tutti_simulation *simulation,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <tutti/recording.h>
+#include "api/recording.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/search.h"
 #include "base/vector.h"
+#include "options/options.h"
 #include "record/recorder.h"
 
 /* From this row on. */
@@ -137,6 +138,33 @@ void tutti_options_set_recording(struct tutti_run_options *options, struct tutti
     const struct tutti_watcher watcher = {
         .context = recording, .columns = take_columns, .text = take_text, .row = take_row};
     tutti_options_set_watcher(options, recording ? &watcher : NULL);
+}
+
+/* ---- going back ---- */
+
+struct tutti_recording *tutti_recording_of(const struct tutti_run_options *options)
+{
+    return options->watcher && options->watcher->row == take_row ? options->watcher->context : NULL;
+}
+
+void tutti_recording_cut(struct tutti_recording *recording, size_t rows)
+{
+    if (rows >= recording->count)
+        return;
+    recording->count = rows;
+    for (size_t i = 0; i < recording->column_count; i++) {
+        struct tutti_vector *texts = &recording->columns[i].texts;
+        while (texts->count > 0 && ((const struct text *)texts->items)[texts->count - 1].row >= rows)
+            texts->count--;
+    }
+}
+
+void tutti_recording_cut_after(struct tutti_recording *recording, double t)
+{
+    size_t rows = recording->count;
+    while (rows > 0 && recording->values[(rows - 1) * (recording->column_count + 1)] > t)
+        rows--;
+    tutti_recording_cut(recording, rows);
 }
 
 /* ---- looking ---- */

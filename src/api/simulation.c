@@ -224,7 +224,10 @@ static enum tutti_err check_point(const struct tutti_simulation *simulation, con
 {
     return tutti_points_have(&simulation->points, point)
                ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_%s: this is no point of this simulation", call);
+               : tutti_fail(TUTTI_ERR_ARGUMENT,
+                            "tutti_simulation_%s: this is no point of this simulation since its start: it is of "
+                            "another one, of a run before a reset, or freed; save a new one",
+                            call);
 }
 
 enum tutti_err tutti_simulation_save(struct tutti_simulation *simulation, struct tutti_point **point)
@@ -244,7 +247,7 @@ enum tutti_err tutti_simulation_restore(struct tutti_simulation *simulation, con
                           "tutti_simulation_restore: times in the %s would run backwards; use a watcher",
                           execution->master.log ? "step log" : "result file");
     TRY(check_point(simulation, point, "restore"));
-    return judge(simulation, tutti_point_restore(point, execution));
+    return judge(simulation, tutti_point_restore(&simulation->points, point, execution));
 }
 
 void tutti_point_free(struct tutti_simulation *simulation, struct tutti_point *point)

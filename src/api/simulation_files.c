@@ -2,6 +2,7 @@
 /* Points of a simulation as files: checkpoints (checkpoint/checkpoint.h), as a run writes them. */
 #include <stdlib.h>
 
+#include "api/recording.h"
 #include "api/simulation.h"
 #include "base/fs.h"
 #include "checkpoint/writer.h"
@@ -137,5 +138,10 @@ enum tutti_err tutti_simulation_restore_file(struct tutti_simulation *simulation
                           execution->master.log ? "step log" : "result file");
     TRY(tutti_checkpoint_read(&checkpoint, path, &kept));
     enum tutti_err err = check(simulation, checkpoint);
-    return conclude(checkpoint, err ? err : unpack(simulation, checkpoint));
+    if (!err)
+        err = unpack(simulation, checkpoint);
+    struct tutti_recording *recording = tutti_recording_of(&simulation->job.options);
+    if (!err && recording)
+        tutti_recording_cut_after(recording, execution->rank.t);
+    return conclude(checkpoint, err);
 }

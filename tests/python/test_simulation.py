@@ -49,6 +49,43 @@ class Simulation(unittest.TestCase):
             simulation.advance(2)
             self.assertEqual(simulation["x0"], first)
 
+    def test_the_result_has_one_past(self):
+        """What was recorded after a point goes when the simulation goes back there: by a point, and by a file."""
+        for model, options in (("VanDerPol", {"step": 0.1}), ("BouncingBall", {"step": 0.05, "stop": 1.5}), ("Stair", {"step": 0.3})):
+            with self.subTest(model=model), tempfile.TemporaryDirectory() as folder:
+                expected = tutti.simulate(kit(model), **{"stop": 2, **options})
+                path = os.path.join(folder, "point")
+                with tutti.Simulation(kit(model), **{"stop": 2, **options}) as simulation:
+                    simulation.start()
+                    simulation.advance(0.6)
+                    point = simulation.save()
+                    simulation.save(path)
+                    for back in (point, path, point):
+                        simulation.advance(1.2)
+                        simulation.restore(back)
+                        self.assertEqual(simulation.result.time[-1], simulation.time)
+                    result = simulation.result
+                    simulation.advance()
+                    final = simulation.finish()
+                np.testing.assert_allclose(final.time, expected.time, rtol=1e-12)
+                self.assertLess(len(result.time), len(final.time))
+                for name in expected:
+                    np.testing.assert_allclose(final[name], expected[name], rtol=1e-9, atol=1e-12)
+
+    def test_points_of_an_earlier_run(self):
+        """A point is refused after a reset, though the next ones may lie in the same memory."""
+        with tutti.Simulation(kit("VanDerPol"), step=0.1, stop=2) as simulation:
+            simulation.start()
+            old = [simulation.save() for _ in range(20)]
+            simulation.reset().start()
+            new = [simulation.save() for _ in range(40)]
+            for point in old:
+                with self.assertRaisesRegex(tutti.ArgumentError, "a run before a reset"):
+                    simulation.restore(point)
+            del old[:]
+            for point in new:
+                simulation.restore(point)
+
     def test_points_in_files(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "point")
