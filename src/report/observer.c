@@ -18,6 +18,7 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
 {
     *observer = (struct tutti_observer){
         .log = log,
+        .wires = wires,
         .name = wires->structure->system->name,
         .records = tutti_observer_is_wanted(options, output),
         .asleep = options->live && strcmp(options->live, TUTTI_LIVE_WANTED_ROWS) == 0,
@@ -39,12 +40,22 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
                : TUTTI_OK;
 }
 
+static enum tutti_err show_input(const struct tutti_wires *wires, const struct tutti_shown_input *input)
+{
+    TRY(tutti_wires_bring(wires, input->node, input->staged));
+    for (uint32_t e = 0; input->floats && e < wires->slots[input->node].count; e++)
+        input->floats[e] = (float)((const double *)input->staged)[e];
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
 {
     if (!observer->records || observer->muted || observer->asleep)
         return TUTTI_OK;
     for (size_t i = 0; i < observer->look_count; i++)
         TRY(tutti_unit_get(observer->looks[i].unit, &observer->looks[i].signals));
+    for (size_t i = 0; i < observer->input_count; i++)
+        TRY(show_input(observer->wires, &observer->inputs[i]));
     for (size_t i = 0; i < observer->port_count; i++) {
         const struct tutti_shown_port *port = &observer->ports[i];
         TRY(tutti_convert(port->conversion, port->from, port->to, port->count));

@@ -28,6 +28,14 @@ struct tutti_look {
     struct tutti_signals signals;
 };
 
+/* An input that a connection feeds: its column shows what the signals of the row bring to it, which a unit that holds its inputs gets
+ * with the next step only. */
+struct tutti_shown_input {
+    uint32_t node; /* of the wires' structure */
+    void *staged;  /* as it is staged ... */
+    float *floats; /* ... of a Float32 (W5): as it is shown; NULL: of another type */
+};
+
 /* A connector of a system: what a unit gives, or was given, converted. */
 struct tutti_shown_port {
     const struct tutti_conversion *conversion;
@@ -43,6 +51,9 @@ struct tutti_observer {
     struct tutti_sink sink;
     struct tutti_look *looks;
     size_t look_count;
+    const struct tutti_wires *wires; /* borrowed */
+    struct tutti_shown_input *inputs;
+    size_t input_count;
     struct tutti_shown_port *ports;
     size_t port_count;
     struct tutti_column *columns; /* of this rank's units */

@@ -347,16 +347,69 @@ static enum tutti_err sort_out(struct tutti_observer *observer, struct chooser *
     return TUTTI_OK;
 }
 
-/* Choices whose values lie somewhere already: outputs that others read, inputs that a file drives. */
-static enum tutti_err find_known(const struct chooser *chooser)
+/* The input that another name of it has shown already, or NULL: aliases come after the variables of a unit. */
+static const struct tutti_shown_input *find_shown(const struct tutti_observer *observer, uint32_t node)
+{
+    for (size_t i = 0; i < observer->input_count; i++)
+        if (observer->inputs[i].node == node)
+            return &observer->inputs[i];
+    return NULL;
+}
+
+/* The input of the unit that connections bring numbers to and that the choice names, also by an alias; TUTTI_NONE. */
+static uint32_t find_input(const struct chooser *chooser, const struct choice *choice)
+{
+    const struct tutti_wires *wires = chooser->wires;
+    const struct tutti_structure *structure = wires->structure;
+    const struct tutti_var *vars = component_of(chooser)->fmu->desc->vars, *var = &vars[choice->variable];
+    uint32_t node = tutti_structure_find(structure, chooser->component, choice->variable, false);
+    if (node != TUTTI_NONE)
+        return tutti_wires_bring_numbers(wires, node) ? node : TUTTI_NONE;
+    bool may_be = component_of(chooser)->fmu->desc->fmi < 3; /* 3.0 has aliases that are no variables */
+    for (uint32_t n = structure->component_first[chooser->component];
+         may_be && n < structure->component_first[chooser->component + 1]; n++)
+        if (!structure->nodes[n].output && wires->slots[n].reference == var->reference &&
+            vars[structure->nodes[n].variable].type == var->type && tutti_wires_bring_numbers(wires, n))
+            return n;
+    return TUTTI_NONE;
+}
+
+/* What connections bring to an input, and room for it. */
+static enum tutti_err show_input(struct tutti_observer *observer, const struct chooser *chooser, uint32_t node,
+                                 struct choice *choice)
+{
+    const struct tutti_slot *slot = &chooser->wires->slots[node];
+    const struct tutti_var *var = &component_of(chooser)->fmu->desc->vars[choice->variable];
+    bool alias = choice->name != var->name || choice->variable != chooser->wires->structure->nodes[node].variable;
+    const struct tutti_shown_input *shown = alias ? find_shown(observer, node) : NULL;
+    if (!shown) {
+        struct tutti_shown_input *input = &observer->inputs[observer->input_count++];
+        size_t size = tutti_type_size((enum tutti_type)slot->type);
+        *input =
+            (struct tutti_shown_input){.node = node, .staged = tutti_arena_array(&observer->arena, slot->count, size)};
+        if (slot->narrow)
+            input->floats = tutti_arena_array(&observer->arena, slot->count, sizeof *input->floats);
+        if (!input->staged || (slot->narrow && !input->floats))
+            return tutti_fail_memory();
+        shown = input;
+    }
+    choice->values = shown->floats ? (const char *)shown->floats : (const char *)shown->staged;
+    return TUTTI_OK;
+}
+
+/* Choices whose values lie somewhere already: outputs that others read, inputs that connections or a file drive. */
+static enum tutti_err find_known(struct tutti_observer *observer, const struct chooser *chooser)
 {
     const struct tutti_observed *observed = &chooser->observed[chooser->component];
     for (size_t i = 0; i < chooser->count; i++) {
         struct choice *choice = &chooser->choices[i];
         uint32_t node = tutti_structure_find(chooser->wires->structure, chooser->component, choice->variable, true);
+        uint32_t input = find_input(chooser, choice);
         TRY(tutti_unit_extent(observed->unit, choice->variable, &choice->extent));
         if (node != TUTTI_NONE)
             choice->values = values_of(chooser, node, &component_of(chooser)->fmu->desc->vars[choice->variable]);
+        else if (input != TUTTI_NONE)
+            TRY(show_input(observer, chooser, input, choice));
         else if (observed->inputs)
             choice->values = tutti_inputs_slot(observed->inputs, choice->variable, 0);
     }
@@ -368,7 +421,7 @@ static enum tutti_err look(struct tutti_observer *observer, struct chooser *choo
 {
     struct tutti_unit *unit = chooser->observed[chooser->component].unit;
     size_t own = 0;
-    TRY(find_known(chooser));
+    TRY(find_known(observer, chooser));
     TRY(sort_out(observer, chooser, variables));
     for (size_t i = 0; i < chooser->count; i++)
         if (!chooser->choices[i].values && !chooser->choices[i].gone)
@@ -596,10 +649,13 @@ static enum tutti_err observe_all(struct tutti_observer *observer, struct choose
 {
     const struct tutti_system *system = chooser->system;
     size_t ports = (size_t)system->output_count + system->probe_count, looks = system->component_count + ports;
+    /* A name of an input may come before the variable that is connected. */
+    observer->inputs = tutti_arena_array(&observer->arena, 2 * (size_t)chooser->wires->structure->node_count,
+                                         sizeof *observer->inputs);
     observer->looks = tutti_arena_array(&observer->arena, looks, sizeof *observer->looks);
     observer->ports = tutti_arena_array(&observer->arena, ports, sizeof *observer->ports);
     chooser->used = tutti_arena_array(&observer->arena, chooser->options->record_count, sizeof *chooser->used);
-    if (!observer->looks || !observer->ports || !chooser->used)
+    if (!observer->inputs || !observer->looks || !observer->ports || !chooser->used)
         return tutti_fail_memory();
     for (uint32_t c = 0; c < system->component_count; c++) {
         chooser->component = c;

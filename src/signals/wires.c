@@ -176,6 +176,27 @@ enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_u
     return TUTTI_OK;
 }
 
+bool tutti_wires_bring_numbers(const struct tutti_wires *wires, uint32_t node)
+{
+    const struct tutti_slot *slot = &wires->slots[node];
+    const struct tutti_structure_node *of = &wires->structure->nodes[node];
+    const struct tutti_unit_wires *unit = &wires->units[of->component];
+    return !of->output && !slot->fed && slot->wire_count > 0 && !slot->owned &&
+           slot->wire_first < unit->held_first + unit->held_count;
+}
+
+enum tutti_err tutti_wires_bring(const struct tutti_wires *wires, uint32_t node, void *values)
+{
+    const struct tutti_slot *slot = &wires->slots[node];
+    memcpy(values, slot->values, slot->count * tutti_type_size((enum tutti_type)slot->type));
+    for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+        struct tutti_wire wire = wires->wires[w];
+        wire.to = (char *)values + ((const char *)wire.to - (const char *)slot->values);
+        TRY(move_wire(wires, wires->signals, &wire));
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node)
 {
     const struct tutti_slot *slot = &wires->slots[node];

@@ -585,7 +585,8 @@ enum tutti_err tutti_correction_remember(struct tutti_correction *c, struct tutt
 
 /* ---- beginning and end ---- */
 
-/* Inputs that cannot move are held where that is best for states: outputs are corrected.
+/* Inputs that cannot move are held where that is best for states: outputs are corrected. In a step of two halves the second one keeps
+ * the end of its inputs: what no connection reads (accelerations, forces) is not corrected, and belongs to the end of the step, too.
  *
  * At the first point all is consistent; D is found there, so that the first step has one whatever happens in it, and the
  * derivatives that units gave there are corrected, too. */
@@ -596,7 +597,8 @@ static enum tutti_err begin(struct tutti_correction *c)
     if (has_nothing_to_correct(c))
         return TUTTI_OK;
     for (uint32_t k = 0; c->staging->where && k < s->column_count; k++)
-        c->staging->where[s->columns[k].place] = 0.5;
+        if (!rank->wires.units[s->units[s->columns[k].unit].component].halves)
+            c->staging->where[s->columns[k].place] = 0.5;
     for (uint32_t m = 0; m < rank->member_count; m++)
         rank->members[m].now.staged_at = rank->t;
     TRY(tutti_wires_gather_all(&rank->wires));
