@@ -66,6 +66,19 @@ class Lines(CheckpointTest):
                 self.assertGreater(math.log(coarse / fine, 4), 0.8 * order if finest > 0.001 else 0)
                 self.assertGreater(moved, 0.1, "the second mass does not move")
 
+    def test_steps_near_the_delay(self):
+        """Without an option about the coupling, as good as steps that are iterated. (The jump of the wave at the start is 0.7% of it.)"""
+        line = "a.F_right,a.v=b.F_right,b.v; delay=0.01; impedance=1"
+        exact = self.again(*MASSES, "--tlm", line, "--step", "0.0005", "--coupling", "relax", "--output-step", "0.1")
+        for step in (0.01, 0.004):
+            with self.subTest(step=step):
+                ran = self.again(*MASSES, "--tlm", line, "--step", str(step), "--output-step", "0.1")
+                self.assertEqual((exact.status, ran.status), (0, 0), ran.err)
+                table, truth = Table(ran.files[RESULT].decode()), Table(exact.files[RESULT].decode())
+                for name in ("a.x", "a.v", "b.x", "b.v"):
+                    span = max(truth[name]) - min(truth[name])
+                    self.assertLess(max(abs(x - y) for x, y in zip(table[name], truth[name])) / span, 0.013, name)
+
     def test_waves_arrive_after_the_delay(self):
         """One mass is hit; the other one stands still for a delay, then feels 2 Z v of what left, and its own -Z v."""
         ran = self.again(f"a={MASS}", f"b={MASS}", "--tlm", f"a.F_right,a.v=b.F_right,b.v; delay=0.25; impedance={IMPEDANCE}",

@@ -14,6 +14,7 @@
 #include "master/control/quanta.h"
 #include "master/coupling/correct.h"
 #include "master/coupling/coupling.h"
+#include "master/coupling/tlm.h"
 
 __attribute__((format(printf, 3, 4))) static void because(struct tutti_master *master, enum tutti_choice_number choice,
                                                           const char *format, ...)
@@ -212,7 +213,11 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     else if (facts->stability.loops > 0 && !master->chosen.corrects)
         because(master, TUTTI_CHOICE_EXTRAPOLATE,
                 "inputs are held: extrapolation could make the algebraic loop unstable");
-    else if (!master->chosen.control->varies)
+    else if (!master->chosen.control->varies && isfinite(tutti_tlm_shortest(rank->job->system))) {
+        *order = 1;
+        because(master, TUTTI_CHOICE_EXTRAPOLATE,
+                "--tlm: a line answers the velocity of its own end at once, of order 1 if that is held");
+    } else if (!master->chosen.control->varies)
         because(master, TUTTI_CHOICE_EXTRAPOLATE, "steps are fixed, and inputs are held in each");
     else {
         *order = master->chosen.per_time ? 2 : 1;
