@@ -65,6 +65,6 @@ def compare(example, what, system, reference, names, stop, within, rtol=1e-7, fi
     many = (float("inf"),) * 2
     jacobi, seidel, relax, newton, strong = (found[coupling] or many for coupling in WAYS)
     fewest = all(strong[i] < min(other[i] for other in (jacobi, seidel, relax, newton)) for i in (0, 1))
-    example.figure(f"{what}, error {within:g}: do-steps, evaluations by {' / '.join(WAYS)}", told,
+    example.figure(f"{what}, error {within:g} at {POINTS} points: do-steps, evaluations by {' / '.join(WAYS)}", told,
                    fewest and newton[0] < min(jacobi[0], seidel[0]) and newton != relax,
                    "strong the fewest; newton fewer do-steps than jacobi and seidel", "not tried")

@@ -35,7 +35,11 @@ Experiments of the five publications that are not here:
 
 | publication | experiment | why |
 |---|---|---|
-| Galtier | Figures 8 and 9, Table 2: times on a cluster of 8 machines | not measured: the FMUs are not public, and no cluster is at hand; `./dev bench` measures the same questions on one machine |
+| Andersson | Examples 9.1.1 to 9.1.3, 9.1.5 to 9.1.7 and 9.2.1 | they show how functions of PyFMI are called, without results |
+| Andersson | Tables 8.2 and 8.3: ode15s of MATLAB, LSODAR of Dymola | these tools are not at hand; Table 8.1 is a part of [robot](../examples/robot/README.md) |
+| Andersson | elapsed times in Tables 7.2 to 7.4, 8.1 to 8.3 and section 5.3.2 | this page has no times, which differ between machines; it has the steps and evaluations of these tables |
+| Awais | Figures 6.8 and 6.9: histograms of the iterations | the experiment of Figure 6.10, which [lorenz](../examples/lorenz/README.md) has, with other systems; [lotka_volterra](../examples/lotka_volterra/README.md) has the mean |
+| Galtier | Figures 8 and 9: times on a cluster of 8 machines | not measured: the FMUs are not public, and no cluster is at hand; `./dev bench` measures the same questions on one machine. Of Table 2, [four_rooms](../examples/four_rooms/README.md) counts the work |
 | Lacoursière | Figure 3: times by TCP/IP and by MPI on one machine, many minimal FMUs | not measured as there; `bench/bench_ranks.py` compares with a bare ping-pong |
 
 Case 26 (Andersson, Table 6.4) is a part of
