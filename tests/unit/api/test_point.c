@@ -47,10 +47,10 @@ static void go_back_and_forth(struct fake_world *world, int points, int ahead)
     for (int n = 0; n < points; n++) {
         assert_ok(tutti_point_take(&all, &point, &world->execution));
         struct calls once = step_on(world, 1, ahead);
-        assert_ok(tutti_point_restore(point, &world->execution));
+        assert_ok(tutti_point_restore(&all, point, &world->execution));
         struct calls again = step_on(world, 1, ahead);
         assert_same_calls(&once, &again);
-        assert_ok(tutti_point_restore(point, &world->execution));
+        assert_ok(tutti_point_restore(&all, point, &world->execution));
         (void)step_on(world, 1, 1);
     }
     tutti_points_fini(&all, &world->execution);
