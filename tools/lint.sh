@@ -74,6 +74,10 @@ check_shell() {
     } | sort -u | xargs -r shellcheck
 }
 
+check_waiting() {
+    tools/waiting.py --self-test && tools/waiting.py
+}
+
 # A clone works anywhere: no file names a folder of one machine, nor the host that packages come from.
 check_paths() {
     local pattern='(^|[^[:alnum:]_.~-])/([w]ork|[r]oot|[h]ome)/|[d]eb\.debian\.org|[s]ecurity\.debian\.org'
@@ -92,11 +96,11 @@ if [ "${1:-}" = --format ]; then
     exit
 fi
 checks=("$@")
-if [ ${#checks[@]} -eq 0 ]; then checks=(format layers comments paths spelling shell types cppcheck tidy); fi
+if [ ${#checks[@]} -eq 0 ]; then checks=(format layers comments paths waiting spelling shell types cppcheck tidy); fi
 failed=()
 for check in "${checks[@]}"; do
     if ! declare -F "check_$check" >/dev/null; then
-        echo "lint: unknown check '$check' (format layers comments paths spelling shell types cppcheck tidy)" >&2
+        echo "lint: unknown check '$check' (format layers comments paths waiting spelling shell types cppcheck tidy)" >&2
         exit 2
     fi
     start=$SECONDS

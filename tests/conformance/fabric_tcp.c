@@ -9,6 +9,7 @@
 
 #include "fabric/tcp_hub.h"
 #include "fabric_ranks.h"
+#include "look.h"
 
 enum { MOST_RANKS = 8, BITE = 100003 }; /* bytes that are read at once: no divisor of anything */
 
@@ -50,7 +51,7 @@ static void be_rank(struct meeting *meeting, int rank, void (*body)(struct tutti
     memcpy(own->public_key, keys.public_key, sizeof own->public_key);
     atomic_fetch_add(&meeting->ports, 1);
     while (atomic_load(&meeting->ports) <= meeting->run.ranks) /* the hub's is the last */
-        usleep(100);
+        look_again();
     if (tutti_tcp_connect(&fabric, tcp, rank, &meeting->run, NULL))
         die(rank, "connect");
     body(fabric);
@@ -96,7 +97,7 @@ static struct tutti_tcp_hub *open_hub(struct meeting *meeting, int ranks, const 
     memcpy(meeting->run.hub_key, keys.public_key, sizeof keys.public_key);
     while (atomic_load(&meeting->ports) < ranks) {
         watch(workers, ranks);
-        usleep(100);
+        look_again();
     }
     assert_ok(tutti_tcp_hub_open(&hub, &meeting->run, has_keys ? &keys : NULL));
     atomic_fetch_add(&meeting->ports, 1);

@@ -11,7 +11,6 @@ import pathlib
 import re
 import shutil
 import signal
-import subprocess
 import unittest
 
 from shim import CHAIN, TUTTI, ShimTest, kit_fmu
@@ -212,11 +211,8 @@ class Nodes(InjectedTest, NodesTest):
         log = self.folder / "node.log"
         confine = ("--confine", "none") if can_confine() else ()
         with open(log, "wb") as file:
-            process = subprocess.Popen([TUTTI, "node", "--listen", "127.0.0.1:0", "--cache", self.path("cache"), "--env", "LD_PRELOAD", "--env",
-                                        "SHIM_*", "--env", "*SAN_OPTIONS", *confine], env=self.environment(**self.shim(**wishes)), stdin=subprocess.DEVNULL,
-                                       cwd=self.folder, stdout=file, stderr=file, start_new_session=True)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+            process = self.spawn([TUTTI, "node", "--listen", "127.0.0.1:0", "--cache", self.path("cache"), "--env", "LD_PRELOAD", "--env",
+                                  "SHIM_*", "--env", "*SAN_OPTIONS", *confine], self.shim(**wishes), stdout=file, stderr=file)
         self.assertTrue(wait_until(lambda: b"listening at" in log.read_bytes() or process.poll() is not None), log.read_text("utf-8"))
         found = re.search(r"listening at (\S+),", log.read_text("utf-8", "replace"))
         return process, log, found and found[1]

@@ -7,11 +7,10 @@ import os
 import pathlib
 import signal
 import sys
-import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import JACOBI, SANITIZED, CommandTest, is_gone, kit_fmu, wait_until  # noqa: E402
+from command import JACOBI, SANITIZED, CommandTest, is_asleep, is_gone, kit_fmu, wait_until  # noqa: E402
 
 TIMES = [0, 0.125, 0.25, 0.375, 0.5]
 APART = ("--place", "a=0", "--place", "b=1")
@@ -115,7 +114,8 @@ class Leaving(CommandTest):
         os.killpg(process.pid, signal.SIGINT)
         while b"once more: at once" not in (line := process.stderr.readline()):
             self.assertTrue(line, "it has ended")
-        time.sleep(0.5)  # what was handed on has come
+        for pid in (process.pid, *children(process.pid)):  # what was handed on has come
+            self.assertTrue(wait_until(lambda: is_asleep(pid)))
         self.assertIsNone(process.poll())
         os.killpg(process.pid, signal.SIGINT)
         outcome = self.finish(process)

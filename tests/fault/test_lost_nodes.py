@@ -11,11 +11,10 @@ import socket
 import stat
 import struct
 import sys
-import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import PATIENCE, kit_fmu, wait_until  # noqa: E402
+from command import PATIENCE, await_guest, kit_fmu, wait_until  # noqa: E402
 from nodes import PROTOCOL, NodesTest, children  # noqa: E402
 from systems import connect  # noqa: E402
 from zmq_peer import DEALER, RCVTIMEO, ROUTER, Socket, public_key, read_key  # noqa: E402
@@ -387,13 +386,7 @@ class Strangers(NodesTest):
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = "127.0.0.1:%d" % server.getsockname()[1]
             process = self.start("run", DAHLQUIST, "--nodes", address, "--quiet")
-            end = time.monotonic() + PATIENCE
-            while process.poll() is None and time.monotonic() < end:
-                server.settimeout(0.2)
-                try:
-                    connection, _ = server.accept()
-                except TimeoutError:
-                    continue
+            while connection := await_guest(server, process):
                 with connection if serve.__name__ != "be_silent" else contextlib.nullcontext():
                     with contextlib.suppress(OSError, EOFError):
                         serve(connection)

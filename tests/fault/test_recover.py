@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """--recover: workers that are killed, stand still or are cut off at any moment are replaced, and the run ends with the bytes of one that
 nothing happened to; or, with a message, if it cannot be. Nothing is left over. (At random: test_chaos.py.)"""
-import contextlib
 import os
 import pathlib
 import signal
@@ -11,7 +10,7 @@ import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import JACOBI, kit_fmu, wait_until  # noqa: E402
+from command import JACOBI, await_guest, kit_fmu, wait_until  # noqa: E402
 from nodes import NodesTest  # noqa: E402
 from systems import connect  # noqa: E402
 from test_workers import WorkerTest, workers  # noqa: E402
@@ -79,7 +78,7 @@ class Workers(WorkerTest):
 
     def test_one_that_stands_still(self):
         files = self.undisturbed(*CHAIN)
-        process = self.disturbed("--recover", "1", "--timeout", "2")
+        process = self.disturbed("--recover", "5", "--timeout", "2")
         self.await_rows(process)
         os.kill(workers(process)[1], signal.SIGSTOP)
         self.same(self.finish(process), files)
@@ -152,10 +151,8 @@ class Nodes(NodesTest):
         self.assertTrue(wait_until(lambda: path.exists() and path.stat().st_size > 300))
         b.end(signal.SIGKILL)
         with socket.create_server(("127.0.0.1", int(b.address.rpartition(":")[2]))) as server:
-            server.settimeout(0.01)
-            while process.poll() is None:
-                with contextlib.suppress(OSError):
-                    server.accept()[0].close()
+            while guest := await_guest(server, process):
+                guest.close()
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 0, outcome.err)
         self.assertRegex(outcome.err, f"warning: .*{b.address}.*the run does without it")

@@ -4,13 +4,16 @@
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
 
-from common import TUTTI, kit
+from common import ROOT, TUTTI, kit
 
 import tutti
+
+sys.path.append(str(ROOT / "tests" / "system"))
+from command import wait_until  # noqa: E402
 
 VARY = {"mu": (1, 3, 5)}
 
@@ -24,10 +27,9 @@ class Nodes(unittest.TestCase):
             node = subprocess.Popen([TUTTI, "node", "--listen", "127.0.0.1:0", "--cache", folder.name + "/cache", "--confine", "none"], stdout=file, stderr=file)
         self.addCleanup(node.wait)
         self.addCleanup(node.terminate)
-        while not (found := re.search(r"listening at (\S+),", log.read_text())):
-            self.assertIsNone(node.poll(), log.read_text())
-            time.sleep(0.01)
-        self.address = found[1]
+        self.assertTrue(wait_until(lambda: "listening at" in log.read_text() or node.poll() is not None))
+        self.assertIsNone(node.poll(), log.read_text())
+        self.address = re.search(r"listening at (\S+),", log.read_text())[1]
 
     def test_same_numbers(self):
         here = tutti.sweep(kit("VanDerPol"), vary=VARY, measure="max(x0)", stop=1)

@@ -4,6 +4,7 @@
 The environment names the command (TUTTI) and the folder of the kit's FMUs (FMUS); without it, those of build/ are used.
 Every run gets a private TMPDIR, and whatever it was asked to do, it must end by itself (no signal kills it), leave no
 process and no temporary folder behind, and give the sanitizers nothing to say."""
+import contextlib
 import csv
 import dataclasses
 import functools
@@ -13,6 +14,7 @@ import os
 import pathlib
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -34,7 +36,7 @@ SOLVERS = ("cvode", "adams", "switch", "dopri5", "dopri8", "dirk", "radau5", "ro
 # The plain master: all step at once, by steps of one size, with inputs held; events are the units' own affair.
 JACOBI = ("--coupling", "jacobi", "--control", "fixed", "--extrapolate", "0", "--events", "none")
 DESCRIPTION = "modelDescription.xml"
-PATIENCE = 300  # seconds after which a run counts as hanging; a safety net, not a measurement
+PATIENCE = int(os.environ.get("TUTTI_PATIENCE") or 300)  # seconds after which a run counts as hanging; a safety net, not a measurement
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # for the command, too: some of its crashes are wanted
 
 
@@ -118,15 +120,64 @@ class Table:
 
 
 class CommandTest(unittest.TestCase):
-    """A test with a folder of its own, in which the command runs."""
+    """A test with a folder of its own, in which the command runs. Each subtest has one too, which begins as a copy of the test's: what one
+    subtest leaves there no other one meets. When a test or a subtest ends, however it ends, so do the processes that it has started."""
 
     maxDiff = 4000
+    cleanups = None  # of the subtest
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test-tutti."))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.tmpdir = self.folder / "tmp"
         self.tmpdir.mkdir()
+        self.home = self.folder / "caches"  # what users are known by lies there: one for the whole test
+        self.shared = {"tmp", "caches"}  # entries of the folder that subtests do not copy
+        self.offspring = []
+        self.addCleanup(self._leave)
+
+    @contextlib.contextmanager
+    def subTest(self, *message, **parameters):
+        with super().subTest(*message, **parameters):
+            outer = self.folder, self.tmpdir, self.offspring, self.cleanups
+            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test-tutti."))
+            self.tmpdir, self.offspring = self.folder / "tmp", []
+            self.tmpdir.mkdir()
+            _copy(outer[0], self.folder, self.shared)
+            _give(outer[0], self.folder, self.tmpdir)
+            try:
+                with contextlib.ExitStack() as self.cleanups:
+                    self.cleanups.callback(self._leave)
+                    yield
+            finally:
+                self.folder, self.tmpdir, self.offspring, self.cleanups = outer
+
+    def addCleanup(self, function, /, *arguments, **options):
+        """At the end of the subtest, or of the test."""
+        if self.cleanups:
+            self.cleanups.callback(function, *arguments, **options)
+        else:
+            super().addCleanup(function, *arguments, **options)
+
+    def spawn(self, words, env=None, **options):
+        """Starts a program in the test's folder, the first process of a session of its own. It does not outlive the test or the subtest that
+        starts it."""
+        options = {"cwd": self.folder, "stdin": subprocess.DEVNULL, "start_new_session": True, **options}
+        process = subprocess.Popen([*map(str, words)], env=self.environment(**(env or {})), **options)
+        self.offspring.append(process)
+        return process
+
+    def _leave(self):
+        """Ends the processes that are left, and takes the folder away."""
+        while self.offspring:
+            process = self.offspring.pop()
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # a child that nobody has waited for: the number is still its own
+                process.wait()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe:
+                    pipe.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def path(self, name):
         """The path of a file in the test's folder, as text."""
@@ -140,16 +191,14 @@ class CommandTest(unittest.TestCase):
 
     def environment(self, **extra):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("KIT_", "LC_", "LANG"))}
-        return {**kept, "TMPDIR": str(self.tmpdir), "XDG_CACHE_HOME": str(self.folder / "caches"), **extra}
+        return {**kept, "TMPDIR": str(self.tmpdir), "XDG_CACHE_HOME": str(self.home), **extra}
 
     def start(self, *arguments, env=None, launcher=(), **options):
         """Starts the command in a process group of its own, by another one that starts several, if there is a launcher;
         see finish(). Its pipes have no buffers that could keep from finish() what came together with a line that was
         read before."""
-        options = {"bufsize": 0, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                   **options}
-        return subprocess.Popen([*launcher, TUTTI, *map(str, arguments)], cwd=self.folder, env=self.environment(**(env or {})),
-                                start_new_session=True, **options)
+        options = {"bufsize": 0, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        return self.spawn([*launcher, TUTTI, *arguments], env, **options)
 
     def await_print(self, process):
         """Waits until an FMU with the fault "print" has printed: it is under way. Its words come where the log is."""
@@ -244,14 +293,72 @@ class CommandTest(unittest.TestCase):
         self.assertLessEqual(worst[0], tolerance, f"value {worst[1]} of {len(values)}")
 
 
+def _copy(source, target, but):
+    """Copies what a folder holds; what is no file and no folder (a pipe) is linked. Files of processes may vanish meanwhile."""
+    for entry in os.scandir(source):
+        if entry.name in but:
+            continue
+        with contextlib.suppress(FileNotFoundError):
+            path = target / entry.name
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), path)
+            elif entry.is_dir():
+                path.mkdir()
+                _copy(entry.path, path, ())
+                shutil.copystat(entry.path, path)
+            elif entry.is_file():
+                shutil.copy2(entry.path, path)
+            else:
+                os.symlink(entry.path, path)
+            _give(entry.path, path)
+
+
+def _give(source, *paths):
+    """Paths that were just made to the owner of another one, who may be another user where tests are run as root."""
+    owner = os.lstat(source)
+    for path in paths:
+        if owner.st_uid != os.getuid():
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+
+
 def wait_until(what):
-    """Waits for a condition; False if it does not come within PATIENCE."""
+    """Waits for a condition; False if it does not come within PATIENCE. All that tests wait for and cannot be told of is looked at here."""
     end = time.monotonic() + PATIENCE
     while not what():
         if time.monotonic() > end:
             return False
         time.sleep(0.01)
     return True
+
+
+def await_guest(server, process):
+    """Waits until somebody connects to a socket that listens, or the process has ended: the connection, or None."""
+    ended = os.pidfd_open(process.pid) if process.poll() is None else None
+    if ended is None:
+        return None
+    with open(ended, "rb"):
+        return server.accept()[0] if server in select.select([server, ended], [], [], PATIENCE)[0] else None
+
+
+def is_asleep(pid):
+    """Whether a process waits for something, with all of its threads, and no signal that it would take is on its way to it."""
+    pending, blocked = 0, -1
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        state = dict(line.split(":", 1) for line in (task / "status").read_text("utf-8", "replace").splitlines())
+        own, of_all, mask = (int(state[name], 16) for name in ("SigPnd", "ShdPnd", "SigBlk"))
+        if state["State"].strip()[0] != "S" or own & ~mask:
+            return False
+        pending, blocked = of_all, blocked & mask
+    return not pending & ~blocked
+
+
+def processor_seconds(pid):
+    """What a process has taken of a processor: what waits for it to have worked for a while; 0 if it is gone."""
+    try:
+        ticks = pathlib.Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[11]
+    except OSError:
+        return 0
+    return int(ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def is_gone(group):

@@ -4,13 +4,13 @@ messages by Google's own library for Protocol Buffers, from the table below."""
 import base64
 import hashlib
 import os
+import pathlib
 import re
 import resource
 import signal
 import socket
 import struct
-import subprocess
-import time
+import tempfile
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -535,10 +535,9 @@ class Rti:
 
     def __init__(self, test, *options, listen="127.0.0.1:0", files=None):
         self.test, self.ended = test, False
-        self.log = test.folder / f"rti{time.monotonic_ns()}.log"
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen([TUTTI, "rti", "--listen", listen, *map(str, options)], cwd=test.folder,
-                                            env=test.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with tempfile.NamedTemporaryFile(dir=test.folder, prefix="rti", suffix=".log", delete=False) as log:
+            self.log = pathlib.Path(log.name)
+            self.process = test.spawn([TUTTI, "rti", "--listen", listen, *options], stdout=log, stderr=log)
             if files:  # at most so many descriptors
                 resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE, (files, files))
         test.addCleanup(self.end)

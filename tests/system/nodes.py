@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 
-from command import PATIENCE, TUTTI, CommandTest, can_confine, wait_until
+from command import PATIENCE, TUTTI, CommandTest, can_confine, processor_seconds, wait_until
 
 
 def children(pid):
@@ -30,16 +30,14 @@ class Node:
         self.test, self.name, self.ended = test, name, False
         self.folder = test.folder / name
         self.folder.mkdir()
+        test.shared.add(name)
         self.cache = self.folder / "cache"
         self.log = self.folder / "log"
         if can_confine() and "--confine" not in options:  # what it is about otherwise can be tested all the same
             options = (*options, "--confine", "none")
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [*prefix, TUTTI, "node", "--listen", f"{host}:0", "--cache", str(self.cache), "--env", "KIT_*",
-                 "--env", "*SAN_OPTIONS", *map(str, options)],
-                cwd=self.folder, env=test.environment(**(env or {})), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True)
+            self.process = test.spawn([*prefix, TUTTI, "node", "--listen", f"{host}:0", "--cache", self.cache, "--env", "KIT_*",
+                                       "--env", "*SAN_OPTIONS", *options], env, cwd=self.folder, stdout=log, stderr=log)
         test.addCleanup(self.end)
         test.assertTrue(wait_until(lambda: "listening at" in self.text() or self.process.poll() is not None),
                         f"{name} does not listen: {self.text()}")
@@ -55,11 +53,7 @@ class Node:
 
     def has_computed(self, seconds):
         """Has a worker taken so many seconds of a processor?"""
-        ticks = 0
-        for worker in self.workers():
-            with contextlib.suppress(OSError):
-                ticks = max(ticks, int(pathlib.Path(f"/proc/{worker}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11]))
-        return ticks > seconds * os.sysconf("SC_CLK_TCK")
+        return any(processor_seconds(worker) > seconds for worker in self.workers())
 
     def files(self):
         """What its cache holds, by hash."""

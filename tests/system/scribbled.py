@@ -13,7 +13,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import command
 
@@ -199,10 +198,7 @@ def main():
         outcome = run(mode, folder / "run", nodes, deed(job["seed"]))
         findings = judge(outcome, references[mode])
         known = {1, *canaries.numbers(), *nodes.numbers()}
-        end = time.monotonic() + 15
-        while others(known) and time.monotonic() < end:
-            collect()
-            time.sleep(0.005)
+        command.wait_until(lambda: collect() or not others(known))
         findings += [f"it leaves {name}: {outcome[1]}" for name in others(known)]
         for name in others(known):
             os.kill(int(name.split()[0]), signal.SIGKILL)

@@ -248,7 +248,7 @@ class Compile(Sources):
         for version in SOURCES:
             with self.subTest(fmi=version):
                 fmu = self.source_fmu(version)
-                cache = self.folder / "caches" / "tutti" / "compiled"
+                cache = self.home / "tutti" / "compiled"
                 shutil.rmtree(cache, ignore_errors=True)
                 self.assert_runs(fmu, "--compile")
                 made = list(cache.iterdir())
@@ -265,7 +265,7 @@ class Compile(Sources):
     def test_another_compiler_compiles_anew(self):
         fmu = self.source_fmu("2")
         self.assert_runs(fmu, "--compile")
-        cache = self.folder / "caches" / "tutti" / "compiled"
+        cache = self.home / "tutti" / "compiled"
         (made,) = cache.iterdir()
         made.rename(made.with_name(made.name[:65] + 16 * "0" + ".fmu"))
         self.assert_runs(fmu, "--compile")
@@ -275,7 +275,7 @@ class Compile(Sources):
     def test_run_compiles_only_what_is_missing(self):
         """Other FMUs are as they were; a system on several processes gets the binary everywhere."""
         self.tutti("run", kit_fmu("Dahlquist", "2"), "--compile", "--quiet", "-o", "-")
-        self.assertFalse((self.folder / "caches" / "tutti" / "compiled").exists())
+        self.assertFalse((self.home / "tutti" / "compiled").exists())
         system = ("a=decay.fmu", f"b={kit_fmu('Dahlquist', '2')}", "--compile", "--step", "0.125", "--stop", "1.25", "--quiet", "-o", "-")
         self.source_fmu("3")
         alone = self.tutti("run", *system).out
@@ -419,7 +419,7 @@ class Endless(CommandTest):
     def test_a_slow_run_is_no_hang(self):
         """Many calls that take less each; a wait for the clock."""
         for options in (("--solver", "euler", "--solver-step", "1e-7", "--step", "0.002", "--stop", "0.2"), ("--realtime", "0.1", "--step", "0.2")):
-            self.tutti("run", kit_fmu("VanDerPol", "2"), "--interface", "me", "--stop", "0.2", *options, "--timeout", "1", "--quiet")
+            self.tutti("run", kit_fmu("VanDerPol", "2"), "--interface", "me", "--stop", "0.2", *options, "--timeout", "1", "--record", "none", "--quiet")
 
 
 if __name__ == "__main__":

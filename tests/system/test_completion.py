@@ -6,10 +6,9 @@ import pty
 import re
 import select
 import subprocess
-import time
 import unittest
 
-from command import PATIENCE, TUTTI, CommandTest, kit_fmu
+from command import PATIENCE, TUTTI, CommandTest, kit_fmu, wait_until
 
 COUPLINGS = {"jacobi", "seidel", "relax", "newton", "strong", "kinematic", "federated", "auto"}
 # What is typed, and what it may become, in all shells. Folders end with '/' here.
@@ -123,9 +122,8 @@ class Zsh(Bash):
         """Types the lines into a shell on a terminal, each with Tab behind it."""
         self.write("start", ZSH)
         terminal, slave = pty.openpty()
-        process = subprocess.Popen(["zsh", "-f", "-i"], stdin=slave, stdout=slave, stderr=slave, cwd=self.folder,
-                                   env={**os.environ, "TERM": "dumb", "PATH": f"{os.path.dirname(TUTTI)}:{os.environ['PATH']}"},
-                                   start_new_session=True)
+        process = self.spawn(["zsh", "-f", "-i"], {"TERM": "dumb", "PATH": f"{os.path.dirname(TUTTI)}:{os.environ['PATH']}"},
+                             stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)
         os.write(terminal, b". ./start\n")
         shown = b""
@@ -139,11 +137,12 @@ class Zsh(Bash):
 
     def press_tab(self, terminal, line, number):
         os.write(terminal, b"\x15" + line.encode() + b"\t")
-        deadline = time.monotonic() + PATIENCE
-        while (text := self.read("found")).count("END\n") < number:
-            while select.select([terminal], [], [], 0.002)[0]:  # what it shows has to go somewhere
+        def has_answered():
+            while select.select([terminal], [], [], 0)[0]:  # what it shows has to go somewhere
                 os.read(terminal, 4096)
-            self.assertLess(time.monotonic(), deadline, "zsh never came back")
+            return self.read("found").count("END\n") >= number
+        self.assertTrue(wait_until(has_answered), "zsh never came back")
+        text = self.read("found")
         folder = os.path.dirname(line.split()[-1]) if line[-1] != " " else ""
         return {self.tidy(entry, folder) for entry in text.split("END\n")[number - 1].splitlines() if entry not in ("", "-h")}
 

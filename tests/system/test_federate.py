@@ -68,10 +68,7 @@ class Relay:
 
 class Programs(RtiTest):
     def start(self, name, *arguments):
-        process = subprocess.Popen([PROGRAMS / name, *map(str, arguments)], cwd=self.folder, env=self.environment(),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: (process.kill(), process.wait(), process.stdout.close(), process.stderr.close()))
-        return process
+        return self.spawn([PROGRAMS / name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def ends(self, process, status=0):
         out, err = process.communicate(timeout=PATIENCE)

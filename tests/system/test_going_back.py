@@ -117,10 +117,9 @@ class Cost(CoupledTest):
                                       r"\d+ % getting\n")
         for unit in self.stats()["units"]:
             for name in ("seconds", "save_seconds", "set_seconds", "get_seconds"):
-                self.assertGreater(unit[name], 0, name)
+                self.assertGreaterEqual(unit[name], 0, name)
             self.assertEqual(unit["restore_seconds"], 0)
-            self.assertLess(sum(unit[f"{name}_seconds"] for name in ("save", "set", "get")),
-                            self.stats()["loop_seconds"])
+            self.assertLessEqual(sum(unit[f"{name}_seconds"] for name in ("save", "set", "get")), self.stats()["loop_seconds"])
 
 
 class Alone(CoupledTest):

@@ -129,8 +129,7 @@ class Examples(HelpTest):
                                    **extra)
 
     def start_shell(self, line):
-        return subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=self.folder, env=self.environment(), start_new_session=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        return self.spawn(["bash", "-c", f"exec {line}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
     def watch(self, line):
         """With a run that goes on for a moment, at a port that is free."""
@@ -157,7 +156,7 @@ class Examples(HelpTest):
         count = 0
         for command in self.commands():
             for line in self.examples(command):
-                with self.subTest(line=line):
+                with unittest.TestCase.subTest(self, line=line):  # in one folder: some use what the ones before have made
                     count += 1
                     if command in ("watch", "web"):
                         self.assertEqual(getattr(self, command)(line).status, 0)

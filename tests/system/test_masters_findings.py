@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Faults that reviewers and strangers have found in masters, each with the run that showed it."""
 import math
+import pathlib
 import unittest
 
 from command import kit_fmu, test_fmu
@@ -302,19 +303,19 @@ class Work(FindingTest):
 
 class Files(FindingTest):
     def test_a_log_over_another_file(self):
-        trajectory = self.write("in.csv", "time,a.u\n0,0\n1,1\n")
-        old = self.write("old.csv", "what is left of an older run\n")
         units = *RING, "--stop", "1", "--quiet"
-        for arguments, whose in ((("--input", trajectory, "-o", "new.csv", "--step-log", trajectory), "--input"),
-                                 (("--input", trajectory, "-o", "new.csv", "--step-log", "./in.csv"), "--input"),
-                                 (("-o", old, "--step-log", old), "-o"), (("-o", "old.csv", "--step-log", old), "-o"),
+        for arguments, whose in ((("--input", "{}/in.csv", "-o", "new.csv", "--step-log", "{}/in.csv"), "--input"),
+                                 (("--input", "{}/in.csv", "-o", "new.csv", "--step-log", "./in.csv"), "--input"),
+                                 (("-o", "{}/old.csv", "--step-log", "{}/old.csv"), "-o"), (("-o", "old.csv", "--step-log", "{}/old.csv"), "-o"),
                                  (("-o", "new.csv", "--step-log", "new.csv"), "-o")):
             with self.subTest(arguments=arguments):
-                self.refused("run", *units, *arguments, status=2,
+                trajectory = self.write("in.csv", "time,a.u\n0,0\n1,1\n")
+                old = self.write("old.csv", "what is left of an older run\n")
+                self.refused("run", *units, *(word.format(self.folder) for word in arguments), status=2,
                              says=f"--step-log '.*' is the file of {whose}; name another")
                 self.assertFalse((self.folder / "new.csv").exists())
-        self.assertEqual((self.folder / "in.csv").read_text("utf-8"), "time,a.u\n0,0\n1,1\n")
-        self.assertEqual((self.folder / "old.csv").read_text("utf-8"), "what is left of an older run\n")
+                self.assertEqual(pathlib.Path(trajectory).read_text("utf-8"), "time,a.u\n0,0\n1,1\n")
+                self.assertEqual(pathlib.Path(old).read_text("utf-8"), "what is left of an older run\n")
 
     def test_absolute_tolerances(self):
         for number in ("-1", "nan", "inf", "-inf", "0"):

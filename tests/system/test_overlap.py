@@ -66,7 +66,7 @@ static void *compute(void *context)
     int begun = ++m->shared->begun, now = ++m->shared->now, wanted = (int)m->v[3];
     if (now > m->shared->most) m->shared->most = now;
     int last = (begun + wanted - 1) / wanted * wanted; /* all that belong to this step */
-    int patience = 5000;
+    int patience = 300000;
     while (m->shared->begun < last && patience-- > 0) nanosleep(&moment, NULL);
     m->shared->vain += patience < 0;
     m->v[1] += m->h * (m->v[2] - m->v[1]);

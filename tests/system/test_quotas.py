@@ -30,8 +30,8 @@ class LimitsOfARun(NodesTest):
         self.assertIn("was stopped: the run ", node.text())
 
     def test_seconds(self):
-        node = self.node("node", "--max-seconds", "1")
-        self.stopped(node, DAHLQUIST, says=r"longer than the 1 s that it may take on this node")
+        node = self.node("node", "--max-seconds", "5")
+        self.stopped(node, DAHLQUIST, says=r"longer than the 5 s that it may take on this node")
         self.tutti("run", DAHLQUIST, *self.on(node), "--quiet")
 
     def test_memory(self):

@@ -10,7 +10,7 @@ import sys
 import time
 import unittest
 
-from command import THREAD_SANITIZED, CommandTest, description, kit_fmu
+from command import THREAD_SANITIZED, CommandTest, description, is_asleep, kit_fmu, wait_until
 
 TRACKER = kit_fmu("Tracker", "2")
 SLOW = ("--interface", "me", "--solver", "euler", "--solver-step", "1e-8", "--stop", "0.01", "--step", "0.002")
@@ -66,7 +66,7 @@ class Realtime(CommandTest):
             process = self.start("run", kit_fmu("Faulty", "2"), "--realtime", "1e-6", "--stop", "1", "--step", "0.1", "-o",
                                  "out.csv", "--quiet", env={"KIT_FAULT": "print DoStep"})
             self.await_print(process)
-            time.sleep(0.1)  # it most likely waits by now; if not, what follows holds all the same
+            self.assertTrue(wait_until(lambda: is_asleep(process.pid)))
             process.send_signal(signal.SIGCONT)  # one that means nothing
             process.send_signal(number)
             outcome = self.finish(process)

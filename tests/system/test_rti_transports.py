@@ -185,9 +185,8 @@ class Tls(TransportTest):
         one = Federate(self, rti.address, dial=lambda: self.tls(rti, pem))
         one.join("road", "one", fom=FOM)
         car, (z,) = one.publish("Car", "z")
-        watch = subprocess.Popen([PROGRAMS / "federate_watch", "road", "Car", "z", rti.address, pem], env=self.environment(),
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: (watch.kill(), watch.wait(), watch.stdout.close(), watch.stderr.close()))
+        watch = self.spawn([PROGRAMS / "federate_watch", "road", "Car", "z", rti.address, pem], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True)
         body = one.call("RegisterObjectInstance", objectClass=car)
         self.assertRegex(watch.stdout.readline(), "is there\n")
         one.call("UpdateAttributeValues", objectInstance=body, attributeValues=one.values([(z, real(1.5))]))

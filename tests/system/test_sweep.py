@@ -8,10 +8,9 @@ import pathlib
 import random
 import shutil
 import signal
-import time
 import unittest
 
-from command import CommandTest, kit_fmu, test_fmu
+from command import CommandTest, kit_fmu, test_fmu, wait_until
 
 MOODY = test_fmu("Moody", "2")
 WORDS = ("ok", "failed", "failed", "crashed", "crashed", "unmeasured")  # of the moods from 0 on
@@ -157,6 +156,11 @@ class TestGoingWrong(SweepTest):
         self.refused("sweep", MOODY, "--vary", "k=1", "--trajectories", "t.xyz", status=2, says="xyz")
 
 
+def size(path):
+    """Of a file; 0 if there is none yet."""
+    return path.stat().st_size if path.exists() else 0
+
+
 class TestGoingOn(SweepTest):
     LINE = "sweep", MOODY, "--vary", "k=1:3:40", "--vary", "mood=0,0,0,3,1", "--step", "0.0001", "--measure", "mean(y)"
 
@@ -164,11 +168,13 @@ class TestGoingOn(SweepTest):
         self.tutti(*self.LINE, "-o", "whole.csv", "--trajectories", "whole_rows.csv", "--record", "y", status=1)
         line = *self.LINE, "-o", "t.csv", "--trajectories", "rows.csv", "--record", "y"
         chance = random.Random(5)
+        journal = pathlib.Path(self.path("t.csv.journal"))
         killed = 0
         for attempt in range(13):
             process = self.start(*line, "--workers", str(1 + attempt % 3))
-            time.sleep(chance.uniform(0.02, 0.25))
-            if process.poll() is None and attempt < 12:
+            wanted = chance.randrange(10000 * attempt // 6 + 1)
+            self.assertTrue(wait_until(lambda: process.poll() is not None or (attempt < 12 and size(journal) >= wanted)))
+            if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 killed += 1
             process.communicate()
@@ -183,9 +189,7 @@ class TestGoingOn(SweepTest):
 
     def test_interrupted(self):
         process = self.start("sweep", MOODY, "--vary", "k=1:3:2000", "--step", "0.0001", "-o", "t.csv", "--workers", "2")
-        journal = pathlib.Path(self.path("t.csv.journal"))
-        while not (journal.exists() and journal.stat().st_size > 1000):
-            time.sleep(0.01)
+        self.assertTrue(wait_until(lambda: size(self.folder / "t.csv.journal") > 1000))
         process.send_signal(signal.SIGINT)
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 130 if outcome.status == 130 else 1)
@@ -194,8 +198,7 @@ class TestGoingOn(SweepTest):
     def test_journals_of_others(self):
         journal = pathlib.Path(self.path("t.csv.journal"))
         process = self.start(*self.LINE, "-o", "t.csv")
-        while not (journal.exists() and journal.stat().st_size > 1000):
-            time.sleep(0.01)
+        self.assertTrue(wait_until(lambda: size(journal) > 1000))
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         for left in self.tmpdir.iterdir():

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from command import THREAD_SANITIZED, TUTTI, CommandTest, can_confine, kit_fmu, test_fmu, wait_until
+from command import PATIENCE, THREAD_SANITIZED, TUTTI, CommandTest, can_confine, kit_fmu, test_fmu, wait_until
 from nodes import NodesTest
 
 MOODY = test_fmu("Moody", "2")
@@ -29,9 +29,7 @@ class Elsewhere(CommandTest):
 
     def begin(self, *line):
         """Starts it in a group of its own, until some of its runs are over."""
-        process = subprocess.Popen([*map(str, line)], cwd=self.folder, env=self.environment(), start_new_session=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(process.wait)
+        process = self.spawn(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertTrue(wait_until(lambda: self.has_some("t.csv") or process.poll() is not None))
         return process
 
@@ -40,7 +38,7 @@ class Elsewhere(CommandTest):
 class Mpi(Elsewhere):
     def ranks(self, ranks, *line, status=0):
         done = subprocess.run([MPIEXEC, "-n", str(ranks), TUTTI, *map(str, line)], cwd=self.folder, env=self.environment(), capture_output=True,
-                              text=True, check=False, timeout=120)
+                              text=True, check=False, timeout=PATIENCE)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 

@@ -16,7 +16,7 @@ import unittest
 import urllib.parse
 import zipfile
 
-from command import FMUS, CommandTest, kit_fmu, wait_until
+from command import FMUS, PATIENCE, CommandTest, kit_fmu, wait_until
 
 CAR = pathlib.Path(FMUS).parent / "examples" / "quarter_car" / "quarter_car.ssp"
 OTHERS = '<ssd:Annotations><ssc:Annotation type="com.example"><x:note xmlns:x="urn:x" a="1">kept &amp; whole</x:note></ssc:Annotation></ssd:Annotations>'
@@ -567,7 +567,7 @@ class Abuse(WebTest):
             connection.sendall(b"GET / HTTP/1.1\r\nHost:")
         self.assertEqual(server.get("/api/")["readOnly"], False)
         slow = idle[0]
-        slow.settimeout(60)
+        slow.settimeout(PATIENCE)
         self.assertEqual(slow.recv(1), b"")  # a request that does not come to its end is not waited for
         self.assertEqual(server.get("/api/")["readOnly"], False)
 

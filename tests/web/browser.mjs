@@ -16,7 +16,7 @@ export const axeSource = () => require("axe-core").source;
 export const tutti = process.env.TUTTI;
 export const fmus = process.env.TUTTI_FMUS;
 export const examples = process.env.TUTTI_EXAMPLES;
-export const WAIT = 60000;
+export const WAIT = 1000 * Number(process.env.TUTTI_PATIENCE ?? 300);
 
 /** A folder of its own for a test, with these files of the build in it. */
 export function folder(...files) {

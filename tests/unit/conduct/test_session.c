@@ -4,11 +4,11 @@
 #include "failing_processes.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <zmq.h>
 
 #include "base/clock.h"
 #include "conduct/node/session.h"
+#include "look.h"
 #include "own_scratch.h"
 
 static const char fmu[] = "the bytes of an FMU", stand[] = "its stand-in";
@@ -109,7 +109,7 @@ static void drain(struct bench *bench)
 /* Looks after the workers until the node says something of this kind. */
 static void await(struct bench *bench, uint32_t kind, char *bytes, size_t room, struct tutti_unparcel *in)
 {
-    double deadline = tutti_clock_now() + 60;
+    double deadline = tutti_clock_now() + 300;
     for (;;) {
         uint32_t heard = hear(bench, bytes, room, in);
         if (heard == kind)
@@ -118,7 +118,7 @@ static void await(struct bench *bench, uint32_t kind, char *bytes, size_t room, 
             fail_msg("the node says %u, not %u", heard, kind);
         assert_true(tutti_clock_now() < deadline);
         tutti_session_watch(&bench->node, bench->session);
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        look_again();
     }
 }
 
@@ -327,7 +327,7 @@ static void stop_by(struct bench *bench, const char *words)
     await(bench, TUTTI_NODE_REFUSED, bytes, sizeof bytes, &in);
     assert_int_equal(tutti_unparcel_u32(&in), TUTTI_ERR_LIMIT);
     assert_contains(tutti_unparcel_text(&in), words);
-    double deadline = tutti_clock_now() + 60;
+    double deadline = tutti_clock_now() + 300;
     while (!bench->session->over) { /* workers have a moment for their last words */
         assert_true(tutti_clock_now() < deadline);
         tutti_session_watch(&bench->node, bench->session);

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "fabric/shared.h"
+#include "look.h"
 
 /* A String to and from the other one of two ranks. */
 struct pair {
@@ -146,11 +146,6 @@ static void *reduce_one(void *context)
     return &err;
 }
 
-static void pause_shortly(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
 static void the_conductor_sees_a_rank_wait_and_stops_it(void **state)
 {
     (void)state;
@@ -165,7 +160,7 @@ static void the_conductor_sees_a_rank_wait_and_stops_it(void **state)
     uint64_t before = atomic_load(&where->beat);
     assert_int_equal(pthread_create(&thread, NULL, reduce_one, fabrics[1]), 0);
     while (atomic_load(&where->beat) < before + 3) /* it waits, but it lives; if not, the test never ends */
-        pause_shortly();
+        look_again();
     tutti_shared_stop(area, 0);
     pthread_join(thread, &err);
     assert_int_equal(*(enum tutti_err *)err, TUTTI_ERR_STOPPED);
@@ -193,7 +188,7 @@ static void overwritten_memory_ends_the_wait(void **state)
         uint64_t before = atomic_load(&fabrics[1]->where->beat);
         assert_int_equal(pthread_create(&thread, NULL, reduce_one, fabrics[1]), 0);
         while (atomic_load(&fabrics[1]->where->beat) < before + 1)
-            pause_shortly();
+            look_again();
         overwrite(fabrics[0]->where, values[i]);
         pthread_join(thread, &err); /* if it waits on, the test never ends */
         assert_int_equal(*(enum tutti_err *)err, TUTTI_ERR_LOST);
@@ -203,7 +198,7 @@ static void overwritten_memory_ends_the_wait(void **state)
 
 static void *leave(void *fabric)
 {
-    pause_shortly();
+    look_again();
     ((struct tutti_fabric *)fabric)->kind->close(fabric);
     return NULL;
 }

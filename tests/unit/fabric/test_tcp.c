@@ -16,6 +16,7 @@
 
 #include "fabric/tcp_hub.h"
 #include "fabric/frame.h"
+#include "look.h"
 
 enum { RANKS = 2, WIDTH = 3 };
 
@@ -93,7 +94,7 @@ static void be_rank(int rank, role *act)
     memcpy(own->public_key, world->keys[rank].public_key, TUTTI_KEY_SIZE);
     atomic_fetch_add(&world->ports, 1);
     while (!atomic_load(&world->go))
-        usleep(100);
+        look_again();
     struct tutti_tcp_peer peers[RANKS];
     struct tutti_tcp_run run = world->run;
     memcpy(peers, world->peers, sizeof peers);
@@ -112,7 +113,7 @@ static void start_rank(int rank, role *act)
     if (children[rank] == 0)
         be_rank(rank, act);
     while (atomic_load(&world->ports) == 0)
-        usleep(100);
+        look_again();
     atomic_store(&world->ports, 0);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "live/broadcast.h"
+#include "look.h"
 
 struct fixture {
     struct tutti_board *board;
@@ -110,7 +111,7 @@ static void await_order(struct fixture *f, uint32_t kind, double value)
 {
     struct tutti_run_order order;
     while (tutti_orders_take(&f->orders, &order, 1) == 0)
-        usleep(1000);
+        look_again();
     assert_int_equal(order.kind, kind);
     assert_true(order.value == value);
 }
@@ -243,7 +244,7 @@ static void test_leaves(void **state)
     struct tutti_run_order order = {.kind = TUTTI_ORDER_KINDS};
     while (tutti_orders_take(&f->orders, &order, 1) == 0) { /* it is noticed when something is sent */
         tutti_feed_put(tutti_board_rows(f->board), 0, (double[]){0, 0, 0});
-        usleep(1000);
+        look_again();
     }
     assert_int_equal(order.kind, TUTTI_ORDER_WATCH);
     assert_true(order.value == 0);

@@ -150,7 +150,7 @@ static void test_stats(void **state)
     assert_same_double(stats.stop, 1);
     assert_string_equal(stats.units[0].name, "Dahlquist_fmi2");
     assert_string_equal(stats.units[0].fmi, "2.0");
-    assert_true(stats.units[0].seconds > 0);
+    assert_true(stats.units[0].seconds >= 0);
     tutti_run_stats_fini(&stats);
     assert_ok(tutti_run(&options, NULL));
 }

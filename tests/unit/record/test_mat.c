@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "count_allocations.h"
+#include "look.h"
 #include "own_scratch.h"
 #include "record/dying.h"
 #include "record/full_disk.h"
@@ -420,7 +421,7 @@ static void test_killed_at_any_moment(void **state)
             record_until_killed(0);
         struct stat st = {0};
         while (stat(scratch.joined, &st) != 0 || st.st_size < 1000) /* it is at it */
-            usleep(100);
+            look_again();
         usleep(round * 137);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
