@@ -625,6 +625,8 @@ enum tutti_err tutti_conductor_finish(struct tutti_conductor *conductor, struct 
     unsigned long rows = tutti_rows_count(conductor->rows);
     forgive(conductor);
     tutti_collector_wait(conductor->collector);
+    if (!conductor->err && !conductor->own_err)
+        (void)keep_own(conductor, tutti_rows_conclude(conductor->rows));
     (void)keep_own(conductor, tutti_rows_close(conductor->rows));
     (void)keep_own(conductor, close_step_log(conductor));
     if (stats)

@@ -285,6 +285,11 @@ unsigned long tutti_rows_count(const struct tutti_rows *rows)
     return rows->count;
 }
 
+enum tutti_err tutti_rows_conclude(const struct tutti_rows *rows)
+{
+    return tutti_output_conclude(&rows->output, rows->t);
+}
+
 enum tutti_err tutti_rows_flush(struct tutti_rows *rows)
 {
     return tutti_output_flush(&rows->output);

@@ -29,6 +29,8 @@ TUTTI_CHECKED enum tutti_err tutti_rows_take_row(struct tutti_rows *rows, int ra
 void tutti_rows_end(struct tutti_rows *rows, int rank);
 /* Written so far. */
 unsigned long tutti_rows_count(const struct tutti_rows *rows);
+/* At the end of a run that went well, as tutti_output_conclude. */
+TUTTI_CHECKED enum tutti_err tutti_rows_conclude(const struct tutti_rows *rows);
 TUTTI_CHECKED enum tutti_err tutti_rows_flush(struct tutti_rows *rows);
 /* As of record/output.h; nothing before the file is open. */
 TUTTI_CHECKED enum tutti_err tutti_rows_mark(struct tutti_rows *rows, struct tutti_parcel *mark);

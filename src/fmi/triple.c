@@ -249,6 +249,16 @@ static inline void gather_all(const struct tutti_triples_many *many, const doubl
         staged[k] = source[from[k]];
 }
 
+/* As tutti_finite_holds, master/finite.h. */
+static inline bool are_finite(const struct tutti_triples_many *many)
+{
+    double sum = 0;
+    for (const struct tutti_triples_piece *piece = many->pieces, *end = piece + many->piece_count; piece < end; piece++)
+        for (uint32_t i = 0; i < piece->count; i++)
+            sum += piece->first[i] - piece->first[i];
+    return sum == 0;
+}
+
 /* Times of so many steps are computed together, which processors do in less time than one by one. */
 enum { STEPS_AHEAD = 32 };
 
@@ -305,10 +315,11 @@ INLINED uint32_t run(struct tutti_call_triple *triples, uint32_t count, struct t
     const volatile sig_atomic_t *interrupt = many->interrupt;
     struct ahead ahead = {.end = 0};
     unsigned known = 1, made = 1;
+    bool finite = true;
     double t = many->t;
-    while (made == known && many->made < many->most && t < grid->stop) {
+    while (finite && made == known && many->made < many->most && t < grid->stop) {
         known = look_ahead(&ahead, many, t, many->most - many->made);
-        for (made = 0; made < known && !(interrupt && *interrupt); made++) {
+        for (made = 0; made < known && finite && !(interrupt && *interrupt); made++) {
             double target = ahead.points[made + 1];
             pass->aim = (struct tutti_aim){ahead.points[made], ahead.h[made], known > 1 ? target : ahead.end, target};
             if (!gathers && many->gather_count > 0)
@@ -316,6 +327,7 @@ INLINED uint32_t run(struct tutti_call_triple *triples, uint32_t count, struct t
             at = pass_or_step(triples, end, pass, gathers, alone);
             if (unlikely(at < end))
                 break;
+            finite = are_finite(many);
         }
         if (made == 0)
             break;

@@ -90,6 +90,12 @@ static inline bool tutti_triples_aim(struct tutti_triples_pass *pass, double t, 
 }
 
 /* Steps one after the other, along a grid. */
+/* Doubles that lie one after the other. */
+struct tutti_triples_piece {
+    const double *first;
+    uint32_t count;
+};
+
 struct tutti_triples_many {
     struct tutti_grid *grid;
     double t, span;                         /* where it is; the scale for comparing times */
@@ -98,6 +104,8 @@ struct tutti_triples_many {
     const uint32_t *from;                   /* not one by one: inputs of all triples, staged before each step */
     double *staged;
     uint32_t gather_count;
+    const struct tutti_triples_piece *pieces; /* no step begins where one of these values is not finite */
+    uint32_t piece_count;
     unsigned long made; /* answer: whole steps; t and grid stand at their end */
 };
 

@@ -148,8 +148,13 @@ unsigned long tutti_lane_run(struct tutti_lane *lane, struct tutti_grid *grid, u
 {
     struct tutti_rank *rank = lane->rank;
     const struct tutti_wires *wires = &rank->wires;
-    struct tutti_triples_many many = {
-        .grid = grid, .t = rank->t, .span = rank->span, .most = most, .interrupt = interrupt};
+    struct tutti_triples_many many = {.grid = grid,
+                                      .t = rank->t,
+                                      .span = rank->span,
+                                      .most = most,
+                                      .interrupt = interrupt,
+                                      .pieces = lane->pieces,
+                                      .piece_count = lane->piece_count};
     if (wires->part_count > 0) {
         many.from = wires->gather + wires->parts[0].first;
         many.staged = wires->gathered + wires->parts[0].first;
@@ -186,6 +191,20 @@ enum tutti_err tutti_lane_finish(struct tutti_lane *lane, struct tutti_outcome *
     lane->stopped = false;
     TRY(look_after(lane, lane->stopped_at, outcome));
     return pass_from(lane, lane->stopped_at + 1, lane->count, outcome);
+}
+
+enum tutti_err tutti_lane_watch(struct tutti_lane *lane, const struct tutti_finite *finite)
+{
+    if (!lane->members)
+        return TUTTI_OK;
+    const double *signals = (const double *)(const void *)lane->rank->wires.signals;
+    lane->pieces = tutti_arena_array(&lane->rank->arena, finite->part_count, sizeof *lane->pieces);
+    if (!lane->pieces)
+        return tutti_fail_memory();
+    for (uint32_t p = 0; p < finite->part_count; p++)
+        lane->pieces[p] = (struct tutti_triples_piece){signals + finite->parts[p].first, finite->parts[p].count};
+    lane->piece_count = finite->part_count;
+    return TUTTI_OK;
 }
 
 void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one)

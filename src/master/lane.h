@@ -8,6 +8,7 @@
 #define TUTTI_MASTER_LANE_H
 
 #include "fmi/triple.h"
+#include "master/finite.h"
 #include "master/member.h"
 
 struct tutti_lane {
@@ -18,6 +19,8 @@ struct tutti_lane {
     uint32_t *given; /* per triple: what `quiet` was when its steps were last counted */
     uint32_t count;
     struct tutti_triples_pass pass;
+    struct tutti_triples_piece *pieces; /* that are to be finite, as `finite` of tutti_lane_open */
+    uint32_t piece_count;
     bool runs;           /* macro steps can be made by the lane alone: tutti_lane_run */
     bool stopped;        /* such a step is under way, ... */
     uint32_t stopped_at; /* ... and this triple is to be looked after */
@@ -27,6 +30,8 @@ struct tutti_lane {
 TUTTI_CHECKED enum tutti_err tutti_lane_open(struct tutti_lane *lane, struct tutti_rank *rank,
                                              const struct tutti_step_rules *rules, struct tutti_member **members,
                                              uint32_t count);
+/* Batches of steps end where one of these signals is not finite. Nothing happens to a lane that is not open. */
+TUTTI_CHECKED enum tutti_err tutti_lane_watch(struct tutti_lane *lane, const struct tutti_finite *finite);
 /* Steps members first ... end - 1 that are due there from the rank's time to `target`, as tutti_member_step does. */
 TUTTI_CHECKED enum tutti_err tutti_lane_step(struct tutti_lane *lane, uint32_t first, uint32_t end, double target,
                                              struct tutti_outcome *outcome);
@@ -34,7 +39,7 @@ TUTTI_CHECKED enum tutti_err tutti_lane_step(struct tutti_lane *lane, uint32_t f
  * at the end of the step, else what all had at its beginning. Does nothing where that needs more than flat arrays. */
 void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one);
 /* Makes up to `most` macro steps, from point to point of the grid, with the rank's time; returns how many. Ends before the
- * end of the run, before a step for which *interrupt (NULL: none) is not 0, and in the middle of one in which something
+ * end of the run, where a signal is not finite, before a step for which *interrupt (NULL: none) is not 0, and in the middle of one in which something
  * is unusual: tutti_lane_finish makes the rest of that one. */
 unsigned long tutti_lane_run(struct tutti_lane *lane, struct tutti_grid *grid, unsigned long most,
                              const volatile sig_atomic_t *interrupt);

@@ -93,6 +93,8 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     if (times->output_step > 0)
         tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
     TRY(find_announcers(loop));
+    TRY(tutti_finite_open(&master->finite, master->rank));
+    TRY(tutti_lane_watch(&master->lane, &master->finite));
     TRY(tutti_growth_open(&loop->growth, master->rank));
     return remember(loop);
 }
@@ -224,30 +226,6 @@ static enum tutti_err watch_standstill(struct tutti_loop *loop, double before)
     return tutti_fail_about(TUTTI_ERR_FMU, unit->name, NULL, rank->t);
 }
 
-/* What is no number spreads from unit to unit, and the rest is of no use. At the start it may still become one.
- * Steps that are attempts have their own look at it (macro.c); others only where a row is due, and at the end. */
-static enum tutti_err check_signals(const struct tutti_rank *rank)
-{
-    const double *signals = (const void *)rank->wires.signals;
-    for (uint32_t i = 0; i < rank->wires.real_count && rank->t > rank->times.start; i++) {
-        const struct tutti_real *real = &rank->wires.reals[i];
-        if (__builtin_expect(isfinite(signals[real->place]), 1) || !real->smooth ||
-            !tutti_rank_owns(rank, real->component))
-            continue;
-        const struct tutti_structure_node *node = &rank->job->structure.nodes[real->node];
-        struct tutti_end end = {.component = node->component, .variable = node->variable};
-        char name[256];
-        const struct tutti_component *component = &rank->job->system->components[node->component];
-        tutti_fail(TUTTI_ERR_SOLVER,
-                   "t = %s: '%s' is not finite, and inputs follow it; if its FMU does not do that by itself, the "
-                   "coupling is not stable: try another --coupling, --correct or a smaller step (tutti analyze)",
-                   TIME(rank->t), tutti_system_name(rank->job->system, &end, name, sizeof name));
-        return tutti_fail_about(TUTTI_ERR_SOLVER, component->name, component->fmu->desc->vars[node->variable].name,
-                                rank->t);
-    }
-    return TUTTI_OK;
-}
-
 /* At the point reached: events first, else a row if one is due. */
 static enum tutti_err look_around(struct tutti_loop *loop)
 {
@@ -283,7 +261,7 @@ static enum tutti_err look_around(struct tutti_loop *loop)
         TRY(tutti_events_begin_anew(master));
     if (!crossed && (due || rank->ended))
         TRY(tutti_observer_row(master->observer, rank->t));
-    return due && !master->chosen.by_attempts ? check_signals(rank) : TUTTI_OK;
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_loop_cross(struct tutti_loop *loop)
@@ -291,7 +269,7 @@ enum tutti_err tutti_loop_cross(struct tutti_loop *loop)
     loop->left_event = false;
     TRY(tutti_events_cross_found(loop->master));
     TRY(tutti_events_begin_anew(loop->master));
-    return loop->master->chosen.by_attempts ? TUTTI_OK : check_signals(loop->master->rank);
+    return tutti_finite_check(&loop->master->finite, loop->master->rank);
 }
 
 /* Now and then: progress for people, rows to the disk. The number of steps between two looks at the clock follows the
@@ -511,6 +489,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
     const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
     const bool paced = rank->job->options.has_realtime, shared = rank->reports,
                ticks = rank->ticks && rank->ticks->pace.on;
+    TRY(tutti_finite_check(&master->finite, rank)); /* steps of tutti_loop_hop and run_to are not checked there */
     if (may_visit(loop))
         return visit(loop);
     while (goes_on(loop)) {
@@ -518,6 +497,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
         if (loop->runs_lane && !loop->steered && run_lane(loop, ULONG_MAX)) {
+            TRY(tutti_finite_check(&master->finite, rank));
             TRY(look_between(loop));
             continue;
         }
@@ -525,6 +505,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (loop->runs_ticks && !loop->steered)
             TRY(run_ticks(loop, &ticked));
         if (ticked) {
+            TRY(tutti_finite_check(&master->finite, rank));
             TRY(look_between(loop));
             continue;
         }
@@ -541,6 +522,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         tutti_grid_pass(&loop->communication, rank->t);
         if (__builtin_expect(paced && ticks, 0)) /* partitions begin when they are due */
             tutti_pace_wait(rank, loop->watch.loop_start);
+        TRY(tutti_finite_check(&master->finite, rank));
         if (!loop->fast_path || loop->steered)
             TRY(look_around(loop));
         if (tutti_growth_is_due(&loop->growth))
@@ -557,5 +539,5 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(loop->steered, 0))
             break;
     }
-    return rank->t >= rank->times.stop ? check_signals(rank) : TUTTI_OK;
+    return TUTTI_OK;
 }

@@ -272,22 +272,12 @@ static enum tutti_err turn_back(struct tutti_master *master, const struct tutti_
 }
 
 /* Nothing good can come of signals that are not finite. */
-static enum tutti_err check_finite(struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tutti_err check_finite(const struct tutti_master *master, const struct tutti_attempt *attempt)
 {
-    struct tutti_rank *rank = master->rank;
-    const struct tutti_wires *wires = &rank->wires;
-    for (uint32_t i = 0; i < wires->real_count; i++) {
-        char name[256];
-        if (isfinite(((const double *)(void *)wires->signals)[wires->reals[i].place]))
-            continue;
-        return tutti_fail(TUTTI_ERR_SOLVER,
-                          "t = %s: '%s' is not finite after the step to %s%s; if its FMU does not do that by itself, "
-                          "the coupling is not stable: try another --coupling, --correct or a smaller step (tutti "
-                          "analyze)",
-                          TIME(attempt->from), name_of(master, i, name, sizeof name), TIME(attempt->target),
-                          attempt->converged ? "" : ", whose iteration diverges");
-    }
-    return TUTTI_OK;
+    if (tutti_finite_holds(&master->finite, master->rank))
+        return TUTTI_OK;
+    return tutti_finite_fail(master->rank, attempt->target,
+                             attempt->converged ? "" : " after a step whose iteration diverges");
 }
 
 static bool is_splinter(const struct tutti_master *master, double h)

@@ -117,6 +117,7 @@ struct tutti_master {
     struct tutti_sequence sequence; /* of couplings that step unit by unit */
     const uint32_t *positions;      /* per component: its place in it; NULL: units step in their own order */
     struct tutti_step_rules rules;
+    struct tutti_finite finite;
     struct tutti_lane lane; /* where the coupling alone makes macro steps */
     uint32_t *
         lane_first; /* per wave of the sequence, and one more: its first unit there; NULL: units step in their own order */

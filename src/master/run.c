@@ -215,6 +215,8 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
     if (!err)
         err = tutti_growth_tell(&execution->loop.growth, rank);
     if (!err)
+        err = tutti_observer_conclude(&execution->observer);
+    if (!err)
         err = tutti_final_states_tell(rank);
     if (!err)
         err = tutti_rank_terminate(rank);

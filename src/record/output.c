@@ -53,20 +53,50 @@ static bool are_finite(const double *values, size_t count)
     return zeros[0] + zeros[1] + zeros[2] + zeros[3] == 0;
 }
 
-/* Of the first value that is not a finite number: the run goes on, with a warning. */
-static bool warn_of_nan(const struct tutti_output *output, double t)
+/* Since which row each column is not a finite number; NAN: it is one. The run continues, with a warning at the first one. */
+static enum tutti_err watch_odd(struct tutti_output *output, double t)
 {
-    if (__builtin_expect(are_finite(output->values, output->count), 1))
-        return false;
-    for (size_t i = 0; i < output->count; i++)
-        if (is_odd(&output->columns[i])) {
-            bool nan = isnan(tutti_column_number(&output->columns[i]));
+    if (__builtin_expect(!output->odd_since && are_finite(output->values, output->count), 1))
+        return TUTTI_OK;
+    bool first = !output->odd_since;
+    if (first) {
+        output->odd_since = calloc(output->count + 1, sizeof *output->odd_since);
+        if (!output->odd_since)
+            return tutti_fail_memory();
+    }
+    bool warned = !first;
+    for (size_t i = 0; i < output->count; i++) {
+        bool odd = is_odd(&output->columns[i]), nan = odd && isnan(tutti_column_number(&output->columns[i]));
+        bool was_odd = !first && !isnan(output->odd_since[i]);
+        output->odd_since[i] = !odd ? NAN : was_odd ? output->odd_since[i] : t;
+        if (odd && !warned)
             tutti_log_insist(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
                              "'%s' is %s at t = %s; going on", output->columns[i].name,
                              nan ? "not a number (NaN)" : "infinite", TIME(t));
-            return true;
-        }
-    return false;
+        warned = warned || odd;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_output_conclude(const struct tutti_output *output, double t)
+{
+    const struct tutti_column *lost = NULL;
+    double since = INFINITY;
+    for (size_t i = 0; output->odd_since && i < output->count; i++) {
+        bool stays = output->odd_since[i] > output->first_row && output->odd_since[i] < t;
+        if (!stays || !(output->odd_since[i] < since))
+            continue;
+        since = output->odd_since[i];
+        lost = &output->columns[i];
+    }
+    if (!lost)
+        return TUTTI_OK;
+    tutti_fail(
+        TUTTI_ERR_SOLVER,
+        "'%s' is %s from t = %s to the end of the run, t = %s: its FMU has failed there, and rows from then on are "
+        "wrong; use a smaller --step, or --interface me, and check its parameters",
+        lost->name, isnan(tutti_column_number(lost)) ? "not a number (NaN)" : "infinite", TIME(since), TIME(t));
+    return tutti_fail_about(TUTTI_ERR_SOLVER, NULL, NULL, since);
 }
 
 /* How much a column has grown, faster than the fourth power of the time: nearly everything that models do grows more
@@ -349,11 +379,11 @@ static void put_state(const struct tutti_output *output, struct tutti_parcel *ma
 {
     tutti_parcel_put_u8(mark, output->begun);
     tutti_parcel_put_u64(mark, output->rows);
-    tutti_parcel_put_u8(mark, output->watches_nan);
     tutti_parcel_put_double(mark, output->first_row);
     tutti_parcel_put_double(mark, output->last_row);
     put_numbers(mark, (const double *)output->rises, 3 * output->count);
     put_numbers(mark, output->fixed, output->count);
+    put_numbers(mark, output->odd_since, output->count);
 }
 
 static enum tutti_err get_state(struct tutti_output *output, struct tutti_unparcel *mark)
@@ -361,12 +391,12 @@ static enum tutti_err get_state(struct tutti_output *output, struct tutti_unparc
     double *rises;
     output->begun = tutti_unparcel_u8(mark) != 0;
     output->rows = tutti_unparcel_u64(mark);
-    output->watches_nan = tutti_unparcel_u8(mark) != 0;
     output->first_row = tutti_unparcel_double(mark);
     output->last_row = tutti_unparcel_double(mark);
     TRY(get_numbers(mark, &rises, 3 * output->count));
     output->rises = (struct tutti_rise *)rises;
-    return get_numbers(mark, &output->fixed, output->count);
+    TRY(get_numbers(mark, &output->fixed, output->count));
+    return get_numbers(mark, &output->odd_since, output->count);
 }
 
 static enum tutti_err resume(struct tutti_output *output, struct tutti_bytes from)
@@ -399,7 +429,7 @@ static enum tutti_err resume(struct tutti_output *output, struct tutti_bytes fro
 enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti_output_target *target,
                                  const struct tutti_column *columns, size_t count)
 {
-    *output = (struct tutti_output){.target = *target, .columns = columns, .count = count, .watches_nan = true};
+    *output = (struct tutti_output){.target = *target, .columns = columns, .count = count};
     output->target.resume = (struct tutti_bytes){0}; /* it is borrowed no longer than this call */
     TRY(lay_out(output));
     if (target->resume.size > 0)
@@ -452,8 +482,7 @@ static enum tutti_err begin(struct tutti_output *output, double t)
 enum tutti_err tutti_output_row(struct tutti_output *output, double t)
 {
     take_values(output);
-    if (__builtin_expect(output->watches_nan, 1))
-        output->watches_nan = !warn_of_nan(output, t);
+    TRY(watch_odd(output, t));
     if (__builtin_expect(!output->begun, 0))
         TRY(begin(output, t));
     if (output->rises)
@@ -486,6 +515,7 @@ enum tutti_err tutti_output_close(struct tutti_output *output)
     free(output->runs);
     tutti_parcel_fini(&output->hexadecimal);
     free(output->rises);
+    free(output->odd_since);
     *output = (struct tutti_output){0};
     return err;
 }

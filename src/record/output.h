@@ -62,7 +62,7 @@ struct tutti_output {
     size_t run_count;
     bool tells_texts; /* the watcher also wants texts, of which there are some */
     struct tutti_parcel hexadecimal;
-    bool watches_nan;         /* until there is one */
+    double *odd_since;        /* per column: the row since which it is NaN or infinite, else NAN; NULL: none ever was */
     struct tutti_rise *rises; /* how columns have grown; NULL: not looked at, or not any more */
     double first_row, last_row;
 };
@@ -73,6 +73,9 @@ TUTTI_CHECKED enum tutti_err tutti_output_open(struct tutti_output *output, cons
                                                const struct tutti_column *columns, size_t count);
 /* The columns' values at t. */
 TUTTI_CHECKED enum tutti_err tutti_output_row(struct tutti_output *output, double t);
+/* At the end of a run that has come to t: SOLVER if a column that was finite is NaN or infinite from some row before t to the
+ * last one. */
+TUTTI_CHECKED enum tutti_err tutti_output_conclude(const struct tutti_output *output, double t);
 /* Hands what was written so far to the operating system. */
 TUTTI_CHECKED enum tutti_err tutti_output_flush(struct tutti_output *output);
 /* Flushes, and puts into `mark` what another run needs to go on from here as this one does. A pipe or a device cannot be taken

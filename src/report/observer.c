@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/observer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "unit/unit.h"
 
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output)
@@ -48,6 +50,31 @@ static enum tutti_err show_input(const struct tutti_wires *wires, const struct t
     return TUTTI_OK;
 }
 
+/* A state that is not finite stays so, and all that follows from it; at the start it may still become finite. */
+static enum tutti_err check_states(const struct tutti_observer *observer, double t)
+{
+    double sum = 0;
+    for (size_t i = 0; i < observer->state_count; i++) {
+        double value = *(const double *)observer->columns[observer->states[i]].value;
+        sum += value - value;
+    }
+    if (__builtin_expect(sum == 0 || observer->rows == 0, 1))
+        return TUTTI_OK;
+    for (size_t i = 0; i < observer->state_count; i++) {
+        const struct tutti_column *column = &observer->columns[observer->states[i]];
+        double value = *(const double *)column->value;
+        if (isfinite(value))
+            continue;
+        tutti_fail(
+            TUTTI_ERR_SOLVER,
+            "t = %s: the state '%s' is not finite (%s); rows before are kept; use a smaller --step, or --interface me, "
+            "and check the parameters of its FMU",
+            TIME(t), column->name, isnan(value) ? "NaN" : "infinite");
+        return tutti_fail_about(TUTTI_ERR_SOLVER, NULL, NULL, t);
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
 {
     if (!observer->records || observer->muted || observer->asleep)
@@ -62,9 +89,15 @@ enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
     }
     if (observer->extra)
         TRY(tutti_unit_extra_outputs(observer->extra_unit, observer->extra_values));
+    TRY(check_states(observer, t));
     observer->rows++;
     observer->last_row = t;
     return tutti_sink_row(&observer->sink, t);
+}
+
+enum tutti_err tutti_observer_conclude(const struct tutti_observer *observer)
+{
+    return tutti_output_conclude(&observer->sink.output, observer->last_row);
 }
 
 enum tutti_err tutti_observer_flush(struct tutti_observer *observer)
@@ -79,6 +112,7 @@ enum tutti_err tutti_observer_close(struct tutti_observer *observer)
         tutti_signals_fini(&observer->looks[i].signals);
     free(observer->columns);
     free(observer->places);
+    free(observer->states);
     tutti_arena_fini(&observer->arena);
     *observer = (struct tutti_observer){.rows = observer->rows};
     return err;

@@ -59,6 +59,8 @@ struct tutti_observer {
     struct tutti_column *columns; /* of this rank's units */
     struct tutti_column_place *places;
     size_t column_count;
+    size_t *states; /* columns that are continuous states of Float64 */
+    size_t state_count;
     struct tutti_unit *extra_unit; /* whose extra outputs are recorded, too; NULL: none */
     const struct tutti_extra *extra;
     double *extra_values;
@@ -82,6 +84,8 @@ TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer
                                                  struct tutti_bytes resume);
 /* Reads the variables from the units and writes a row. */
 TUTTI_CHECKED enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t);
+/* After the last row: what is to be said of the columns as they are at the end. */
+TUTTI_CHECKED enum tutti_err tutti_observer_conclude(const struct tutti_observer *observer);
 /* Hands what was written so far to the operating system. */
 TUTTI_CHECKED enum tutti_err tutti_observer_flush(struct tutti_observer *observer);
 /* Closes the file; also after a failed open. */

@@ -35,6 +35,8 @@ struct chooser {
     uint32_t component;
     struct choice *choices;
     size_t count, room;
+    bool *is_state; /* per variable */
+    size_t state_room;
 };
 
 static const struct tutti_component *component_of(const struct chooser *chooser)
@@ -229,6 +231,21 @@ static bool is_fixed(const struct tutti_var *var)
     return var->variability == TUTTI_CONSTANT || var->variability == TUTTI_FIXED;
 }
 
+/* The column that was added last is a state, whose value is to stay finite. */
+static enum tutti_err add_state(struct tutti_observer *observer, struct chooser *chooser)
+{
+    if (observer->state_count == chooser->state_room) {
+        size_t room = chooser->state_room ? 2 * chooser->state_room : 16;
+        size_t *states = realloc(observer->states, room * sizeof *states);
+        if (!states)
+            return tutti_fail_memory();
+        observer->states = states;
+        chooser->state_room = room;
+    }
+    observer->states[observer->state_count++] = observer->column_count - 1;
+    return TUTTI_OK;
+}
+
 /* Columns of one choice; inputs that a file drives are shown as the unit was told them. */
 static enum tutti_err add_columns(struct tutti_observer *observer, struct chooser *chooser, const struct choice *choice)
 {
@@ -256,6 +273,8 @@ static enum tutti_err add_columns(struct tutti_observer *observer, struct choose
                            .fixed = is_fixed(var),
                            .value = driven ? driven : choice->values + e * tutti_type_size(var->type),
                        }));
+        if (chooser->is_state[choice->variable] && var->type == TUTTI_TYPE_FLOAT64)
+            TRY(add_state(observer, chooser));
     }
     return TUTTI_OK;
 }
@@ -448,9 +467,24 @@ static enum tutti_err measure(struct chooser *chooser)
     return TUTTI_OK;
 }
 
+/* The description says which variables are states: those that have a derivative. */
+static enum tutti_err find_states(struct chooser *chooser)
+{
+    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
+    free(chooser->is_state);
+    chooser->is_state = calloc((size_t)desc->var_count + 1, sizeof *chooser->is_state);
+    if (!chooser->is_state)
+        return tutti_fail_memory();
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].derivative_of != TUTTI_NONE)
+            chooser->is_state[desc->vars[v].derivative_of] = true;
+    return TUTTI_OK;
+}
+
 static enum tutti_err observe_unit(struct tutti_observer *observer, struct chooser *chooser)
 {
     TRY(choose(chooser));
+    TRY(find_states(chooser));
     if (!chooser->observed[chooser->component].own) {
         TRY(measure(chooser));
         for (size_t i = 0; i < chooser->count; i++)
@@ -677,5 +711,6 @@ enum tutti_err tutti_observer_choose(struct tutti_observer *observer, const stru
         .options = options, .wires = wires, .system = wires->structure->system, .observed = observed};
     enum tutti_err err = observe_all(observer, &chooser);
     free(chooser.choices);
+    free(chooser.is_state);
     return err ? err : tutti_observer_find_sources(observer);
 }

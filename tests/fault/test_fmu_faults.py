@@ -193,7 +193,7 @@ class Faults(CommandTest):
 
     def test_not_a_number(self):
         for version in VERSIONS:
-            outcome = self.misbehave(version, f"nan {GET[version]} {HALF}+")
+            outcome = self.misbehave(version, f"nan {GET[version]} {HALF}+", status=1)
             self.assertEqual(len(outcome.lines("warning")), 1)
             self.assertRegex(outcome.err, rf"Faulty_fmi{version}: 'y' is not a number \(NaN\) at t = 0\.5")
             self.assertEqual([text.lower() for text in self.result().texts("y")[4:]], ["nan"] * 5)

@@ -101,11 +101,46 @@ class NoNumbers(ChoicesTest):
                                          "result.csv", "--quiet", status=1)
                     self.assertRegex(outcome.err, r"error: t = [\d.]+: '[ab]\.y' is not finite.*tutti analyze")
 
-    def test_a_single_fmu_is_told_of(self):
-        """Nobody else reads it: a warning, also for those who want none."""
+    def test_an_output_that_nothing_reads(self):
+        """A warning where it begins, also for those who want none; and an error if it stays so to the end, with all rows."""
         faulty = kit_fmu("Faulty", "2")
-        outcome = self.tutti("run", faulty, "-o", "result.csv", "--quiet", env={"KIT_FAULT": "nan GetReal 0.5+"})
-        self.assertRegex(outcome.err, r"warning: .*'y' is not a number \(NaN\) at t = 0\.5")
+        for fault, status in (("nan GetReal 0.5+", 1), ("nan GetReal 0.5", 0)):
+            outcome = self.tutti("run", faulty, "-o", "result.csv", "--quiet", env={"KIT_FAULT": fault}, status=status)
+            self.assertRegex(outcome.err, r"warning: .*'y' is not a number \(NaN\) at t = 0\.5")
+            self.assertEqual("error: 'y' is not a number (NaN) from t = 0.5 to the end of the run, t = 1" in outcome.err, status == 1)
+            self.assertEqual(self.result()["time"][-1], 1)
+
+    def test_a_state_is_an_error_at_once(self):
+        """Euler steps of 0.01 explode for mu = 300: at t = 0.1 there is no number left."""
+        stiff = kit_fmu("VanDerPol", "3")
+        pair = (f"a={stiff}", f"b={stiff}", "--set", "a.mu=300", "--step", "0.1")
+        for arguments, name in (((stiff, "--set", "mu=300"), "x0"), (pair, "a.x0"), ((*pair, "--threads", "2"), "a.x0")):
+            with self.subTest(arguments=arguments[1:]):
+                outcome = self.tutti("run", *arguments, "--stop", "1000", "--interface", "cs", "-o", "result.csv", status=1)
+                self.assertRegex(outcome.err, rf"error: t = 0\.1: the state '{name}' is not finite \(NaN\)")
+                self.assertEqual(self.result()["time"], [0])
+
+    def test_the_source_is_named_and_not_its_victim(self):
+        """The victim comes first by name and, for Gauss-Seidel, has seen the NaN in the same step. The rows end before it."""
+        source, victim = kit_fmu("Faulty", "2"), test_fmu("Relation", "2")
+        chain = (f"b={victim}", f"a={victim}", f"z={source}", "--connect", "z.y=a.u", "--connect", "a.y=b.u", "--step", "0.125",
+                 "--stop", "1", "--interface", "cs", "--control", "fixed")
+        for options in ((), ("--coupling", "jacobi"), ("--output-step", "0.25"), ("--record", "none"), ("--threads", "3")):
+            with self.subTest(options=options):
+                outcome = self.tutti("run", *chain, *options, "-o", "result.csv", "--quiet", env={"KIT_FAULT": "nan GetReal 0.625+"},
+                                     status=1)
+                self.assertIn("error: t = 0.625: 'z.y' is not finite (NaN)", outcome.err)
+                if "none" not in options:
+                    self.assertEqual(self.result()["time"][-1], 0.5)
+
+    def test_an_input_that_is_none(self):
+        """A file gives it: that is named."""
+        victim = test_fmu("Relation", "2")
+        self.write("u.csv", "time,a.u\n0,1\n0.5,nan\n1,2\n")
+        outcome = self.tutti("run", f"a={victim}", f"b={victim}", "--connect", "a.y=b.u", "--input", "u.csv", "--stop", "1", "--step",
+                             "0.1", "--quiet", status=1)
+        self.assertIn("error: t = 0.1: 'a.y' is not finite (NaN), and inputs follow it: the input 'u' of 'a' is not finite, which "
+                      "u.csv drives", outcome.err)
 
 
 class Tolerance(ChoicesTest):
