@@ -4,7 +4,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-enum { MOST_BISECTIONS = 200, LOOKS = 4 };
+enum { MOST_BISECTIONS = 200, LOOKS = 4, MOST_PIECES = 64 };
 
 enum tutti_err tutti_crossing_init(struct tutti_crossing *crossing, size_t count)
 {
@@ -129,6 +129,25 @@ static enum tutti_err look_near_beginning(struct tutti_crossing *crossing, doubl
     return TUTTI_OK;
 }
 
+/* One may go and come back in the middle of a long step, too. */
+static enum tutti_err look_between(struct tutti_crossing *crossing, double left, double *right)
+{
+    double pieces = crossing->longest > 0 ? fmin(ceil((*right - left) / crossing->longest), MOST_PIECES) : 1,
+           end = *right;
+    size_t bad;
+    for (int k = 1; k < pieces; k++) {
+        double t = left + (end - left) * (k / pieces);
+        TRY(crossing->read(crossing->context, t, crossing->here, &bad));
+        if (bad < crossing->count || !tutti_crossing_any(crossing, crossing->here))
+            continue;
+        double *swap = crossing->right;
+        crossing->right = crossing->here, crossing->here = swap;
+        *right = t;
+        return TUTTI_OK;
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_crossing_search(struct tutti_crossing *crossing, double left, double right, bool near_zero,
                                      double *at)
 {
@@ -136,6 +155,7 @@ enum tutti_err tutti_crossing_search(struct tutti_crossing *crossing, double lef
     if (crossing->count == 0)
         return TUTTI_OK;
     TRY(read_right(crossing, left, &right));
+    TRY(look_between(crossing, left, &right));
     if (near_zero)
         TRY(look_near_beginning(crossing, left, &right));
     if (!tutti_crossing_any(crossing, crossing->right))

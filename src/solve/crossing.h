@@ -20,12 +20,13 @@ struct tutti_crossing {
     enum tutti_err (*read)(void *context, double t, double *excess, size_t *bad);
     /* The error for one that has no value. */
     enum tutti_err (*no_value)(void *context, double t, size_t bad);
+    double longest;  /* a longer step is looked at in between, too; 0: at its end only */
     double shortest; /* nearer to the beginning of a step than this there is nothing but rounding */
     double *here, *left, *right;
     size_t found; /* one that has left its domain at the point found last */
 };
 
-/* The functions and `shortest` are set by the caller. */
+/* The functions, `longest` and `shortest` are set by the caller. */
 TUTTI_CHECKED enum tutti_err tutti_crossing_init(struct tutti_crossing *crossing, size_t count);
 /* Zeroed is fine, too. */
 void tutti_crossing_fini(struct tutti_crossing *crossing);

@@ -13,6 +13,10 @@
 #define NEAR_ZERO 1e-6
 #define SHORTEST_LOOK 1e-9 /* of the run: nearer to an event there is nothing but rounding */
 #define CHATTER_SPAN 1e-7  /* of the run */
+#define LONGEST_BLIND                                                                                                  \
+    2e-3 /* of the run: longer steps are looked at in between, which costs 500 looks in a whole run at most */
+#define SMALL_MOVE 1e-5 /* of the states, to see where indicators go */
+#define FLOOR 4         /* times HYSTERESIS */
 
 /* FMI 3.0 names its indicators; the others count them. */
 static const char *indicator_name(const struct me_events *events, size_t i, char *out, size_t size)
@@ -59,9 +63,64 @@ enum tutti_err tutti_me_events_excess(struct me_events *events, double *excess, 
     TRY(read_here(events, bad));
     for (size_t i = 0; i < *bad; i++) {
         double z = events->z[i];
-        excess[i] = events->positive[i] ? (z > 0 ? -z : fmax(-z, DBL_MIN)) : z - HYSTERESIS * events->z_scale[i];
+        excess[i] = events->positive[i] ? (z > 0 ? -z : fmax(-z, DBL_MIN))
+                                        : fmax(z - HYSTERESIS * events->z_scale[i], events->floor[i] - z);
     }
     return TUTTI_OK;
+}
+
+static bool is_near(const struct me_events *events, size_t i)
+{
+    return fabs(events->z[i]) <= NEAR_ZERO * events->z_scale[i];
+}
+
+/* A step along the derivatives that moves no state by more than SMALL_MOVE, into solution->scratch; 0: nothing moves. */
+static enum tutti_err find_move(struct me_events *events, double *length)
+{
+    struct me_solution *solution = events->solution;
+    struct me_model *model = solution->model;
+    enum tutti_eval eval = model->ode.rhs(model->ode.context, solution->t, solution->x, solution->dx);
+    double fastest = 0;
+    *length = 0;
+    model->counts.rhs++;
+    if (eval == TUTTI_EVAL_FAILED)
+        return model->ode.err;
+    for (size_t i = 0; i < model->states && eval == TUTTI_EVAL_OK; i++)
+        fastest = fmax(fastest, fabs(solution->dx[i]) / (fabs(solution->x[i]) + model->nominals[i]));
+    if (fastest > 0)
+        *length = fmin(SMALL_MOVE / fastest, SMALL_MOVE * (model->setup.stop - model->setup.start));
+    for (size_t i = 0; i < model->states; i++)
+        solution->scratch[i] = solution->x[i] + *length * solution->dx[i];
+    return TUTTI_OK;
+}
+
+/* Which of those that an event left at 0, or just below, rise: they are not to sink without another event. */
+static enum tutti_err find_rising(struct me_events *events)
+{
+    struct me_solution *solution = events->solution;
+    double length, *before = events->crossing.here;
+    bool any = false;
+    for (size_t i = 0; i < events->count; i++) {
+        events->floor[i] = -INFINITY;
+        any = any || (!events->positive[i] && events->z_scale[i] > 0 && is_near(events, i));
+    }
+    if (!any || !solution->solver)
+        return TUTTI_OK;
+    TRY(find_move(events, &length));
+    if (length > 0) {
+        bool discarded = false;
+        memcpy(before, events->z, events->count * sizeof *before);
+        TRY(tutti_me_model_place(solution->model, solution->t + length, solution->scratch, &discarded));
+        if (!discarded)
+            TRY(tutti_instance_get_indicators(solution->model->instance, events->z, events->count, &discarded));
+        for (size_t i = 0; i < events->count && !discarded; i++) {
+            double z = events->z[i];
+            events->z[i] = before[i];
+            if (!events->positive[i] && is_near(events, i) && z > before[i])
+                events->floor[i] = before[i] - FLOOR * HYSTERESIS * events->z_scale[i];
+        }
+    }
+    return tutti_me_solution_place_back(solution);
 }
 
 enum tutti_err tutti_me_events_reset(struct me_events *events)
@@ -77,9 +136,9 @@ enum tutti_err tutti_me_events_reset(struct me_events *events)
     events->near_zero = false;
     for (size_t i = 0; i < events->count; i++) {
         events->positive[i] = events->z[i] > 0;
-        events->near_zero = events->near_zero || fabs(events->z[i]) <= NEAR_ZERO * events->z_scale[i];
+        events->near_zero = events->near_zero || is_near(events, i);
     }
-    return TUTTI_OK;
+    return find_rising(events);
 }
 
 enum tutti_err tutti_me_events_check_here(struct me_events *events, bool *event)
@@ -118,10 +177,13 @@ enum tutti_err tutti_me_events_init(struct me_events *events, struct me_solution
     events->z = calloc(n + 1, sizeof *events->z);
     events->z_scale = calloc(n + 1, sizeof *events->z_scale);
     events->positive = calloc(n + 1, sizeof *events->positive);
+    events->floor = calloc(n + 1, sizeof *events->floor);
     events->recent = calloc(ME_CHATTER_EVENTS, sizeof *events->recent);
     events->at = INFINITY;
-    if (!events->z || !events->z_scale || !events->positive || !events->recent)
+    if (!events->z || !events->z_scale || !events->positive || !events->floor || !events->recent)
         return tutti_fail_memory();
+    for (size_t i = 0; i < n; i++)
+        events->floor[i] = -INFINITY;
     events->crossing.context = events;
     events->crossing.read = read_excess;
     events->crossing.no_value = has_no_value;
@@ -134,6 +196,7 @@ void tutti_me_events_fini(struct me_events *events)
     free(events->z);
     free(events->z_scale);
     free(events->positive);
+    free(events->floor);
     free(events->recent);
 }
 
@@ -142,6 +205,7 @@ enum tutti_err tutti_me_events_search(struct me_events *events, double left, dou
     const struct me_model *model = events->solution->model;
     bool near_zero = events->near_zero;
     events->near_zero = false;
+    events->crossing.longest = LONGEST_BLIND * (model->setup.stop - model->setup.start);
     events->crossing.shortest = SHORTEST_LOOK * (model->setup.stop - model->setup.start);
     TRY(tutti_crossing_search(&events->crossing, left, right, near_zero, &events->at));
     if (events->at < INFINITY)
@@ -149,14 +213,29 @@ enum tutti_err tutti_me_events_search(struct me_events *events, double left, dou
     return TUTTI_OK;
 }
 
+/* An indicator that sinks again without having been seen above 0 has made a hop that is too low to be seen. */
+static enum tutti_err count_sunk(struct me_events *events)
+{
+    size_t bad, i = events->indicator;
+    if (i >= events->count || events->positive[i] || !(events->floor[i] > -INFINITY)) {
+        events->sunk = 0;
+        return TUTTI_OK;
+    }
+    TRY(read_here(events, &bad));
+    events->sunk = bad == events->count && events->z[i] <= events->floor[i] ? events->sunk + 1 : 0;
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_me_events_note(struct me_events *events, double t)
 {
     const struct me_model *model = events->solution->model;
+    TRY(count_sunk(events));
     double *oldest = &events->recent[events->recent_count % ME_CHATTER_EVENTS];
     double first = *oldest;
     *oldest = t;
-    if (events->recent_count++ < ME_CHATTER_EVENTS ||
-        t - first > CHATTER_SPAN * (model->setup.stop - model->setup.start))
+    bool full = events->recent_count++ >= ME_CHATTER_EVENTS;
+    if (!full ||
+        (events->sunk < ME_CHATTER_EVENTS && t - first > CHATTER_SPAN * (model->setup.stop - model->setup.start)))
         return TUTTI_OK;
     char name[256];
     return tutti_fail(
@@ -170,14 +249,16 @@ enum tutti_err tutti_me_events_note(struct me_events *events, double t)
 enum tutti_err tutti_me_events_saved_init(struct me_events_saved *saved, const struct me_events *events)
 {
     saved->positive = calloc(events->count + 1, sizeof *saved->positive);
+    saved->floor = calloc(events->count + 1, sizeof *saved->floor);
     saved->z_scale = calloc(events->count + 1, sizeof *saved->z_scale);
     saved->recent = calloc(ME_CHATTER_EVENTS, sizeof *saved->recent);
-    return saved->positive && saved->z_scale && saved->recent ? TUTTI_OK : tutti_fail_memory();
+    return saved->positive && saved->floor && saved->z_scale && saved->recent ? TUTTI_OK : tutti_fail_memory();
 }
 
 void tutti_me_events_saved_fini(struct me_events_saved *saved)
 {
     free(saved->positive);
+    free(saved->floor);
     free(saved->z_scale);
     free(saved->recent);
 }
@@ -188,6 +269,8 @@ void tutti_me_events_save(const struct me_events *events, struct me_events_saved
     saved->indicator = events->indicator;
     saved->near_zero = events->near_zero;
     saved->recent_count = events->recent_count;
+    saved->sunk = events->sunk;
+    memcpy(saved->floor, events->floor, events->count * sizeof *saved->floor);
     memcpy(saved->positive, events->positive, events->count * sizeof *saved->positive);
     memcpy(saved->z_scale, events->z_scale, events->count * sizeof *saved->z_scale);
     memcpy(saved->recent, events->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
@@ -199,6 +282,8 @@ void tutti_me_events_restore(struct me_events *events, const struct me_events_sa
     events->indicator = is_ahead ? saved->indicator : events->indicator;
     events->near_zero = saved->near_zero;
     events->recent_count = saved->recent_count;
+    events->sunk = saved->sunk;
+    memcpy(events->floor, saved->floor, events->count * sizeof *events->floor);
     memcpy(events->positive, saved->positive, events->count * sizeof *events->positive);
     memcpy(events->z_scale, saved->z_scale, events->count * sizeof *events->z_scale);
     memcpy(events->recent, saved->recent, ME_CHATTER_EVENTS * sizeof *events->recent);
@@ -211,6 +296,8 @@ void tutti_me_events_pack(const struct me_events *events, const struct me_events
     tutti_parcel_put_u64(parcel, saved->indicator);
     tutti_parcel_put_u8(parcel, saved->near_zero);
     tutti_parcel_put_u64(parcel, saved->recent_count);
+    tutti_parcel_put_u64(parcel, saved->sunk);
+    tutti_parcel_put_block(parcel, saved->floor, events->count * sizeof *saved->floor);
     tutti_parcel_put_block(parcel, saved->positive, events->count * sizeof *saved->positive);
     tutti_parcel_put_block(parcel, saved->z_scale, events->count * sizeof *saved->z_scale);
     tutti_parcel_put_block(parcel, saved->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
@@ -222,6 +309,8 @@ void tutti_me_events_unpack(const struct me_events *events, struct tutti_unparce
     saved->indicator = tutti_unparcel_u64(in);
     saved->near_zero = tutti_unparcel_u8(in) != 0;
     saved->recent_count = tutti_unparcel_u64(in);
+    saved->sunk = tutti_unparcel_u64(in);
+    (void)tutti_unparcel_into(in, saved->floor, events->count * sizeof *saved->floor);
     in->bad = in->bad || (events->count > 0 && saved->indicator >= events->count);
     (void)tutti_unparcel_into(in, saved->positive, events->count * sizeof *saved->positive);
     (void)tutti_unparcel_into(in, saved->z_scale, events->count * sizeof *saved->z_scale);

@@ -6,6 +6,9 @@
  * indicator is in the other one. If so, the first such time in the step is bracketed in the dense output until its ends
  * are neighbours, and the event takes place at the right end, where the FMU sees the change, too.
  *
+ * After an event the sign that an indicator takes counts: one that is 0, or just below, and rises (a ball that bounces) may come back within
+ * the first step of the solver, without having been seen above 0. Sinking below where it was is an event, too, then.
+ *
  * Against chatter by rounding, a domain of z <= 0 is left only at z > HYSTERESIS times the largest |z| seen. What still
  * chatters is the model's own: after so many state events in so short a time the run ends, naming the indicator. */
 #ifndef TUTTI_UNIT_ME_EVENTS_H
@@ -21,7 +24,10 @@ struct me_events {
     size_t count;                 /* of indicators */
     double *z, *z_scale;
     struct tutti_crossing crossing;
-    bool *positive;   /* the domain that the FMU was told: z > 0 */
+    bool *positive; /* the domain that the FMU was told: z > 0 */
+    double *
+        floor; /* domain z <= 0: where the last event has left it rising, it is not to sink below this without another one; else -INFINITY */
+    size_t sunk;      /* state events in a row that came of this */
     bool near_zero;   /* one of them, at the last event; until the step after it is looked at */
     double at;        /* indicators were looked at up to solution->front: the first event after t, or INFINITY */
     size_t indicator; /* one that changed there */
@@ -50,6 +56,8 @@ struct me_events_saved {
     double at;
     size_t indicator;
     bool near_zero, *positive;
+    double *floor;
+    size_t sunk;
     double *z_scale, *recent; /* what tells events from rounding, and from chatter */
     size_t recent_count;
 };

@@ -206,8 +206,9 @@ static void rude(void)
         fmu = self.rude("static int odd;\nstatic void rude(void) { odd = 1; }\n"
                         "int fmi2GetReal(void *c, const unsigned *r, size_t n, double *v) "
                         "{ for (size_t i = 0; i < n; i++) v[i] = odd ? 1 / 0.0 : 1; return 0; }")
-        outcome = self.tutti("run", fmu, "--step", "0.1", "--stop", "1")
+        outcome = self.tutti("run", fmu, "--step", "0.1", "--stop", "1", status=1)
         self.assertRegex(outcome.err, r"(?m)^tutti: warning: altered: '.*' is infinite at t = 0\.5")
+        self.assertRegex(outcome.err, r"(?m)^tutti: error: '.*' is infinite from t = 0\.5 to the end of the run, t = 1")
 
     def test_another_folder(self):
         """Files named on the command line stay where they were meant to be, whenever the FMU moves."""

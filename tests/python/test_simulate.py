@@ -323,13 +323,14 @@ class Wrong(unittest.TestCase):
         self.check(tutti.Error, "nothing", kit("Feedthrough"), input={"nothing": lambda t: t})
 
     def test_values_that_are_no_numbers(self):
-        """Models may have them: a warning, and the run goes on."""
-        for options in ({"set": {"float64_in": float("nan")}}, {"input": {"float64_in": lambda t: float("nan")}},
-                        {"input": {"time": [0, 1], "float64_in": [0, float("nan")]}}):
+        """From the start on models may have them: a warning, and the run goes on. What becomes one, and stays so, is an error."""
+        for options in ({"set": {"float64_in": float("nan")}}, {"input": {"float64_in": lambda t: float("nan")}}):
             with self.assertLogs("tutti", logging.WARNING) as logged:
                 result = tutti.simulate(kit("Feedthrough"), stop=1, **options)
             self.assertTrue(np.isnan(result["float64_out"][-1]))
             self.assertIn("NaN", logged.output[0])
+        self.check(tutti.Error, "'float64_out' is not a number \\(NaN\\) from t = ", kit("Feedthrough"), stop=1,
+                   input={"time": [0, 1], "float64_in": [0, float("nan")]})
 
     def test_the_end_of_the_interpreter(self):
         """What is still there then, also in circles, is no reason for words."""

@@ -4,7 +4,7 @@
 #include "kit.h"
 
 struct sliding {
-    double x, der_x, v, der_v, side;
+    double x, der_x, v, der_v, e, side;
     bool bounce, positive;
 };
 #define KIT_SELF struct sliding
@@ -15,6 +15,7 @@ static const struct kit_var variables[] = {
     KIT_STATE(v, .start = "0", .derivative = "der(v)", .reinit = true),
     KIT_DERIVATIVE(der_v, .name = "der(v)", .depends = ""),
     KIT_PARAMETER(bounce, .start = "false"),
+    KIT_PARAMETER(e, .start = "0.5", .description = "part of the speed left after a bounce"),
     KIT_INDICATOR(side, .depends = "x"),
 };
 
@@ -38,7 +39,7 @@ static enum kit_status event(struct kit *kit, void *self, double t, struct kit_e
     struct sliding *m = self;
     m->positive = m->x > 0;
     if (m->bounce && !m->positive && m->v < 0) {
-        m->v *= -0.5;
+        m->v *= -m->e;
         event->states_changed = true;
     }
     return KIT_OK;

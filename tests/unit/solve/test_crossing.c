@@ -65,6 +65,22 @@ static void the_beginning_is_looked_at_after_an_event(void **state)
     assert_near(search(&curves, 3, 9, true, &found), pi, 1e-14);
 }
 
+static void a_long_step_is_looked_at_in_between(void **state)
+{
+    (void)state;
+    struct curves curves = {.line_at = 100, .wall = 200};
+    const double pi = 3.14159265358979323846;
+    struct tutti_crossing crossing = {.context = &curves, .read = read_curves, .no_value = no_value, .longest = 2.5};
+    double at;
+    assert_ok(tutti_crossing_init(&crossing, 2));
+    assert_ok(tutti_crossing_search(&crossing, 0.5, 9, false, &at));
+    assert_near(at, pi, 1e-14); /* it is outside from pi to 2 pi */
+    curves.reads = 0;
+    assert_ok(tutti_crossing_search(&crossing, 0.5, 2.9, false, &at));
+    assert_true(isinf(at) && curves.reads == 1);
+    tutti_crossing_fini(&crossing);
+}
+
 static void a_wall_after_an_event_is_none(void **state)
 {
     (void)state;
@@ -84,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_of_several_is_found),
         cmocka_unit_test(the_beginning_is_looked_at_after_an_event),
+        cmocka_unit_test(a_long_step_is_looked_at_in_between),
         cmocka_unit_test(a_wall_after_an_event_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
