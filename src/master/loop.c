@@ -89,7 +89,10 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
                                 .minds_interrupt = true,
                                 .watch = {.countdown = 1, .interval = 1}};
     tutti_loop_choose_path(loop);
-    tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
+    /* One solver for all units has dense output: it goes from row to row where nobody asked for a step. */
+    bool to_rows = master->chosen.together && times->output_step > times->step && !rank->job->options.has_step &&
+                   !steered && !rank->has_grids;
+    tutti_grid_init(&loop->communication, times->start, to_rows ? times->output_step : times->step, times->stop);
     if (times->output_step > 0)
         tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
     TRY(find_announcers(loop));

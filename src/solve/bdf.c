@@ -262,7 +262,7 @@ static enum tutti_err resume(struct tutti_solver *solver, double t)
         m->wait = m->wait < 2 ? 2 : m->wait;
     }
     if (predictor == TUTTI_PREDICTOR_RESTART)
-        return tutti_solver_restart(solver, t, array->z);
+        return tutti_solver_begin(solver, t, array->z);
     m->correction = predictor;
     return TUTTI_OK;
 }
@@ -477,7 +477,7 @@ static enum tutti_err correct_filtered(struct bdf *bdf, double limit)
     struct tutti_nordsieck *array = &bdf->array;
     size_t n = array->count;
     if (!m->has_lu) /* lost in a step that failed for good */
-        return tutti_solver_restart(solver, solver->t, array->z);
+        return tutti_solver_begin(solver, solver->t, array->z);
     TRY(recover(bdf));
     enum tutti_eval eval = mismatch(bdf, array, 0, limit);
     if (eval != TUTTI_EVAL_OK)
@@ -513,7 +513,7 @@ static enum tutti_err correct_filtered(struct bdf *bdf, double limit)
         }
         TRY(improve(bdf, &outcome));
     }
-    return tutti_solver_restart(solver, solver->t, array->z);
+    return tutti_solver_begin(solver, solver->t, array->z);
 }
 
 /* Two equal steps rather than a long and a short one, or all the rest if the error has room for it. */

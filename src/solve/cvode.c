@@ -123,7 +123,7 @@ static enum tutti_err resume(struct tutti_solver *solver, double t)
         return TUTTI_OK;
     double *x = N_VGetArrayPointer(sundials->more_scratch);
     TRY(interpolate(solver, t, x));
-    return tutti_solver_restart(solver, t, x);
+    return tutti_solver_begin(solver, t, x);
 }
 
 /* Where to stop at next on the way to `limit`: there, or half way if a step of size h would leave a shorter one. A multistep

@@ -39,7 +39,7 @@ static enum tutti_eval evaluate(void *context, double t, const double *y, double
             return TUTTI_EVAL_NO_VALUE;
     if (!dae)
         return tutti_ode_rhs(ode, t, y, out);
-    return dae->evaluate(ode->context, t, y, y + ode->count, out, out + ode->count);
+    return dae->evaluate(ode->context, ode->origin + t, y, y + ode->count, out, out + ode->count);
 }
 
 static enum tutti_eval evaluate_counted(struct ida *ida, double t, const double *y, double *out)
@@ -220,7 +220,7 @@ static enum tutti_err resume(struct tutti_solver *solver, double t)
         return TUTTI_OK;
     double *x = N_VGetArrayPointer(sundials->more_scratch);
     TRY(interpolate(solver, t, x));
-    return tutti_solver_restart(solver, t, x);
+    return tutti_solver_begin(solver, t, x);
 }
 
 /* Unknowns and slopes at the beginning that fulfil the equations. */
@@ -232,7 +232,7 @@ static enum tutti_err make_consistent(struct ida *ida, double limit)
     double *y = N_VGetArrayPointer(ida->unknowns), *dy = N_VGetArrayPointer(ida->slopes);
     memcpy(y, sundials->begin, ode->count * sizeof *y);
     if (ode->dae)
-        sundials->met = ode->dae->find(ode->context, solver->t, y, y + ode->count);
+        sundials->met = ode->dae->find(ode->context, ode->origin + solver->t, y, y + ode->count);
     if (!sundials->met)
         (void)evaluate_counted(ida, solver->t, y, dy);
     if (sundials->met)

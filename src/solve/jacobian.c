@@ -142,7 +142,8 @@ static enum tutti_eval derive(const struct work *work, const int32_t *columns, i
     for (int32_t i = 0; i < count; i++)
         jacobian->seed[columns[i]] = 1;
     work->counts->directional++;
-    enum tutti_eval eval = ode->directional(ode->context, work->t, work->x, jacobian->seed, jacobian->product);
+    enum tutti_eval eval =
+        ode->directional(ode->context, ode->origin + work->t, work->x, jacobian->seed, jacobian->product);
     for (int32_t i = 0; i < count; i++) {
         jacobian->seed[columns[i]] = 0;
         if (eval == TUTTI_EVAL_OK)
@@ -189,8 +190,8 @@ static enum tutti_eval ask_problem(const struct tutti_jacobian *jacobian, double
 {
     struct tutti_ode *ode = jacobian->ode;
     if (jacobian->sparse)
-        return ode->jacobian(ode->context, t, x, values);
-    enum tutti_eval eval = ode->jacobian(ode->context, t, x, jacobian->entries);
+        return ode->jacobian(ode->context, ode->origin + t, x, values);
+    enum tutti_eval eval = ode->jacobian(ode->context, ode->origin + t, x, jacobian->entries);
     const struct tutti_pattern *pattern = ode->pattern;
     for (int32_t c = 0; c < pattern->column_count && eval == TUTTI_EVAL_OK; c++)
         for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++)

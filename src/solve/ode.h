@@ -43,6 +43,9 @@ struct tutti_dae {
 struct tutti_ode {
     size_t count; /* states; at least 1 */
     void *context;
+    /* Solvers count time from here: where they see t, the functions below get origin + t. A sum of steps far from 0 would round each of
+     * them to the digits of t. */
+    double origin;
 
     enum tutti_eval (*rhs)(void *context, double t, const double *x, double *dx);
     /* out = df/dx(t, x) * seed. NULL: finite differences take its place. A problem that cannot keep what it promised
@@ -65,6 +68,13 @@ struct tutti_ode {
     enum tutti_err err; /* after TUTTI_EVAL_FAILED */
 };
 
+/* The origin for a run from start to stop: only where all times are at most twice it, so that differences to it are exact (Sterbenz 1974,
+ * theorem 4.3.1) and lead back to the same times. */
+static inline double tutti_ode_choose_origin(double start, double stop)
+{
+    return fabs(start) > stop - start ? start : 0;
+}
+
 /* The error that state i may have where it is x. */
 static inline double tutti_ode_tolerance(const struct tutti_ode *ode, size_t i, double x)
 {
@@ -80,12 +90,12 @@ static inline bool tutti_ode_is_finite(const struct tutti_ode *ode, const double
     return finite;
 }
 
-/* f at a point. A point that is none, because numbers of the solver have overflowed, is not shown to the problem. */
+/* f at a point, at a solver's time. A point that is none, because numbers of the solver have overflowed, is not shown to the problem. */
 static inline enum tutti_eval tutti_ode_rhs(const struct tutti_ode *ode, double t, const double *x, double *dx)
 {
     if (__builtin_expect(!isfinite(t) || !tutti_ode_is_finite(ode, x), 0))
         return TUTTI_EVAL_NO_VALUE;
-    return ode->rhs(ode->context, t, x, dx);
+    return ode->rhs(ode->context, ode->origin + t, x, dx);
 }
 
 #endif

@@ -150,11 +150,13 @@ struct attempt {
 /* f_t, by a difference forward that lies in the step. */
 static enum tutti_eval differentiate_by_time(struct rodas *rodas, const struct attempt *attempt)
 {
-    double there = attempt->t + fmax(sqrt(DBL_EPSILON) * attempt->h, 4 * DBL_EPSILON * fabs(attempt->t));
+    double origin = rodas->base.ode->origin, now = origin + attempt->t;
+    double there = attempt->t + fmax(sqrt(DBL_EPSILON) * attempt->h, 4 * DBL_EPSILON * fabs(now));
     there = fmin(there, attempt->end);
+    double difference = origin + there - now; /* of the times that f gets */
     enum tutti_eval eval = tutti_solver_rhs(&rodas->base, there, rodas->x, rodas->by_time);
     for (size_t i = 0; i < rodas->base.ode->count && eval == TUTTI_EVAL_OK; i++)
-        rodas->by_time[i] = (rodas->by_time[i] - rodas->dx[i]) / (there - attempt->t);
+        rodas->by_time[i] = difference > 0 ? (rodas->by_time[i] - rodas->dx[i]) / difference : 0;
     if (eval == TUTTI_EVAL_NO_VALUE)
         rodas->worst = tutti_solver_blame(&rodas->base, rodas->x, rodas->x, rodas->by_time);
     return eval;

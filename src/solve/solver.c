@@ -131,7 +131,7 @@ void tutti_solver_free(struct tutti_solver *solver)
     free(solver);
 }
 
-enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x)
+enum tutti_err tutti_solver_begin(struct tutti_solver *solver, double t, const double *x)
 {
     if (solver->started)
         solver->counts.restarts++;
@@ -141,10 +141,23 @@ enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const
     return TUTTI_OK;
 }
 
+/* The solver's own name of a time in its last step: its ends are to be met to the bit. */
+static double own_time(const struct tutti_solver *solver, double t)
+{
+    if (t == tutti_solver_time(solver))
+        return solver->t;
+    return fmin(fmax(t - solver->ode->origin, solver->before), solver->t);
+}
+
+enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x)
+{
+    return tutti_solver_begin(solver, t - solver->ode->origin, x);
+}
+
 enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x)
 {
     if (solver->kind->resume && solver->before < solver->t)
-        return solver->kind->resume(solver, t);
+        return solver->kind->resume(solver, own_time(solver, t));
     return tutti_solver_restart(solver, t, x);
 }
 
@@ -164,7 +177,7 @@ enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_e
         name = named ? ode->state_name(ode->context, worst) : index;
     }
     return tutti_fail(TUTTI_ERR_SOLVER, "solver %s cannot go on from t = %s: %s (last step size tried: %s)%s%s%s",
-                      solver->name, NUMBER(solver->t), why, NUMBER(h), before, name, behind);
+                      solver->name, NUMBER(tutti_solver_time(solver)), why, NUMBER(h), before, name, behind);
 }
 
 static enum tutti_err check_states(const struct tutti_solver *solver, const double *x)
@@ -178,15 +191,61 @@ static enum tutti_err check_states(const struct tutti_solver *solver, const doub
                              "a state has grown out of all bounds");
 }
 
+void tutti_solver_begin_interval(struct tutti_solver *solver, double t)
+{
+    solver->intervals += solver->made > 0;
+    solver->made_before += solver->made;
+    solver->made = 0;
+    solver->interval_start = t;
+}
+
+enum { LEAST_BOUND = 1000000, MOST_BOUND = 10000000, MOST_TIMES = 100 };
+
+static double mean_of_intervals(const struct tutti_solver *solver)
+{
+    return solver->intervals > 0 ? (double)solver->made_before / (double)solver->intervals : INFINITY;
+}
+
+static bool is_endless(const struct tutti_solver *solver)
+{
+    if (__builtin_expect(solver->made <= LEAST_BOUND, 1) || solver->kind->fixed)
+        return false;
+    return (double)solver->made > fmin(MOST_TIMES * mean_of_intervals(solver), MOST_BOUND);
+}
+
+/* The state to blame is the one that moved most in the last step, in parts of its tolerance. */
+static enum tutti_err fail_endless(struct tutti_solver *solver, const double *x)
+{
+    double h = solver->t - solver->before, *begin = calloc(solver->ode->count, sizeof *begin);
+    char why[512], before[64] = "";
+    if (!begin)
+        return tutti_fail_memory();
+    enum tutti_err err = solver->kind->interpolate(solver, solver->before, begin);
+    size_t worst = err ? SIZE_MAX : tutti_solver_blame(solver, begin, x, x);
+    free(begin);
+    if (solver->intervals > 0)
+        snprintf(before, sizeof before, " (%.3g before, on average)", mean_of_intervals(solver));
+    snprintf(why, sizeof why,
+             "it has taken %lu steps since t = %s, in one communication step%s; the solution is "
+             "not smooth there, "
+             "or grows without bound: use an implicit solver, a larger --rtol, another --coupling or --correct, or a "
+             "smaller --step",
+             solver->made, NUMBER(solver->interval_start), before);
+    return tutti_solver_fail(solver, TUTTI_EVAL_OK, h, worst, why);
+}
+
 enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x)
 {
-    TRY(solver->kind->step(solver, limit, x));
+    TRY(solver->kind->step(solver, limit - solver->ode->origin, x));
+    solver->made++;
+    if (__builtin_expect(is_endless(solver), 0))
+        return fail_endless(solver, x);
     return check_states(solver, x);
 }
 
 enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x)
 {
-    TRY(solver->kind->interpolate(solver, t, x));
+    TRY(solver->kind->interpolate(solver, own_time(solver, t), x));
     return check_states(solver, x);
 }
 

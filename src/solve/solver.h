@@ -121,8 +121,11 @@ struct tutti_solver {
     struct tutti_ode *ode; /* borrowed */
     struct tutti_solver_options options;
     struct tutti_solver_counts counts;
-    double before, t; /* beginning and end of the last step; equal after a restart */
+    double before, t; /* beginning and end of the last step, from ode->origin on; equal after a restart */
     bool started;     /* restart was called; false again: the next one begins as the first did */
+    /* Steps since tutti_solver_begin_interval, and the time there; steps in intervals before, and how many of these there were. */
+    unsigned long made, made_before, intervals;
+    double interval_start;
 };
 
 #define TUTTI_LISTED(name, word, meaning) extern const struct tutti_solver_kind tutti_solver_##name;
@@ -140,12 +143,29 @@ TUTTI_CHECKED enum tutti_err tutti_solver_new(struct tutti_solver **out, const s
 void tutti_solver_free(struct tutti_solver *solver);
 
 TUTTI_CHECKED enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x);
-/* `x` are the states at t, in the last step. */
+/* Times in these functions are those of the problem, not of the kind. `x` are the states at t, in the last step. */
 TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x);
 
-/* As step and interpolate of the kind. States that are no finite numbers are a failure. */
+/* The caller's next communication step begins at t. Solvers with an error control may take 1e7 steps in the first one, and in later ones 100
+ * times what earlier ones took on average (1e6 to 1e7): one that takes more has no end, as where a coupling is not stable. */
+void tutti_solver_begin_interval(struct tutti_solver *solver, double t);
+/* As step and interpolate of the kind. States that are no finite numbers are a failure, and so are too many
+ * steps in one communication step. */
 TUTTI_CHECKED enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x);
 TUTTI_CHECKED enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x);
+
+/* Beginning and end of the last step, as times of the problem. */
+static inline double tutti_solver_last_begin(const struct tutti_solver *solver)
+{
+    return solver->ode->origin + solver->before;
+}
+static inline double tutti_solver_time(const struct tutti_solver *solver)
+{
+    return solver->ode->origin + solver->t;
+}
+
+/* For kinds, and parts of them: tutti_solver_restart at a time from ode->origin on. */
+TUTTI_CHECKED enum tutti_err tutti_solver_begin(struct tutti_solver *solver, double t, const double *x);
 
 /* The version of SUNDIALS; "" if it does not tell. */
 void tutti_solver_version(char *out, size_t size);

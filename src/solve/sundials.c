@@ -197,7 +197,7 @@ int tutti_sundials_product(struct tutti_sundials *sundials, realtype t, N_Vector
     double *out = N_VGetArrayPointer(product), *beside = N_VGetArrayPointer(scratch);
     if (ode->directional) {
         solver->counts.directional++;
-        sundials->met = ode->directional(ode->context, t, point, along, out);
+        sundials->met = ode->directional(ode->context, ode->origin + t, point, along, out);
         if (sundials->met != TUTTI_EVAL_NO_VALUE || ode->directional)
             return (int)sundials->met;
     }

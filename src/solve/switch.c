@@ -110,6 +110,7 @@ static enum tutti_err start(struct tutti_solver *solver)
     self->watched.rhs = watch;
     self->watched.directional = NULL;
     self->watched.jacobian = NULL;
+    self->watched.origin = solver->ode->origin;
     self->watched.state_name = solver->ode->state_name ? state_name : NULL;
     struct tutti_solver_options options = solver->options;
     options.jacobian = TUTTI_JACOBIAN_AUTO;
@@ -154,7 +155,7 @@ static enum tutti_err begin(struct switching *self, enum method method, double t
     self->lipschitz = 0;
     self->points = 0;
     active(self)->name = self->base.name;
-    return tutti_solver_restart(active(self), t, x);
+    return tutti_solver_begin(active(self), t, x);
 }
 
 static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)

@@ -285,7 +285,8 @@ static enum tutti_err add_to_average(struct me *me, double end)
     if (!solution->solver || !(half > 0))
         return TUTTI_OK;
     for (int p = 0; p < POINTS; p++) {
-        double t = fmin(fmax(middle + points[p] * half, solution->solver->before), solution->solver->t);
+        double t = fmin(fmax(middle + points[p] * half, tutti_solver_last_begin(solution->solver)),
+                        tutti_solver_time(solution->solver));
         TRY(tutti_me_solution_at(solution, t, solution->scratch));
         for (size_t i = 0; i < model->states; i++)
             me->average.integral[i] += weights[p] * half * solution->scratch[i];
@@ -346,8 +347,8 @@ static enum tutti_err take_step(struct me *me, double end)
     if (solution->solver) {
         model->missed = false;
         TRY(tutti_me_model_explain(model, tutti_solver_step(solution->solver, limit, solution->ahead)));
-        left = solution->solver->before;
-        solution->front = solution->solver->t;
+        left = tutti_solver_last_begin(solution->solver);
+        solution->front = tutti_solver_time(solution->solver);
     }
     solution->open = true;
     return tutti_me_events_search(&me->events, left, solution->front);
@@ -416,6 +417,8 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     me->average.step_start = solution->t;
     if (me->average.is_on)
         memset(me->average.integral, 0, model->states * sizeof *me->average.integral);
+    if (solution->solver)
+        tutti_solver_begin_interval(solution->solver, solution->t);
     enum tutti_err err = run_to(me, end, out);
     me->average.is_on = me->average.is_on && solution->t > me->average.step_start;
     publish_counts(me);
@@ -433,10 +436,11 @@ static enum tutti_err slopes_before_event(struct me *me)
     struct me_model *model = &me->model;
     struct me_solution *solution = &me->solution;
     me->has_slopes_before = false;
-    bool undisturbed = me->between.own_event && solution->solver && solution->solver->started &&
-                       solution->solver->before < solution->solver->t &&
-                       tutti_time_same(solution->t, solution->solver->t, model->setup.stop - model->setup.start) &&
-                       solution->task == TUTTI_SOLVER_GO_ON && !me->between.inputs_changed;
+    bool undisturbed =
+        me->between.own_event && solution->solver && solution->solver->started &&
+        solution->solver->before < solution->solver->t &&
+        tutti_time_same(solution->t, tutti_solver_time(solution->solver), model->setup.stop - model->setup.start) &&
+        solution->task == TUTTI_SOLVER_GO_ON && !me->between.inputs_changed;
     if (!undisturbed)
         return TUTTI_OK;
     enum tutti_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, me->slopes_before);

@@ -29,6 +29,7 @@ enum tutti_err tutti_me_solution_init(struct me_solution *solution, struct me_mo
     size_t n = ode->count;
     solution->model = model;
     solution->ode = ode;
+    ode->origin = tutti_ode_choose_origin(model->setup.start, model->setup.stop);
     solution->x = calloc(n + 1, sizeof *solution->x);
     solution->ahead = calloc(n + 1, sizeof *solution->ahead);
     solution->scratch = calloc(n + 1, sizeof *solution->scratch);
@@ -53,7 +54,7 @@ enum tutti_err tutti_me_solution_at(struct me_solution *solution, double t, doub
     if (!solver)
         return TUTTI_OK;
     /* The beginning of the step to the bit, too: a ball that an event put just above the floor is there. */
-    if (t == solver->t || t == solution->t)
+    if (t == tutti_solver_time(solver) || t == solution->t)
         memmove(x, t == solution->t ? solution->x : solution->ahead, solution->ode->count * sizeof *x);
     else
         TRY(tutti_me_model_explain(solution->model, tutti_solver_interpolate(solution->solver, t, x)));
@@ -72,7 +73,7 @@ enum tutti_err tutti_me_solution_begin(struct me_solution *solution)
     if (solver && solution->task == TUTTI_SOLVER_RESTART)
         err = tutti_solver_restart(solver, solution->t, solution->x);
     else if (solver)
-        err = tutti_solver_resume(solver, fmin(solution->t, solver->t), solution->x);
+        err = tutti_solver_resume(solver, fmin(solution->t, tutti_solver_time(solver)), solution->x);
     TRY(tutti_me_model_explain(solution->model, err));
     if (solver)
         memcpy(solution->ahead, solution->x, solution->ode->count * sizeof *solution->x);

@@ -20,8 +20,8 @@ struct me_solution {
     bool led_back;   /* ... and which can go back to a point that another process saved */
     double t;        /* of the unit */
     double *x;       /* all states at t */
-    double front;    /* up to here the solution is known: solver->t, if there is a solver */
-    double *ahead;   /* all states at solver->t */
+    double front;    /* up to here the solution is known: the solver's time, if there is a solver */
+    double *ahead;   /* all states at the solver's time */
     bool open;       /* E2: the solver's last step is not completed */
     double *scratch; /* as long as these */
     double *dx;      /* likewise */

@@ -371,6 +371,36 @@ class Events(ExchangeTest):
                 self.assertGreater(len(table), 200)
                 self.assertAlmostEqual(table.times[-1], 1, delta=1e-6)
 
+    def test_a_ball_that_never_rests(self):
+        """Its bounces pile up at t = sqrt(2 h / g) (1 + e) / (1 - e), with hops lower than rounding: no solver lets it fall through."""
+        end = math.sqrt(2 / 10) * 1.3 / 0.7
+        for version, solver in in_turn(ME_VERSIONS, CURVED):
+            with self.subTest(version=version, solver=solver):
+                outcome = self.tutti("run", test_fmu("Sliding", version), "--set", "bounce=true", "--set", "e=0.3", "--solver", solver,
+                                     "--rtol", "1e-8", "-o", "-", "--quiet", status=1)
+                message, = outcome.lines("error")
+                self.assertIn("chattering: 200 state events", message)
+                table = Table(outcome.out)
+                self.assertAlmostEqual(table.times[-1], end, delta=1e-4)
+                self.assertGreater(min(table["x"]), -1e-9)
+
+    def test_events_inside_long_steps(self):
+        """x - 0.99 is positive for 0.28 of each period of 6.28, which solvers of high order pass in one step."""
+        for version, solver in in_turn(ME_VERSIONS, CURVED):
+            with self.subTest(version=version, solver=solver):
+                table = self.exchange(test_fmu("Crossings", version), "--solver", solver, "--rtol", "1e-4", "--set", "level=0.99",
+                                      "--set", f"phase={math.pi}", "--stop", "25", "--step", "5")
+                self.assertEqual(table["tops"][-1], 8)
+
+    def test_far_from_zero(self):
+        """Steps are not rounded to the digits of t = 1e9: what is found there is what is found at 0."""
+        for version, solver in in_turn(ME_VERSIONS, SOLVERS):
+            with self.subTest(version=version, solver=solver):
+                near, far = (self.exchange(kit_fmu("VanDerPol", version), "--solver", solver, "--rtol", "1e-8", "--start", start, "--stop",
+                                           start + 4, "--step", "0.5") for start in (0, 10**9))
+                self.assertEqual([t + 1e9 for t in near.times], far.times)
+                self.assert_near(far["x0"], near["x0"], 1e-12)
+
     def test_thousands_of_events(self):
         for version in ME_VERSIONS:
             stats, _ = self.stats(test_fmu("Crossings", version), "--solver", "radau5", "--set", "w=3141.592653589793",

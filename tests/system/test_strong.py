@@ -233,6 +233,17 @@ class Chosen(CheckpointTest):
         told = self.tutti("analyze", *self.RUN).out
         self.assertRegex(told, "coupling +strong: a tolerance is given, and all units offer Model Exchange")
 
+    def test_by_name_it_is_the_same(self):
+        """The solver's tolerance does not depend on who chose the coupling; and steps go from row to row, by dense output."""
+        reference = runge_kutta(masses, [0.1, 0, 0, 0], 5, 20000)
+        run = (*MASSES, "--stop", "5", "--interface", "me", "--output-step", "0.5", "--rtol")
+        for rtol in ("1e-4", "1e-6"):
+            chosen, _, _ = self.with_stats(*run, rtol)
+            named, stats, units = self.with_stats(*run, rtol, "--coupling", "strong")
+            self.assertEqual(chosen["right.x"], named["right.x"])
+            self.assertLess(abs(named["right.x"][-1] - reference[2]), float(rtol) * 0.1)
+            self.assertEqual((stats["steps"], stats["rows"]), (10, 11))
+
     def test_the_same_everywhere(self):
         fabrics = [threads(2), processes(2), self.tcp()] + ([mpi(2)] if has_mpi() else [])
         self.same(*self.RUN, fabrics=fabrics)

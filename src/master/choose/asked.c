@@ -67,9 +67,11 @@ static bool joins_all_of(const struct tutti_job *job)
 bool tutti_master_may_control(const struct tutti_job *job)
 {
     const struct tutti_control *control = NULL;
-    if (!tutti_system_is_coupled(job->system) || tutti_master_federates(job) ||
-        (tutti_asked_auto(job->options.control) && joins_all_of(job)))
+    if (!tutti_system_is_coupled(job->system) || tutti_master_federates(job))
         return false;
+    /* Errors of one solver add up over the run as those of steps do: it gets the part of the tolerance that it gets where `auto` chose it. */
+    if (tutti_asked_auto(job->options.control) && joins_all_of(job))
+        return job->options.has_rtol || job->options.has_atol;
     if (tutti_asked_auto(job->options.control))
         return tutti_asked_to_vary(job);
     return tutti_control_find(job->options.control, &control) == TUTTI_OK && control->rejects;

@@ -169,6 +169,8 @@ static enum tutti_err make_solver(struct strong *strong)
         if (other->h_max > 0 && !(options.h_max > 0 && options.h_max < other->h_max))
             options.h_max = other->h_max;
     }
+    strong->system.ode.origin =
+        tutti_ode_choose_origin(strong->master->rank->times.start, strong->master->rank->times.stop);
     return pool->states > 0 ? tutti_solver_new(&strong->solver, first->solver, &strong->system.ode, &options)
                             : TUTTI_OK;
 }
@@ -196,6 +198,7 @@ static enum tutti_err make_room(struct strong *strong)
     strong->crossing.context = strong;
     strong->crossing.read = read_excess;
     strong->crossing.no_value = no_excess;
+    strong->crossing.longest = 2e-3 * rank->span;
     strong->crossing.shortest = 1e-9 * rank->span;
     return tutti_crossing_init(&strong->crossing, pool->marks);
 }
@@ -305,7 +308,7 @@ static enum tutti_err explain(struct strong *strong, enum tutti_err err)
     char before[1024], why[1024] = "";
     snprintf(before, sizeof before, "%s", tutti_err_message());
     if (!miss->missed) /* a solver that has loops among its equations says nothing of them */
-        (void)!tutti_pool_blame_loops(&strong->system, strong->solver->t, strong->ahead);
+        (void)!tutti_pool_blame_loops(&strong->system, tutti_solver_time(strong->solver), strong->ahead);
     if (miss->missed && miss->why[0])
         snprintf(why, sizeof why, "; at t = %s %s. Look at these connections (tutti analyze)", TIME(miss->t),
                  miss->why);
@@ -328,7 +331,7 @@ static enum tutti_err solution_at(struct strong *strong, double t, double *x)
     size_t bytes = strong->system.pool.states * sizeof *x;
     if (!strong->solver)
         return TUTTI_OK;
-    if (t == strong->solver->t || t == strong->t)
+    if (t == tutti_solver_time(strong->solver) || t == strong->t)
         memmove(x, t == strong->t ? strong->x : strong->ahead, bytes);
     else
         TRY(explain(strong, tutti_solver_interpolate(strong->solver, t, x)));
@@ -495,7 +498,7 @@ static enum tutti_err begin(struct strong *strong, enum tutti_solver_task task, 
     if (solver && (task == TUTTI_SOLVER_RESTART || !solver->started))
         TRY(explain(strong, tutti_solver_restart(solver, strong->t, strong->x)));
     else if (solver)
-        TRY(explain(strong, tutti_solver_resume(solver, fmin(strong->t, solver->t), strong->x)));
+        TRY(explain(strong, tutti_solver_resume(solver, fmin(strong->t, tutti_solver_time(solver)), strong->x)));
     memcpy(strong->ahead, strong->x, pool->states * sizeof *strong->x);
     strong->front = strong->t;
     strong->at = INFINITY;
@@ -537,8 +540,8 @@ static enum tutti_err take_step(struct strong *strong, double end)
     if (strong->solver) {
         pool->miss.missed = false;
         TRY(explain(strong, tutti_solver_step(strong->solver, limit, strong->ahead)));
-        left = strong->solver->before;
-        strong->front = strong->solver->t;
+        left = tutti_solver_last_begin(strong->solver);
+        strong->front = tutti_solver_time(strong->solver);
     }
     strong->open = true;
     bool near_zero = strong->near_zero;
@@ -653,6 +656,8 @@ static enum tutti_err step_pool(struct strong *strong, double target, struct tut
         pool->units[u].member->unit->counts.do_steps += pool->units[u].own;
         pool->units[u].member->now.stepped = true;
     }
+    if (strong->solver)
+        tutti_solver_begin_interval(strong->solver, strong->t);
     TRY(run_to(strong, target, event, outcome));
     keep(strong, strong->now);
     publish_counts(strong);

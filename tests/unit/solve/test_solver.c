@@ -125,6 +125,95 @@ static void test_first_step_at_the_edge(void **state)
     assert_fails(tutti_solver_first_step(&decay.solver, x, dx, 4, 1000, scratch, &h), TUTTI_ERR_FMU, "the tank broke");
 }
 
+/* A kind that takes steps of 1e-6, in which the second state moves. */
+static enum tutti_err crawl(struct tutti_solver *solver, double limit, double *x)
+{
+    solver->before = solver->t;
+    solver->t = fmin(solver->t + 1e-6, limit);
+    x[1] += 1;
+    return TUTTI_OK;
+}
+
+static enum tutti_err stand(struct tutti_solver *solver, double t, double *x)
+{
+    (void)solver, (void)t;
+    x[0] = x[1] = 0;
+    return TUTTI_OK;
+}
+
+static enum tutti_err crawl_to(struct decay *decay, double limit)
+{
+    double x[] = {0, 0};
+    enum tutti_err err = TUTTI_OK;
+    tutti_solver_begin_interval(&decay->solver, decay->solver.t);
+    while (!err && decay->solver.t < limit)
+        err = tutti_solver_step(&decay->solver, limit, x);
+    return err;
+}
+
+/* The first communication step may be long. A later one may not take a million steps if the others took one: it would have no end. */
+static void test_no_end(void **state)
+{
+    (void)state;
+    struct decay decay;
+    const struct tutti_solver_kind crawling = {.name = "mine", .step = crawl, .interpolate = stand};
+    const struct tutti_solver_kind fixed = {.name = "mine", .step = crawl, .interpolate = stand, .fixed = true};
+    decay_init(&decay);
+    decay.solver.kind = &crawling;
+    assert_ok(crawl_to(&decay, 3.000001));
+    assert_ok(crawl_to(&decay, 3.9));
+    assert_ok(crawl_to(&decay, 8)); /* ten times what the last two took on average */
+    decay_init(&decay);
+    decay.solver.kind = &crawling;
+    assert_ok(crawl_to(&decay, 6));
+    decay_init(&decay);
+    decay.solver.kind = &crawling;
+    for (int k = 1; k <= 100; k++)
+        assert_ok(crawl_to(&decay, 3 + k * 1e-6));
+    assert_fails(crawl_to(&decay, 6), TUTTI_ERR_SOLVER,
+                 "it has taken 1000001 steps since t = 3.0001, in one communication step (1 before, on average)");
+    assert_non_null(strstr(tutti_err_message(), "the state in the way is x[1]"));
+    decay_init(&decay);
+    decay.solver.kind = &fixed; /* whose steps the user has chosen */
+    for (int k = 1; k <= 100; k++)
+        assert_ok(crawl_to(&decay, 3 + k * 1e-6));
+    assert_ok(crawl_to(&decay, 6));
+}
+
+/* Far from 0 a solver counts time from the origin: to the bit what it finds near 0. */
+static void test_origin(void **state)
+{
+    (void)state;
+    assert_true(tutti_ode_choose_origin(1e9, 1e9 + 20) == 1e9 && tutti_ode_choose_origin(-30, -20) == -30);
+    assert_true(tutti_ode_choose_origin(0, 20) == 0 && tutti_ode_choose_origin(1, 20) == 0);
+    for (size_t i = 0; tutti_solver_kinds[i]; i++) {
+        double x[2][2] = {{90, 1}, {90, 1}};
+        for (int far = 0; far < 2; far++) {
+            struct decay decay;
+            struct tutti_solver *solver;
+            decay_init(&decay);
+            decay.ode.origin = far ? 1e9 : 0;
+            decay.latest = -INFINITY;
+            assert_ok(tutti_solver_new(&solver, tutti_solver_kinds[i], &decay.ode,
+                                       &(struct tutti_solver_options){.h_fixed = 0.01}));
+            assert_ok(tutti_solver_restart(solver, decay.ode.origin, x[far]));
+            while (tutti_solver_time(solver) < decay.ode.origin + 2)
+                assert_ok(tutti_solver_step(solver, decay.ode.origin + 2, x[far]));
+            assert_true(tutti_solver_time(solver) == decay.ode.origin + 2);
+            assert_true(decay.latest > decay.ode.origin + 1.9);
+            double end[2], middle[2];
+            assert_ok(tutti_solver_interpolate(solver, decay.ode.origin + 2, end));
+            assert_ok(tutti_solver_interpolate(solver, tutti_solver_last_begin(solver), middle));
+            assert_true(end[0] == x[far][0] && middle[0] >= end[0]);
+            assert_ok(tutti_solver_restart(solver, decay.ode.origin + 2, x[far]));
+            tutti_solver_free(solver);
+        }
+        assert_near(x[1][0], 90 * exp(-2), 2);
+        if (strcmp(tutti_solver_kinds[i]->name, "rodas") != 0) /* its derivative by time is a difference */
+            assert_true(x[0][0] == x[1][0] && x[0][1] == x[1][1]);
+    }
+}
+
 static void test_fail(void **state)
 {
     (void)state;
@@ -160,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find),       cmocka_unit_test(test_norm),
         cmocka_unit_test(test_first_step), cmocka_unit_test(test_first_step_at_the_edge),
+        cmocka_unit_test(test_no_end),     cmocka_unit_test(test_origin),
         cmocka_unit_test(test_fail),       cmocka_unit_test(test_at_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
