@@ -102,6 +102,7 @@ static enum tutti_err resolve_tolerances(struct tutti_integration *integration, 
 {
     integration->rtol = tolerance > 0 && isfinite(tolerance) ? tolerance : TUTTI_DEFAULT_RTOL;
     integration->atol = options->has_atol ? options->atol : integration->rtol / 100;
+    integration->by_size = !options->has_atol;
     if (!integration->solver->fixed && integration->rtol < DBL_EPSILON)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "a relative tolerance of %s asks for more digits than a number has; use a larger --rtol "

@@ -166,8 +166,7 @@ enum tutti_err tutti_macro_begin(struct tutti_master *master)
 {
     master->memory.event = false;
     TRY(tutti_outputs_take(&master->outputs, master->norm.before));
-    if (master->norm.per_time)
-        tutti_scale_see(&master->norm.scale, master->norm.before);
+    TRY(tutti_norm_begin(&master->norm));
     if (master->chosen.goes_back)
         TRY(take_start(master));
     return master->detector.discretes ? tutti_detector_mark(&master->detector) : TUTTI_OK;

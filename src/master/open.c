@@ -25,6 +25,14 @@ static enum tutti_err make_room(struct tutti_master *master)
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 
+/* Iterations, corrections and what the master feeds are computed by every rank alike, from the same values: all of them. */
+static bool knows_all(const struct tutti_master *master)
+{
+    const struct tutti_chosen *chosen = &master->chosen;
+    return chosen->general && (chosen->coupling->iterates || chosen->coupling->joins || chosen->corrects ||
+                               master->rank->job->system->read_count > 0);
+}
+
 static void set_numbers(struct tutti_master *master)
 {
     const struct tutti_rank *rank = master->rank;
@@ -36,6 +44,8 @@ static void set_numbers(struct tutti_master *master)
     double h_min = options->has_h_min ? options->h_min : 1e-8 * rank->span;
     master->norm.rtol = options->has_rtol ? options->rtol : tolerance;
     master->norm.atol = options->has_atol ? options->atol : master->norm.rtol / 100;
+    master->norm.by_size = !options->has_atol;
+    master->norm.knows_all = knows_all(master);
     master->norm.per_time = master->chosen.per_time;
     tutti_stepper_init(&memory->stepper, rank->times.step, fmin(h_min, h_max), h_max);
     memory->stepper.steady = master->chosen.per_time;
@@ -65,7 +75,6 @@ static bool defers_exchange(const struct tutti_master *master)
            !chosen->corrects && !chosen->smooths;
 }
 
-/* Iterations, corrections and what the master feeds are computed by every rank alike, from the same values: all of them. */
 enum tutti_err tutti_master_connect(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
@@ -81,8 +90,7 @@ enum tutti_err tutti_master_connect(struct tutti_master *master)
             positions[master->sequence.components[i]] = i;
         master->positions = positions;
     }
-    bool all = master->chosen.coupling->iterates || master->chosen.coupling->joins || master->chosen.corrects ||
-               rank->job->system->read_count > 0;
+    bool all = knows_all(master);
     TRY(tutti_channels_open(&rank->channels, all, waves ? &master->sequence : NULL));
     return all ? tutti_channels_exchange(&rank->channels)
                : TUTTI_OK; /* at the start, ranks heard what they read only */

@@ -12,7 +12,8 @@ struct collector {
     struct tutti_rank *rank;
     const struct tutti_structure *running;
     const struct tutti_sequence *sequence;
-    bool twins; /* units for Co-Simulation may be asked by a second unit of their FMU */
+    const struct tutti_log
+        *twins; /* units for Co-Simulation may be asked by a second unit of their FMU, with this log; NULL: no */
     struct tutti_linear_unit *units;
     double *links;
     size_t *first_input, *first_output; /* per component, and one more */
@@ -246,7 +247,7 @@ static enum tutti_err ask_twin(struct collector *c, uint32_t component)
     const struct tutti_unit *unit = c->rank->units[component];
     struct tutti_unit *twin = NULL;
     struct tutti_unit_options options = {.name = unit->name,
-                                         .log = c->rank->unit_log,
+                                         .log = c->twins,
                                          .interface = TUTTI_INTERFACE_ME,
                                          .integration = {.rtol = 1e-4, .atol = 1e-6, .h_max = c->rank->span}};
     if (!c->twins || !fmu->desc->interfaces[TUTTI_ME].present ||
@@ -257,7 +258,7 @@ static enum tutti_err ask_twin(struct collector *c, uint32_t component)
             "none; with another export, for Model Exchange too, more can be said",
             unit->name, fmu->path, fmu->desc->interfaces[TUTTI_ME].present ? ", and can be made once only" : "");
     c->model->by_twins = true;
-    TRY(tutti_fmu_load(fmu, TUTTI_ME, c->rank->unit_log));
+    TRY(tutti_fmu_load(fmu, TUTTI_ME, c->twins));
     TRY(tutti_unit_new(&twin, fmu, &options));
     enum tutti_err err = start_twin(c, twin, component);
     if (!err)
@@ -430,7 +431,7 @@ static enum tutti_err collect(struct collector *c)
 
 enum tutti_err tutti_linear_model_init(struct tutti_linear_model *model, struct tutti_rank *rank,
                                        const struct tutti_structure *running, const struct tutti_sequence *sequence,
-                                       bool twins)
+                                       const struct tutti_log *twins)
 {
     *model = (struct tutti_linear_model){0};
     struct collector c = {.model = model, .rank = rank, .running = running, .sequence = sequence, .twins = twins};

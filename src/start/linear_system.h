@@ -14,12 +14,13 @@ struct tutti_linear_model {
 };
 
 /* Collective; with units that have left their initialisation, which are read, and stay as they are. `running` is the structure of the
- * running phase, `sequence` the order of units that step one after the other. `twins`: units for Co-Simulation whose FMU is for Model
+ * running phase, `sequence` the order of units that step one after the other. With `twins`, a log for these: units for Co-Simulation whose FMU is for Model
  * Exchange, too, are asked by another unit of it, with the same parameters and inputs. UNSUPPORTED where a unit cannot be linearised,
  * SOLVER where its derivatives are not finite; all ranks fail then. Release it also after a failure. */
 TUTTI_CHECKED enum tutti_err tutti_linear_model_init(struct tutti_linear_model *model, struct tutti_rank *rank,
                                                      const struct tutti_structure *running,
-                                                     const struct tutti_sequence *sequence, bool twins);
+                                                     const struct tutti_sequence *sequence,
+                                                     const struct tutti_log *twins);
 void tutti_linear_model_fini(struct tutti_linear_model *model);
 
 #endif

@@ -825,6 +825,15 @@ static void count_equations(const struct tutti_unit *unit, size_t *states, size_
     *indicators = me->events.count;
 }
 
+static enum tutti_err size(struct tutti_unit *unit, double *sizes)
+{
+    struct me *me = (struct me *)unit;
+    if (me->solution.task == TUTTI_SOLVER_RESTART)
+        TRY(tutti_me_model_size_states(&me->model, me->solution.t, me->solution.x));
+    memcpy(sizes, me->model.sizes, me->model.states * sizeof *sizes);
+    return TUTTI_OK;
+}
+
 static void look(const struct tutti_unit *unit, struct tutti_unit_lead *lead)
 {
     const struct me *me = (const struct me *)unit;
@@ -927,6 +936,7 @@ static const struct tutti_unit_equations equations = {
     .lead = lead,
     .count = count_equations,
     .look = look,
+    .size = size,
     .take = take,
     .place = place,
     .put = put,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/me_model.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -359,6 +360,62 @@ enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *change
     return TUTTI_OK;
 }
 
+/* Differences of this part of the largest state are rounding errors. */
+static const double ROUNDING = 64 * DBL_EPSILON;
+
+/* A nominal value of 1 that the description does not have is none. */
+static void find_declared(struct me_model *model)
+{
+    const struct me_axis *axis = &model->variables;
+    const struct tutti_desc *desc = model->unit->fmu->desc;
+    for (size_t i = 0; i < model->states; i++)
+        model->declared[i] = model->nominals[i] != 1 || (model->scales && model->scales[i] > 0);
+    for (size_t k = 0; k < axis->count; k++) {
+        const struct tutti_bounds *bounds = axis->indices[k] == TUTTI_NONE ? NULL : desc->vars[axis->indices[k]].bounds;
+        for (size_t i = axis->starts[k]; bounds && bounds->has_nominal && i < axis->starts[k + 1]; i++)
+            model->declared[i] = true;
+    }
+}
+
+/* A state of 0 becomes as large as its derivative makes it in this part of the run. */
+static const double EARLY = 0.01;
+
+static enum tutti_err guess_sizes(struct me_model *model, double t, const double *x)
+{
+    bool unknown = false;
+    for (size_t i = 0; i < model->states; i++)
+        unknown = unknown || (model->largest[i] == 0 && !model->declared[i]);
+    double span = model->setup.has_stop ? model->setup.stop - model->setup.start : 0;
+    if (!unknown || !(span > 0))
+        return TUTTI_OK;
+    model->counts.rhs++;
+    enum tutti_eval eval = model->ode.rhs(model, t, x, model->scratch);
+    for (size_t i = 0; i < model->states && eval == TUTTI_EVAL_OK; i++)
+        if (model->largest[i] == 0 && isfinite(model->scratch[i]))
+            model->largest[i] = fabs(model->scratch[i]) * EARLY * span;
+    return eval == TUTTI_EVAL_FAILED ? model->ode.err : TUTTI_OK;
+}
+
+enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, const double *x)
+{
+    double largest = 0, rtol = model->ode.rtol, atol = model->ode.atol;
+    find_declared(model);
+    memcpy(model->sizes, model->nominals, (model->states + model->extra) * sizeof *model->sizes);
+    for (size_t i = 0; i < model->states; i++) {
+        if (isfinite(x[i]))
+            model->largest[i] = fmax(model->largest[i], fabs(x[i]));
+    }
+    if (!model->options->integration.by_size)
+        return TUTTI_OK;
+    TRY(guess_sizes(model, t, x));
+    for (size_t i = 0; i < model->states; i++)
+        largest = fmax(largest, model->largest[i]);
+    for (size_t i = 0; i < model->states; i++)
+        if (model->largest[i] > 0 && !model->declared[i])
+            model->sizes[i] = fmin(1, fmax(rtol * model->largest[i], ROUNDING * largest) / atol);
+    return TUTTI_OK;
+}
+
 static enum tutti_err no_state(const struct me_model *model, const struct tutti_state_tolerance *tolerance)
 {
     struct tutti_nearest nearest = {.wanted = tolerance->given};
@@ -396,13 +453,17 @@ static enum tutti_err take_scales(struct me_model *model)
 static enum tutti_err allocate(struct me_model *model, size_t count)
 {
     model->nominals = calloc(count + 1, sizeof *model->nominals);
+    model->sizes = calloc(count + 1, sizeof *model->sizes);
+    model->largest = calloc(model->states + 1, sizeof *model->largest);
+    model->declared = calloc(model->states + 1, sizeof *model->declared);
     model->scratch = calloc(model->states + 1, sizeof *model->scratch);
     model->seen_states = calloc(model->states + 1, sizeof *model->seen_states);
     model->computed = calloc(model->states + model->indicators + 1, sizeof *model->computed);
     model->computed_at = calloc(model->states + 1, sizeof *model->computed_at);
-    bool all = model->nominals && model->scratch && model->seen_states && model->computed && model->computed_at;
+    bool all = model->nominals && model->sizes && model->largest && model->declared && model->scratch &&
+               model->seen_states && model->computed && model->computed_at;
     for (size_t i = 0; all && i < count; i++)
-        model->nominals[i] = 1;
+        model->nominals[i] = model->sizes[i] = 1;
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 
@@ -419,7 +480,8 @@ enum tutti_err tutti_me_model_init(struct me_model *model, size_t extra_states)
         .state_name = tutti_me_model_state_name,
     };
     TRY(allocate(model, model->states + extra_states));
-    model->ode.nominals = model->nominals;
+    model->extra = extra_states;
+    model->ode.nominals = model->sizes;
     TRY(find_states(model));
     TRY(take_scales(model));
     if ((model->unit->can & TUTTI_CAN_DIRECTIONAL) && model->variables.count > 0)
@@ -437,6 +499,9 @@ void tutti_me_model_fini(struct me_model *model)
     tutti_pattern_fini(&model->pattern);
     free(model->derivatives);
     free(model->nominals);
+    free(model->sizes);
+    free(model->largest);
+    free(model->declared);
     free(model->scales);
     free(model->scratch);
     free(model->seen_states);
@@ -467,13 +532,17 @@ enum tutti_err tutti_me_model_explain(struct me_model *model, enum tutti_err err
 enum tutti_err tutti_me_model_saved_init(struct me_model_saved *saved, const struct me_model *model)
 {
     saved->nominals = calloc(model->states + 1, sizeof *saved->nominals);
+    saved->sizes = calloc(model->states + model->extra + 1, sizeof *saved->sizes);
+    saved->largest = calloc(model->states + 1, sizeof *saved->largest);
     saved->inputs = tutti_me_inputs_saved_new(&model->inputs);
-    return saved->nominals && saved->inputs ? TUTTI_OK : tutti_fail_memory();
+    return saved->nominals && saved->sizes && saved->largest && saved->inputs ? TUTTI_OK : tutti_fail_memory();
 }
 
 void tutti_me_model_saved_fini(struct me_model_saved *saved)
 {
     free(saved->nominals);
+    free(saved->sizes);
+    free(saved->largest);
     free(saved->inputs);
 }
 
@@ -481,6 +550,8 @@ void tutti_me_model_save(const struct me_model *model, struct me_model_saved *sa
 {
     saved->calendar = model->calendar;
     memcpy(saved->nominals, model->nominals, model->states * sizeof *saved->nominals);
+    memcpy(saved->sizes, model->sizes, (model->states + model->extra) * sizeof *saved->sizes);
+    memcpy(saved->largest, model->largest, model->states * sizeof *saved->largest);
     tutti_me_inputs_save(&model->inputs, saved->inputs);
 }
 
@@ -488,6 +559,8 @@ void tutti_me_model_restore(struct me_model *model, const struct me_model_saved 
 {
     model->calendar = saved->calendar;
     memcpy(model->nominals, saved->nominals, model->states * sizeof *model->nominals);
+    memcpy(model->sizes, saved->sizes, (model->states + model->extra) * sizeof *model->sizes);
+    memcpy(model->largest, saved->largest, model->states * sizeof *model->largest);
     tutti_me_inputs_restore(&model->inputs, saved->inputs);
 }
 
@@ -495,6 +568,8 @@ void tutti_me_model_pack(const struct me_model *model, const struct me_model_sav
 {
     tutti_parcel_put_block(parcel, &saved->calendar, sizeof saved->calendar);
     tutti_parcel_put_block(parcel, saved->nominals, model->states * sizeof *saved->nominals);
+    tutti_parcel_put_block(parcel, saved->sizes, (model->states + model->extra) * sizeof *saved->sizes);
+    tutti_parcel_put_block(parcel, saved->largest, model->states * sizeof *saved->largest);
     tutti_parcel_put_block(parcel, saved->inputs, model->inputs.count * sizeof *saved->inputs);
 }
 
@@ -502,5 +577,7 @@ void tutti_me_model_unpack(const struct me_model *model, struct tutti_unparcel *
 {
     (void)tutti_unparcel_into(in, &saved->calendar, sizeof saved->calendar);
     (void)tutti_unparcel_into(in, saved->nominals, model->states * sizeof *saved->nominals);
+    (void)tutti_unparcel_into(in, saved->sizes, (model->states + model->extra) * sizeof *saved->sizes);
+    (void)tutti_unparcel_into(in, saved->largest, model->states * sizeof *saved->largest);
     (void)tutti_unparcel_into(in, saved->inputs, model->inputs.count * sizeof *saved->inputs);
 }

@@ -29,9 +29,13 @@ struct me_model {
     struct tutti_solver_counts counts; /* evaluations that the solver does not know of */
     struct me_calendar calendar;
 
-    double *nominals;         /* of the states, then of extra equations */
-    double *scales;           /* in place of nominal values of the states, where > 0; NULL: nowhere */
-    double *scratch;          /* as long as the states */
+    double *nominals; /* of the states, then of extra equations */
+    double *sizes;    /* of the same: what absolute tolerances are for, tutti_me_model_size_states; ode.nominals */
+    bool *declared;   /* the states whose nominal value is a declared one */
+    double *largest;  /* sizes of the states at restarts */
+    size_t extra;     /* equations */
+    double *scales;   /* in place of nominal values of the states, where > 0; NULL: nowhere */
+    double *scratch;  /* as long as the states */
     struct me_axis variables; /* the states; empty if the description does not tell */
     uint32_t *derivatives;    /* references of their derivatives (FMI 2.0, 3.0) */
     char name[256];           /* of a state, as last asked for */
@@ -95,6 +99,10 @@ TUTTI_CHECKED enum tutti_err tutti_me_model_pattern(struct me_model *model, cons
 /* Nominal values of the states, as error weights: positive and finite whatever the FMU says. *changed becomes true if
  * they are others than before. */
 TUTTI_CHECKED enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *changed);
+/* Before a restart from the states x. Without --atol and a declared nominal value the absolute tolerance of a state is at most rtol times
+ * the largest size that it had at a restart: a state of 1e-6 is no noise because 1 would be a usual size. For a state that is 0 there, the
+ * derivative says how large it becomes. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, const double *x);
 /* Compares the FMU's directional derivatives with differences where it stands, once, before they are relied on. Those that
  * fail or are wrong are none from then on (unit->can), and the user is told. */
 TUTTI_CHECKED enum tutti_err tutti_me_model_test_directional(struct me_model *model);
@@ -104,7 +112,7 @@ enum tutti_err tutti_me_model_explain(struct me_model *model, enum tutti_err err
 /* What a rollback brings back, but for the FMU's own state and where it stands. */
 struct me_model_saved {
     struct me_calendar calendar;
-    double *nominals;
+    double *nominals, *sizes, *largest;
     struct me_input *inputs;
 };
 /* tutti_me_model_saved_fini follows in any case. */

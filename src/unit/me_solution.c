@@ -70,9 +70,10 @@ enum tutti_err tutti_me_solution_begin(struct me_solution *solution)
 {
     struct tutti_solver *solver = solution->solver;
     enum tutti_err err = TUTTI_OK;
-    if (solver && solution->task == TUTTI_SOLVER_RESTART)
+    if (solver && solution->task == TUTTI_SOLVER_RESTART) {
+        TRY(tutti_me_model_size_states(solution->model, solution->t, solution->x));
         err = tutti_solver_restart(solver, solution->t, solution->x);
-    else if (solver)
+    } else if (solver)
         err = tutti_solver_resume(solver, fmin(solution->t, tutti_solver_time(solver)), solution->x);
     TRY(tutti_me_model_explain(solution->model, err));
     if (solver)

@@ -46,6 +46,7 @@ struct tutti_integration {
     const struct tutti_solver_kind *solver;   /* NULL: the default */
     const struct tutti_solver_kind *replaced; /* what it would be without checkpoints; NULL: the same */
     double rtol, atol;
+    bool by_size; /* atol is not asked for: that of states without a declared nominal value follows their size */
     const struct tutti_state_tolerance *state_tolerances; /* borrowed */
     size_t state_tolerance_count;
     double h_fixed, h_max, h_first;
@@ -148,6 +149,8 @@ struct tutti_unit_equations {
     void (*lead)(struct tutti_unit *unit, bool back);
     void (*count)(const struct tutti_unit *unit, size_t *states, size_t *indicators);
     void (*look)(const struct tutti_unit *unit, struct tutti_unit_lead *lead);
+    /* What absolute tolerances of the states are for, as in tutti_ode.nominals. After an event that `take` has not ended: anew. */
+    enum tutti_err (*size)(struct tutti_unit *unit, double *sizes);
     void (*take)(struct tutti_unit *unit); /* what `look` has told is done */
 
     /* A trial point; inputs that a table moves follow. *discarded: the FMU has no values there. */

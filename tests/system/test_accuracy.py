@@ -22,7 +22,7 @@ TOLERANCES = (1e-2, 1e-3, 1e-5)
 MOST = 2  # times the tolerance and the range of the signal; the bar is 10
 LEAST_SLOPE = 0.85  # of the error against the tolerance, both logarithmic; a line through three points
 MOST_REJECTED = 0.12
-MOST_UNDERESTIMATED = 0.5
+MOST_UNDERESTIMATED = 0.45  # measured: 0.495 at worst
 
 
 class Accuracy(unittest.TestCase):

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdio.h>
 
+#include "base/number.h"
 #include "master/choose/asked.h"
 #include "master/choose/choose.h"
 #include "master/control/control.h"
 #include "master/coupling/coupling.h"
+#include "master/coupling/tlm.h"
 #include "plan/stages.h"
 #include "rank/agree.h"
 #include "start/linear_system.h"
@@ -26,53 +29,132 @@ static enum tutti_err has_cycle(const struct tutti_master *master, bool *cycle)
     return TUTTI_OK;
 }
 
-/* Small systems of Model Exchange units, where `auto` is free to take another coupling. */
-static bool can_be_analysed(const struct tutti_master *master)
+/* A small system whose coupling makes steps of one size. `twins`: also of units for Co-Simulation, whose states only a second unit of
+ * their FMU shows. */
+static bool can_be_analysed(const struct tutti_master *master, bool twins)
 {
     const struct tutti_rank *rank = master->rank;
     const struct tutti_chosen *chosen = &master->chosen;
     size_t states = 0;
     bool seen = true;
     for (uint32_t m = 0; m < rank->member_count; m++) {
-        states += rank->units[m]->fmu->desc->state_count;
-        seen = seen && rank->units[m]->kind->interface == TUTTI_ME && !rank->members[m].has_grid &&
+        const struct tutti_unit *unit = rank->units[m];
+        const struct tutti_interface *me = &unit->fmu->desc->interfaces[TUTTI_ME];
+        bool has_twin = twins && me->present && !(me->flags & (TUTTI_ONCE_PER_PROCESS | TUTTI_NEEDS_TOOL));
+        states += unit->fmu->desc->state_count;
+        seen = seen && (unit->kind->interface == TUTTI_ME || has_twin) && !rank->members[m].has_grid &&
                !rank->members[m].setup.integration.average;
     }
-    return chosen->general && tutti_system_is_coupled(rank->job->system) &&
-           tutti_asked_auto(rank->job->options.coupling) && chosen->coupling->by_lane && !chosen->control->varies &&
-           !rank->job->options.correct && !chosen->smooths && rank->job->system->fed_count == 0 && seen &&
+    return chosen->general && tutti_system_is_coupled(rank->job->system) && !chosen->control->varies && seen &&
            states <= MOST_STATES && rank->wires.real_count <= MOST_SIGNALS && !rank->ended;
 }
 
-static enum tutti_err measure_growth(struct tutti_master *master, double *factor, bool *stable)
+/* Is `auto` free to take another coupling? */
+static bool may_change(const struct tutti_master *master)
+{
+    const struct tutti_rank *rank = master->rank;
+    return can_be_analysed(master, false) && tutti_asked_auto(rank->job->options.coupling) &&
+           master->chosen.coupling->by_lane && !rank->job->options.correct && !master->chosen.smooths &&
+           rank->job->system->fed_count == 0;
+}
+
+/* What is to be known of the steps of a run: how many times an error grows in each, and how many times beyond what the equations
+ * themselves, and a tenth of that, let it. */
+struct growth {
+    bool known, stable;
+    double factor, excess;
+};
+
+static enum tutti_err measure_step(const struct tutti_master *master, const struct tutti_linear_system *system,
+                                   struct growth *growth)
+{
+    const struct tutti_chosen *chosen = &master->chosen;
+    enum tutti_step_method method = chosen->coupling->constrains && system->constraints.rows > 0 ? TUTTI_STEP_KINEMATIC
+                                    : chosen->coupling->iterates                                 ? TUTTI_STEP_IMPLICIT
+                                    : chosen->corrects                                           ? TUTTI_STEP_CORRECT
+                                    : chosen->smooths                                            ? TUTTI_STEP_SMOOTH
+                                    : chosen->coupling->waves                                    ? TUTTI_STEP_SEIDEL
+                                                                                                 : TUTTI_STEP_JACOBI;
+    double h = master->rank->times.step, exact = 1;
+    unsigned order = method == TUTTI_STEP_IMPLICIT ? 0 : chosen->order;
+    if (method != TUTTI_STEP_KINEMATIC)
+        TRY(tutti_exact_radius(system, h, &exact));
+    TRY(tutti_step_is_stable(system, method, order, h, &growth->factor, &growth->stable));
+    growth->excess = growth->factor / pow(fmax(exact, 1), 1.1);
+    return TUTTI_OK;
+}
+
+/* Collective. Not known: a unit cannot be linearised, or its numbers say nothing. */
+static enum tutti_err measure_growth(struct tutti_master *master, const struct tutti_log *twins, struct growth *growth)
 {
     struct tutti_rank *rank = master->rank;
-    enum tutti_step_method method = master->chosen.corrects          ? TUTTI_STEP_CORRECT
-                                    : master->chosen.coupling->waves ? TUTTI_STEP_SEIDEL
-                                                                     : TUTTI_STEP_JACOBI;
     struct tutti_linear_model model = {0};
-    enum tutti_err err = tutti_linear_model_init(&model, rank, &master->running, &master->sequence, false);
+    *growth = (struct growth){.stable = true, .factor = 1, .excess = 1};
+    enum tutti_err err = tutti_linear_model_init(&model, rank, &master->running, &master->sequence, twins);
     if (!err)
-        err = tutti_step_is_stable(&model.system, method, master->chosen.order, rank->times.step, factor, stable);
+        err = measure_step(master, &model.system, growth);
     tutti_linear_model_fini(&model);
-    return err;
+    growth->known = err == TUTTI_OK;
+    return err == TUTTI_ERR_MEMORY || err == TUTTI_ERR_STOPPED ? err : TUTTI_OK;
+}
+
+/* ---- another coupling ---- */
+
+static enum tutti_err reconsider(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    struct growth growth;
+    TRY(measure_growth(master, NULL, &growth));
+    bool unstable = growth.known && !growth.stable &&
+                    log(growth.factor) * rank->span / rank->times.step > log(MOST_GROWTH);
+    TRY(tutti_agree_any(rank, &unstable));
+    if (!unstable)
+        return TUTTI_OK;
+    master->unstable = (struct tutti_unstable){master->chosen.coupling, growth.factor};
+    return tutti_master_choose(master);
+}
+
+/* ---- a warning ---- */
+
+static bool makes_equal_steps(const struct tutti_master *master)
+{
+    const struct tutti_coupling *coupling = master->chosen.coupling;
+    return !coupling->federates && !coupling->joins &&
+           (master->rank->job->system->fed_count == 0 || coupling->constrains) &&
+           !isfinite(tutti_tlm_shortest(master->rank->job->system));
+}
+
+static enum tutti_err warn_of_growth(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    double steps = rank->span / rank->times.step;
+    struct growth growth;
+    char option[64];
+    const struct tutti_log silent = {0}; /* a unit of the run has said all that a second one would say */
+    TRY(measure_growth(master, &silent, &growth));
+    if (!growth.known || growth.stable || !(log(growth.excess) * steps > log(MOST_GROWTH)) || rank->fabric->rank > 0)
+        return TUTTI_OK;
+    snprintf(option, sizeof option, "--coupling %s%s%s", master->chosen.coupling->name,
+             master->chosen.corrects ? " --correct" : "", master->chosen.smooths ? " --smooth" : "");
+    tutti_log_insist(
+        rank->unit_log, TUTTI_LOG_WARNING, NULL,
+        "%s is not stable with steps of %s: where the run starts, an error grows %.4g times in each of its %.0f steps, "
+        "and "
+        "the result cannot be trusted; use a smaller --step, another --coupling, --correct or error control "
+        "(--rtol); tutti analyze --step says what is stable",
+        option, NUMBER(rank->times.step), growth.factor, ceil(steps));
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_master_reconsider(struct tutti_master *master)
 {
-    struct tutti_rank *rank = master->rank;
-    bool cycle, stable = true;
-    double factor = 1;
-    if (!can_be_analysed(master))
+    bool cycle = false;
+    if (may_change(master)) {
+        TRY(has_cycle(master, &cycle));
+        TRY(cycle ? reconsider(master) : TUTTI_OK);
+    }
+    if (!can_be_analysed(master, true) || !makes_equal_steps(master))
         return TUTTI_OK;
     TRY(has_cycle(master, &cycle));
-    enum tutti_err err = cycle ? measure_growth(master, &factor, &stable) : TUTTI_OK;
-    if (err && err != TUTTI_ERR_UNSUPPORTED && err != TUTTI_ERR_SOLVER && err != TUTTI_ERR_LIMIT)
-        return err;
-    bool unstable = !err && !stable && log(factor) * rank->span / rank->times.step > log(MOST_GROWTH);
-    TRY(tutti_agree_any(rank, &unstable));
-    if (!unstable)
-        return TUTTI_OK;
-    master->unstable = (struct tutti_unstable){master->chosen.coupling, factor};
-    return tutti_master_choose(master);
+    return cycle ? warn_of_growth(master) : TUTTI_OK;
 }

@@ -16,6 +16,26 @@ static const double LEAST_PART = 1e-5;
 static const double DIRECT = 0.1;
 /* In the first steps, with inputs held, it follows them late; right at the start ranges are still small. */
 static const double DIRECT_BEGINNING = 1, DIRECT_START = 10;
+/* Differences of this part of the largest signal are rounding errors. */
+static const double ROUNDING = 64 * DBL_EPSILON;
+
+static enum tutti_err describe_outputs(struct tutti_norm *norm)
+{
+    const struct tutti_outputs *outputs = norm->outputs;
+    struct tutti_rank *rank = outputs->rank;
+    norm->declared = tutti_arena_array(&rank->arena, outputs->count, sizeof *norm->declared);
+    norm->nominal = tutti_arena_array(&rank->arena, outputs->count, sizeof *norm->nominal);
+    norm->seen = tutti_arena_array(&rank->arena, outputs->count, sizeof *norm->seen);
+    if (!norm->declared || !norm->nominal || !norm->seen)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < outputs->count; i++) {
+        struct tutti_end end = tutti_outputs_end(outputs, i);
+        const struct tutti_var *var = &rank->job->system->components[end.component].fmu->desc->vars[end.variable];
+        norm->nominal[i] = tutti_wires_nominal(var);
+        norm->declared[i] = var->bounds && var->bounds->has_nominal;
+    }
+    return TUTTI_OK;
+}
 
 enum tutti_err tutti_norm_open(struct tutti_norm *norm, const struct tutti_outputs *outputs,
                                const struct tutti_extrapolation *extrapolation)
@@ -28,12 +48,55 @@ enum tutti_err tutti_norm_open(struct tutti_norm *norm, const struct tutti_outpu
     norm->before = tutti_arena_array(&rank->arena, outputs->count, sizeof *norm->before);
     if (!norm->partial || !norm->before)
         return tutti_fail_memory();
+    TRY(describe_outputs(norm));
     return norm->per_time ? tutti_scale_open(&norm->scale, outputs) : TUTTI_OK;
+}
+
+/* Is the value of an output known to this rank? */
+static bool is_known(const struct tutti_norm *norm, uint32_t i)
+{
+    const struct tutti_rank *rank = norm->outputs->rank;
+    if (i < rank->wires.real_count && norm->knows_all)
+        return true;
+    return tutti_rank_owns(rank, tutti_outputs_end(norm->outputs, i).component);
+}
+
+/* Ranks compare the largest signal in the steps 1, 2, 4, 8 ... only, which is often enough for its order of magnitude. */
+enum tutti_err tutti_norm_begin(struct tutti_norm *norm)
+{
+    double largest = 0;
+    if (norm->per_time)
+        tutti_scale_see(&norm->scale, norm->before);
+    for (uint32_t i = 0; i < norm->outputs->count; i++)
+        if (is_known(norm, i) && isfinite(norm->before[i]))
+            norm->seen[i] = fmax(norm->seen[i], fabs(norm->before[i]));
+    norm->begun++;
+    if ((norm->begun & (norm->begun - 1)) != 0)
+        return TUTTI_OK;
+    for (uint32_t i = 0; i < norm->outputs->count; i++)
+        largest = fmax(largest, norm->seen[i]);
+    TRY(tutti_reduce(norm->outputs->rank, TUTTI_REDUCE_MAX, &largest, 1));
+    norm->largest = largest;
+    return TUTTI_OK;
+}
+
+double tutti_norm_absolute(const struct tutti_norm *norm, uint32_t output, double size)
+{
+    double usual = norm->atol * norm->nominal[output];
+    if (!norm->by_size || norm->declared[output] || norm->largest == 0)
+        return usual;
+    return fmin(usual, fmax(norm->rtol * size, ROUNDING * norm->largest));
 }
 
 enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered)
 {
     TRY(tutti_remember(remembered, &norm->per_time, sizeof norm->per_time));
+    TRY(tutti_remember(remembered, &norm->largest, sizeof norm->largest));
+    TRY(tutti_remember(remembered, &norm->begun, sizeof norm->begun));
+    if (norm->seen && norm->knows_all)
+        TRY(tutti_remember(remembered, norm->seen, norm->outputs->rank->wires.real_count * sizeof *norm->seen));
+    if (norm->seen)
+        TRY(tutti_outputs_remember(norm->outputs, remembered, norm->seen));
     return tutti_scale_remember(&norm->scale, remembered);
 }
 
@@ -75,13 +138,14 @@ static double rtol_of(const struct tutti_norm *norm, uint32_t i)
     return i < wires->real_count && wires->reals[i].narrow ? fmax(norm->rtol, 2 * (double)FLT_EPSILON) : norm->rtol;
 }
 
-static double weigh(const struct tutti_norm *norm, uint32_t i, double nominal, const double *difference,
-                    const double *now, struct weighing *weighing)
+static double weigh(const struct tutti_norm *norm, uint32_t i, const double *difference, const double *now,
+                    struct weighing *weighing)
 {
-    double size = fmax(fabs(now[i]), fabs(norm->before[i]));
+    double size = fmax(fabs(now[i]), fabs(norm->before[i])), known = fmax(size, norm->seen[i]);
     if (norm->per_time)
-        size = tutti_scale_of(&norm->scale, i, now[i], weighing->rate * (now[i] - norm->before[i]));
-    double e = difference[i] == 0 ? 0 : fabs(difference[i] / (rtol_of(norm, i) * size + norm->atol * nominal));
+        size = known = tutti_scale_of(&norm->scale, i, now[i], weighing->rate * (now[i] - norm->before[i]));
+    double tolerance = rtol_of(norm, i) * size + tutti_norm_absolute(norm, i, known);
+    double e = difference[i] == 0 ? 0 : fabs(difference[i] / tolerance);
     if (norm->per_time && norm->scale.direct[i])
         e *= fmin(weighing->part / direct_part(norm), 1);
     e = isnan(e) ? INFINITY : e;
@@ -102,11 +166,11 @@ static double add_unit(const struct tutti_norm *norm, uint32_t component, const 
     double sum = 0;
     for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++)
         if (weighing->what != TUTTI_WEIGH_SMOOTH || wires->reals[i].smooth)
-            sum += weigh(norm, i, wires->reals[i].nominal, difference, now, weighing);
+            sum += weigh(norm, i, difference, now, weighing);
     if (weighing->what == TUTTI_WEIGH_CONNECTED || !outputs->unread_first)
         return sum;
     for (uint32_t u = outputs->unread_first[component]; u < outputs->unread_first[component + 1]; u++)
-        sum += weigh(norm, wires->real_count + u, outputs->unread[u].nominal, difference, now, weighing);
+        sum += weigh(norm, wires->real_count + u, difference, now, weighing);
     return sum;
 }
 
@@ -149,6 +213,58 @@ enum tutti_err tutti_norm_of(const struct tutti_norm *norm, const double *differ
     return TUTTI_OK;
 }
 
+/* An error of so many times rtol and the range of a signal is more than anybody expects. */
+static const double BLIND = 10;
+
+/* How much more than that an output may be off by, as far as is known, because its tolerance is not relative to its range: a declared
+ * nominal value is much larger, or so is its distance from 0. 0: it is not. */
+static double blindness_of(const struct tutti_norm *norm, uint32_t i)
+{
+    const struct tutti_scale *scale = &norm->scale;
+    const struct tutti_wires *wires = &norm->outputs->rank->wires;
+    double range = scale->high[i] - scale->low[i], size = fmax(fabs(scale->low[i]), fabs(scale->high[i]));
+    double wanted = BLIND * norm->rtol * range;
+    double tolerance = norm->rtol * tutti_scale_of(scale, i, scale->high[i], 0);
+    if ((i < wires->real_count && !wires->reals[i].smooth) || !(range > norm->rtol * size) ||
+        !tutti_rank_owns(norm->outputs->rank, tutti_outputs_end(norm->outputs, i).component))
+        return 0;
+    tolerance += tutti_norm_absolute(norm, i, range);
+    return tolerance > wanted && scale->sum[i] > wanted ? scale->sum[i] / wanted : 0;
+}
+
+/* The signal that is controlled worst. Collective. */
+static enum tutti_err warn_of_blindness(const struct tutti_norm *norm)
+{
+    struct tutti_rank *rank = norm->outputs->rank;
+    double worst = 0, own, component = INFINITY;
+    uint32_t output = 0;
+    char name[256];
+    for (uint32_t i = 0; i < norm->outputs->count && norm->by_size; i++)
+        if (blindness_of(norm, i) > worst) {
+            worst = blindness_of(norm, i);
+            output = i;
+        }
+    own = worst;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &worst, 1));
+    if (worst == 0)
+        return TUTTI_OK;
+    struct tutti_end end = tutti_outputs_end(norm->outputs, output);
+    if (own == worst)
+        component = end.component;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &component, 1));
+    if (own != worst || component != end.component)
+        return TUTTI_OK;
+    double range = norm->scale.high[output] - norm->scale.low[output];
+    tutti_log_insist(
+        rank->unit_log, TUTTI_LOG_WARNING, NULL,
+        "'%s' moves over a range of %.2g, and may be off by %.2g, which is %.2g times --rtol of it: its tolerance is "
+        "for its %s (%.2g); use a smaller --rtol, or --atol",
+        tutti_system_name(rank->job->system, &end, name, sizeof name), range, norm->scale.sum[output],
+        norm->scale.sum[output] / range / norm->rtol, norm->declared[output] ? "nominal value" : "size",
+        norm->declared[output] ? norm->nominal[output] : norm->seen[output]);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_norm_estimate_run(const struct tutti_norm *norm)
 {
     const struct tutti_scale *scale = &norm->scale;
@@ -159,6 +275,7 @@ enum tutti_err tutti_norm_estimate_run(const struct tutti_norm *norm)
         return TUTTI_OK;
     TRY(tutti_norm_of(norm, scale->sum, scale->high, INFINITY, TUTTI_WEIGH_SMOOTH, &rank->stats->estimated_error,
                       &driver));
+    TRY(warn_of_blindness(norm));
     if (driver == TUTTI_NONE)
         return TUTTI_OK;
     struct tutti_end end = tutti_outputs_end(norm->outputs, driver);

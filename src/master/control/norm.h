@@ -19,6 +19,13 @@ struct tutti_norm {
     const struct tutti_outputs *outputs;             /* these two are borrowed */
     const struct tutti_extrapolation *extrapolation; /* tells how long ago signals began, or jumped */
     double rtol, atol;                               /* of error control and iteration */
+    bool by_size;    /* no --atol is given: that of signals without a declared nominal value follows their size */
+    bool knows_all;  /* every rank has the values of all reals (wires.reals) */
+    bool *declared;  /* per output: its FMU declares a nominal value */
+    double *nominal; /* ... its nominal value, */
+    double *seen;    /* ... and its largest size at accepted points; with knows_all of all reals, else of own ones */
+    double largest;  /* of all of them, on all ranks; 0: nothing is known yet */
+    unsigned long begun; /* macro steps */
     bool
         per_time; /* errors are bounded per unit of time, on the scale that signals have in this run, as long as that can be
                       done */
@@ -31,6 +38,14 @@ struct tutti_norm {
 /* Room in the rank's arena; tolerances are set before. */
 TUTTI_CHECKED enum tutti_err tutti_norm_open(struct tutti_norm *norm, const struct tutti_outputs *outputs,
                                              const struct tutti_extrapolation *extrapolation);
+
+/* At the start of a macro step, with the outputs there in norm->before. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_norm_begin(struct tutti_norm *norm);
+
+/* The absolute part of an output's tolerance, where its size is `size` now. Without a declared nominal value it is at most
+ * rtol times that size: a signal of 1e-6 is no noise because 1 would be a usual size. Rounding errors of the largest signal
+ * are noise, whatever the size. */
+double tutti_norm_absolute(const struct tutti_norm *norm, uint32_t output, double size);
 
 /* What counts for the steps that follow. */
 TUTTI_CHECKED enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered);

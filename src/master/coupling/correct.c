@@ -250,7 +250,8 @@ static double add(struct tutti_correction *c, const double *correction)
         if (correction[i] == 0)
             continue;
         signals[real->place] += correction[i];
-        double tolerance = c->norm->rtol * fabs(signals[real->place]) + c->norm->atol * real->nominal;
+        double value = fabs(signals[real->place]), known = fmax(value, c->tried.seen[i]);
+        double tolerance = c->norm->rtol * value + tutti_norm_absolute(c->norm, i, known);
         size = fmax(size, fabs(correction[i]) / tolerance);
     }
     return size;

@@ -293,7 +293,8 @@ static double weigh(const struct tutti_master *master, const struct relaxation *
         for (uint32_t r = wires->real_first[component]; r < wires->real_first[component + 1]; r++, k++) {
             double change = change_of(cycle, k);
             double size = fmax(fabs(cycle->image[k]), fabs(norm->before[r]));
-            double e = change == 0 ? 0 : fabs(change / (norm->rtol * size + norm->atol * wires->reals[r].nominal));
+            double tolerance = norm->rtol * size + tutti_norm_absolute(norm, r, fmax(size, norm->seen[r]));
+            double e = change == 0 ? 0 : fabs(change / tolerance);
             partial += isnan(e) ? INFINITY : e * e;
         }
         sum += partial;
@@ -309,8 +310,9 @@ static enum tutti_err is_at_rest(struct tutti_master *master, struct relaxation 
     const struct tutti_norm *norm = &master->norm;
     double value;
     for (uint32_t k = 0; k < cycle->n; k++) {
-        double size = norm->rtol * fabs(cycle->image[k]) + norm->atol * rank->wires.reals[cycle->reals[k]].nominal;
-        cycle->weights[k] = 1 / fmax(size, DBL_MIN);
+        double size = fabs(cycle->image[k]), known = fmax(size, norm->seen[cycle->reals[k]]);
+        double tolerance = norm->rtol * size + tutti_norm_absolute(norm, cycle->reals[k], known);
+        cycle->weights[k] = 1 / fmax(tolerance, DBL_MIN);
         if (cycle->rates[k] != TUTTI_NONE)
             cycle->weights[cycle->rates[k]] = cycle->weights[k];
     }

@@ -275,11 +275,12 @@ static enum tutti_err look(struct strong *strong, enum tutti_solver_task *task)
         pool->shared[i] = -INFINITY;
     for (uint32_t u = 0; u < pool->unit_count; u++) {
         const struct tutti_pool_unit *unit = &pool->units[u];
-        const struct tutti_unit *of = unit->member->unit;
+        struct tutti_unit *of = unit->member->unit;
         if (!unit->own)
             continue;
         struct tutti_unit_lead lead = {.x = x + unit->first, .nominals = nominals + unit->first};
         of->kind->equations->look(of, &lead);
+        TRY(of->kind->equations->size(of, lead.nominals));
         facts[3 * u] = lead.task;
         facts[3 * u + 1] = -lead.next_event;
         facts[3 * u + 2] = lead.near_zero;
