@@ -46,6 +46,7 @@ static enum tutti_err remember(struct tutti_loop *loop)
     TRY(tutti_remember(remembered, &loop->output, sizeof loop->output));
     TRY(tutti_remember(remembered, &loop->standstills, sizeof loop->standstills));
     TRY(tutti_ticks_remember(loop->master->rank, remembered));
+    TRY(tutti_foretold_remember(&loop->foretold, remembered));
     return tutti_growth_remember(&loop->growth, remembered);
 }
 
@@ -99,6 +100,7 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     TRY(tutti_finite_open(&master->finite, master->rank));
     TRY(tutti_lane_watch(&master->lane, &master->finite));
     TRY(tutti_growth_open(&loop->growth, master->rank));
+    TRY(tutti_foretold_open(&loop->foretold, master));
     return remember(loop);
 }
 
@@ -372,25 +374,49 @@ static unsigned long most_between(const struct tutti_loop *loop, unsigned long m
     return most;
 }
 
+/* Signals are looked at in turns, with pauses: so many steps at most, of which the last one ends a pause. */
+static unsigned long bound_by_pauses(const struct tutti_loop *loop, unsigned long most)
+{
+    const struct tutti_growth_state *growth = &loop->growth.now;
+    const struct tutti_foretold_state *foretold = &loop->foretold.now;
+    most = growth->count > 0 && most > growth->pause ? growth->pause : most;
+    return foretold->count > 0 && most > foretold->pause ? foretold->pause : most;
+}
+
+static bool looks_at_signals(const struct tutti_loop *loop)
+{
+    return loop->growth.now.count > 0 || loop->foretold.now.count > 0;
+}
+
+static void pass_pauses(struct tutti_loop *loop, unsigned long made)
+{
+    loop->growth.now.pause -= loop->growth.now.count > 0 ? (uint32_t)made : 0;
+    loop->foretold.now.pause -= loop->foretold.now.count > 0 ? (uint32_t)made : 0;
+}
+
+static inline void look_at_signals(struct tutti_loop *loop)
+{
+    const struct tutti_rank *rank = loop->master->rank;
+    if (tutti_growth_is_due(&loop->growth))
+        tutti_growth_look(&loop->growth, rank);
+    if (tutti_foretold_is_due(&loop->foretold))
+        tutti_foretold_look(&loop->foretold, rank);
+}
+
 /* Steps between which there is nothing to do, not even a look at the clock or at signals that might grow: so many at most. Were there
  * any, and all of them whole? */
 static bool run_lane(struct tutti_loop *loop, unsigned long at_most)
 {
     struct tutti_master *master = loop->master;
-    struct tutti_growth *growth = &loop->growth;
-    unsigned long most = loop->watch.countdown - 1;
-    if (growth->now.count > 0 && most > growth->now.pause)
-        most = growth->now.pause;
-    most = most_between(loop, most);
+    unsigned long most = most_between(loop, bound_by_pauses(loop, loop->watch.countdown - 1));
     if (most <= 1 || loop->standstills)
         return false;
-    most -= growth->now.count > 0; /* the last one of a pause ends it */
+    most -= looks_at_signals(loop); /* the last one of a pause ends it */
     unsigned long made = tutti_lane_run(&master->lane, &loop->communication, most < at_most ? most : at_most,
                                         master->rank->job->options.interrupt);
     master->rank->stats->steps += made;
     loop->watch.countdown -= made;
-    if (growth->now.count > 0)
-        growth->now.pause -= (uint32_t)made;
+    pass_pauses(loop, made);
     return made > 0 && !master->lane.stopped;
 }
 
@@ -408,9 +434,7 @@ static double bound_ticks(const struct tutti_loop *loop, unsigned long *most)
     double until = loop->communication.next;
     if (rank->times.output_step > 0)
         until = fmin(until, loop->output.next);
-    *most = loop->watch.countdown - 1;
-    if (loop->growth.now.count > 0 && *most > loop->growth.now.pause)
-        *most = loop->growth.now.pause;
+    *most = bound_by_pauses(loop, loop->watch.countdown - 1);
     for (size_t i = 0; i < loop->between_count; i++) {
         const struct tutti_between *between = &loop->betweens[i];
         unsigned long left = between->look_at > rank->stats->steps ? between->look_at - rank->stats->steps : 0;
@@ -430,15 +454,14 @@ static enum tutti_err run_ticks(struct tutti_loop *loop, bool *any)
     *any = false;
     if (most <= 1 || loop->standstills || rank->kept_from < INFINITY)
         return TUTTI_OK;
-    most -= loop->growth.now.count > 0; /* the last one of a pause ends it */
+    most -= looks_at_signals(loop); /* the last one of a pause ends it */
     enum tutti_err err = tutti_ticks_run(rank, until, most, rank->job->options.interrupt, &made);
     *any = made > 0;
     rank->stats->steps += made;
     rank->stats->events_located += made;
     master->memory.steps += made;
     loop->watch.countdown -= made;
-    if (loop->growth.now.count > 0)
-        loop->growth.now.pause -= (uint32_t)made;
+    pass_pauses(loop, made);
     return err;
 }
 
@@ -463,8 +486,7 @@ bool tutti_loop_hop(struct tutti_loop *loop)
         return false;
     rank->stats->steps++;
     loop->watch.countdown--;
-    if (tutti_growth_is_due(&loop->growth))
-        tutti_growth_look(&loop->growth, rank);
+    look_at_signals(loop);
     return true;
 }
 
@@ -528,8 +550,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         TRY(tutti_finite_check(&master->finite, rank));
         if (!loop->fast_path || loop->steered)
             TRY(look_around(loop));
-        if (tutti_growth_is_due(&loop->growth))
-            tutti_growth_look(&loop->growth, rank);
+        look_at_signals(loop);
         if (__builtin_expect(may_visit(loop), 0))
             return visit(loop);
         if (__builtin_expect(rank->t <= before, 0) || loop->standstills)

@@ -12,6 +12,7 @@
 #define TUTTI_MASTER_LOOP_H
 
 #include "master/master.h"
+#include "master/control/foretold.h"
 #include "report/growth.h"
 
 /* The clock on the wall. */
@@ -53,7 +54,8 @@ struct tutti_loop {
     struct tutti_member **announcers;
     uint32_t announcer_count;
     double *announced;
-    struct tutti_growth growth; /* of signals; a warning comes of it */
+    struct tutti_growth growth;     /* of signals; a warning comes of it */
+    struct tutti_foretold foretold; /* where no control judges steps: an estimate of their errors */
     struct tutti_watch watch;
     struct tutti_between betweens[TUTTI_BETWEENS];
     size_t between_count;

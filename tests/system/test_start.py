@@ -385,9 +385,10 @@ class Analysis(StartTest):
             rho = self.analyse(*arguments)["rho"]
             self.assertAlmostEqual(rho, math.sqrt(factor), 6)
             trajectory = self.write("in.csv", "time,a.up\n0,0\n0.15,0\n0.15,1\n0.25,1\n0.25,0\n9,0\n")
-            table = self.simulate(*arguments, "--set", "a.step=1", "--input", trajectory, "--stop", "9", "--step",
-                                  "0.1", *JACOBI)
-            self.assertEqual(max(map(abs, table["a.y"][-10:])) > 1, rho > 1)
+            told = self.tutti("run", *arguments, "--set", "a.step=1", "--input", trajectory, "--stop", "9", "--step", "0.1", *JACOBI, "--quiet",
+                              "-o", "result.csv")
+            self.assertEqual(max(map(abs, self.result()["a.y"][-10:])) > 1, rho > 1)
+            self.assertEqual([" is not stable with steps of 0.1: " in line for line in told.lines("warning")], [True] * (rho > 1))
 
 
 if __name__ == "__main__":

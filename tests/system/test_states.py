@@ -12,7 +12,7 @@ from systems import connect
 STATE, A, B = "state", "a.state", "b.state"
 STEP = ("--step", "0.0625")
 CHAIN = (f"a={kit_fmu('ChainMass', '2')}", f"b={kit_fmu('ChainMass', '3')}",
-         *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"), "--set", "a.x_left=0.1", *STEP, "--coupling", "jacobi", "--extrapolate", "0")
+         *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"), "--set", "a.x_left=0.1", "--step", "0.015625", "--coupling", "jacobi", "--extrapolate", "0")
 FINAL = ("--final-state", f"a={A}", "--final-state", f"b={B}")
 INITIAL = ("--initial-state", f"a={A}", "--initial-state", f"b={B}")
 

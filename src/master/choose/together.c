@@ -264,6 +264,11 @@ enum tutti_err tutti_together_check_alone(const struct tutti_master *master)
 
 /* ---- what is told ---- */
 
+const char *tutti_together_other_rollback(const struct tutti_member *member)
+{
+    return tutti_facts_go_back(member->unit) ? "" : other_rollback(member);
+}
+
 /* Said, but not refused: an annotation may give an option for a choice that another option replaced. */
 static void warn_of_idle(const struct tutti_master *master)
 {
@@ -324,7 +329,7 @@ static void warn_of_tolerance(const struct tutti_master *master)
     if (!asked || !blame || options->has_step || !tutti_asked_auto(options->control) || master->chosen.control->varies)
         return;
     bool me = blame->unit->kind->interface == TUTTI_CS && blame->unit->fmu->desc->interfaces[TUTTI_ME].present;
-    const char *back = tutti_facts_go_back(blame->unit) ? "" : other_rollback(blame);
+    const char *back = tutti_together_other_rollback(blame);
     tutti_log_insist(rank->log, TUTTI_LOG_WARNING, NULL,
                      "%s does not control the error of %s here: '%s' %s, so all steps are of %s. Use %s%s%sa --step "
                      "that is short enough (half of it should give the same result)",

@@ -13,6 +13,9 @@ TUTTI_CHECKED enum tutti_err tutti_together_check_alone(const struct tutti_maste
 /* Does the coupling take units back inside a step? */
 bool tutti_together_goes_back(const struct tutti_master *master);
 
+/* "--rollback fork, ": a way by which a unit that cannot go back could do so; "": there is none, or it can. */
+const char *tutti_together_other_rollback(const struct tutti_member *member);
+
 /* Tells the log what `auto` has chosen, and which options have no effect. */
 void tutti_master_tell(const struct tutti_master *master);
 

@@ -47,11 +47,13 @@ static bool has_narrow(const struct tutti_ring *ring)
     return false;
 }
 
-/* The size below which a signal is small: of that size its absolute tolerance is the relative one. */
-static double size_of(const struct tutti_master *master, uint32_t real, double size)
+/* The size below which a signal is small: of that size its absolute tolerance is the relative one. Residuals of signals of one system are
+ * compared, so that it is not less than a hundredth of the largest one. */
+static double size_of(const struct tutti_master *master, uint32_t real)
 {
     const struct tutti_norm *norm = &master->norm;
-    return fmax(tutti_norm_absolute(norm, real, fmax(size, norm->seen[real])) / norm->rtol, 1e-100);
+    double size = fmax(norm->seen[real], norm->largest / 100);
+    return fmax(tutti_norm_absolute(norm, real, size) / norm->rtol, 1e-100);
 }
 
 static enum tutti_err open_ring(struct tutti_ring *ring)
@@ -70,7 +72,7 @@ static enum tutti_err open_ring(struct tutti_ring *ring)
     if (n == 0)
         return TUTTI_OK;
     for (uint32_t k = 0; k < n; k++)
-        ring->scale[k] = size_of(self->master, ring->cycle->reals[ring->values[k]], 0);
+        ring->scale[k] = size_of(self->master, ring->cycle->reals[ring->values[k]]);
     ring->problem = (struct tutti_fixed_point){.n = n,
                                                .context = ring,
                                                .evaluate = tutti_ring_sweep,
@@ -203,7 +205,7 @@ static void predict(struct tutti_ring *ring)
     double h = self->target - self->master->rank->t;
     for (uint32_t k = 0; k < ring->cycle->n; k++) {
         double begin = self->begin[ring->cycle->reals[k]], move = 0, rate = 0, power = 1;
-        ring->scale[k] = size_of(self->master, ring->cycle->reals[k], fabs(begin));
+        ring->scale[k] = size_of(self->master, ring->cycle->reals[k]);
         for (unsigned o = 0; o < wires->order && self->master->extrapolation.order > 0; o++) {
             double slope = wires->slopes[o][wires->reals[ring->cycle->reals[k]].place];
             rate += power * slope;

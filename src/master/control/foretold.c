@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/control/foretold.h"
+
+#include <math.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "master/choose/together.h"
+#include "master/control/attempt.h"
+#include "master/control/control.h"
+#include "master/coupling/coupling.h"
+#include "rank/agree.h"
+
+enum { FIRST_LOOK = 1024, LOOK = 128, PAUSE = 1920 }; /* steps */
+static const double LEAST_RANGE = 0.01;               /* as a part of the size, as in scale.c */
+
+static bool applies(const struct tutti_master *master)
+{
+    const struct tutti_chosen *chosen = &master->chosen;
+    return chosen->general && tutti_system_is_coupled(master->rank->job->system) && !chosen->control->varies &&
+           !chosen->coupling->joins && !chosen->coupling->federates;
+}
+
+static double value_of(const struct tutti_rank *rank, uint32_t real)
+{
+    return ((const double *)(const void *)rank->wires.signals)[rank->wires.reals[real].place];
+}
+
+/* From here on, with the values here as the first point. */
+static void begin(struct tutti_foretold *foretold, const struct tutti_rank *rank)
+{
+    foretold->now.points = 0;
+    foretold->now.t = rank->t;
+    foretold->now.events = rank->own_events;
+    for (uint32_t i = 0; i < foretold->now.count; i++)
+        foretold->items[i].before[0] = value_of(rank, foretold->items[i].real);
+    foretold->now.points = 1;
+}
+
+enum tutti_err tutti_foretold_open(struct tutti_foretold *foretold, struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    if (!applies(master) || rank->wires.real_count == 0)
+        return TUTTI_OK;
+    foretold->items = tutti_arena_array(&rank->arena, rank->wires.real_count, sizeof *foretold->items);
+    if (!foretold->items)
+        return tutti_fail_memory();
+    foretold->estimates = true;
+    foretold->degree = tutti_attempt_full_order(master) >= 2 ? 2 : 1;
+    foretold->now.left = FIRST_LOOK;
+    foretold->now.weight = 1;
+    for (uint32_t i = 0; i < rank->wires.real_count; i++)
+        if (rank->wires.reals[i].smooth && tutti_rank_owns(rank, rank->wires.reals[i].component))
+            foretold->items[foretold->now.count++] =
+                (struct tutti_foretold_signal){.real = i, .low = INFINITY, .high = -INFINITY};
+    begin(foretold, rank);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_foretold_remember(struct tutti_foretold *foretold, struct tutti_remembered *remembered)
+{
+    TRY(tutti_remember_of(remembered, TUTTI_OF_RANK, &foretold->now, sizeof foretold->now));
+    return tutti_remember_of(remembered, TUTTI_OF_RANK, foretold->items, foretold->now.count * sizeof *foretold->items);
+}
+
+/* What a step from one point to the next, all equally far apart, has done wrong at most: 1/2 y'' h^2 for inputs that are held,
+ * 5/12 y''' h^3 for lines, by differences (extrapolation.c, scale_of). */
+static double part_of(const struct tutti_foretold *foretold, const struct tutti_foretold_signal *signal, double now)
+{
+    const double *y = signal->before;
+    return foretold->degree == 1 ? fabs(now - 2 * y[0] + y[1]) / 2 : 5 * fabs(now - 3 * y[0] + 3 * y[1] - y[2]) / 12;
+}
+
+void tutti_foretold_look(struct tutti_foretold *foretold, const struct tutti_rank *rank)
+{
+    struct tutti_foretold_state *now = &foretold->now;
+    double h = rank->t - now->t;
+    bool jumped = rank->own_events != now->events;
+    if (jumped || !(fabs(h - now->h) <= 1e-6 * h))
+        now->points = jumped ? 0 : now->points > 1 ? 1 : now->points;
+    double weight = now->points > foretold->degree ? now->weight : 0;
+    for (uint32_t i = 0; i < now->count; i++) {
+        struct tutti_foretold_signal *signal = &foretold->items[i];
+        double value = value_of(rank, signal->real);
+        signal->sum += weight > 0 ? weight * part_of(foretold, signal, value) : 0;
+        signal->low = fmin(signal->low, value);
+        signal->high = fmax(signal->high, value);
+        signal->before[2] = signal->before[1];
+        signal->before[1] = signal->before[0];
+        signal->before[0] = value;
+    }
+    now->points += now->points < 3;
+    now->t = rank->t;
+    now->h = h;
+    now->events = rank->own_events;
+    if (--now->left > 0)
+        return;
+    now->left = LOOK;
+    now->pause = PAUSE;
+    now->weight = (double)(LOOK + PAUSE) / LOOK;
+    now->points = 0;
+}
+
+/* The error of a signal as a multiple of the tolerance. */
+static double share_of(const struct tutti_foretold_signal *signal, const struct tutti_norm *norm)
+{
+    double range = signal->high - signal->low, size = fmax(fabs(signal->low), fabs(signal->high));
+    double tolerance = norm->rtol * fmax(range, LEAST_RANGE * size);
+    return signal->sum > 0 && tolerance > 0 ? signal->sum / (tolerance + fmin(tolerance, norm->atol)) : 0;
+}
+
+static void warn(const struct tutti_master *master, const char *name)
+{
+    const struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    const struct tutti_member *blame = master->chosen.blame;
+    bool may_fork = blame && !tutti_facts_go_back(blame->unit) && !rank->asks_to_go_back;
+    if (!blame || options->has_step || rank->stats->estimated_error <= 1 || rank->fabric->rank > 0)
+        return;
+    tutti_log_insist(rank->unit_log, TUTTI_LOG_WARNING, NULL,
+                     "the error of the coupling may be %.2g times the tolerance (%s) in '%s' (%.2g), and is not "
+                     "controlled: '%s' %s, so all "
+                     "steps are of %s; use %sa smaller --step (half of it should give the same result)",
+                     rank->stats->estimated_error, NUMBER(master->norm.rtol), name, rank->stats->estimated_size,
+                     blame->unit->name, master->chosen.blame_for, NUMBER(rank->times.step),
+                     may_fork ? "--rollback fork, " : tutti_together_other_rollback(blame));
+}
+
+enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    uint32_t count = rank->wires.real_count, worst = 0;
+    char name[256];
+    if (!foretold->estimates || rank->stats->steps == 0)
+        return TUTTI_OK;
+    double *shares = tutti_arena_array(&rank->arena, count, 2 * sizeof *shares), *errors = shares + count;
+    if (!shares)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < foretold->now.count; i++) {
+        shares[foretold->items[i].real] = share_of(&foretold->items[i], &master->norm);
+        errors[foretold->items[i].real] = foretold->items[i].sum;
+    }
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, shares, 2 * (size_t)count));
+    for (uint32_t i = 0; i < count; i++)
+        worst = shares[i] > shares[worst] ? i : worst;
+    const struct tutti_structure_node *node = &rank->job->structure.nodes[rank->wires.reals[worst].node];
+    struct tutti_end end = {.component = node->component, .variable = node->variable};
+    rank->stats->estimated_error = shares[worst];
+    rank->stats->estimated_size = errors[worst];
+    rank->stats->estimated_in = tutti_str_copy(tutti_system_name(rank->job->system, &end, name, sizeof name));
+    warn(master, name);
+    return rank->stats->estimated_in ? TUTTI_OK : tutti_fail_memory();
+}
