@@ -528,14 +528,6 @@ enum tutti_err tutti_instance_ask(struct tutti_instance *in, enum tutti_type typ
     return conclude_refusable(in, TUTTI_CALL_GET, status, refused);
 }
 
-enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
-                                                    const int32_t *orders, const double *values)
-{
-    TRY(tutti_call_need(in, TUTTI_CAN_INPUT_DERIVATIVES, "input derivatives (canInterpolateInputs)"));
-    CALL(in, TUTTI_CALL_SET_INPUT_DERIVATIVES, set_input_derivatives, in, references, count, orders, values);
-    return TUTTI_OK;
-}
-
 enum tutti_err tutti_instance_get_output_derivatives(struct tutti_instance *in, const uint32_t *references,
                                                      size_t count, const int32_t *orders, double *values)
 {
@@ -552,6 +544,17 @@ static enum tutti_err conclude_derivatives(struct tutti_instance *in, enum tutti
     tutti_call_refused(in, status == TUTTI_STATUS_ERROR ? "returned Error" : "returned Discard");
     return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): %s", in->options.name, in->library->file,
                       tutti_instance_refusal(in));
+}
+
+enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                                    const int32_t *orders, const double *values)
+{
+    TRY(tutti_call_need(in, TUTTI_CAN_INPUT_DERIVATIVES, "input derivatives (canInterpolateInputs)"));
+    TRY(tutti_call_begin(in, TUTTI_CALL_SET_INPUT_DERIVATIVES));
+    struct tutti_frame frame = tutti_call_enter(in);
+    enum tutti_status status = in->binding->set_input_derivatives(in, references, count, orders, values);
+    tutti_call_leave(frame);
+    return conclude_derivatives(in, TUTTI_CALL_SET_INPUT_DERIVATIVES, status);
 }
 
 enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,

@@ -66,7 +66,7 @@ TUTTI_CHECKED enum tutti_err tutti_instance_ask(struct tutti_instance *instance,
                                                 size_t value_count, bool *refused);
 
 /* Derivative of order orders[i] of the Real input or output references[i]. FMI 3.0 has no input derivatives: use the
- * intermediate update. */
+ * intermediate update. Setting is UNSUPPORTED if the FMU answers with Error or Discard, which is not the end of it. */
 TUTTI_CHECKED enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *instance,
                                                                   const uint32_t *references, size_t count,
                                                                   const int32_t *orders, const double *values);

@@ -502,8 +502,13 @@ enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit
     inputs->now.held_changed = false;
     if (!(unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || inputs->slope_count + inputs->curve_count == 0)
         return TUTTI_OK;
-    if (!keeps)
-        return apply_slopes(inputs, unit, t, target);
+    if (!keeps) {
+        TRY(apply_slopes(inputs, unit, t, target));
+        if (unit->can & TUTTI_CAN_INPUT_DERIVATIVES || point <= t)
+            return TUTTI_OK;
+        sample_ahead(inputs, unit, t, point); /* they were refused */
+        return tutti_unit_set(unit, &inputs->moving.signals);
+    }
     if (t < inputs->now.straight_until)
         return TUTTI_OK;
     inputs->now.straight_until = tutti_trajectory_next_kink(inputs->trajectory, t);

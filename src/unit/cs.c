@@ -177,8 +177,20 @@ static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bo
 static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
                                             size_t count, const int32_t *orders, const double *values)
 {
+    struct cs *cs = (struct cs *)unit;
     (void)elements; /* versions that have such derivatives have no arrays */
-    return tutti_instance_set_input_derivatives(((struct cs *)unit)->instance, references, count, orders, values);
+    if (!(unit->can & TUTTI_CAN_INPUT_DERIVATIVES))
+        return TUTTI_OK;
+    enum tutti_err err = tutti_instance_set_input_derivatives(cs->instance, references, count, orders, values);
+    if (err != TUTTI_ERR_UNSUPPORTED)
+        return err;
+    unit->can &= ~(uint32_t)TUTTI_CAN_INPUT_DERIVATIVES;
+    tutti_log_printf(cs->options.log, TUTTI_LOG_WARNING, unit->name,
+                     "%s; it claims to take derivatives of inputs (canInterpolateInputs): inputs are held in each step "
+                     "from now on. Files and signals are read at the end of a step; --input-at begin, middle or end "
+                     "says otherwise, and saves the attempt",
+                     tutti_err_message());
+    return TUTTI_OK;
 }
 
 static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,

@@ -6,7 +6,7 @@ Most tests follow the model Tracker, x' = (u - x) / T with T = 0.5, whose answer
 import math
 import unittest
 
-from command import VERSIONS, CommandTest, Table, kit_fmu
+from command import VERSIONS, CommandTest, Table, kit_fmu, test_fmu
 
 T = 0.5
 
@@ -178,6 +178,39 @@ class Trajectories(CommandTest):
             with self.subTest(text=text):
                 table = self.simulate(kit_fmu("Tracker", "2"), "--input", self.write("other.csv", text))
                 self.assert_near(table["y"], [float(row[1]) for row in expected], 1e-9)
+
+
+class Refused(CommandTest):
+    """FMUs that claim to take derivatives of inputs and refuse them."""
+
+    def run_slopes(self, version, *options, env=None):
+        outcome = self.tutti("run", test_fmu("Slopes", version), "--input", "ramp.csv", "--stop", "2", "--step", "0.1", "-o", "-", *options, env=env)
+        return Table(outcome.out), outcome.err
+
+    def test_values_are_those_of_the_end_of_a_step(self):
+        self.write("ramp.csv", "time,u\n0,0\n1,1\n2,0\n")
+        for version in ("1cs", "2"):
+            at_end, _ = self.run_slopes(version, "--input-at", "end")
+            moved, _ = self.run_slopes(version)
+            self.assertNotEqual(moved["y"], at_end["y"])
+            for fault in ("slip", "discard"):
+                with self.subTest(version=version, fault=fault):
+                    table, messages = self.run_slopes(version, env={"KIT_FAULT": fault + " SetRealInputDerivatives"})
+                    self.assertEqual(table["y"], at_end["y"])
+                    self.assertEqual(messages.count("canInterpolateInputs"), 1)
+                    self.assertRegex(messages, "SetRealInputDerivatives returned (Error|Discard) at t = 0.*--input-at")
+                    _, messages = self.run_slopes(version, "--input-at", "end", env={"KIT_FAULT": fault + " SetRealInputDerivatives"})
+                    self.assertNotIn("canInterpolateInputs", messages)
+
+    def test_in_a_system(self):
+        """Where a unit is the source of what moves, the run goes on, too."""
+        self.write("ramp.csv", "time,a.u\n0,0\n1,1\n2,0\n")
+        system = ("run", f"a={test_fmu('Slopes', '2')}", f"b={test_fmu('Slopes', '2')}", "--connect", "a.y=b.u", "--input", "ramp.csv", "--stop", "2",
+                  "--step", "0.01", "--output-step", "0.1", "-o", "-")
+        good = Table(self.tutti(*system, "--quiet").out)
+        outcome = self.tutti(*system, env={"KIT_FAULT": "slip SetRealInputDerivatives"})
+        self.assert_near(Table(outcome.out)["b.y"], good["b.y"], 0.01)
+        self.assertIn("canInterpolateInputs", outcome.err)
 
 
 class Rows(CommandTest):
