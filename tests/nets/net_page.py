@@ -277,22 +277,19 @@ def wrong_value(text, result, time, width, what):
 def wrong_legend(view, result):
     (low, high) = view["axes"]["x"]["span"]
     left, width = view["over"]
-    texts = [text for text in view["legend"][0]["text"] if text not in ("Pa", "×")]
     name = view["act"][0]
     finger = 1e-3 * (high - low) / width
 
     time = low + (high - low) * (view["pointer"] - left) / width
-    values = [text for text in texts[1:] if not re.match(r"[AB] ", text)]
     if name == "hover":
-        yield from wrong_value(values[0], result, time, finger, "the value under the pointer")
-    elif name in ("look", "all", "theme", "difference") and not near(number_of(values[0]), result.v[-1]):
-        yield f"the legend says {values[0]}, the last row {result.v[-1]!r}"
-    cursor = [text[2:] for text in texts if text.startswith("A ")]
+        yield from wrong_value(view["value"], result, time, finger, "the value under the pointer")
+    elif name in ("look", "all", "theme", "difference") and not near(number_of(view["value"]), result.v[-1]):
+        yield f"the legend says {view['value']}, the last row {result.v[-1]!r}"
     if name == "click":
-        if not cursor:
+        if not view["cursor"].startswith("A "):
             yield "there is no value at the cursor"
         else:
-            yield from wrong_value(cursor[0], result, time, finger, "the value at the cursor")
+            yield from wrong_value(view["cursor"][2:], result, time, finger, "the value at the cursor")
 
 
 def wrong_span(view, before, result):
@@ -347,6 +344,23 @@ def results_of(seed):
         yield kind.__name__, Result(*kind(rng))
 
 
+LIVE = [("VanDerPol_fmi2.fmu", "x0"), ("BouncingBall_fmi3.fmu", "h"), ("Heater_fmi3.fmu", "T")]
+
+
+def live_of(seed, folder):
+    """A run that is watched while it grows."""
+    file, column = LIVE[seed % len(LIVE)]
+    shutil.copy(net.FMUS / file, folder)
+    return {"file": file, "column": column, "options": {"stop": "1000", "realtime": "10", "output-step": "0.01"}, "until": 4}
+
+
+def recorded(folder, run, column):
+    with h5py.File(folder / ".tutti" / "runs" / run / "result.h5") as file:
+        values = file["values"]
+        which = list(values.attrs["names"]).index(column)
+        return Result(file["time"][:], values[:, which], values.attrs["types"][which])
+
+
 def drive(plan):
     script = subprocess.run(["node", str(HERE / "page_driver.mjs")], input=json.dumps(plan), capture_output=True, text=True, check=False)
     if script.returncode != 0:
@@ -369,12 +383,18 @@ def run(seed, folder):
     other.write(folder, "other", f"{first}.ssp")
     views.append({"run": first, "acts": [["difference", "other"], ["hover", 0.4], ["zoom", 0.3, 0.5], ["click", 0.6]]})
     shots = os.environ.get("TUTTI_SCREENSHOTS")
-    told = drive({"folder": str(folder), "dark": seed % 2 == 1, "views": views, "shots": shots})
+    live = live_of(seed, folder)
+    told = drive({"folder": str(folder), "dark": seed % 2 == 1, "views": views, "shots": shots, "live": live})
+    whole = recorded(folder, told["live"], live["column"])
     findings = [f"the page failed: {fault}" for fault in told["faults"]]
     before, shown = None, None
     for view in told["seen"]:
         if view["act"][0] == "difference":
             shown = base.minus(other)
+        if view["run"] == told["live"]:
+            if view["act"][0] == "look":  # as far as it had come
+                rows = int(np.searchsorted(whole.t, view["axes"]["x"]["span"][1], "right"))
+                shown = Result(whole.t[:rows], whole.v[:rows], whole.kind)
         result = shown or results[view["run"]][0]
         before = before if before and before["run"] == view["run"] else None
         findings += [f"{view['run']} {view['act']}: {fault}" for fault in wrong_view(view, before, result)]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Drives the page in a browser for net_page.py: reads a plan (JSON) from standard input, writes what was seen as JSON.
 //
-//     {"folder": ..., "dark": true, "views": [{"run": ID, "acts": [[NAME, ARGUMENTS...], ...]}, ...]}
+//     {"folder": ..., "dark": true, "views": [{"run": ID, "acts": [[NAME, ARGUMENTS...], ...]}, ...],
+//      "live": {"file": ..., "column": ..., "options": {...}, "until": TIME}}
 //
 // After each act: what the canvas of the first panel has in each column of pixels, what its axes and its legend say.
 import { readFileSync } from "node:fs";
-import { closeBrowser, openPage, settled, until, web } from "../web/browser.mjs";
+import { api, closeBrowser, openPage, settled, until, web } from "../web/browser.mjs";
 
 const plan = JSON.parse(readFileSync(0, "utf8"));
 const server = await web(plan.folder);
@@ -83,29 +84,65 @@ function readCanvas() {
         columns.push([first, last]);
     }
     const over = host.querySelector(".u-over").getBoundingClientRect();
-    return { axes, columns, over: [over.left, over.width], cursors: document.querySelector(".cursor-times")?.textContent ?? "",
-        legend: [...document.querySelectorAll(".panel .legend li")].map((item) => ({ name: item.dataset.name, text: item.innerText.split("\n") })) };
+    return { axes, columns, over: [over.left, over.width], 
+        value: document.querySelector(".panel .legend-value").textContent, cursor: document.querySelector(".panel .legend-cursor")?.textContent ?? "" };
 }
 
 const seen = [];
-for (const view of plan.views) {
+
+async function act(run, name, ...rest) {
+    if (await page.locator(".cursor-times button").count())
+        await page.click(".cursor-times button");
+    await acts[name](...rest);
+    await settled(page);
+    await until("the legend has its values", async () => !(await page.locator(".panel .legend").innerText()).includes("…"));
+    if (plan.shots)
+        await page.screenshot({ path: `${plan.shots}/${run}-${seen.length}-${name}.png` });
+    seen.push({ run, act: [name, ...rest], pointer, ...await page.evaluate(readCanvas) });
+}
+
+async function show(run) {
     await page.click("#tab-results");
-    await page.locator(`[data-run="${view.run}"] .link`).click();
+    await page.locator(`[data-run="${run}"] .link`).click();
     await page.waitForSelector(".panel canvas");
-    for (const [name, ...rest] of view.acts) {
-        if (await page.locator(".cursor-times button").count())
-            await page.click(".cursor-times button");
-        await acts[name](...rest);
-        await settled(page);
-        await until("the legend has its values", async () => !(await page.locator(".panel .legend").innerText()).includes("…"));
-        if (plan.shots)
-            await page.screenshot({ path: `${plan.shots}/${view.run}-${seen.length}-${name}.png` });
-        seen.push({ run: view.run, act: [name, ...rest], pointer, ...await page.evaluate(readCanvas) });
-    }
+}
+
+for (const view of plan.views) {
+    await show(view.run);
+    for (const each of view.acts)
+        await act(view.run, ...each);
     await page.mouse.move(5, 5);
 }
+
+/** A run that is watched while it grows: paused, so that the picture rests, then seen to its end without asking for the page again. */
+async function watch({ file, column, options, until: time }) {
+    await page.evaluate(([name, panels]) => localStorage.setItem(name, panels), [`tutti-panels ${file}`, JSON.stringify([{ kind: "time", columns: [column], log: false, difference: false }])]);
+    const run = (await api(page, "POST", "runs", { path: file, options, steps: false })).body.id;
+    await until("the run is listed", async () => (await api(page, "GET", "runs")).body.some((each) => each.id === run && each.state === "running"));
+    await page.reload();
+    await page.waitForSelector(".panel canvas");
+    const reached = async () => Number(/t = ([\d.e-]+)/.exec(await page.locator(".progress-text").innerText())?.[1] ?? -1);
+    await until("it grows", async () => (await reached()) > time);
+    await page.click("#pause");
+    await until("it pauses", async () => (await page.locator(".progress .state").innerText()) === "paused");
+    await until("its past is there", () => page.evaluate(() => JSON.parse(document.querySelector(".panel .plot").dataset.axes).x.span[0] === 0));
+    await act(run, "look");
+    await act(run, "zoom", 0.5, 0.9);
+    await act(run, "hover", 0.4);
+    await act(run, "all");
+    await page.click("#pause");
+    await until("it goes on", async () => (await reached()) > 1.5 * time);
+    await page.click("#stop");
+    await until("it stops", async () => (await page.locator(".progress .state").innerText()) === "interrupted");
+    await until("what it computed is read", async () => (await api(page, "GET", `runs/${run}`)).body.statistics);
+    await act(run, "look");
+    await act(run, "zoom", 0.2, 0.6);
+    return run;
+}
+
+const live = plan.live ? await watch(plan.live) : null;
 const faults = page.faults;
 await page.context().close();
 await closeBrowser();
 await server.stop();
-console.log(JSON.stringify({ seen, faults }));
+console.log(JSON.stringify({ seen, faults, live }));

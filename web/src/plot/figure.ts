@@ -174,7 +174,7 @@ export class Figure {
         const splits = (plot: uPlot): number[] => {
             const [low, high] = span();
             const pixels = (which === 0 ? plot.bbox.width : plot.bbox.height) / devicePixelRatio;
-            const ticks = (log ? logTicksOf : ticksOf)(low, high, Math.max(2, Math.floor(pixels / (length * em()))));
+            const ticks = (log ? logTicksOf : ticksOf)(low, high, Math.min(10, Math.max(2, Math.floor(pixels / (length * em())))));
             this.ticks = which === 0 ? [ticks, this.ticks[1]] : [this.ticks[0], ticks];
             return ticks.values.map((value) => place(value, [low, high], log));
         };
