@@ -131,6 +131,7 @@ struct tutti_master {
     struct tutti_outputs outputs;
     struct tutti_norm norm;
     struct tutti_compared compared;
+    bool *held; /* per output: a unit reads it that holds it in a step; NULL: none does (control/held.c) */
     struct tutti_detector detector;
     struct tutti_snapshot start;         /* of the macro step */
     struct tutti_twin *twin;             /* makes steps in one piece; NULL: this rank does */

@@ -244,6 +244,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     TRY(open_signals(master, order));
     TRY(tutti_tlm_check(rank, chosen->varies));
     TRY(tutti_tlm_open(&master->tlm, rank));
+    TRY(tutti_held_open(master));
     if (tutti_attempt_full_order(master) > 2)
         tutti_norm_calibrate(&master->norm);
     TRY(open_coupling(master));

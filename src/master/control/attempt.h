@@ -35,6 +35,11 @@ enum tutti_verdict tutti_judge_error(struct tutti_master *master, const struct t
  * `difference`. `now` says how large they are. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_estimate(struct tutti_master *master, struct tutti_attempt *attempt,
                                                     const double *difference, const double *now, bool all);
+/* The same of what inputs do that are held in the step, with the outputs at its end (held.c). After an estimate; it uses the room of that. */
+TUTTI_CHECKED enum tutti_err tutti_attempt_count_held(struct tutti_master *master, struct tutti_attempt *attempt,
+                                                      const double *now);
+/* Finds the signals that this is about. */
+TUTTI_CHECKED enum tutti_err tutti_held_open(struct tutti_master *master);
 /* From attempt->size and ->seen to ->error: what is no noise, as a part of what this step may err by. */
 void tutti_attempt_share(const struct tutti_master *master, struct tutti_attempt *attempt);
 

@@ -28,6 +28,7 @@ static enum tutti_err gauge(struct tutti_master *master, double target, unsigned
     /* A ratio: the geometric mean. By the arithmetic one it could fall by half at most, and short runs ended before it was right. */
     master->memory.learned.gauge = fmax(found, sqrt(master->memory.learned.gauge * found));
     master->memory.learned.gauge_due = GAUGE_EVERY;
+    TRY(tutti_attempt_count_held(master, attempt, now));
     attempt->seen = INFINITY; /* not to be compared with what predictions show */
     return TUTTI_OK;
 }
@@ -54,7 +55,7 @@ static enum tutti_err attempt(struct tutti_master *master, double target, struct
     TRY(tutti_attempt_estimate(master, attempt, defect, now, false));
     attempt->seen = attempt->size / (scale * (master->norm.per_time ? master->memory.learned.gauge : 1));
     tutti_attempt_share(master, attempt);
-    return TUTTI_OK;
+    return tutti_attempt_count_held(master, attempt, now);
 }
 
 const struct tutti_control tutti_control_embedded = {.name = "embedded",

@@ -119,7 +119,7 @@ struct weighing {
     enum tutti_weighed what;
     uint32_t driver;
     double worst;
-    double rate; /* 1 / step */
+    double h;    /* the step */
     double part; /* of the tolerance that the step may take */
 };
 
@@ -143,7 +143,7 @@ static double weigh(const struct tutti_norm *norm, uint32_t i, const double *dif
 {
     double size = fmax(fabs(now[i]), fabs(norm->before[i])), known = fmax(size, norm->seen[i]);
     if (norm->per_time)
-        size = known = tutti_scale_of(&norm->scale, i, now[i], weighing->rate * (now[i] - norm->before[i]));
+        size = known = tutti_scale_of(&norm->scale, i, now[i], now[i] - norm->before[i], weighing->h);
     double tolerance = rtol_of(norm, i) * size + tutti_norm_absolute(norm, i, known);
     double e = difference[i] == 0 ? 0 : fabs(difference[i] / tolerance);
     if (norm->per_time && norm->scale.direct[i])
@@ -194,7 +194,7 @@ enum tutti_err tutti_norm_of(const struct tutti_norm *norm, const double *differ
     double *partial = norm->partial, *worst = partial + components, *who = worst + components;
     double sum = 0, most = 0, part = tutti_norm_part(norm, h);
     for (uint32_t c = 0; c < components; c++) {
-        struct weighing weighing = {.what = what, .driver = TUTTI_NONE, .rate = 1 / h, .part = part};
+        struct weighing weighing = {.what = what, .driver = TUTTI_NONE, .h = h, .part = part};
         partial[c] = tutti_rank_owns(rank, c) ? add_unit(norm, c, difference, now, &weighing) : 0;
         worst[c] = weighing.worst;
         who[c] = weighing.driver == TUTTI_NONE ? -1 : (double)weighing.driver;
@@ -224,7 +224,7 @@ static double blindness_of(const struct tutti_norm *norm, uint32_t i)
     const struct tutti_wires *wires = &norm->outputs->rank->wires;
     double range = scale->high[i] - scale->low[i], size = fmax(fabs(scale->low[i]), fabs(scale->high[i]));
     double wanted = BLIND * norm->rtol * range;
-    double tolerance = norm->rtol * tutti_scale_of(scale, i, scale->high[i], 0);
+    double tolerance = norm->rtol * tutti_scale_of(scale, i, scale->high[i], 0, INFINITY);
     if ((i < wires->real_count && !wires->reals[i].smooth) || !(range > norm->rtol * size) ||
         !tutti_rank_owns(norm->outputs->rank, tutti_outputs_end(norm->outputs, i).component))
         return 0;

@@ -127,7 +127,8 @@ static enum tutti_err doubled(struct tutti_master *master, double target, struct
     for (uint32_t i = 0; i < master->outputs.count; i++)
         compared->difference[i] = (compared->halves[i] - compared->whole[i]) / (exp2(order) - 1);
     TRY(tutti_attempt_estimate(master, attempt, compared->difference, compared->halves, slopes));
-    return slopes ? test_slopes(master, attempt) : TUTTI_OK;
+    TRY(slopes ? test_slopes(master, attempt) : TUTTI_OK);
+    return tutti_attempt_count_held(master, attempt, compared->halves);
 }
 
 enum tutti_err tutti_attempt_compared(struct tutti_master *master, double target, struct tutti_attempt *attempt)

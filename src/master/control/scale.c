@@ -5,6 +5,7 @@
 
 static const double LEAST_RANGE = 0.01; /* as a part of the size */
 static const double EARLY = 0.01;       /* as a part of the run */
+static const double BEGINS = 2; /* an output begins to move if its range so far is no more than so many of a step's */
 
 static bool is_direct(const struct tutti_desc *desc, uint32_t variable)
 {
@@ -65,12 +66,13 @@ bool tutti_scale_is_early(const struct tutti_scale *scale)
     return rank->t - rank->times.start < EARLY * rank->span;
 }
 
-double tutti_scale_of(const struct tutti_scale *scale, uint32_t output, double now, double speed)
+double tutti_scale_of(const struct tutti_scale *scale, uint32_t output, double now, double move, double h)
 {
     const struct tutti_rank *rank = scale->outputs->rank;
     double low = fmin(scale->low[output], now), high = fmax(scale->high[output], now), range = high - low;
-    if (tutti_scale_is_early(scale))
-        range = fmax(range, fabs(speed) * EARLY * rank->span);
+    bool begins = !(scale->high[output] - scale->low[output] > BEGINS * fabs(move));
+    if (tutti_scale_is_early(scale) || begins)
+        range = fmax(range, fabs(move) / h * EARLY * rank->span);
     return fmax(range, LEAST_RANGE * fmax(fabs(low), fabs(high)));
 }
 

@@ -2,7 +2,7 @@
 /* scale.h - how large outputs are in this run, and how far they may be off by now.
  *
  * Errors count as a part of the range that an output has moved over so far. (In the first hundredth of the run that is little;
- * it counts how far it would come there with the speed that it has.) A
+ * it counts how far it would come there with the speed that it has; so it does for an output that begins to move later on.) A
  * signal that hardly moves is measured by a hundredth of its size: 300 K are not computed to a part of 1 mK.
  *
  * Errors of accepted steps are added up, output by output: what the whole run may be off by, if errors neither die out nor
@@ -30,8 +30,8 @@ TUTTI_CHECKED enum tutti_err tutti_scale_remember(struct tutti_scale *scale, str
 void tutti_scale_see(struct tutti_scale *scale, const double *values);
 /* Is it so early that ranges are small yet? */
 bool tutti_scale_is_early(const struct tutti_scale *scale);
-/* That of one output, if a step led to `now`, on average with this speed. */
-double tutti_scale_of(const struct tutti_scale *scale, uint32_t output, double now, double speed);
+/* That of one output, if a step of size h led to `now`, which it moved it by `move`. */
+double tutti_scale_of(const struct tutti_scale *scale, uint32_t output, double now, double move, double h);
 /* The step with the errors `step` is accepted. */
 void tutti_scale_add(struct tutti_scale *scale);
 
