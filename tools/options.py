@@ -14,7 +14,7 @@ MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "sweep": "ho
           "compile": "compile.md", "node": "nodes.md", "rti": "federation.md", "watch": "live.md", "web": "web.md", "completion": "completion.md"}  # command -> its page
 HEAD = """# Options
 
-Every option of every command, as `tutti COMMAND --help` and the man pages have it. Defaults are in brackets. `--name VALUE` and
+Every option of every command (but `--help`, which all have), as `tutti COMMAND --help` and the man pages have it. Defaults are in brackets. `--name VALUE` and
 `--name=VALUE` are the same. This page is written by `tools/options.py`; a test compares it with the command.
 """
 
