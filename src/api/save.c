@@ -97,7 +97,7 @@ static enum tutti_err read_unit_words(struct saver *saver)
 {
     const struct tutti_run_options *options = saver->options;
     size_t count = options->unit_step_count + options->place_count + options->no_event_mode_unit_count +
-                   options->no_directional_derivatives_unit_count;
+                   options->no_stop_time_unit_count + options->no_directional_derivatives_unit_count;
     struct tutti_write_word *words = tutti_arena_array(&saver->arena, count, sizeof *words);
     if (!words)
         return tutti_fail_memory();
@@ -119,6 +119,8 @@ static enum tutti_err read_unit_words(struct saver *saver)
         TRY(read_rank(saver, options->places[i], words++));
     for (size_t i = 0; i < options->no_event_mode_unit_count; i++)
         TRY(read_feature(saver, "--no-event-mode", options->no_event_mode_units[i], words++));
+    for (size_t i = 0; i < options->no_stop_time_unit_count; i++)
+        TRY(read_feature(saver, "--no-stop-time", options->no_stop_time_units[i], words++));
     for (size_t i = 0; i < options->no_directional_derivatives_unit_count; i++)
         TRY(read_feature(saver, "--no-directional-derivatives", options->no_directional_derivatives_units[i], words++));
     return TUTTI_OK;

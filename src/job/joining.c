@@ -30,7 +30,8 @@ static bool says_something(const struct tutti_run_options *options, const struct
 /* Nothing is said about how units are stepped, nor about what only Co-Simulation has. */
 static bool is_free(const struct tutti_run_options *options)
 {
-    bool says = options->no_event_mode || options->no_event_mode_unit_count > 0 || options->input_at;
+    bool says = options->no_event_mode || options->no_event_mode_unit_count > 0 || options->input_at ||
+                options->no_stop_time || options->no_stop_time_unit_count > 0;
     for (const struct tutti_option *option = tutti_options; option->name && !says; option++)
         says = option->group == TUTTI_GROUP_COUPLING && says_something(options, option);
     return !says;

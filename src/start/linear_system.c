@@ -228,8 +228,10 @@ static enum tutti_err start_twin(struct collector *c, struct tutti_unit *twin, u
 {
     const struct tutti_rank *rank = c->rank;
     const struct tutti_component *of = &rank->job->system->components[component];
-    struct tutti_experiment_setup setup = {
-        .start = rank->times.start, .stop = rank->times.stop, .has_stop = !rank->job->options.open_end};
+    struct tutti_experiment_setup setup = {.start = rank->times.start,
+                                           .stop = rank->times.stop,
+                                           .has_stop = !rank->job->options.open_end &&
+                                                       !rank->members[component].setup.no_stop_time};
     struct tutti_unit_event event;
     TRY(twin->kind->set_up(twin, &setup));
     TRY(tutti_unit_apply(twin, of->settings, of->setting_count));

@@ -128,6 +128,7 @@ static enum tutti_err check_features(const struct tutti_rank *rank)
 {
     const struct tutti_run_options *options = &rank->job->options;
     TRY(check_units(rank, "--no-event-mode", options->no_event_mode_units, options->no_event_mode_unit_count));
+    TRY(check_units(rank, "--no-stop-time", options->no_stop_time_units, options->no_stop_time_unit_count));
     return check_units(rank, "--no-directional-derivatives", options->no_directional_derivatives_units,
                        options->no_directional_derivatives_unit_count);
 }
@@ -234,7 +235,7 @@ enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t c)
         .start = rank->times.start,
         .stop = rank->times.stop,
         .has_stop =
-            !rank->job->options.open_end &&
+            !rank->job->options.open_end && !member->setup.no_stop_time &&
             !tutti_states_final(&rank->job->states, c), /* it is part of the state, which is to go on from there */
         .tolerance = member->setup.tolerance * (member->setup.share > 0 ? member->setup.share : 1),
         .has_tolerance = member->setup.tolerance > 0,
@@ -393,6 +394,8 @@ static enum tutti_err make_member(struct tutti_rank *rank, uint32_t c, const str
     bool not_its_own = own.has_rtol == rank->job->options.has_rtol && own.rtol == rank->job->options.rtol;
     if (rank->estimates_errors && not_its_own)
         member->setup.share = share_of(&rank->job->options, member->setup.tolerance);
+    member->setup.no_stop_time =
+        is_among(component->name, own.no_stop_time, own.no_stop_time_units, own.no_stop_time_unit_count);
     TRY(open_inputs(rank, c, drive, &own));
     uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
     if (rank->controls_one && member->inputs && tutti_inputs_err_with_steps(member->inputs, can))

@@ -137,7 +137,7 @@ enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *memb
     enum tutti_err err = lay_out(&stage, tolerance);
     if (!err)
         err = try_all(&stage, &saved, rehearsal);
-    if (err == TUTTI_ERR_FMU || err == TUTTI_ERR_UNSUPPORTED) {
+    if ((err == TUTTI_ERR_FMU || err == TUTTI_ERR_UNSUPPORTED) && !unit->rushes) {
         rehearsal->forgets = true;
         snprintf(rehearsal->why, sizeof rehearsal->why, "%s", tutti_err_message());
         err = TUTTI_OK;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "unit/replay.h"
+#include "unit/stop_time.h"
 
 /* One input at a time, as a rule. Before the first step, where nothing is lost by them. */
 enum { MOST_DIRECTIONAL_TESTS = 8 };
@@ -18,6 +19,7 @@ struct cs {
     int32_t *orders;         /* of output derivatives, for the call that asks for them */
     size_t order_count;
     double begun; /* on the clock: a step that may be pending */
+    struct tutti_stop_time *stop_time;
 };
 
 struct tutti_unit_saved {
@@ -107,18 +109,24 @@ static void finish(struct tutti_unit *unit)
     if (cs->instance)
         tutti_unit_report(unit, cs->instance, cs->options.log);
     tutti_instance_free(cs->instance);
+    tutti_stop_time_free(cs->stop_time);
     free(cs->moving);
     free(cs->orders);
 }
 
 static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
 {
-    return tutti_unit_configure(unit, ((struct cs *)unit)->instance, settings, count);
+    struct cs *cs = (struct cs *)unit;
+    tutti_stop_time_configure(cs->stop_time, settings, count);
+    return tutti_unit_configure(unit, cs->instance, settings, count);
 }
 
 static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
 {
-    return tutti_instance_set_up(((struct cs *)unit)->instance, setup);
+    struct cs *cs = (struct cs *)unit;
+    tutti_stop_time_free(cs->stop_time);
+    TRY(tutti_stop_time_new(&cs->stop_time, unit, &cs->options, setup));
+    return tutti_instance_set_up(cs->instance, setup);
 }
 
 static enum tutti_err enter_init(struct tutti_unit *unit)
@@ -133,7 +141,9 @@ static enum tutti_err reset(struct tutti_unit *unit)
 
 static enum tutti_err exit_init(struct tutti_unit *unit)
 {
-    return tutti_instance_exit_initialization(((struct cs *)unit)->instance);
+    struct cs *cs = (struct cs *)unit;
+    TRY(tutti_instance_exit_initialization(cs->instance));
+    return tutti_stop_time_begin(cs->stop_time);
 }
 
 static enum tutti_err adopt(struct tutti_unit *unit, const unsigned char *bytes, size_t size)
@@ -151,6 +161,8 @@ static enum tutti_err export_state(struct tutti_unit *unit, unsigned char **byte
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
 {
     unit->counts.sets++;
+    if (((struct cs *)unit)->stop_time)
+        tutti_stop_time_note(((struct cs *)unit)->stop_time, block);
     return tutti_instance_set(((struct cs *)unit)->instance, block->type, block->references, block->count,
                               block->values, block->value_count);
 }
@@ -238,6 +250,15 @@ static enum tutti_err do_step(struct cs *cs, double t, double h, struct tutti_st
     return tutti_instance_do_step(cs->instance, t, h, keeps_nothing || !(cs->unit.back_to < t), out);
 }
 
+/* The first steps are among those that are measured, which no fast path makes. */
+static enum tutti_err look_at_stop_time(struct cs *cs, double t, const struct tutti_step *out)
+{
+    TRY(tutti_stop_time_step(cs->stop_time, t, out));
+    if (tutti_stop_time_is_open(cs->stop_time))
+        cs->unit.counts.time_next = cs->unit.counts.do_steps + 1;
+    return TUTTI_OK;
+}
+
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
     struct cs *cs = (struct cs *)unit;
@@ -248,7 +269,7 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     enum tutti_err err = do_step(cs, t, h, out);
     double took = tutti_clock_now() - before;
     tutti_unit_timed(unit, cs->options.timing, cs->options.timing ? took : took - (before - idle));
-    return err;
+    return err ? err : look_at_stop_time(cs, t, out);
 }
 
 static enum tutti_err begin_step(struct tutti_unit *unit, double t, double h, struct tutti_step *out, bool *pending)
@@ -257,7 +278,8 @@ static enum tutti_err begin_step(struct tutti_unit *unit, double t, double h, st
     bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;
     unit->counts.do_steps++;
     cs->begun = tutti_clock_now();
-    return tutti_instance_begin_step(cs->instance, t, h, keeps_nothing || !(unit->back_to < t), out, pending);
+    TRY(tutti_instance_begin_step(cs->instance, t, h, keeps_nothing || !(unit->back_to < t), out, pending));
+    return *pending ? TUTTI_OK : tutti_stop_time_step(cs->stop_time, t, out);
 }
 
 static enum tutti_err end_step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
@@ -265,7 +287,7 @@ static enum tutti_err end_step(struct tutti_unit *unit, double t, double h, stru
     struct cs *cs = (struct cs *)unit;
     TRY(tutti_instance_end_step(cs->instance, t, h, out));
     tutti_unit_timed(unit, cs->options.timing, tutti_clock_now() - cs->begun);
-    return TUTTI_OK;
+    return look_at_stop_time(cs, t, out);
 }
 
 static struct tutti_triple_values triple_values(const struct tutti_block *block)

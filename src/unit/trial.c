@@ -27,6 +27,8 @@ enum {
 
 /* Solvers may begin anew where a unit goes back. */
 static const double CS_TOLERANCE = 1e-4, ME_TOLERANCE = 1e-3, ME_RTOL = 1e-6;
+/* Co-Simulation and Model Exchange of one FMU may differ by so much of a range, on average over the points. */
+static const double ALIKE = 0.01;
 /* Seconds for the plain run: FMUs have been seen with steps of 1 ms inside and three years to go. */
 static const double PATIENCE = 10;
 
@@ -44,6 +46,10 @@ struct trial {
     double times[MOST_POINTS];
     struct tutti_signals points[MOST_POINTS]; /* what a plain run gives; the first is the start */
     int count;                                /* of these */
+    uint32_t shown[MOST_DERIVATIVES];         /* continuous scalars, which both interfaces show */
+    size_t shown_count;
+    double curves[MOST_POINTS][MOST_DERIVATIVES]; /* their values at the points */
+    bool ran;
 };
 
 /* A unit on its way. */
@@ -143,12 +149,39 @@ static enum tutti_err go(const struct trial *trial, struct walk *walk, double ta
 
 /* ---- the plain run ---- */
 
+/* Continuous outputs, or if there are none the other continuous variables. */
+static size_t list_continuous(const struct tutti_desc *desc, uint32_t *variables)
+{
+    static const enum tutti_causality causalities[] = {TUTTI_OUTPUT, TUTTI_LOCAL};
+    size_t count = 0;
+    for (size_t c = 0; c < sizeof causalities / sizeof *causalities && count == 0; c++)
+        for (uint32_t v = 0; v < desc->var_count && count < MOST_DERIVATIVES; v++)
+            if (desc->vars[v].causality == causalities[c] && desc->vars[v].type == TUTTI_TYPE_FLOAT64 &&
+                desc->vars[v].variability == TUTTI_CONTINUOUS && !desc->vars[v].alias)
+                variables[count++] = v;
+    return count;
+}
+
+static enum tutti_err read_shown(struct trial *trial, struct walk *walk, double *values)
+{
+    uint32_t references[MOST_DERIVATIVES];
+    bool refused = false;
+    for (size_t i = 0; i < trial->shown_count; i++)
+        references[i] = trial->fmu->desc->vars[trial->shown[i]].reference;
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, trial->shown_count, trial->shown_count, references, values, NULL};
+    if (trial->shown_count > 0)
+        TRY(walk->unit->kind->ask(walk->unit, &block, &refused));
+    trial->shown_count = refused ? 0 : trial->shown_count;
+    return TUTTI_OK;
+}
+
 static enum tutti_err record(struct trial *trial, struct walk *walk)
 {
     struct tutti_signals *point = &trial->points[trial->count];
     TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, point));
     TRY(tutti_unit_get(walk->unit, point));
     tutti_sampling_see(&trial->sampling, point);
+    TRY(read_shown(trial, walk, trial->curves[trial->count]));
     trial->times[trial->count++] = walk->t;
     return TUTTI_OK;
 }
@@ -163,6 +196,11 @@ static bool has_next(const struct trial *trial, const struct walk *walk)
 
 static enum tutti_err run_plainly(struct trial *trial, struct walk *walk)
 {
+    uint32_t variables[MOST_DERIVATIVES];
+    size_t continuous = list_continuous(trial->fmu->desc, variables);
+    for (size_t i = 0; i < continuous; i++)
+        if (trial->fmu->desc->vars[variables[i]].dimension_count == 0)
+            trial->shown[trial->shown_count++] = variables[i];
     TRY(begin(trial, false, walk));
     TRY(tutti_sampling_init(&trial->sampling, walk->unit, trial->interface == TUTTI_ME ? ME_TOLERANCE : CS_TOLERANCE));
     TRY(record(trial, walk));
@@ -184,19 +222,6 @@ static enum tutti_err run_plainly(struct trial *trial, struct walk *walk)
 }
 
 /* ---- reading ---- */
-
-/* Continuous outputs, or if there are none the other continuous variables. */
-static size_t list_continuous(const struct tutti_desc *desc, uint32_t *variables)
-{
-    static const enum tutti_causality causalities[] = {TUTTI_OUTPUT, TUTTI_LOCAL};
-    size_t count = 0;
-    for (size_t c = 0; c < sizeof causalities / sizeof *causalities && count == 0; c++)
-        for (uint32_t v = 0; v < desc->var_count && count < MOST_DERIVATIVES; v++)
-            if (desc->vars[v].causality == causalities[c] && desc->vars[v].type == TUTTI_TYPE_FLOAT64 &&
-                desc->vars[v].variability == TUTTI_CONTINUOUS && !desc->vars[v].alias)
-                variables[count++] = v;
-    return count;
-}
 
 /* Reads them as they are where the unit stands, and after the FMU has computed its derivatives, as a run does. */
 static enum tutti_err read_twice(const struct trial *trial, struct walk *walk, struct tutti_signals *before,
@@ -671,6 +696,59 @@ static enum tutti_err try_partitions(struct trial *trial)
     return try_starts(trial);
 }
 
+/* ---- both interfaces ---- */
+
+/* How far one variable is apart: on average, in shares of its range by Model Exchange; and where most. */
+static double mean_distance(const struct trial *cs, const struct trial *me, size_t v, int count, int *most)
+{
+    double low = INFINITY, high = -INFINITY, sum = 0, largest = -1;
+    for (int i = 0; i < count; i++) {
+        double distance = fabs(cs->curves[i][v] - me->curves[i][v]);
+        low = fmin(low, me->curves[i][v]);
+        high = fmax(high, me->curves[i][v]);
+        sum += distance;
+        if (distance > largest) {
+            largest = distance;
+            *most = i;
+        }
+    }
+    double range = fmax(high - low, ME_RTOL * fmax(fabs(low), fabs(high)));
+    return sum == 0 ? 0 : sum / count / range;
+}
+
+/* Co-Simulation and Model Exchange of the same FMU are the same model. */
+static void compare_interfaces(const struct trial *cs, const struct trial *me)
+{
+    int count = 0, most = 0, at = 0;
+    size_t worst = 0;
+    double largest = -1;
+    double span = me->setup.stop - me->setup.start;
+    while (count < cs->count && count < me->count && tutti_time_same(cs->times[count], me->times[count], span))
+        count++;
+    if (!cs->ran || !me->ran || count < 2 || cs->shown_count == 0 || cs->shown_count != me->shown_count)
+        return;
+    for (size_t v = 0; v < me->shown_count; v++) {
+        double distance = mean_distance(cs, me, v, count, &at);
+        if (distance > largest) {
+            largest = distance;
+            worst = v;
+            most = at;
+        }
+    }
+    const char *name = me->fmu->desc->vars[me->shown[worst]].name;
+    if (largest > ALIKE)
+        tutti_findings_add(cs->findings, TUTTI_FINDING_WARNING, cs->fmu->path, 0,
+                           "Co-Simulation and Model Exchange differ: '%s' by %.3g of its range on average; at t = %s "
+                           "it is %.9g, and %.9g by "
+                           "Model Exchange (--interface me)",
+                           name, largest, TIME(cs->times[most]), cs->curves[most][worst], me->curves[most][worst]);
+    else
+        tutti_log_printf(cs->notes, TUTTI_LOG_INFO, cs->fmu->path,
+                         "Co-Simulation and Model Exchange agree over %d points: '%s' is farthest apart, by %.3g of "
+                         "its range on average",
+                         count, name, largest);
+}
+
 /* ---- all of it ---- */
 
 static void set_times(struct trial *trial)
@@ -701,6 +779,7 @@ static enum tutti_err try_interface(struct trial *trial)
     end(&walk);
     if (err)
         return judge(trial, err, TUTTI_FINDING_ERROR, "it does not run");
+    trial->ran = true;
     TRY(try_parameters(trial));
     TRY(try_starts(trial));
     if (trial->interface == TUTTI_ME)
@@ -713,19 +792,32 @@ static enum tutti_err try_interface(struct trial *trial)
                : TUTTI_OK;
 }
 
+static void free_trial(struct trial *trial)
+{
+    for (int p = 0; trial && p < MOST_POINTS; p++)
+        tutti_signals_fini(&trial->points[p]);
+    if (trial)
+        tutti_sampling_fini(&trial->sampling);
+    free(trial);
+}
+
 enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct tutti_setting *settings, size_t count,
                            struct tutti_findings *findings, const struct tutti_log *notes)
 {
     static const enum tutti_interface_kind kinds[] = {TUTTI_CS, TUTTI_ME, TUTTI_SE};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    struct trial *trials[KINDS] = {0};
     enum tutti_err err = TUTTI_OK;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !err; k++) {
+    for (size_t k = 0; k < KINDS && !err; k++) {
         const struct tutti_unit_kind *kind = NULL;
         if (!fmu->desc->interfaces[kinds[k]].present ||
             tutti_unit_kind_for(fmu, tutti_interface_choice_of(kinds[k]), false, &kind))
             continue; /* which `tutti check` says without a trial */
-        struct trial *trial = calloc(1, sizeof *trial);
-        if (!trial)
-            return tutti_fail_memory();
+        struct trial *trial = trials[k] = calloc(1, sizeof *trial);
+        if (!trial) {
+            err = tutti_fail_memory();
+            break;
+        }
         trial->fmu = fmu;
         trial->interface = kinds[k];
         trial->name = name;
@@ -734,10 +826,10 @@ enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct
         trial->findings = findings;
         trial->notes = notes;
         err = try_interface(trial);
-        for (int p = 0; p < MOST_POINTS; p++)
-            tutti_signals_fini(&trial->points[p]);
-        tutti_sampling_fini(&trial->sampling);
-        free(trial);
     }
+    if (!err && trials[0] && trials[1])
+        compare_interfaces(trials[0], trials[1]);
+    for (size_t k = 0; k < KINDS; k++)
+        free_trial(trials[k]);
     return err;
 }

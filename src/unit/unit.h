@@ -97,6 +97,7 @@ struct tutti_unit_options {
     uint32_t cannot;             /* TUTTI_CAN_* that are not used even if the FMU offers them */
     bool forked;                 /* in a process of its own, taken back by forking it (fmi/forked/) */
     bool rejects;                /* FMI 1.0: taken back by rejecting its last step, if it can */
+    bool trusts_stop_time;       /* it is not looked at whether the first step goes to the stop time (stop_time.h) */
     const volatile sig_atomic_t
         *interrupt; /* once it is not 0, a step ends with INTERRUPTED at the next chance; NULL: never */
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
@@ -299,6 +300,7 @@ struct tutti_unit {
     unsigned directional_tests; /* of its directional derivatives, so far */
     bool forgets;               /* it claims to save its state, and does not come back as it was (start/rehearse.h) */
     bool unsteady;              /* ... or only if it is not told that it may be taken back beyond the start of a step */
+    bool rushes;                /* its first step goes to the stop time (stop_time.h), and steps are errors */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */

@@ -215,7 +215,7 @@ class Features(HabitTest):
             self.tutti("run", *units, *system, "--no-directional-derivatives=a", "--quiet")
 
     def test_unknown_unit(self):
-        for option in ("--no-event-mode", "--no-directional-derivatives"):
+        for option in ("--no-event-mode", "--no-directional-derivatives", "--no-stop-time"):
             self.refused("run", kit_fmu("Habits", "3"), f"{option}=Habit_fmi3", status=2,
                          says="no unit 'Habit_fmi3'; did you mean 'Habits_fmi3'")
 
@@ -227,6 +227,56 @@ class Features(HabitTest):
         for name, option in (("all.ssp", "--no-event-mode"), ("one.ssp", "--no-event-mode=a")):
             self.tutti("new", self.path(name), f"a={kit_fmu('Habits', '3')}", option)
             self.tutti("run", self.path(name), env=fault)
+
+
+class StopTime(HabitTest):
+    """FMUs whose first step goes to the stop time, if they are told one: an error, not a constant."""
+
+    RUSH = {"KIT_FAULT": "rush DoStep"}
+    DRIVEN = ("--set", "u=1", "--interface", "cs", "--step", "0.0625")
+
+    def test_the_message_and_what_it_says(self):
+        for version in ("1cs", "2", "3"):
+            with self.subTest(version=version):
+                fmu = kit_fmu("Habits", version)
+                name = pathlib.Path(fmu).stem
+                self.refused("run", fmu, *self.DRIVEN, status=1, env=self.RUSH,
+                             says=f"{name}: the FMU goes to the stop time in its first step: '[xy]' is (2|1.125) at t = 0.0625 and stays there.*"
+                                  f"give --no-stop-time={name}")
+                expected = self.simulate(fmu, *self.DRIVEN)
+                for option in ("--no-stop-time", f"--no-stop-time={name}"):
+                    self.assertEqual(self.simulate(fmu, *self.DRIVEN, option, env=self.RUSH)["y"], expected["y"])
+
+    def test_in_a_system(self):
+        """One unit, whose input is what moves it; also where steps go back, and in a process of its own."""
+        fault = {"KIT_FAULT": "rush DoStep @b"}
+        units = [f"{name}={kit_fmu('Habits', '2')}" for name in "ab"]
+        system = (*units, "--connect", "a.y=b.u", "--set", "a.p=1", "--interface", "cs", "--no-event-mode")
+        for options in ((), ("--control", "richardson"), ("--rollback", "fork", "--control", "richardson"), ("--processes", "2")):
+            with self.subTest(options=options):
+                outcome = self.tutti("run", *system, *options, status=1, env=fault)
+                self.assertRegex("".join(outcome.lines("error")), "b: the FMU goes to the stop time.*'x' is.*--no-stop-time=b")
+                self.assertAlmostEqual(self.simulate(*system, *options, "--no-stop-time=b", env=fault)["b.y"][-1], 2)
+
+    def test_what_stands_still_for_another_reason(self):
+        """Stair steps on a grid of its own; nothing is said of it, nor of what moves no more after the first step."""
+        for step in ("0.01", "0.03"):
+            self.assertEqual(self.tutti("run", kit_fmu("Stair", "2"), "--step", step, "--quiet", "-o", "result.csv").err, "")
+
+    def test_in_a_file_and_on_trial(self):
+        self.tutti("new", self.path("one.ssp"), f"a={kit_fmu('Habits', '2')}", "--set", "a.u=1", "--no-stop-time=a", "--interface", "cs")
+        self.tutti("run", self.path("one.ssp"), env=self.RUSH)
+        self.tutti("new", self.path("two.ssp"), f"a={kit_fmu('Habits', '2')}", "--set", "a.u=1", "--interface", "cs")
+        outcome = self.tutti("check", "--run", self.path("two.ssp"), status=1, env=self.RUSH)
+        self.assertRegex(outcome.out, "error: .*goes to the stop time in its first step")
+
+    def test_both_interfaces_on_trial(self):
+        """An FMU that can be made once only is not looked at beside the run; its two interfaces are compared."""
+        fmu = kit_fmu("Faulty", "2")
+        self.assertRegex(self.tutti("check", "--run", fmu).err, "Co-Simulation and Model Exchange agree over 11 points: 'y' is farthest apart")
+        once = self.altered(fmu, ("<CoSimulation ", '<CoSimulation canBeInstantiatedOnlyOncePerProcess="true" '))
+        self.assertRegex(self.tutti("check", "--run", once, env=self.RUSH).out, "warning: .*Co-Simulation and Model Exchange differ: 'y' by 0.*of its "
+                         "range on average; at t = 0.1 it is .*, and .* by Model Exchange")
 
 
 class Processor(HabitTest):

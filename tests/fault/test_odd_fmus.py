@@ -238,7 +238,7 @@ class Arrays(Odd):
             with self.subTest(pattern=pattern):
                 outcome = self.tutti("run", fmu, "--record", pattern)
                 self.assertEqual(self.result().header, ["time", *header])
-                self.assertEqual({int(word[4:]) for word in self.told(outcome) if word.startswith("get ")}, read)
+                self.assertEqual({int(word[4:]) for word in self.told(outcome) if word.startswith("get ")} - {1}, read)  # y is an output
                 self.assertFalse([word for word in self.told(outcome) if word.startswith("binary")])
         self.assertRegex(self.tutti("run", fmu, "--record", "b[1]").err, "'b' cannot be read.* not recorded")
 

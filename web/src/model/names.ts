@@ -64,7 +64,7 @@ export function moveNames(text: string, moves: Moves): string {
 /** Where the names of units are in what an option takes. */
 const PLACES: Readonly<Record<string, "pattern" | "left" | "right" | "all">> = {
     record: "pattern", set: "left", signal: "left", place: "left", step: "left", atol: "left", quantum: "left", publish: "left", subscribe: "right",
-    connect: "all", tlm: "all", constrain: "all", order: "all", "no-event-mode": "all", "no-directional-derivatives": "all",
+    connect: "all", tlm: "all", constrain: "all", order: "all", "no-event-mode": "all", "no-stop-time": "all", "no-directional-derivatives": "all",
 };
 
 function moveItem(option: string, item: string, moves: Moves, others: readonly string[]): readonly string[] {
