@@ -4,6 +4,7 @@ set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 set(runtime ${CPACK_TEMPORARY_DIRECTORY}/runtime${CPACK_PACKAGING_INSTALL_PREFIX})
 set(dev ${CPACK_TEMPORARY_DIRECTORY}/dev${CPACK_PACKAGING_INSTALL_PREFIX})
 set(python ${CPACK_TEMPORARY_DIRECTORY}/python${CPACK_PACKAGING_INSTALL_PREFIX})
+set(keeper32 ${CPACK_TEMPORARY_DIRECTORY}/keeper32${CPACK_PACKAGING_INSTALL_PREFIX}) # where there is a compiler for 32 bits
 set(control ${CPACK_TOPLEVEL_DIRECTORY}/control)
 file(MAKE_DIRECTORY ${control})
 
@@ -14,8 +15,16 @@ endfunction()
 # ---- stripped, as dh_strip does it ----
 
 set(stripped --remove-section=.comment --remove-section=.note --strip-unneeded)
-file(GLOB programs ${runtime}/${CPACK_TUTTI_BINDIR}/* ${runtime}/${CPACK_TUTTI_LIBDIR}/*.so.${CPACK_PACKAGE_VERSION}
-    ${runtime}/${CPACK_TUTTI_LIBDIR}/tutti/*.so)
+set(programs "")
+file(GLOB_RECURSE files LIST_DIRECTORIES false ${CPACK_TEMPORARY_DIRECTORY}/*)
+foreach(file IN LISTS files) # every one that the kernel or the loader takes, whatever it is called
+    if(NOT IS_SYMLINK ${file})
+        file(READ ${file} begin LIMIT 4 HEX)
+        if(begin STREQUAL 7f454c46)
+            list(APPEND programs ${file})
+        endif()
+    endif()
+endforeach()
 run(strip ${stripped} ${programs})
 run(strip --strip-debug --remove-section=.comment --remove-section=.note --enable-deterministic-archives
     ${dev}/${CPACK_TUTTI_LIBDIR}/libtutti.a)
@@ -39,6 +48,11 @@ endfunction()
 tutti_debian_docs(${runtime} tutti)
 tutti_debian_docs(${dev} libtutti-dev)
 tutti_debian_docs(${python} python3-tutti)
+if(EXISTS ${keeper32})
+    tutti_debian_docs(${keeper32} tutti-keeper32)
+    file(APPEND ${keeper32}/share/lintian/overrides/tutti-keeper32
+        "# FMUs for 32 bits run in it, on a system of 64 bits.\ntutti-keeper32: binary-from-other-architecture *\n")
+endif()
 file(REMOVE ${runtime}/${CPACK_TUTTI_DOCDIR}/LICENSE ${runtime}/${CPACK_TUTTI_DOCDIR}/CHANGELOG.md) # under Debian's names now
 file(GLOB_RECURSE pages ${runtime}/${CPACK_TUTTI_MANDIR}/*.[0-9])
 if(pages)
@@ -115,6 +129,8 @@ field(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS cmake pkgconf libjansson-dev libzmq3-dev
 
 field(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "tutti (>= ${CPACK_PACKAGE_VERSION})" "python3 (>= 3.9)" python3-numpy)
 field(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-matplotlib python3-pandas python3-scipy)
+
+field(CPACK_DEBIAN_KEEPER32_PACKAGE_DEPENDS "tutti (= ${version})" libc6-i386)
 
 # ---- the library ----
 

@@ -1,5 +1,5 @@
-# Debian packages: `cpack -G DEB` in a build makes `tutti` (component runtime), `libtutti-dev` (component dev) and `python3-tutti`
-# (component python).
+# Debian packages: `cpack -G DEB` in a build makes `tutti` (component runtime), `libtutti-dev` (component dev), `python3-tutti`
+# (component python) and, where there is a compiler for it, `tutti-keeper32` (component keeper32).
 # What Debian wants beyond an installed tree, and what the package depends on, is in debian.cmake, which cpack runs.
 set(TUTTI_MAINTAINER "The Tutti developers <tutti@packages.invalid>" CACHE STRING
     "Who answers for the Debian packages: Name <address>")
@@ -10,6 +10,9 @@ set(CPACK_PACKAGE_VENDOR "The Tutti developers")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL runtime dev python)
+if(TARGET tutti_keeper32)
+    list(APPEND CPACK_COMPONENTS_ALL keeper32)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
@@ -44,6 +47,14 @@ set(CPACK_COMPONENT_PYTHON_DESCRIPTION
 .
 This package holds its Python module: simulate, look at results as NumPy
 arrays, step, build systems, and write units in Python.")
+
+set(CPACK_DEBIAN_KEEPER32_PACKAGE_NAME tutti-keeper32)
+set(CPACK_DEBIAN_KEEPER32_PACKAGE_SECTION science)
+set(CPACK_COMPONENT_KEEPER32_DESCRIPTION
+    "Tutti runs simulation models that come as Functional Mock-up Units (FMUs).
+.
+This package holds the program that it runs FMUs in which have a library for
+32 bits only.")
 
 # Where python3 of Debian looks. Elsewhere there is pip.
 install(DIRECTORY python/tutti DESTINATION lib/python3/dist-packages COMPONENT python EXCLUDE_FROM_ALL

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes the Debian packages of a build, looks at what is in them, and runs what it unpacked. Usage: tools/check_package.sh BUILD
+# Makes the Debian packages of a build, lets lintian look at them, looks at what is in them, and runs what it unpacked. Usage: tools/check_package.sh BUILD
 # BUILD is a plain build, on Debian. tools/try_package.sh installs packages on a clean Debian; this needs neither root nor network.
 set -euo pipefail
 build=$(realpath "$1")
@@ -16,12 +16,26 @@ cd "$scratch"
 cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip >log 2>&1 ||
     { cat log && fail "cpack failed"; }
 tutti=$(echo tutti_*.deb) dev=$(echo libtutti-dev_*.deb) python=$(echo python3-tutti_*.deb)
+packages=("$tutti" "$dev" "$python")
+keeper32=
+if [ -e "$build/tutti_keeper32" ]; then
+    keeper32=$(echo tutti-keeper32_*.deb)
+    packages+=("$keeper32")
+fi
+
+# As `./dev package` does.
+if command -v lintian >/dev/null; then
+    lintian --fail-on error,warning --allow-root "${packages[@]}" || fail "see what lintian says"
+else
+    echo "check_package: lintian is not installed"
+    [ -z "${CI:-}" ] || exit 1
+fi
 
 # What they say of themselves. MPI is loaded when it is asked for, and no package that Tutti depends on may bring it in.
 field() {
     dpkg-deb -f "$1" "$2"
 }
-for package in "$tutti" "$dev" "$python"; do
+for package in "${packages[@]}"; do
     for name in Package Version Architecture Maintainer Section Description Depends; do
         [ -n "$(field "$package" "$name")" ] || fail "$package has no $name"
     done
@@ -37,13 +51,13 @@ field "$python" Depends | grep -q "tutti (>= .*python3-numpy" || fail "$python d
 dpkg-deb --ctrl-tarfile "$tutti" | tar -xO ./triggers | grep -q ldconfig || fail "no trigger for the loader's cache"
 
 # What is in them: nothing in both, nothing outside of /usr, all of root, readable for all.
-for package in "$tutti" "$dev" "$python"; do
+for package in "${packages[@]}"; do
     dpkg-deb -c "$package" >"$package.list"
     if grep -vE '^(d|l|-)[rwx-]+ (root.){2}.* \./(usr/.*)?$' "$package.list"; then fail "$package: these are not as they should be"; fi
     if grep -E '^[d-](.{4}w|.{7}w|.{6}[^r])' "$package.list"; then fail "$package: not all may read these, or others write"; fi
     awk '!/^d/ { print $6 }' "$package.list" | sort >"$package.files"
 done
-if cat "$tutti.files" "$dev.files" "$python.files" | sort | uniq -d | grep .; then fail "these are in more than one package"; fi
+if cat "${packages[@]/%/.files}" | sort | uniq -d | grep .; then fail "these are in more than one package"; fi
 libdir=usr/$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
 has() { # PACKAGE FILE...
     local package=$1 file
@@ -66,19 +80,25 @@ done <used
 has "$dev" usr/include/tutti/tutti.h "$libdir"/libtutti.{a,so} "$libdir/pkgconfig/tutti.pc" "$libdir/cmake/tutti/tutti-config.cmake" \
     "$libdir/tutti/examples/programs/run_system.c" usr/share/tutti/kit/kit.cmake usr/share/doc/libtutti-dev/copyright
 has "$python" usr/lib/python3/dist-packages/tutti/{__init__.py,py.typed} usr/share/doc/python3-tutti/copyright
+if [ -n "$keeper32" ]; then
+    has "$keeper32" "$libdir/tutti/tutti_keeper32" usr/share/doc/tutti-keeper32/copyright
+    field "$keeper32" Depends | grep -q libc6-i386 || fail "$keeper32 does not need the C library for 32 bits"
+fi
 for module in "$build"/tutti_*.so; do
     if [ -e "$module" ]; then has "$tutti" "$libdir/tutti/$(basename "$module")"; fi
 done
 
 # What they hold runs from where it was unpacked, stripped, without a search path of its own.
-dpkg-deb -x "$tutti" tree
-dpkg-deb -x "$dev" tree
-dpkg-deb -x "$python" tree
-for file in tree/usr/bin/tutti "tree/$libdir/libtutti.so.0" "tree/$libdir"/tutti/*.so; do
+for package in "${packages[@]}"; do dpkg-deb -x "$package" tree; done
+count=0
+while read -r file; do
+    if [ "$(head -c 4 "$file" | od -An -tx1)" != " 7f 45 4c 46" ]; then continue; fi
+    count=$((count + 1))
     # In an FMU, tutti_packed.so has its libraries beside it.
     if [ "${file##*/}" != tutti_packed.so ] && readelf -d "$file" | grep -E 'R(UN)?PATH'; then fail "$file has a search path"; fi
     if readelf -S "$file" | grep -E '\.debug_|\.symtab'; then fail "$file is not stripped"; fi
-done
+done < <(find tree -type f)
+[ $count -gt 4 ] || fail "where are the programs?"
 if grep -rlIF -e "$build" -e "$scratch" tree; then fail "these name a folder of this machine"; fi
 export PATH=$scratch/tree/usr/bin:$PATH LD_LIBRARY_PATH=$scratch/tree/$libdir
 [ -e tree/usr/share/doc/tutti/examples/README.md ] || fail "the link to the examples leads nowhere"

@@ -89,6 +89,14 @@ cc use.c -o use $(pkg-config --cflags --libs tutti)
 test "$(./use)" = "$(pkg-config --modversion tutti)"
 END
 
+if [ -e "$(echo "$root"/debs/tutti-keeper32_*.deb)" ]; then
+    say "apt install ./tutti-keeper32_*.deb"
+    apt install -y --no-install-recommends "$(cd "$root" && echo ./debs/tutti-keeper32_*.deb)"
+    use <<'END'
+"$(find /usr/lib -name tutti_keeper32)" || test $? -eq 2 # started by hand
+END
+fi
+
 say "apt install ./python3-tutti_*.deb"
 apt install -y --no-install-recommends "$(cd "$root" && echo ./debs/python3-tutti_*.deb)"
 use <<'END'
