@@ -456,6 +456,45 @@ static enum tutti_err try_shorter(struct tutti_master *master, const struct tutt
     return TUTTI_OK;
 }
 
+/* Errors of a method grow with the power order + 1 of the step, 4 at most. Where a step a little longer than one with a small error errs by
+ * far more, and one of the old size is good again, the coupling amplifies differences in it: a smaller tolerance would not make steps
+ * shorter, nor a larger one longer. (A jump asks for much shorter steps.) */
+static void watch_stability(struct tutti_master *master, const struct tutti_attempt *attempt,
+                            enum tutti_verdict verdict)
+{
+    enum { LEAST_COUNT = 40, WINDOW = 1000 };
+    static const double SMALL_ERROR = 0.3, SHORTER = 0.6, LONGER = 1.1, FAR_LONGER = 3, LEAST_POWER = 6;
+    struct tutti_stiffness *seen = &master->stiffness;
+    double h = attempt->target - attempt->from;
+    char name[256];
+    if (!attempt->estimated || !attempt->converged || verdict == TUTTI_FORCE)
+        return;
+    if (verdict == TUTTI_REJECT) {
+        bool near = seen->error > 0 && seen->error < SMALL_ERROR && h > LONGER * seen->h && h < FAR_LONGER * seen->h;
+        seen->blown = near && log(attempt->error / seen->error) > LEAST_POWER * log(h / seen->h);
+        return;
+    }
+    seen->back += seen->blown && h > SHORTER * seen->h && attempt->error < SMALL_ERROR;
+    seen->accepted++;
+    seen->h = h;
+    seen->error = attempt->error;
+    seen->blown = false;
+    if (seen->accepted > WINDOW) {
+        seen->accepted /= 2;
+        seen->back /= 2;
+    }
+    if (seen->told || seen->back < LEAST_COUNT)
+        return;
+    seen->told = true;
+    tutti_log_printf(
+        master->rank->log, TUTTI_LOG_WARNING, NULL,
+        "t = %s: the stability of the coupling bounds the steps, not their error: %lu of the last %lu steps were "
+        "followed by a longer one whose error was far more than its size explains, the last in '%s'; "
+        "--interface me --coupling strong (one solver for all units) takes longer steps, perhaps --coupling newton "
+        "or --extrapolate 1",
+        TIME(attempt->from), seen->back, seen->accepted, name_of(master, attempt->driver, name, sizeof name));
+}
+
 enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
 {
     struct tutti_rank *rank = master->rank;
@@ -503,6 +542,7 @@ enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
         enum tutti_verdict verdict = master->chosen.control->judge(master, &attempt);
         verdict = tutti_noise_judge(master, &attempt, &first, verdict, &restart);
         TRY(log_attempt(master, &attempt, verdict_word(&attempt, verdict)));
+        watch_stability(master, &attempt, verdict);
         if (verdict != TUTTI_REJECT) {
             TRY(go_on(master, &attempt, verdict));
             return restart ? tutti_extrapolation_restart(&master->extrapolation) : TUTTI_OK;

@@ -96,6 +96,14 @@ struct tutti_compared {
     void *remembered;   /* master->remembered at the start of both ways; NULL: neither changes it */
 };
 
+/* Are steps bounded by the stability of the coupling? What is known of the last accepted one, and of those that were a little longer. */
+struct tutti_stiffness {
+    double h, error;              /* of the last accepted step */
+    bool blown;                   /* since then a step was rejected whose error was far more than its size explains */
+    unsigned long accepted, back; /* steps; those that had nearly the size of the one before again, after such a one */
+    bool told;
+};
+
 struct tutti_master {
     struct tutti_rank *rank;
     struct tutti_observer *observer;      /* records rows */
@@ -118,6 +126,7 @@ struct tutti_master {
     const uint32_t *positions;      /* per component: its place in it; NULL: units step in their own order */
     struct tutti_step_rules rules;
     struct tutti_finite finite;
+    struct tutti_stiffness stiffness;
     struct tutti_lane lane; /* where the coupling alone makes macro steps */
     uint32_t *
         lane_first; /* per wave of the sequence, and one more: its first unit there; NULL: units step in their own order */

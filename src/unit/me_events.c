@@ -104,7 +104,8 @@ static enum tutti_err find_rising(struct me_events *events)
         events->floor[i] = -INFINITY;
         any = any || (!events->positive[i] && events->z_scale[i] > 0 && is_near(events, i));
     }
-    if (!any || !solution->solver)
+    /* A solver of several units gives inputs of its own: an indicator that they move is not where it was found here. */
+    if (!any || !solution->solver || solution->led)
         return TUTTI_OK;
     TRY(find_move(events, &length));
     if (length > 0) {

@@ -289,5 +289,26 @@ class Choices(StabilityTest):
         self.refused("analyze", tracker, "--coupling", "magic", status=2, says="magic")
 
 
+class Bounded(StabilityTest):
+    """Steps that are short because of the coupling, and not for the sake of their error, are reported."""
+
+    WARNING = "the stability of the coupling bounds the steps"
+
+    def test_a_stiff_coupling(self):
+        car = FMUS.parent / "examples" / "race_car_init" / "race_car_init.ssp"
+        outcome = self.tutti("run", car, "--rtol", "1e-4", "--interface", "cs", "--stop", "0.2", "--record", "none")
+        message, = outcome.lines("warning")
+        self.assertIn(self.WARNING, message)
+        self.assertIn("--coupling strong", message)
+
+    def test_jumps_and_smooth_systems(self):
+        """Rejected steps of another kind: a relay without events, an oscillator."""
+        for arguments in ((f"relay={test_fmu('Relay', 2)}", f"tank={test_fmu('Tank', 2)}", "--connect", "relay.y=tank.u", "--connect",
+                           "tank.y=relay.u"),
+                          (FMUS.parent / "examples" / "oscillator" / "oscillator.ssp", "--interface", "cs", "--stop", "20")):
+            outcome = self.tutti("run", *arguments, "--rtol", "1e-6", "--record", "none")
+            self.assertNotIn(self.WARNING, outcome.err)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@
 #include "master/control/control.h"
 #include "master/coupling/coupling.h"
 #include "master/detect.h"
+#include "solve/solver.h"
 
 bool tutti_asked_auto(const char *word)
 {
@@ -64,6 +65,14 @@ static bool joins_all_of(const struct tutti_job *job)
     return true;
 }
 
+/* A solver whose steps cannot be taken back would get a far smaller part, for steps that begin anew: one that leads all units makes none. */
+static bool goes_back(const struct tutti_run_options *options)
+{
+    const struct tutti_solver_kind *kind = NULL;
+    return !options->solver || tutti_solver_find(options->solver, &kind) != TUTTI_OK || kind->saved_size ||
+           !kind->multistep;
+}
+
 bool tutti_master_may_control(const struct tutti_job *job)
 {
     const struct tutti_control *control = NULL;
@@ -71,7 +80,7 @@ bool tutti_master_may_control(const struct tutti_job *job)
         return false;
     /* Errors of one solver add up over the run as those of steps do: it gets the part of the tolerance that it gets where `auto` chose it. */
     if (tutti_asked_auto(job->options.control) && joins_all_of(job))
-        return job->options.has_rtol || job->options.has_atol;
+        return (job->options.has_rtol || job->options.has_atol) && goes_back(&job->options);
     if (tutti_asked_auto(job->options.control))
         return tutti_asked_to_vary(job);
     return tutti_control_find(job->options.control, &control) == TUTTI_OK && control->rejects;
