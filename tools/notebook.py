@@ -3,8 +3,7 @@
 """Runs the cells of a notebook, without Jupyter: notebook.py FILE [--write]
 
 Prints what differs from the texts that the notebook shows (pictures are not compared), and exits with status 1; --write puts texts and
-pictures into the file. Cells see the folder of the kit's FMUs as FMUS (build/fmus, or what the environment says), and the module of this
-clone."""
+pictures into the file. Cells run in the notebook's folder, as in Jupyter, with the module of this clone, and find FMUs where they say."""
 import ast
 import base64
 import contextlib
@@ -12,6 +11,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import sys
 
 import matplotlib
@@ -58,9 +58,20 @@ def texts(outputs):
     return "".join(found)
 
 
+def check(notebook, path):
+    """What Jupyter refuses (the schema of nbformat 4.5): cells need an id of their own."""
+    found = [cell.get("id") for cell in notebook["cells"]]
+    wrong = [name for name in found if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z0-9-_]{1,64}", name) or found.count(name) > 1]
+    if wrong:
+        sys.exit(f"{path}: the ids {wrong} of cells are missing, not of letters, digits, - and _, or there twice")
+
+
 def main(path, write):
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    names, differences = {"__name__": "__main__", "FMUS": os.environ.get("FMUS", str(ROOT / "build" / "fmus"))}, 0
+    check(notebook, path)
+    names, differences = {"__name__": "__main__"}, 0
+    path = path.resolve()
+    os.chdir(path.parent)
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
