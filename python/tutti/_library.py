@@ -17,6 +17,7 @@ START = ctypes.CFUNCTYPE(c_int, c_void_p, c_double, POINTER(c_double))
 STEP = ctypes.CFUNCTYPE(c_int, c_void_p, c_double, c_double, POINTER(c_double))
 DERIVATIVES = ctypes.CFUNCTYPE(c_int, c_void_p, c_double, POINTER(c_double), POINTER(c_double))
 WRITE = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+TAKE_TEXT = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
 PROGRESS = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
@@ -187,6 +188,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_result_rows": (c_size_t, c_void_p),
     "tutti_result_times": (c_void_p, c_void_p),
     "tutti_result_time_unit": (c_char_p, c_void_p),
+    "tutti_result_type": (c_char_p, c_void_p, c_size_t),
+    "tutti_result_read_texts": (_ERR, c_void_p, c_size_t, TAKE_TEXT, c_void_p),
     "tutti_result_read": (_ERR, c_void_p, POINTER(c_size_t), c_size_t, POINTER(c_void_p)),
     "tutti_simulation_open": (_ERR, POINTER(c_void_p), c_void_p),
     "tutti_simulation_free": (None, c_void_p),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import html
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library as c
+from ._errors import Error
 
 Floats = NDArray[np.float64]
+
+# The types of FMI whose values are no floats, as NumPy has them.
+_KINDS: dict[str, Any] = {"Int8": np.int8, "UInt8": np.uint8, "Int16": np.int16, "UInt16": np.uint16, "Int32": np.int32, "UInt32": np.uint32,
+                          "Int64": np.int64, "UInt64": np.uint64, "Enumeration": np.int64, "Boolean": np.bool_, "Clock": np.bool_}
+_LONG = 2.0 ** 53  # integers from here on are not all among the doubles
+
+
+def _typed(values: Floats, kind: Any, digits: Callable[[int], str]) -> Any:
+    """Doubles as values of a type, those that a double may not hold from the digits in their rows; as they are if not all are numbers."""
+    if not np.isfinite(values).all():
+        return values
+    if not (np.abs(values) >= _LONG).any():
+        return values.astype(kind)
+    return np.array([int(digits(row)) if abs(value) >= _LONG else int(value) for row, value in enumerate(values)], dtype=kind)
 
 
 class _Recording:
@@ -46,6 +62,13 @@ class _Recording:
         values = [c.text(c.lib.tutti_recording_text(self.handle, row, column)) for row in range(rows)]
         return np.array(values, dtype=object)
 
+    def array(self, number: int, column: Column, values: Floats) -> Any:
+        """The values of a column, in its own type."""
+        if column.is_text:
+            return self.texts(number, len(values))
+        kind = _KINDS.get(column.type)
+        return values if kind is None else _typed(values, kind, lambda row: c.text(c.lib.tutti_recording_text(self.handle, row, number)))
+
 
 class _Memory:  # pylint: disable=too-few-public-methods
     """Numbers at an address, which `owner` keeps there."""
@@ -76,11 +99,12 @@ class Result(Mapping[str, Any]):
     path: str | None = None
 
     def __init__(self, columns: Sequence[Column], block: Floats, owner: Any = None,
-                 statistics: Mapping[str, Any] | None = None) -> None:
+                 statistics: Mapping[str, Any] | None = None, arrays: Mapping[int, Any] | None = None) -> None:
         self.columns = list(columns)
         self.statistics: dict[str, Any] = dict(statistics or {})
         self._block = block
         self._owner = owner
+        self._arrays: dict[int, Any] = dict(arrays or {})  # of columns that are not of floats
         self._place = {column.name: i for i, column in enumerate(self.columns)}
 
     @property
@@ -92,9 +116,9 @@ class Result(Mapping[str, Any]):
             place = self._place[name]
         except KeyError:
             raise KeyError(f"{name!r} was not recorded; there are: {self._some_names()}") from None
-        if self.columns[place].is_text and self._owner is not None:
-            return self._owner.texts(place, len(self._block))
-        return self._block[:, place + 1]
+        if place not in self._arrays and isinstance(self._owner, _Recording):
+            self._arrays[place] = self._owner.array(place, self.columns[place], self._block[:, place + 1])
+        return self._arrays.get(place, self._block[:, place + 1])
 
     def _some_names(self) -> str:
         names = [column.name for column in self.columns]
@@ -265,6 +289,47 @@ class Statistics:
         return found
 
 
+def _texts(handle: Any, number: int, rows: int) -> list[str]:
+    """What a file has for a variable, row by row; nothing if its format has numbers only."""
+    found = [""] * rows
+
+    def take(_: Any, row: int, text: int, length: int) -> int:
+        if row < rows:
+            found[row] = ctypes.string_at(text, length).decode("utf-8", "replace")
+        return 0
+
+    try:
+        c.lib.tutti_result_read_texts(handle, number, c.TAKE_TEXT(take), None)
+    except Error:
+        return []
+    return found
+
+
+def _arrays(handle: Any, columns: list[Column], block: Floats) -> dict[int, Any]:
+    """Values of columns that are not of floats: of a type that the file names; texts; and, where it names none, integers that a double may not
+    hold."""
+    shown = c.ResultVariable()
+    arrays: dict[int, Any] = {}
+    for number, column in enumerate(columns):
+        values = block[number + 1]
+        c.lib.tutti_result_describe(handle, number, ctypes.byref(shown))  # which knows more once values were read
+        kind = _KINDS.get(column.type)
+        whole = len(values) > 0 and np.isfinite(values).all() and (values == np.floor(values)).all()
+        long = bool(whole and (np.abs(values) >= _LONG).any())
+        texts = _texts(handle, number, len(values)) if not shown.numeric or long else []
+        if not shown.numeric and texts:
+            column.type, column.is_text = "String", True
+            arrays[number] = np.array(texts, dtype=object)
+        elif long and texts and all(re.fullmatch(r"[+-]?[0-9]+", text.strip()) for text in texts):
+            exact = [int(text) for text in texts]
+            fits = kind or (np.int64 if -2 ** 63 <= min(exact) and max(exact) < 2 ** 63 else None)
+            if fits is not None:
+                arrays[number] = np.array(exact, dtype=fits)
+        elif kind is not None and whole and not long:
+            arrays[number] = values.astype(kind)
+    return arrays
+
+
 def read(path: str | os.PathLike[str]) -> Result:
     """The result in a file of this or another tool: .csv, .mat, .h5, .jsonl, told by what is in it."""
     handle = c.handle(c.lib.tutti_result_open, os.fspath(path).encode(), None)
@@ -272,7 +337,8 @@ def read(path: str | os.PathLike[str]) -> Result:
         columns: list[Column] = []
         found = c.ResultVariable()
         while c.lib.tutti_result_describe(handle, len(columns), ctypes.byref(found)):
-            columns.append(Column(c.text(found.name), c.text_or_none(found.unit), c.text_or_none(found.description)))
+            columns.append(Column(c.text(found.name), c.text_or_none(found.unit), c.text_or_none(found.description),
+                                  c.text_or_none(c.lib.tutti_result_type(handle, len(columns))) or "Float64"))
         rows, count = c.lib.tutti_result_rows(handle), len(columns)
         block = np.empty((count + 1, rows))
         if rows:
@@ -282,8 +348,9 @@ def read(path: str | os.PathLike[str]) -> Result:
             which = (ctypes.c_size_t * count)(*range(count))
             places = (ctypes.c_void_p * count)(*(block[i + 1].ctypes.data for i in range(count)))
             c.lib.tutti_result_read(handle, which, count, places)
+        arrays = _arrays(handle, columns, block)
     finally:
         c.lib.tutti_result_free(handle)
-    result = Result(columns, block.T)
+    result = Result(columns, block.T, arrays=arrays)
     result.path = os.path.abspath(path)
     return result

@@ -144,8 +144,12 @@ class Simulation:
             return self._result
         block = self._recording.block()
         over = not self._points_live and self._started
-        return Result(self._recording.columns(), block if over else block.copy(), self._recording,
-                      self._statistics.read() if over else None)
+        columns = self._recording.columns()
+        if over:
+            return Result(columns, block, self._recording, self._statistics.read())
+        block = block.copy()  # and what goes with it, as the recording goes on
+        arrays = {i: self._recording.array(i, column, block[:, i + 1]) for i, column in enumerate(columns) if column.type != "Float64"}
+        return Result(columns, block, self._recording, arrays=arrays)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         try:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/recording.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/search.h"
 #include "base/vector.h"
 #include "options/options.h"
+#include "record/output.h"
 #include "record/recorder.h"
 
 /* From this row on. */
@@ -138,6 +140,7 @@ void tutti_options_set_recording(struct tutti_run_options *options, struct tutti
     const struct tutti_watcher watcher = {
         .context = recording, .columns = take_columns, .text = take_text, .row = take_row};
     tutti_options_set_watcher(options, recording ? &watcher : NULL);
+    options->tells_digits = recording != NULL;
 }
 
 /* ---- going back ---- */
@@ -198,7 +201,10 @@ const char *tutti_recording_text(const struct tutti_recording *recording, size_t
         return NULL;
     const struct tutti_vector *texts = &recording->columns[column].texts;
     const struct text *first = texts->items;
-    size_t later; /* the first one that begins after the row */
+    size_t later;                                    /* the first one that begins after the row */
+    if (!recording->columns[column].shown.is_text && /* shorter numbers come without */
+        !(fabs(recording->values[row * (recording->column_count + 1) + column + 1]) >= TUTTI_OUTPUT_LONG))
+        return NULL;
     TUTTI_SEARCH(later, texts->count, first[later].row <= row);
     return later > 0 ? first[later - 1].text : NULL;
 }
@@ -264,6 +270,16 @@ static void put_number(enum tutti_type type, double number, void *value)
     }
 }
 
+/* Of an integer that a double does not hold. */
+static bool put_digits(enum tutti_type type, const char *digits, void *value)
+{
+    if (digits && type == TUTTI_TYPE_UINT64)
+        *(uint64_t *)value = strtoull(digits, NULL, 10);
+    else if (digits)
+        *(int64_t *)value = strtoll(digits, NULL, 10);
+    return digits != NULL;
+}
+
 static enum tutti_err write_rows(const struct tutti_recording *recording, const struct typed_row *row,
                                  const struct tutti_record_format *format, struct tutti_recorder *recorder)
 {
@@ -272,7 +288,7 @@ static enum tutti_err write_rows(const struct tutti_recording *recording, const 
         for (size_t i = 0; i < recording->column_count; i++)
             if (recording->columns[i].shown.is_text)
                 row->values[i].text = tutti_recording_text(recording, r, i);
-            else
+            else if (!put_digits(row->columns[i].type, tutti_recording_text(recording, r, i), &row->values[i]))
                 put_number(row->columns[i].type, at[i + 1], &row->values[i]);
         TRY(format->row(recorder, at[0]));
     }

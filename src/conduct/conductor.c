@@ -97,6 +97,7 @@ enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tu
     bool wanted = tutti_observer_is_wanted(options, result);
     const struct tutti_output_target target = {.path = wanted ? result : NULL,
                                                .watcher = wanted ? options->watcher : NULL,
+                                               .tells_digits = options->tells_digits,
                                                .room = options->room,
                                                .watched = options->watched,
                                                .log = options->log};

@@ -222,6 +222,7 @@ enum tutti_err tutti_live_attach(struct tutti_live *live, struct tutti_job *job)
     live->log = (struct tutti_log){options->log ? options->log->level : TUTTI_LOG_WARNING, see_message, live};
     live->room.of = &live->watcher;
     options->watcher = &live->watcher;
+    options->tells_digits = false; /* what is a text for the page is a text by its type */
     options->room = &live->room;
     options->log = &live->log;
     options->progress = see_progress;

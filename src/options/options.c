@@ -367,6 +367,7 @@ void tutti_options_set_watcher(struct tutti_run_options *options, const struct t
 {
     options->own_watcher = watcher ? *watcher : (struct tutti_watcher){0};
     options->watcher = watcher ? &options->own_watcher : NULL;
+    options->tells_digits = false;
 }
 
 void tutti_options_set_log(struct tutti_run_options *options, const struct tutti_log *log)

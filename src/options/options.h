@@ -48,6 +48,7 @@ struct tutti_run_options {
     /* What means something in this process only. */
     const struct tutti_extra *extra;
     const struct tutti_watcher *watcher;
+    bool tells_digits; /* the watcher gets, as texts, integers that a double does not hold (record/output.h) */
     const struct tutti_row_room *room; /* of a watcher that keeps rows (record/output.h); NULL: none */
     struct tutti_seen_rows *watched; /* what the watcher has got of this run before (record/output.h); NULL: nothing */
     const struct tutti_log *log;

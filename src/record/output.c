@@ -314,11 +314,29 @@ static enum tutti_err tell_text(struct tutti_output *output, size_t column)
     return conclude(output->target.watcher->text(output->target.watcher->context, column, text ? text : ""), before);
 }
 
+/* May a double not hold the values? */
+static bool is_long(enum tutti_type type)
+{
+    return type == TUTTI_TYPE_INT64 || type == TUTTI_TYPE_UINT64 || type == TUTTI_TYPE_ENUMERATION;
+}
+
+static enum tutti_err tell_digits(const struct tutti_output *output, size_t column)
+{
+    char digits[TUTTI_NUMBER_MAX + 2];
+    const struct tutti_cell cell = tutti_cell_of(&output->columns[column]);
+    *cell.put(digits, &cell) = '\0';
+    unsigned long before = tutti_fail_count();
+    return conclude(output->target.watcher->text(output->target.watcher->context, column, digits), before);
+}
+
 static enum tutti_err tell_row(struct tutti_output *output, double t)
 {
     for (size_t i = 0; output->tells_texts && i < output->count; i++)
         if (tutti_type_is_text(output->columns[i].type))
             TRY(tell_text(output, i));
+        else if (is_long(output->columns[i].type) && output->target.tells_digits &&
+                 fabs(output->values[i]) >= TUTTI_OUTPUT_LONG)
+            TRY(tell_digits(output, i));
     unsigned long before = tutti_fail_count();
     return conclude(output->target.watcher->row(output->target.watcher->context, t, output->values), before);
 }
@@ -326,7 +344,8 @@ static enum tutti_err tell_row(struct tutti_output *output, double t)
 static enum tutti_err open_watch(struct tutti_output *output)
 {
     for (size_t i = 0; output->target.watcher->text && i < output->count; i++)
-        output->tells_texts = output->tells_texts || tutti_type_is_text(output->columns[i].type);
+        output->tells_texts = output->tells_texts || tutti_type_is_text(output->columns[i].type) ||
+                              (output->target.tells_digits && is_long(output->columns[i].type));
     struct tutti_seen_rows *watched = output->target.watched;
     bool told = watched && watched->columns;
     if (watched)

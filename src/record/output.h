@@ -24,9 +24,13 @@ struct tutti_row_room {
     double *values;
 };
 
+/* 2^53: of integers from here on, a double holds only some. */
+#define TUTTI_OUTPUT_LONG 9007199254740992.0
+
 struct tutti_output_target {
     const char *path;                    /* NULL: no file */
     const struct tutti_watcher *watcher; /* NULL: none */
+    bool tells_digits;                   /* it gets the digits of integers of 2^53 and more as texts, too */
     const struct tutti_row_room *room;   /* NULL: none */
     struct tutti_seen_rows
         *watched; /* of a run parts of which are made once more: what is in it is not told again; NULL: all is new */

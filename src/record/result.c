@@ -201,3 +201,21 @@ const char *tutti_result_time_unit(const struct tutti_result *result)
 {
     return result->time_unit;
 }
+
+const char *tutti_result_type(const struct tutti_result *result, size_t variable)
+{
+    const char *type = result->types && variable < result->count ? result->types[variable] : NULL;
+    return type && type[0] ? type : NULL;
+}
+
+enum tutti_err tutti_result_read_texts(struct tutti_result *result, size_t variable,
+                                       enum tutti_err (*take)(void *context, size_t row, const char *text,
+                                                              size_t length),
+                                       void *context)
+{
+    if (variable >= result->count)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable number %zu", result->path, variable);
+    if (!result->format->texts)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: files of this format have numbers only", result->path);
+    return result->rows > 0 ? result->format->texts(result, variable, take, context) : TUTTI_OK;
+}

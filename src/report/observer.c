@@ -32,6 +32,7 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
                                       observer->column_count, observer->records);
     const struct tutti_output_target target = {.path = output,
                                                .watcher = options->watcher,
+                                               .tells_digits = options->tells_digits,
                                                .room = options->room,
                                                .log = observer->log,
                                                .origin = observer->name,

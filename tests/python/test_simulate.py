@@ -53,6 +53,62 @@ class Functions(unittest.TestCase):
                 self.assertLess(np.max(errors), rtol * np.ptp(values))
 
 
+class Types(unittest.TestCase):
+    """Columns keep their types, from a run, from a simulation that goes on, and from files."""
+
+    LONG = 2 ** 53 + 1
+
+    def feed(self, **options):
+        given = {"time": [0, 0.5, 1], "int64_in": [1, self.LONG, -self.LONG], "boolean_in": [True, False, True], "string_in": ["a", "b,c", "d"],
+                 "int32_in": [1, 2, 3], "float64_in": [0.5, 1.5, 2.5]}
+        return tutti.simulate(kit("Feedthrough"), input=given, stop=1, step=0.5, **options)
+
+    def check(self, result, typed=True):
+        self.assertEqual(result["int64_out"].dtype, np.int64)
+        self.assertEqual(set(result["int64_out"].tolist()), {1, self.LONG, -self.LONG})
+        self.assertEqual(set(result["string_out"].tolist()), {"a", "b,c", "d"})
+        self.assertEqual(result["float64_out"].dtype, np.float64)
+        if typed:
+            self.assertEqual((result["boolean_out"].dtype, result["int32_out"].dtype), (np.bool_, np.int32))
+
+    def test_of_a_run(self):
+        result = self.feed()
+        self.check(result)
+        frame = result.to_pandas()
+        self.assertEqual([str(frame[name].dtype) for name in ("int64_out", "boolean_out", "int32_out", "float64_out")],
+                         ["int64", "bool", "int32", "float64"])
+        self.assertEqual(frame["int64_out"].max(), self.LONG)
+
+    def test_of_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = self.feed()
+            for ending in (".csv", ".jsonl"):
+                for write in (lambda path: self.feed(output=path), result.save):
+                    with self.subTest(ending=ending, write=write):
+                        path = os.path.join(folder, "result" + ending)
+                        write(path)
+                        self.check(tutti.read(path), typed=False)
+                        os.unlink(path)
+
+    @unittest.skipUnless(HAS_HDF5, "built without HDF5")
+    def test_of_hdf5(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "result.h5")
+            self.feed(set={"int32_in": 3}).save(path)
+            read = tutti.read(path)
+            self.assertEqual((read["boolean_out"].dtype, read["int32_out"].dtype), (np.bool_, np.int32))
+
+    def test_of_a_simulation(self):
+        with tutti.Simulation(kit("Feedthrough"), stop=1, step=0.5) as simulation:
+            simulation.start()
+            simulation["boolean_in"] = 1
+            simulation.advance(0.5)
+            result = simulation.result
+            self.assertEqual(result["boolean_out"].dtype, np.bool_)
+            simulation.advance(1)
+            self.assertEqual(len(result["boolean_out"]), len(result.time))
+
+
 class Simulate(unittest.TestCase):
     def test_numbers_are_those_of_the_command(self):
         for model in ("BouncingBall", "VanDerPol", "Stair", "Feedthrough"):
