@@ -99,7 +99,8 @@ static void tell(void *context, enum tutti_err err, const struct tutti_run_stats
         tell_end(stats, err);
     else if (!ending->run->quiet && shows)
         summary_print(&(struct summary){stats, options->files, options->file_count,
-                                        ending->output_path ? options->output : NULL, ending->output_path});
+                                        ending->output_path ? options->output : NULL, ending->output_path,
+                                        options->has_rtol});
     bool written = !ending->stats_path || err == TUTTI_ERR_ARGUMENT ||
                    write_stats(ending, err, tutti_err_message(), stats->coupling ? stats : NULL);
     ending->status = err || written ? run_exit_status(err) : EXIT_FAILED;

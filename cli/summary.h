@@ -15,6 +15,7 @@ struct summary {
     const char *const *files;
     size_t file_count;
     const char *output, *output_path;
+    bool rtol; /* --rtol is given */
 };
 
 void summary_print(const struct summary *summary);

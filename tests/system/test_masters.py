@@ -180,8 +180,9 @@ class Auto(MasterTest):
         self.assertEqual([reason.split()[0] for reason in reasons], ["coupling", "control", "extrapolate", "events"])
 
     def test_a_step_that_fmus_propose(self):
-        self.assertEqual(self.settings_of(*PAIR)[:2], ("seidel", "fixed"))
-        self.assertIn("control fixed: FMUs propose a step, and no tolerance is given", self.reasons(*PAIR))
+        """... is the first one, and the distance of rows: errors are controlled."""
+        self.assertEqual(self.settings_of(*PAIR)[:2], ("seidel", "embedded"))
+        self.assertIn("control embedded: FMUs only propose a step, and all units can repeat a step", self.reasons(*PAIR))
 
     def test_with_a_step_steps_are_fixed(self):
         self.assertEqual(self.settings_of(*PAIR, "--step", "0.1")[1], "fixed")

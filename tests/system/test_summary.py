@@ -198,7 +198,15 @@ class Terminals(SummaryTest):
                 self.assertEqual(name in shown, width == 200)
                 joined = re.sub(r"\n +", " ", shown)
                 if width >= 40:
-                    self.assertIn("control      fixed: FMUs propose a step, and no tolerance is given", joined)
+                    self.assertIn("control      fixed: no continuous signal to estimate an error by", joined)
+
+    def test_tolerance_of_one(self):
+        """One FMU with a solver of its own: nothing controls what it does with --rtol."""
+        words = "error        not controlled: the FMU has a solver of its own, which is told --rtol, and may do without it"
+        van_der_pol = kit_fmu("VanDerPol", "2")
+        for options, said in ((("--interface", "cs", "--rtol", "1e-4"), True), (("--interface", "cs"), False), (("--interface", "me", "--rtol", "1e-4"), False)):
+            outcome = self.tutti("run", van_der_pol, "--stop", "1", *options, "-o", "result.csv")
+            self.assertEqual(words in outcome.err + outcome.out, said, options)
 
     def test_quiet(self):
         self.assertEqual(self.on_terminal(80, TRACKER, "--quiet"), "")

@@ -22,7 +22,8 @@ bool tutti_asked_tolerance(const struct tutti_run_options *options)
 
 bool tutti_asked_to_vary(const struct tutti_job *job)
 {
-    return !job->options.has_step && (tutti_asked_tolerance(&job->options) || !job->times.step_proposed);
+    return !job->options.has_step &&
+           (tutti_asked_tolerance(&job->options) || !job->times.step_proposed || !job->system->foreign);
 }
 
 bool tutti_asked_to_control(const struct tutti_run_options *options)

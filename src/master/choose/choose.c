@@ -168,11 +168,9 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct t
         because(master, TUTTI_CHOICE_CONTROL, "all units are in one solver, which controls the error");
     else if (options->has_step)
         because(master, TUTTI_CHOICE_CONTROL, "--step is given");
-    else if (!tutti_asked_to_vary(rank->job) && rank->job->system->foreign)
+    else if (!tutti_asked_to_vary(rank->job))
         because(master, TUTTI_CHOICE_CONTROL, "the file gives a step for %s, and no tolerance is given",
                 rank->job->system->foreign);
-    else if (!tutti_asked_to_vary(rank->job))
-        because(master, TUTTI_CHOICE_CONTROL, "FMUs propose a step, and no tolerance is given");
     else if (facts->stairs)
         because(master, TUTTI_CHOICE_CONTROL, "'%s' has a fixed internal step", tutti_member_name(facts->stairs));
     else if (facts->own_step)
@@ -184,7 +182,9 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct t
     else {
         master->chosen.control = &tutti_control_embedded;
         because(master, TUTTI_CHOICE_CONTROL, "%s, and %s",
-                tutti_asked_tolerance(options) ? "a tolerance is given" : "no step is given",
+                tutti_asked_tolerance(options)   ? "a tolerance is given"
+                : rank->job->times.step_proposed ? "FMUs only propose a step"
+                                                 : "no step is given",
                 facts->coupled ? "all units can repeat a step"
                                : "the FMU, whose inputs are approximated in a step, can repeat it");
     }
@@ -281,6 +281,16 @@ bool tutti_master_relies_on_going_back(const struct tutti_master *master)
     return false;
 }
 
+/* A step that FMUs propose, and nobody asked for, is the first step and the distance of rows, if steps vary. */
+static void propose_rows(const struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    if (master->chosen.varies && tutti_asked_auto(options->control) && rank->job->times.step_proposed &&
+        !tutti_asked_tolerance(options) && !options->has_output_step)
+        rank->times.output_step = rank->times.step;
+}
+
 enum tutti_err tutti_master_choose(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
@@ -303,6 +313,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
                               !(per && strcmp(per, "step") == 0);
     TRY(choose_extrapolation(master, &facts, &master->chosen.order));
     tutti_facts_look_at_cubics(master);
+    propose_rows(master);
     if (!facts.coupled)
         TRY(tutti_together_check_alone(master));
     master->chosen.blame = NULL;
