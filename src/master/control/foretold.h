@@ -52,7 +52,7 @@ static inline bool tutti_foretold_is_due(struct tutti_foretold *foretold)
 /* If so. Allocates nothing. */
 void tutti_foretold_look(struct tutti_foretold *foretold, const struct tutti_rank *rank);
 /* After the last step: the estimated error of the run, into the rank's statistics, and a warning if it is more than the tolerance and
- * a unit keeps the run from controlling it. Collective. */
+ * a unit keeps the run from controlling it. Collective; with several ranks only at the end of the time that was asked for. */
 TUTTI_CHECKED enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct tutti_master *master);
 
 #endif

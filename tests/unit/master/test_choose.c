@@ -72,7 +72,8 @@ static void auto_takes_what_is_there(void **state)
     assert_reasons_for(&chosen, "step");
     world = new_pair();
     world->times.step_proposed = true;
-    check(world, &(struct expected){"seidel", "fixed", 0, "output", true});
+    chosen = check(world, &(struct expected){"seidel", "embedded", 2, "output", true});
+    assert_reasons_for(&chosen, "only propose a step");
     world = new_pair();
     world->times.step_proposed = world->options.has_rtol = true;
     world->options.rtol = 1e-3;
