@@ -360,8 +360,8 @@ enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *change
     return TUTTI_OK;
 }
 
-/* Differences of this part of the largest state are rounding errors. */
-static const double ROUNDING = 64 * DBL_EPSILON;
+/* A state is measured by this part of the largest one at least: what is smaller beside that may be noise. */
+static const double LEAST_SIZE = 1e-4;
 
 /* A nominal value of 1 that the description does not have is none. */
 static void find_declared(struct me_model *model)
@@ -412,7 +412,7 @@ enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, cons
         largest = fmax(largest, model->largest[i]);
     for (size_t i = 0; i < model->states; i++)
         if (model->largest[i] > 0 && !model->declared[i])
-            model->sizes[i] = fmin(1, fmax(rtol * model->largest[i], ROUNDING * largest) / atol);
+            model->sizes[i] = fmin(1, rtol * fmax(model->largest[i], LEAST_SIZE * largest) / atol);
     return TUTTI_OK;
 }
 

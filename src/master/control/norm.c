@@ -16,8 +16,8 @@ static const double LEAST_PART = 1e-5;
 static const double DIRECT = 0.1;
 /* In the first steps, with inputs held, it follows them late; right at the start ranges are still small. */
 static const double DIRECT_BEGINNING = 1, DIRECT_START = 10;
-/* Differences of this part of the largest signal are rounding errors. */
-static const double ROUNDING = 64 * DBL_EPSILON;
+/* A signal is measured by this part of the largest one at least: what is smaller beside that may be noise of solvers. */
+static const double LEAST_SIZE = 1e-4;
 
 static enum tutti_err describe_outputs(struct tutti_norm *norm)
 {
@@ -85,7 +85,7 @@ double tutti_norm_absolute(const struct tutti_norm *norm, uint32_t output, doubl
     double usual = norm->atol * norm->nominal[output];
     if (!norm->by_size || norm->declared[output] || norm->largest == 0)
         return usual;
-    return fmin(usual, fmax(norm->rtol * size, ROUNDING * norm->largest));
+    return fmin(usual, norm->rtol * fmax(size, LEAST_SIZE * norm->largest));
 }
 
 enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered)
