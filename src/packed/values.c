@@ -161,12 +161,31 @@ static enum tutti_err lay_out(struct tutti_packed *packed, const struct tutti_un
     return TUTTI_OK;
 }
 
+/* In the system itself, rows have outputs that others read as they are coupled (corrected, in algebraic loops), and inputs as their
+ * connections bring them: so does the packed one. */
+static enum tutti_err take_coupled(const struct tutti_wires *wires, struct tutti_packed_unit *unit)
+{
+    for (size_t i = 0; i < unit->count; i++) {
+        uint32_t output = tutti_structure_find(wires->structure, unit->component, unit->variables[i], true);
+        uint32_t input = tutti_structure_find(wires->structure, unit->component, unit->variables[i], false);
+        void *values = unit->signals.slots[i];
+        if (output != TUTTI_NONE && tutti_slot_is_double(&wires->slots[output]))
+            memcpy(values, wires->slots[output].values, wires->slots[output].count * sizeof(double));
+        else if (input != TUTTI_NONE && tutti_slot_is_double(&wires->slots[input]) &&
+                 tutti_wires_bring_numbers(wires, input))
+            TRY(tutti_wires_bring(wires, input, values));
+    }
+    return TUTTI_OK;
+}
+
 static enum tutti_err refresh(struct tutti_packed *packed, struct tutti_packed_unit *unit)
 {
     struct tutti_unit *source = packed->simulation->execution.rank.members[unit->component].unit;
     if (!unit->laid)
         TRY(lay_out(packed, source, unit));
     TRY(tutti_unit_get(source, &unit->signals));
+    if (packed->started && !packed->exchange)
+        TRY(take_coupled(&packed->simulation->execution.rank.wires, unit));
     unit->point = packed->points;
     return TUTTI_OK;
 }
