@@ -13,6 +13,7 @@
 #include "master/coupling/tlm.h"
 #include "master/member.h"
 #include "master/outputs.h"
+#include "master/renewal.h"
 #include "plan/sequence.h"
 #include "rank/snapshot.h"
 
@@ -143,6 +144,7 @@ struct tutti_master {
     bool *held; /* per output: a unit reads it that holds it in a step; NULL: none does (control/held.c) */
     struct tutti_detector detector;
     struct tutti_snapshot start;         /* of the macro step */
+    struct tutti_renewal renewal;        /* of what rows show */
     struct tutti_twin *twin;             /* makes steps in one piece; NULL: this rank does */
     struct tutti_step_log *log;          /* NULL: none */
     struct tutti_steps_made *made;       /* for those who watch; NULL: nobody does */

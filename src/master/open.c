@@ -221,6 +221,19 @@ static enum tutti_err open_correction(struct tutti_master *master)
                                  master->memory.stepper.first);
 }
 
+/* Where outputs are corrected or errors estimated, rows show what follows inputs at once as exactly as all else. One solver of all units has
+ * done it already. */
+static enum tutti_err open_renewal(struct tutti_master *master)
+{
+    struct tutti_observer *observer = master->observer;
+    bool exact = master->correction || master->chosen.control->estimates;
+    if (!exact || master->chosen.coupling == &tutti_coupling_strong || !tutti_observer_follows(observer))
+        return TUTTI_OK;
+    TRY(tutti_renewal_open(&master->renewal, master->rank, &master->start, master->norm.rtol));
+    observer->renewed = (struct tutti_renewed_look){tutti_renewal_read, &master->renewal};
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_master_open(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
@@ -252,6 +265,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
         TRY(open_correction(master));
     if (chosen->detection->outputs)
         TRY(tutti_detector_open(&master->detector, rank));
+    TRY(open_renewal(master));
     TRY(remember(master));
     TRY(open_lane(master));
     const struct tutti_checkpoint *from = rank->job->resume;
@@ -272,6 +286,7 @@ enum tutti_err tutti_master_close(struct tutti_master *master)
     tutti_detector_close(&master->detector);
     tutti_outputs_close(&master->outputs);
     tutti_extrapolation_close(&master->extrapolation);
+    tutti_renewal_close(&master->renewal);
     tutti_snapshot_fini(&master->start, master->rank);
     tutti_sequence_fini(&master->sequence);
     tutti_structure_fini(&master->running);

@@ -43,6 +43,14 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
                : TUTTI_OK;
 }
 
+bool tutti_observer_follows(const struct tutti_observer *observer)
+{
+    for (size_t i = 0; i < observer->look_count; i++)
+        if (observer->looks[i].follows)
+            return true;
+    return false;
+}
+
 static enum tutti_err show_input(const struct tutti_wires *wires, const struct tutti_shown_input *input)
 {
     TRY(tutti_wires_bring(wires, input->node, input->staged));
@@ -80,8 +88,12 @@ enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
 {
     if (!observer->records || observer->muted || observer->asleep)
         return TUTTI_OK;
-    for (size_t i = 0; i < observer->look_count; i++)
-        TRY(tutti_unit_get(observer->looks[i].unit, &observer->looks[i].signals));
+    for (size_t i = 0; i < observer->look_count; i++) {
+        struct tutti_look *look = &observer->looks[i];
+        TRY(look->follows && observer->renewed.read
+                ? observer->renewed.read(observer->renewed.context, look->component, &look->signals)
+                : tutti_unit_get(look->unit, &look->signals));
+    }
     for (size_t i = 0; i < observer->input_count; i++)
         TRY(show_input(observer->wires, &observer->inputs[i]));
     for (size_t i = 0; i < observer->port_count; i++) {

@@ -25,7 +25,15 @@ struct tutti_observed {
 /* What is read from one unit for the record alone: outputs that others read are in the signals anyway. */
 struct tutti_look {
     struct tutti_unit *unit;
+    uint32_t component;
+    bool follows; /* inputs at once, perhaps */
     struct tutti_signals signals;
+};
+
+/* Reads what follows inputs at once with the inputs that belong to the row. */
+struct tutti_renewed_look {
+    enum tutti_err (*read)(void *context, uint32_t component, struct tutti_signals *signals);
+    void *context;
 };
 
 /* An input that a connection feeds: its column shows what the signals of the row bring to it, which a unit that holds its inputs gets
@@ -51,7 +59,8 @@ struct tutti_observer {
     struct tutti_sink sink;
     struct tutti_look *looks;
     size_t look_count;
-    const struct tutti_wires *wires; /* borrowed */
+    struct tutti_renewed_look renewed; /* read NULL: such variables are read as all others are */
+    const struct tutti_wires *wires;   /* borrowed */
     struct tutti_shown_input *inputs;
     size_t input_count;
     struct tutti_shown_port *ports;
@@ -82,6 +91,8 @@ TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer
                                                  const struct tutti_wires *wires, const struct tutti_observed *observed,
                                                  const struct tutti_log *log, struct tutti_fabric *fabric,
                                                  struct tutti_bytes resume);
+/* Is something recorded of own units that may follow inputs at once? */
+bool tutti_observer_follows(const struct tutti_observer *observer);
 /* Reads the variables from the units and writes a row. */
 TUTTI_CHECKED enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t);
 /* After the last row: what is to be said of the columns as they are at the end. */

@@ -33,6 +33,7 @@ struct chooser {
     size_t column_room;
     /* Of the present unit. */
     uint32_t component;
+    bool *follows; /* per variable: an input, at once, perhaps */
     struct choice *choices;
     size_t count, room;
     bool *is_state; /* per variable */
@@ -366,6 +367,40 @@ static enum tutti_err sort_out(struct tutti_observer *observer, struct chooser *
     return TUTTI_OK;
 }
 
+/* Do connections bring numbers to this variable, an input? */
+static bool is_fed(const struct chooser *chooser, uint32_t component, uint32_t variable)
+{
+    uint32_t node = tutti_structure_find(chooser->wires->structure, component, variable, false);
+    return node != TUTTI_NONE && tutti_wires_bring_numbers(chooser->wires, node);
+}
+
+/* Which variables of a component may follow at once what connections bring to it? Not states, nor outputs that follow none of these inputs by
+ * the model structure. */
+static enum tutti_err find_followers(struct chooser *chooser, uint32_t component)
+{
+    const struct tutti_desc *desc = chooser->system->components[component].fmu->desc;
+    bool *more = realloc(chooser->follows, ((size_t)desc->var_count + 1) * sizeof *more);
+    if (!more)
+        return tutti_fail_memory();
+    chooser->follows = more;
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        more[i] = tutti_type_is_float((enum tutti_type)desc->vars[i].type) &&
+                  desc->vars[i].variability == TUTTI_CONTINUOUS && desc->vars[i].causality != TUTTI_INPUT;
+    for (uint32_t i = 0; i < desc->outputs.count; i++) {
+        const struct tutti_unknown *output = &desc->outputs.items[i];
+        bool any = !output->has_dependencies;
+        for (uint32_t d = 0; d < output->dependency_count; d++)
+            any = any || is_fed(chooser, component, output->dependencies[d]);
+        more[output->variable] = more[output->variable] && any;
+    }
+    for (uint32_t i = 0; i < desc->derivatives.count; i++) {
+        uint32_t state = desc->vars[desc->derivatives.items[i].variable].derivative_of;
+        if (state != TUTTI_NONE)
+            more[state] = false;
+    }
+    return TUTTI_OK;
+}
+
 /* The input that another name of it has shown already, or NULL: aliases come after the variables of a unit. */
 static const struct tutti_shown_input *find_shown(const struct tutti_observer *observer, uint32_t node)
 {
@@ -435,27 +470,38 @@ static enum tutti_err find_known(struct tutti_observer *observer, const struct c
     return TUTTI_OK;
 }
 
-/* What of the unit's choices has to be read for the record. */
-static enum tutti_err look(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
+/* Those of the unit's choices that have to be read for the record, and that follow inputs, or do not. */
+static enum tutti_err look_at(struct tutti_observer *observer, const struct chooser *chooser, bool follows,
+                              uint32_t *variables)
 {
     struct tutti_unit *unit = chooser->observed[chooser->component].unit;
     size_t own = 0;
-    TRY(find_known(observer, chooser));
-    TRY(sort_out(observer, chooser, variables));
     for (size_t i = 0; i < chooser->count; i++)
-        if (!chooser->choices[i].values && !chooser->choices[i].gone)
+        if (!chooser->choices[i].values && !chooser->choices[i].gone &&
+            chooser->follows[chooser->choices[i].variable] == follows)
             variables[own++] = chooser->choices[i].variable;
     if (own == 0)
         return TUTTI_OK;
     struct tutti_look *looking = &observer->looks[observer->look_count];
-    looking->unit = unit;
+    *looking = (struct tutti_look){.unit = unit, .component = chooser->component, .follows = follows};
     TRY(tutti_unit_signals(unit, variables, own, &looking->signals));
     observer->look_count++;
     own = 0;
     for (size_t i = 0; i < chooser->count; i++)
-        if (!chooser->choices[i].values && !chooser->choices[i].gone)
+        if (!chooser->choices[i].values && !chooser->choices[i].gone &&
+            chooser->follows[chooser->choices[i].variable] == follows)
             chooser->choices[i].values = looking->signals.slots[own++];
     return TUTTI_OK;
+}
+
+/* What of the unit's choices has to be read for the record. */
+static enum tutti_err look(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
+{
+    TRY(find_followers(chooser, chooser->component));
+    TRY(find_known(observer, chooser));
+    TRY(sort_out(observer, chooser, variables));
+    TRY(look_at(observer, chooser, false, variables));
+    return look_at(observer, chooser, true, variables);
 }
 
 /* Of another rank's unit nothing is read; how many elements there are still says which names there are. */
@@ -512,8 +558,8 @@ static bool wants_port(const struct chooser *chooser, const char *name)
 }
 
 /* Values of the variable that a connector shows: in the signals, of an input file, or read for it. */
-static enum tutti_err find_source(struct tutti_observer *observer, const struct chooser *chooser,
-                                  const struct tutti_end *end, const char **values, size_t *count)
+static enum tutti_err find_source(struct tutti_observer *observer, struct chooser *chooser, const struct tutti_end *end,
+                                  const char **values, size_t *count)
 {
     const struct tutti_observed *observed = &chooser->observed[end->component];
     struct tutti_unit *unit = observed->unit;
@@ -530,7 +576,9 @@ static enum tutti_err find_source(struct tutti_observer *observer, const struct 
         TRY(tutti_unit_extent(unit, end->variable, count));
     } else {
         struct tutti_look *looking = &observer->looks[observer->look_count];
-        looking->unit = unit;
+        TRY(find_followers(chooser, end->component));
+        *looking =
+            (struct tutti_look){.unit = unit, .component = end->component, .follows = chooser->follows[end->variable]};
         TRY(tutti_unit_signals(unit, &end->variable, 1, &looking->signals));
         observer->look_count++;
         *values = looking->signals.slots[0];
@@ -561,7 +609,7 @@ static enum tutti_err negate(const struct tutti_conversion **conversion, const c
 }
 
 /* What a connector shows, converted if it must be. */
-static enum tutti_err find_values(struct tutti_observer *observer, const struct chooser *chooser,
+static enum tutti_err find_values(struct tutti_observer *observer, struct chooser *chooser,
                                   const struct tutti_probe *probe, struct tutti_shown_port *out, enum tutti_type *type,
                                   bool *negated)
 {
@@ -682,7 +730,8 @@ static void tell_substitutes(const struct tutti_observer *observer, const struct
 static enum tutti_err observe_all(struct tutti_observer *observer, struct chooser *chooser)
 {
     const struct tutti_system *system = chooser->system;
-    size_t ports = (size_t)system->output_count + system->probe_count, looks = system->component_count + ports;
+    size_t ports = (size_t)system->output_count + system->probe_count,
+           looks = 2 * (size_t)system->component_count + ports;
     /* A name of an input may come before the variable that is connected. */
     observer->inputs = tutti_arena_array(&observer->arena, 2 * (size_t)chooser->wires->structure->node_count,
                                          sizeof *observer->inputs);
@@ -712,5 +761,6 @@ enum tutti_err tutti_observer_choose(struct tutti_observer *observer, const stru
     enum tutti_err err = observe_all(observer, &chooser);
     free(chooser.choices);
     free(chooser.is_state);
+    free(chooser.follows);
     return err ? err : tutti_observer_find_sources(observer);
 }
