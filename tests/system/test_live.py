@@ -146,7 +146,9 @@ class Watched(CommandTest):
         return Live(self, self.start("run", *arguments, "--live", "127.0.0.1:0", "--quiet", **more))
 
     def endless(self, *more):
-        return self.live(VAN_DER_POL, "--stop", "1e6", "--step", "0.001", "--realtime", "1", *more)
+        live = self.live(VAN_DER_POL, "--stop", "1e6", "--step", "0.001", "--realtime", "1", *more)
+        live.await_state("running")  # it is live before it has begun
+        return live
 
     def stop(self, live):
         live.order(stop=True)
