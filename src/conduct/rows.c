@@ -144,6 +144,7 @@ static enum tutti_err read_cell(struct tutti_rows *rows, struct tutti_unparcel *
     uint8_t type = tutti_unparcel_u8(in);
     cell->column.negated = tutti_unparcel_u8(in) != 0;
     cell->column.fixed = tutti_unparcel_u8(in) != 0;
+    cell->column.held = tutti_unparcel_u8(in) != 0;
     cell->column.source = tutti_unparcel_u32(in);
     in->bad = in->bad || type >= TUTTI_TYPE_COUNT || (!failed && !cell->column.name) ||
               cell->column.source > cell->order;

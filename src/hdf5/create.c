@@ -37,7 +37,8 @@ static herr_t put_texts(hid_t object, const struct tutti_hdf5_texts *texts)
     herr_t failed = put_attribute(object, "names", space, texts->names) < 0 ||
                             put_attribute(object, "units", space, texts->units) < 0 ||
                             put_attribute(object, "descriptions", space, texts->descriptions) < 0 ||
-                            put_attribute(object, "types", space, texts->types) < 0
+                            put_attribute(object, "types", space, texts->types) < 0 ||
+                            put_attribute(object, "variabilities", space, texts->variabilities) < 0
                         ? -1
                         : 0;
     H5Sclose(space);

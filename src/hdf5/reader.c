@@ -116,6 +116,7 @@ static enum tutti_err read_all_texts(struct tutti_hdf5_reader *reader)
     TRY(read_texts(reader, reader->values, "units", texts->count, &texts->units));
     TRY(read_texts(reader, reader->values, "descriptions", texts->count, &texts->descriptions));
     TRY(read_texts(reader, reader->values, "types", texts->count, &texts->types));
+    TRY(read_texts(reader, reader->values, "variabilities", texts->count, &texts->variabilities));
     enum tutti_err err = read_texts(reader, reader->time, "unit", 1, &unit);
     reader->time_unit = unit ? unit[0] : NULL;
     free(unit);
@@ -271,6 +272,7 @@ void tutti_hdf5_reader_free(struct tutti_hdf5_reader *reader)
     free_texts(reader->texts.units, reader->texts.count);
     free_texts(reader->texts.descriptions, reader->texts.count);
     free_texts(reader->texts.types, reader->texts.count);
+    free_texts(reader->texts.variabilities, reader->texts.count);
     free(reader->time_unit);
     free(reader->path);
     free(reader);

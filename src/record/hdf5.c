@@ -337,16 +337,18 @@ static void choose_shape(size_t count, size_t *block, size_t *width)
 static enum tutti_err describe(const struct tutti_recorder *recorder, struct tutti_hdf5_texts *texts, char ***all)
 {
     size_t count = recorder->count;
-    *all = calloc(4 * count + 1, sizeof **all);
+    *all = calloc(5 * count + 1, sizeof **all);
     if (!*all)
         return tutti_fail_memory();
-    *texts = (struct tutti_hdf5_texts){count, *all, *all + count, *all + 2 * count, *all + 3 * count};
+    *texts = (struct tutti_hdf5_texts){count, *all, *all + count, *all + 2 * count, *all + 3 * count, *all + 4 * count};
     for (size_t i = 0; i < count; i++) {
         const struct tutti_column *column = recorder->columns[i];
         texts->names[i] = (char *)column->name;
         texts->units[i] = (char *)(column->unit ? column->unit : "");
         texts->descriptions[i] = (char *)(column->description ? column->description : "");
         texts->types[i] = (char *)tutti_type_name(column->type);
+        texts->variabilities[i] = column->held || !tutti_type_is_float(column->type) ? (char *)"discrete"
+                                                                                     : (char *)"continuous";
     }
     return TUTTI_OK;
 }

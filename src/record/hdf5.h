@@ -3,7 +3,7 @@
  * written or read. The module sees no symbol of the library: it is given what it needs.
  *
  * A result in HDF5: `/time` (rows) and `/values` (rows x variables), both doubles, in chunks, shuffled and deflated; names,
- * units, descriptions and types are attributes of `/values`, arrays of UTF-8 strings. Rows come in blocks of so many rows as a
+ * units, descriptions, types and variabilities are attributes of `/values`, arrays of UTF-8 strings. Rows come in blocks of so many rows as a
  * chunk has. */
 #ifndef TUTTI_RECORD_HDF5_H
 #define TUTTI_RECORD_HDF5_H
@@ -14,7 +14,7 @@
 #include "base/err.h"
 
 /* Both sides must agree in this. */
-enum { TUTTI_HDF5_ABI = 3 };
+enum { TUTTI_HDF5_ABI = 4 };
 
 /* What the library lends to the module; for all time. */
 struct tutti_hdf5_host {
@@ -27,7 +27,7 @@ struct tutti_hdf5_host {
 /* The texts of a file: arrays of `count`, NULL in them stands for none. */
 struct tutti_hdf5_texts {
     size_t count;
-    char **names, **units, **descriptions, **types;
+    char **names, **units, **descriptions, **types, **variabilities;
 };
 
 /* How a file is to be made. */

@@ -53,7 +53,9 @@ static enum tutti_err take_variables(struct tutti_result *result, struct hdf5 *h
         if (!variable->name)
             return tutti_fail(TUTTI_ERR_FORMAT, "%s: variable %zu has no name", result->path, i + 1);
         variable->numeric = true;
-        variable->held = texts->types && texts->types[i][0] && strncmp(texts->types[i], "Float", 5) != 0;
+        variable->held = texts->variabilities
+                             ? strcmp(texts->variabilities[i], "continuous") != 0
+                             : texts->types && texts->types[i][0] && strncmp(texts->types[i], "Float", 5) != 0;
     }
     return take_text(result, hdf5->content.time_unit ? &hdf5->content.time_unit : NULL, 0, &result->time_unit);
 }

@@ -272,6 +272,7 @@ static enum tutti_err add_columns(struct tutti_observer *observer, struct choose
                            .type = var->type,
                            .negated = var->negated,
                            .fixed = is_fixed(var),
+                           .held = var->variability != TUTTI_CONTINUOUS,
                            .value = driven ? driven : choice->values + e * tutti_type_size(var->type),
                        }));
         if (chooser->is_state[choice->variable] && var->type == TUTTI_TYPE_FLOAT64)
@@ -658,6 +659,7 @@ static enum tutti_err observe_connector(struct tutti_observer *observer, struct 
                            .unit = probe->unit ? probe->unit->name : NULL,
                            .type = (uint8_t)type,
                            .negated = negated,
+                           .held = unit->fmu->desc->vars[end->variable].variability != TUTTI_CONTINUOUS,
                            .value = (const char *)port.to + e * tutti_type_size(type),
                        }));
     return TUTTI_OK;

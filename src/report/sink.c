@@ -30,6 +30,7 @@ static enum tutti_err tell_columns(struct tutti_sink *sink, const char *system, 
         tutti_parcel_put_u8(parcel, (uint8_t)columns[i].type);
         tutti_parcel_put_u8(parcel, columns[i].negated);
         tutti_parcel_put_u8(parcel, columns[i].fixed);
+        tutti_parcel_put_u8(parcel, columns[i].held);
         tutti_parcel_put_u32(parcel, (uint32_t)columns[i].source);
     }
     return tutti_report_send(sink->fabric, TUTTI_REPORT_COLUMNS, parcel);

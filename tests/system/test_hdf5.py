@@ -69,6 +69,7 @@ class Values(Hdf5Test):
         self.assertEqual(list(values.attrs["units"][:3]), ["m", "m/s", "N"])
         self.assertEqual(values.attrs["descriptions"][2], "force on the left neighbour")
         self.assertEqual(set(values.attrs["types"]), {"Float64"})
+        self.assertEqual(set(values.attrs["variabilities"]), {"continuous"})
         self.assertEqual(when.attrs["unit"], "s")
         self.assertRegex(file.attrs["creator"], r"^Tutti \d")
         self.assertEqual((values.shape, values.dtype), ((11, 12), numpy.float64))

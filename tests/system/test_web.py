@@ -501,6 +501,14 @@ class Runs(WebTest):
         self.assertEqual(server.ask("GET", f"/api/runs/{run}/export?format=exe")[0], 400)
         self.assertTrue(server.get("/api/compare", a=run, b=run)["agree"])
 
+    def test_discrete_reals_are_held(self):
+        """What moves in steps is drawn in steps, whatever its type: a power that a thermostat switches."""
+        server = self.serve()
+        shutil.copy(FMUS / "Heater_fmi3.fmu", self.path("heater.fmu"))
+        run = server.ask("POST", "/api/runs", {"path": "heater.fmu", "options": {"stop": "1000", "record": ["P", "T"]}})[1]["id"]
+        columns = self.finished(server, run)["columns"]
+        self.assertEqual({column["name"]: (column["type"], column["held"]) for column in columns}, {"T": ("Float64", False), "P": ("Float64", True)})
+
     def test_watched_steered_and_taken_up(self):
         server = self.serve()
         run = server.ask("POST", "/api/runs", {"path": "car.ssp", "options": {"stop": "1000", "realtime": "1"}})[1]["id"]
