@@ -96,6 +96,11 @@ async function act(run, name, ...rest) {
     await acts[name](...rest);
     await settled(page);
     await until("the legend has its values", async () => !(await page.locator(".panel .legend").innerText()).includes("…"));
+    if (name === "look")
+        await until("the legend is of the last row", () => page.evaluate(() => {
+            const { x } = JSON.parse(document.querySelector(".panel .plot").dataset.axes);
+            return Number(document.querySelector(".panel .legend").dataset.until) === x.span[1];
+        }));
     if (plan.shots)
         await page.screenshot({ path: `${plan.shots}/${run}-${seen.length}-${name}.png` });
     seen.push({ run, act: [name, ...rest], pointer, ...await page.evaluate(readCanvas) });

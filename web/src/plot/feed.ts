@@ -75,10 +75,15 @@ export class Feed {
         return this.base.isHeld(name) ?? !/^Float|^Real|^$/.test(this.run.columns.value.find((column) => column.name === name)?.type ?? "");
     }
 
-    /** The value at the end: of a run that goes on the last that came. */
+    /** The time of the last row that is known. */
+    get end(): number {
+        const { times } = this.run.tail;
+        return this.way.minus ? this.base.end : Math.max(this.base.end, times[times.length - 1] ?? -Infinity);
+    }
+
+    /** The value at the end: as the file has it, or of a row that came since. */
     lastValue(name: string): number | null {
-        const tail = this.way.minus ? undefined : this.run.latest.get(name);
-        return tail !== undefined && !over(this.run.state.value) ? tail : this.base.last.get(name) ?? tail ?? null;
+        return (this.end > this.base.end ? this.run.latest : this.base.last).get(name) ?? null;
     }
 
     private grown(line: Line, end: number, name: string): Line {

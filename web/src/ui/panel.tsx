@@ -99,6 +99,11 @@ class PanelWork {
         return this.feeds[0]?.lastValue(name) ?? null;
     }
 
+    /** The time of the value at the end. */
+    get end(): number {
+        return this.feeds[0]?.end ?? -Infinity;
+    }
+
     /** Its values are not those of the run, but what another one is away from them. */
     get isDifference(): boolean {
         return Boolean(this.feeds[0]?.way.minus);
@@ -255,7 +260,7 @@ function Legend({ panel, work, drawn }: { panel: Panel; work: PanelWork | null; 
     const overTime = panel.kind === "time";
     const at = (name: string, time: number | null) => (time !== null && overTime ? work?.valueAt(name, time) : null);
     return (
-        <ul class="legend">
+        <ul class="legend" data-until={work?.end}>
             {panel.columns.map((name, index) => {
                 const x = !overTime && index === 0;
                 const [atA, atB] = [at(name, a), at(name, b)];
