@@ -92,17 +92,18 @@ export class Feed {
 
     /** Rows that were written before the stream began may come to the server's file a little later: ask again until nothing is missing. */
     private fillGap(): void {
-        const { base, run, filling } = this;
+        const { base, detail, run, filling } = this;
         const [first] = run.tail.times;
-        const end = Number.isFinite(base.end) ? base.end : run.info.value.start ?? 0;
+        const known = detail ? (detail.to < detail.answer.end ? Infinity : detail.answer.end) : base.end;
+        const end = known === -Infinity ? run.info.value.start ?? 0 : known;
         const step = (run.tail.times[1] ?? first ?? 0) - (first ?? 0);
-        if (first === undefined || first <= end + 2 * step || filling || this.detail || run.isAttached || over(run.state.value))
+        if (first === undefined || first <= end + 2 * step || filling || run.isAttached || over(run.state.value))
             return;
-        this.askLater();
+        this.askLater(busy());
     }
 
     /** The past again, in a while. */
-    askLater(): void {
+    askLater(done = (): void => {}): void {
         if (this.filling)
             return;
         this.filling = true;
@@ -110,6 +111,7 @@ export class Feed {
             this.filling = false;
             if (!this.stop.signal.aborted && !over(this.run.state.value))
                 this.ask(this.last.range, this.last.points);
+            done();
         }, GAP);
     }
 
@@ -162,8 +164,9 @@ export class Feed {
             this.detail = range ? { answer, from: range[0], to: range[1] } : null;
             if (!range)
                 this.base = answer;
-            for (const [name, value] of way.minus ? [] : answer.last)
-                if (over(run.state.value) || !run.latest.has(name))
+            const [lastRow = -Infinity] = run.tail.times.slice(-1);
+            for (const [name, value] of way.minus ? [] : answer.last) // the file may be read a little later than rows come
+                if (answer.end >= lastRow || !run.latest.has(name))
                     run.latest.set(name, value);
         } catch (error) {
             complain(error);
