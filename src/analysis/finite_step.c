@@ -82,7 +82,7 @@ static enum tutti_err analyze(struct tutti_linear_model *model, struct tutti_ran
 {
     if (isfinite(tutti_tlm_shortest(rank->job->system)))
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "there are transmission lines, which have a past of their own");
-    TRY(tutti_linear_model_init(model, rank, running, sequence, rank->unit_log));
+    TRY(tutti_linear_model_init(model, rank, running, sequence, TUTTI_TWINS_HERE));
     analysis->by_twins = model->by_twins;
     return fill(&model->system, analysis);
 }

@@ -2,7 +2,11 @@
 #include "start/linear_system.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/beside.h"
+#include "base/fs.h"
 #include "rank/agree.h"
 #include "start/links.h"
 #include "unit/linear.h"
@@ -12,8 +16,7 @@ struct collector {
     struct tutti_rank *rank;
     const struct tutti_structure *running;
     const struct tutti_sequence *sequence;
-    const struct tutti_log
-        *twins; /* units for Co-Simulation may be asked by a second unit of their FMU, with this log; NULL: no */
+    enum tutti_twins twins;
     struct tutti_linear_unit *units;
     double *links;
     size_t *first_input, *first_output; /* per component, and one more */
@@ -205,6 +208,32 @@ static enum tutti_err linearize(struct collector *c, struct tutti_unit *unit, ui
     return take_matrices(c, unit, component, linear);
 }
 
+/* The matrices of a unit, one after the other. */
+static size_t entries_of(const struct tutti_linear_unit *unit)
+{
+    return (unit->states + unit->outputs) * (unit->states + unit->inputs);
+}
+
+static void lay_out(struct tutti_linear_unit *unit, const double *values)
+{
+    unit->a = values;
+    unit->b = unit->a + unit->states * unit->states;
+    unit->c = unit->b + unit->states * unit->inputs;
+    unit->d = unit->c + unit->outputs * unit->states;
+}
+
+static void pack(const struct tutti_linear_unit *unit, double *values)
+{
+    const size_t sizes[] = {unit->states * unit->states, unit->states * unit->inputs, unit->outputs * unit->states,
+                            unit->outputs * unit->inputs};
+    const double *const matrices[] = {unit->a, unit->b, unit->c, unit->d};
+    for (int k = 0; k < 4; k++) {
+        for (size_t i = 0; i < sizes[k]; i++)
+            values[i] = matrices[k][i];
+        values += sizes[k];
+    }
+}
+
 /* ---- units for Co-Simulation ---- */
 
 static enum tutti_err set_inputs(struct collector *c, struct tutti_unit *twin, uint32_t component)
@@ -242,25 +271,16 @@ static enum tutti_err start_twin(struct collector *c, struct tutti_unit *twin, u
     return twin->kind->settle(twin, &event);
 }
 
-/* A unit of the same FMU for Model Exchange, with the same parameters and inputs, tells what its model is. */
-static enum tutti_err ask_twin(struct collector *c, uint32_t component)
+static enum tutti_err ask_here(struct collector *c, uint32_t component, const struct tutti_log *log)
 {
     struct tutti_fmu *fmu = c->rank->job->system->components[component].fmu;
     const struct tutti_unit *unit = c->rank->units[component];
     struct tutti_unit *twin = NULL;
     struct tutti_unit_options options = {.name = unit->name,
-                                         .log = c->twins,
+                                         .log = log,
                                          .interface = TUTTI_INTERFACE_ME,
                                          .integration = {.rtol = 1e-4, .atol = 1e-6, .h_max = c->rank->span}};
-    if (!c->twins || !fmu->desc->interfaces[TUTTI_ME].present ||
-        (fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_ONCE_PER_PROCESS))
-        return tutti_fail(
-            TUTTI_ERR_UNSUPPORTED,
-            "'%s' (%s) is for Co-Simulation%s: its states cannot be seen. What holds for small steps needs "
-            "none; with another export, for Model Exchange too, more can be said",
-            unit->name, fmu->path, fmu->desc->interfaces[TUTTI_ME].present ? ", and can be made once only" : "");
-    c->model->by_twins = true;
-    TRY(tutti_fmu_load(fmu, TUTTI_ME, c->twins));
+    TRY(tutti_fmu_load(fmu, TUTTI_ME, log));
     TRY(tutti_unit_new(&twin, fmu, &options));
     enum tutti_err err = start_twin(c, twin, component);
     if (!err)
@@ -269,6 +289,76 @@ static enum tutti_err ask_twin(struct collector *c, uint32_t component)
     tutti_failure_keep(&failure, err);
     tutti_unit_free(twin);
     return tutti_failure_return(&failure);
+}
+
+/* ---- ... in a child process ---- */
+
+enum { PATIENCE = 60 }; /* seconds for it */
+
+struct asked {
+    struct collector *collector;
+    uint32_t component;
+};
+
+/* The answer: how many states there are, and the matrices. */
+static void answer(void *context, int fd)
+{
+    static const struct tutti_log silent = {0}; /* a unit of the run has said all that a second one would say */
+    const struct asked *asked = context;
+    const struct tutti_linear_unit *own = &asked->collector->units[asked->component];
+    if (ask_here(asked->collector, asked->component, &silent))
+        return;
+    size_t count = 1 + entries_of(own);
+    double *numbers = tutti_arena_array(&asked->collector->model->arena, count, sizeof *numbers);
+    if (!numbers)
+        return;
+    numbers[0] = (double)own->states;
+    pack(own, numbers + 1);
+    (void)tutti_fs_write(fd, numbers, count * sizeof *numbers, -1);
+}
+
+/* What is shorter than it should be is no answer. */
+static enum tutti_err take_answer(struct collector *c, uint32_t component, const double *numbers, size_t count)
+{
+    struct tutti_linear_unit *own = &c->units[component];
+    own->states = count > 0 && numbers[0] >= 0 && numbers[0] < 1e6 ? (size_t)numbers[0] : 0;
+    if (count != 1 + entries_of(own))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "no answer");
+    double *values = tutti_arena_array(&c->model->arena, count, sizeof *values);
+    if (!values)
+        return tutti_fail_memory();
+    memcpy(values, numbers + 1, (count - 1) * sizeof *values);
+    lay_out(own, values);
+    return TUTTI_OK;
+}
+
+static enum tutti_err ask_beside(struct collector *c, uint32_t component)
+{
+    struct asked asked = {c, component};
+    void *numbers;
+    size_t size;
+    if (!tutti_beside(answer, &asked, PATIENCE, &numbers, &size))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "no answer");
+    enum tutti_err err = take_answer(c, component, numbers, size / sizeof(double));
+    free(numbers);
+    return err;
+}
+
+/* A unit of the same FMU for Model Exchange, with the same parameters and inputs, tells what its model is. */
+static enum tutti_err ask_twin(struct collector *c, uint32_t component)
+{
+    const struct tutti_fmu *fmu = c->rank->job->system->components[component].fmu;
+    const struct tutti_unit *unit = c->rank->units[component];
+    if (c->twins == TUTTI_TWINS_NONE || !fmu->desc->interfaces[TUTTI_ME].present ||
+        (fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_ONCE_PER_PROCESS))
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "'%s' (%s) is for Co-Simulation%s: its states cannot be seen. What holds for small steps needs "
+            "none; with another export, for Model Exchange too, more can be said",
+            unit->name, fmu->path, fmu->desc->interfaces[TUTTI_ME].present ? ", and can be made once only" : "");
+    c->model->by_twins = true;
+    c->model->by_twins = true;
+    return c->twins == TUTTI_TWINS_HERE ? ask_here(c, component, c->rank->unit_log) : ask_beside(c, component);
 }
 
 /* ---- units ---- */
@@ -346,32 +436,6 @@ static enum tutti_err collect_own(struct collector *c)
 
 /* ---- several ranks ---- */
 
-/* The matrices of a unit, one after the other. */
-static size_t entries_of(const struct tutti_linear_unit *unit)
-{
-    return (unit->states + unit->outputs) * (unit->states + unit->inputs);
-}
-
-static void lay_out(struct tutti_linear_unit *unit, const double *values)
-{
-    unit->a = values;
-    unit->b = unit->a + unit->states * unit->states;
-    unit->c = unit->b + unit->states * unit->inputs;
-    unit->d = unit->c + unit->outputs * unit->states;
-}
-
-static void pack(const struct tutti_linear_unit *unit, double *values)
-{
-    const size_t sizes[] = {unit->states * unit->states, unit->states * unit->inputs, unit->outputs * unit->states,
-                            unit->outputs * unit->inputs};
-    const double *const matrices[] = {unit->a, unit->b, unit->c, unit->d};
-    for (int k = 0; k < 4; k++) {
-        for (size_t i = 0; i < sizes[k]; i++)
-            values[i] = matrices[k][i];
-        values += sizes[k];
-    }
-}
-
 /* How many states there are, and whether all ranks came so far. */
 static enum tutti_err agree_on_states(struct collector *c, enum tutti_err own)
 {
@@ -433,7 +497,7 @@ static enum tutti_err collect(struct collector *c)
 
 enum tutti_err tutti_linear_model_init(struct tutti_linear_model *model, struct tutti_rank *rank,
                                        const struct tutti_structure *running, const struct tutti_sequence *sequence,
-                                       const struct tutti_log *twins)
+                                       enum tutti_twins twins)
 {
     *model = (struct tutti_linear_model){0};
     struct collector c = {.model = model, .rank = rank, .running = running, .sequence = sequence, .twins = twins};

@@ -7,6 +7,14 @@
 #include "rank/rank.h"
 #include "start/step_operator.h"
 
+/* Units for Co-Simulation do not tell their states. If their FMU is for Model Exchange, too, another unit of it may be asked, with the same
+ * parameters and inputs. */
+enum tutti_twins {
+    TUTTI_TWINS_NONE,
+    TUTTI_TWINS_HERE,  /* what it says goes where the rank's units say it */
+    TUTTI_TWINS_BESIDE /* in a child process: whatever it does there, the run goes on as without it */
+};
+
 struct tutti_linear_model {
     struct tutti_linear_system system;
     bool by_twins; /* units for Co-Simulation were linearised by their Model Exchange interface */
@@ -14,13 +22,11 @@ struct tutti_linear_model {
 };
 
 /* Collective; with units that have left their initialisation, which are read, and stay as they are. `running` is the structure of the
- * running phase, `sequence` the order of units that step one after the other. With `twins`, a log for these: units for Co-Simulation whose FMU is for Model
- * Exchange, too, are asked by another unit of it, with the same parameters and inputs. UNSUPPORTED where a unit cannot be linearised,
+ * running phase, `sequence` the order of units that step one after the other. UNSUPPORTED where a unit cannot be linearised,
  * SOLVER where its derivatives are not finite; all ranks fail then. Release it also after a failure. */
 TUTTI_CHECKED enum tutti_err tutti_linear_model_init(struct tutti_linear_model *model, struct tutti_rank *rank,
                                                      const struct tutti_structure *running,
-                                                     const struct tutti_sequence *sequence,
-                                                     const struct tutti_log *twins);
+                                                     const struct tutti_sequence *sequence, enum tutti_twins twins);
 void tutti_linear_model_fini(struct tutti_linear_model *model);
 
 #endif

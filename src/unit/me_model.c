@@ -362,6 +362,8 @@ enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *change
 
 /* A state is measured by this part of the largest one at least: what is smaller beside that may be noise. */
 static const double LEAST_SIZE = 1e-4;
+/* What is smaller than this is 0 in any unit; solvers square what they divide by it. */
+static const double NOTHING = 1e-100;
 
 /* A nominal value of 1 that the description does not have is none. */
 static void find_declared(struct me_model *model)
@@ -412,7 +414,7 @@ enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, cons
         largest = fmax(largest, model->largest[i]);
     for (size_t i = 0; i < model->states; i++)
         if (model->largest[i] > 0 && !model->declared[i])
-            model->sizes[i] = fmin(1, rtol * fmax(model->largest[i], LEAST_SIZE * largest) / atol);
+            model->sizes[i] = fmin(1, rtol * fmax(fmax(model->largest[i], LEAST_SIZE * largest), NOTHING) / atol);
     return TUTTI_OK;
 }
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/stop_time.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/beside.h"
 #include "base/number.h"
 
 enum {
@@ -162,51 +157,27 @@ static bool compare_paths(struct tutti_stop_time *check, size_t *at)
     return standing < check->count && !same(without.values[1][standing], without.values[2][standing]);
 }
 
-/* Nothing that the FMU prints there is wanted, and none of the program's handlers is to run. */
-static _Noreturn void compare_in_child(struct tutti_stop_time *check, int answer)
+static void compare_in_child(void *context, int answer)
 {
-    static const int ends[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGTERM, SIGINT};
-    size_t at = MOST_READ;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        signal(ends[i], SIG_DFL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    alarm(PATIENCE);
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nowhere >= 0) {
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-    }
-    if (compare_paths(check, &at)) {
-        unsigned char byte = (unsigned char)at;
-        (void)!write(answer, &byte, 1);
-    }
-    _exit(0);
-}
-
-static bool is_confined(void)
-{
-    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
+    size_t at;
+    if (!compare_paths(context, &at))
+        return;
+    unsigned char byte = (unsigned char)at;
+    (void)!write(answer, &byte, 1);
 }
 
 /* Does the stop time make the difference, and where is it seen? What cannot be found out is no fault. */
 static bool is_guilty(struct tutti_stop_time *check, size_t *at)
 {
-    int ends[2];
-    unsigned char byte = MOST_READ;
+    void *answer;
+    size_t size;
     if (check->options.forked)
         return compare_paths(check, at);
-    if (is_confined() || pipe2(ends, O_CLOEXEC) != 0)
+    if (!tutti_beside(compare_in_child, check, PATIENCE, &answer, &size))
         return false;
-    pid_t child = fork();
-    if (child == 0)
-        compare_in_child(check, ends[1]);
-    close(ends[1]);
-    bool found = child > 0 && read(ends[0], &byte, 1) == 1 && byte < check->count;
-    close(ends[0]);
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    *at = byte;
-    return found;
+    *at = *(const unsigned char *)answer;
+    free(answer);
+    return *at < check->count;
 }
 
 /* ---- the run ---- */

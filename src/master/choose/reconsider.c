@@ -85,7 +85,7 @@ static enum tutti_err measure_step(const struct tutti_master *master, const stru
 }
 
 /* Collective. Not known: a unit cannot be linearised, or its numbers say nothing. */
-static enum tutti_err measure_growth(struct tutti_master *master, const struct tutti_log *twins, struct growth *growth)
+static enum tutti_err measure_growth(struct tutti_master *master, enum tutti_twins twins, struct growth *growth)
 {
     struct tutti_rank *rank = master->rank;
     struct tutti_linear_model model = {0};
@@ -104,7 +104,7 @@ static enum tutti_err reconsider(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
     struct growth growth;
-    TRY(measure_growth(master, NULL, &growth));
+    TRY(measure_growth(master, TUTTI_TWINS_NONE, &growth));
     bool unstable = growth.known && !growth.stable &&
                     log(growth.factor) * rank->span / rank->times.step > log(MOST_GROWTH);
     TRY(tutti_agree_any(rank, &unstable));
@@ -130,8 +130,7 @@ static enum tutti_err warn_of_growth(struct tutti_master *master)
     double steps = rank->span / rank->times.step;
     struct growth growth;
     char option[64];
-    const struct tutti_log silent = {0}; /* a unit of the run has said all that a second one would say */
-    TRY(measure_growth(master, &silent, &growth));
+    TRY(measure_growth(master, TUTTI_TWINS_BESIDE, &growth));
     if (!growth.known || growth.stable || !(log(growth.excess) * steps > log(MOST_GROWTH)) || rank->fabric->rank > 0)
         return TUTTI_OK;
     snprintf(option, sizeof option, "--coupling %s%s%s", master->chosen.coupling->name,

@@ -18,6 +18,8 @@ static const double DIRECT = 0.1;
 static const double DIRECT_BEGINNING = 1, DIRECT_START = 10;
 /* A signal is measured by this part of the largest one at least: what is smaller beside that may be noise of solvers. */
 static const double LEAST_SIZE = 1e-4;
+/* What is smaller than this is 0 in any unit. */
+static const double NOTHING = 1e-100;
 
 static enum tutti_err describe_outputs(struct tutti_norm *norm)
 {
@@ -85,7 +87,7 @@ double tutti_norm_absolute(const struct tutti_norm *norm, uint32_t output, doubl
     double usual = norm->atol * norm->nominal[output];
     if (!norm->by_size || norm->declared[output] || norm->largest == 0)
         return usual;
-    return fmin(usual, norm->rtol * fmax(size, LEAST_SIZE * norm->largest));
+    return fmin(usual, norm->rtol * fmax(fmax(size, LEAST_SIZE * norm->largest), NOTHING));
 }
 
 enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered)

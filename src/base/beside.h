@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* beside.h - work in a child process: code of an FMU that may crash, hang or print there, and the process that asks goes on. */
+#ifndef TUTTI_BASE_BESIDE_H
+#define TUTTI_BASE_BESIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* work(context, fd) runs in a child, a copy of this process without its other threads, and writes its answer to `fd`. What was written until it has
+ * ended, after so many seconds by force, is *answer, which is the caller's to free. False: there is no answer. A confined process has no
+ * children. */
+bool tutti_beside(void (*work)(void *context, int fd), void *context, unsigned seconds, void **answer, size_t *size);
+
+#endif
