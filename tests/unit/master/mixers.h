@@ -219,6 +219,7 @@ struct experiment {
 };
 
 static const char *const record[] = {"*.x", "*.y*"};
+enum { STATES_ONLY = 1 }; /* of these: outputs that no unit reads take short steps to be right in rows */
 
 static inline void prepare(struct experiment *e, const char *fmu, const char *interface, const char *order, double step,
                            const char *const *more, size_t more_count)

@@ -47,6 +47,7 @@ static inline void read_columns(struct told *told, struct tutti_unparcel *in)
         assert_int_equal(tutti_unparcel_u8(in), TUTTI_TYPE_FLOAT64);
         assert_int_equal(tutti_unparcel_u8(in), 0);  /* negated */
         assert_int_equal(tutti_unparcel_u8(in), 0);  /* fixed */
+        assert_int_equal(tutti_unparcel_u8(in), 0);  /* held */
         assert_int_equal(tutti_unparcel_u32(in), c); /* no alias */
     }
 }

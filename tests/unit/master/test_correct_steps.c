@@ -88,6 +88,7 @@ static void work_is_done_once(void **state)
     counts = count_work(&e.options);
     assert_int_equal(counts.measured, 2 * 6); /* of a and b: no unit reads c's outputs */
     assert_in_range(counts.factorizations, 1, 6);
+    e.options.record_count = STATES_ONLY;
     simulate(&outcome, &e.options);
     assert_in_range(outcome.auxiliary, 3 * counts.measured, 4 * counts.measured); /* two inputs, and none; some twice */
     tutti_table_free(outcome.table);
