@@ -375,8 +375,18 @@ static bool is_fed(const struct chooser *chooser, uint32_t component, uint32_t v
     return node != TUTTI_NONE && tutti_wires_bring_numbers(chooser->wires, node);
 }
 
+/* Do they bring numbers to any of its variables? */
+static bool is_any_fed(const struct chooser *chooser, uint32_t component)
+{
+    const uint32_t *nodes = chooser->wires->structure->component_first + component;
+    for (uint32_t n = nodes[0]; n < nodes[1]; n++)
+        if (tutti_wires_bring_numbers(chooser->wires, n))
+            return true;
+    return false;
+}
+
 /* Which variables of a component may follow at once what connections bring to it? Not states, nor outputs that follow none of these inputs by
- * the model structure. */
+ * the model structure. A component that they bring nothing to is read in one call. */
 static enum tutti_err find_followers(struct chooser *chooser, uint32_t component)
 {
     const struct tutti_desc *desc = chooser->system->components[component].fmu->desc;
@@ -384,8 +394,9 @@ static enum tutti_err find_followers(struct chooser *chooser, uint32_t component
     if (!more)
         return tutti_fail_memory();
     chooser->follows = more;
+    bool any_fed = is_any_fed(chooser, component);
     for (uint32_t i = 0; i < desc->var_count; i++)
-        more[i] = tutti_type_is_float((enum tutti_type)desc->vars[i].type) &&
+        more[i] = any_fed && tutti_type_is_float((enum tutti_type)desc->vars[i].type) &&
                   desc->vars[i].variability == TUTTI_CONTINUOUS && desc->vars[i].causality != TUTTI_INPUT;
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
         const struct tutti_unknown *output = &desc->outputs.items[i];

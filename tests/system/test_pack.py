@@ -440,10 +440,11 @@ class Exchange(PackTest):
         return self.rows(fmu, "--interface", "me", *master), self.rows(*system, "--coupling", "strong", *master)
 
     def assert_near(self, packed, plain, delta):
+        """`delta` is relative for values larger than 1, as a tolerance is."""
         self.assertEqual(len(packed), len(plain))
         for one, other in zip(packed[1:], plain[1:]):
             for mine, yours in zip(one.split(","), other.split(",")):
-                self.assertAlmostEqual(float(mine), float(yours), delta=delta)
+                self.assertAlmostEqual(float(mine), float(yours), delta=delta * max(1, abs(float(yours))))
 
     def test_same_rows(self):
         """Where the same solver sees the same equations, the same bits come out; also with algebraic loops, of arrays. Implicit solvers take Jacobians from
@@ -474,12 +475,13 @@ class Exchange(PackTest):
         self.assertEqual([row.split(",")[1] for row in packed if row.startswith("2,")], ["1", "2"])
 
     def test_discrete_inputs(self):
-        """Thermostats: event indicators, an input that is an enumeration and a parameter that is tunable are set in event mode."""
+        """Thermostats: event indicators, an input that is an enumeration and a parameter that is tunable are set in event mode. An event's time
+        is off by the error of T over its slope, 0.01 K/s."""
         rooms = (f"a={kit_fmu('Heater', '2')}", f"b={kit_fmu('Heater', '3')}", *connect("a.T=b.T_outside"), "--step", "60", "--stop", "7200")
         table = self.write("in.csv", "time,a.mode,a.T_outside\n0,2,273.15\n3600,2,273.15\n3600,1,270\n7200,1,260\n")
         for version in "23":
             packed, plain = self.both(self.strong(*rooms, version=version), rooms, "--solver", "dopri5", "--rtol", "1e-9", "--input", table)
-            self.assert_near(packed, plain, 1e-6)
+            self.assert_near(packed, plain, 5e-8)
 
     def test_inside_of_others(self):
         """Its inputs move with the states of another unit, in one solver for all."""
