@@ -38,7 +38,7 @@ ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("
            ("conduct/launch/processes.c", "_exit"), ("conduct/node/keeper.c", "_exit"), ("keeper/holder.c", "_exit"),
            ("confine/supervisor.c", "_exit"), ("confine/confine.c", "setenv"), ("confine/policy.c", "secure_getenv"),
            ("study/way_forked.c", "_exit"), ("study/deputy.c", "_exit"), ("base/kill.c", "kill"),
-           ("web/reader.c", "_exit"), ("unit/stop_time.c", "_exit")}
+           ("web/reader.c", "_exit"), ("base/beside.c", "_exit")}
 
 # Calls that open something, and what must be among their arguments: a program that an FMU starts is to get nothing of ours.
 INHERITED = "a program that an FMU starts would get this: say %s"

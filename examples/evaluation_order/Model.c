@@ -24,7 +24,7 @@
 #define NAME "OrderPair"
 #define INPUTS(ONE) ONE(u1) ONE(u2) ONE(u3)
 #define OUTPUTS(ONE) ONE(y1, b1, "u1:constant u2:constant ", m->u1 + m->u2) ONE(y2, b2, "u3:constant ", 0.5 * m->u3)
-#elif defined FOUR
+#else /* FOUR */
 #define NAME "OrderFour"
 #define INPUTS(ONE) ONE(u1) ONE(u2) ONE(u3)
 #define OUTPUTS(ONE)                                                                                                   \

@@ -156,10 +156,11 @@ static enum tutti_err read_at_end(struct tutti_renewal *renewal, const struct tu
     const struct tutti_unit_saved *start = renewal->start->saved[member->component];
     double t = renewal->start->members[member->component].t;
     size_t count = count_doubles(signals);
-    double *at_end = malloc((2 * count + 1) * sizeof *at_end), *base = at_end + count;
+    double *at_end = malloc((2 * count + 1) * sizeof *at_end);
     bool done = false;
     if (!at_end)
         return tutti_fail_memory();
+    double *base = at_end + count;
     copy_doubles(signals, at_end);
     enum tutti_err err = unit->kind->restore(unit, start);
     if (!err)

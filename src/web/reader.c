@@ -138,7 +138,7 @@ static _Noreturn void answer_question(struct tutti_web_site *site, int fd)
     tutti_web_handler_call(handler, site, &request, &answer);
     tutti_parcel_put_u32(&out, answer.status);
     tutti_parcel_put_block(&out, answer.body, answer.size);
-    _exit(out.failed || !send_all(fd, out.bytes, out.size));
+    _exit(out.failed || !send_all(fd, out.bytes, out.size) ? 1 : 0);
 }
 
 /* ---- the reader ---- */

@@ -133,9 +133,10 @@ static enum tutti_err tell(const struct tutti_foretold *foretold, struct tutti_m
     char name[256];
     if (!foretold->estimates || rank->stats->steps == 0)
         return TUTTI_OK;
-    double *shares = tutti_arena_array(&rank->arena, count, 2 * sizeof *shares), *errors = shares + count;
+    double *shares = tutti_arena_array(&rank->arena, count, 2 * sizeof *shares);
     if (!shares)
         return tutti_fail_memory();
+    double *errors = shares + count;
     for (uint32_t i = 0; i < foretold->now.count; i++) {
         shares[foretold->items[i].real] = share_of(&foretold->items[i], &master->norm);
         errors[foretold->items[i].real] = foretold->items[i].sum;
