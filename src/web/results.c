@@ -67,16 +67,20 @@ static enum tutti_err read_query(const struct tutti_web_request *request, struct
 
 /* The results of the run that is asked for and of the one to subtract, if there is one. Paths are the caller's, also after an error. */
 static enum tutti_err find_results(struct tutti_web_site *site, const struct tutti_web_request *request, char **file,
-                                   char **minus, bool *begins)
+                                   char **minus, struct tutti_web_series_query *query)
 {
     const char *id = request->http->argument(request->http, "minus");
     struct tutti_web_run run;
     *minus = NULL;
     enum tutti_err err = tutti_web_run_init(&run, site, request->id);
     *file = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
-    *begins = run.going;
+    query->grows = run.going;
     tutti_web_run_fini(&run);
-    return err || !id ? err : tutti_web_run_result(minus, site, id);
+    if (!err && id)
+        err = tutti_web_run_result(minus, &query->minus_grows, site, id);
+    query->file = *file;
+    query->minus = *minus;
+    return err;
 }
 
 enum tutti_err tutti_web_tell_series(struct tutti_web_site *site, const struct tutti_web_request *request,
@@ -86,15 +90,12 @@ enum tutti_err tutti_web_tell_series(struct tutti_web_site *site, const struct t
     struct tutti_web_series_query query;
     struct tutti_text out = {0};
     char *path, *minus;
-    bool begins;
     TRY(read_query(request, &query));
-    enum tutti_err err = find_results(site, request, &path, &minus, &begins);
-    query.file = path;
-    query.minus = minus;
+    enum tutti_err err = find_results(site, request, &path, &minus, &query);
     if (!err && path && access(path, F_OK) == 0)
         err = tutti_web_series_tell(site->series, &query, &out);
-    if ((!err || begins) && out.length == 0 &&
-        (begins || !path || access(path, F_OK) != 0)) { /* it has not recorded anything yet */
+    if ((!err || query.grows) && out.length == 0 &&
+        (query.grows || !path || access(path, F_OK) != 0)) { /* it has not recorded anything yet */
         err = TUTTI_OK;
         tutti_text_append(&out, NOTHING);
     }
@@ -125,13 +126,10 @@ enum tutti_err tutti_web_tell_values(struct tutti_web_site *site, const struct t
     double times[MOST_TIMES];
     size_t count;
     char *path, *minus;
-    bool begins;
     TRY(read_query(request, &query));
     TRY(tutti_web_need(request, "times", &text));
     TRY(read_times(text, times, &count));
-    enum tutti_err err = find_results(site, request, &path, &minus, &begins);
-    query.file = path;
-    query.minus = minus;
+    enum tutti_err err = find_results(site, request, &path, &minus, &query);
     if (!err)
         err = path ? tutti_web_series_values(site->series, &query, times, count, &out)
                    : tutti_fail(TUTTI_ERR_IO, "this run has no result here");

@@ -115,7 +115,7 @@ void tutti_web_run_fini(struct tutti_web_run *run)
     json_decref(run->about);
 }
 
-enum tutti_err tutti_web_run_result(char **path, const struct tutti_web_site *site, const char *id)
+enum tutti_err tutti_web_run_result(char **path, bool *going, const struct tutti_web_site *site, const char *id)
 {
     struct tutti_web_run run;
     *path = NULL;
@@ -123,6 +123,8 @@ enum tutti_err tutti_web_run_result(char **path, const struct tutti_web_site *si
         return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is no run", tutti_str_show(id).text);
     enum tutti_err err = tutti_web_run_init(&run, site, id);
     *path = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
+    if (going)
+        *going = run.going;
     tutti_web_run_fini(&run);
     return err || *path ? err : tutti_fail(TUTTI_ERR_IO, "this run has no result here");
 }

@@ -403,7 +403,7 @@ static enum tutti_err result_of(struct tutti_web_site *site, const struct tutti_
 {
     const char *id;
     TRY(tutti_web_need(request, name, &id));
-    return tutti_web_run_result(path, site, id);
+    return tutti_web_run_result(path, NULL, site, id);
 }
 
 enum tutti_err tutti_web_compare_runs(struct tutti_web_site *site, const struct tutti_web_request *request,

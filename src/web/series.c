@@ -20,7 +20,7 @@
 
 enum { MOST_COLUMNS = 400 };
 static const size_t BUDGET = (size_t)1 << 30;
-static const double FRESH = 1; /* seconds for which a file that grows is not read again */
+static const double FRESH = 1; /* seconds for which the file of a run that goes on is not read again */
 
 /* A variable of a file, as far as it was read. */
 struct curve {
@@ -210,7 +210,8 @@ static enum tutti_err renew(struct tutti_web_series *series, struct file *old, c
     return err;
 }
 
-static enum tutti_err find_file(struct tutti_web_series *series, const char *path, struct file **out)
+/* Of a run that is over, what is told is all of its file. */
+static enum tutti_err find_file(struct tutti_web_series *series, const char *path, bool grows, struct file **out)
 {
     struct stat st;
     struct file *file = series->files;
@@ -221,7 +222,7 @@ static enum tutti_err find_file(struct tutti_web_series *series, const char *pat
     enum tutti_err err = TUTTI_OK;
     if (!file)
         err = open_file(series, path, &st, NULL, 0, &file);
-    else if (!is_as_it_was(file, &st) && tutti_clock_now() - file->opened > FRESH)
+    else if (!is_as_it_was(file, &st) && (!grows || tutti_clock_now() - file->opened > FRESH))
         err = renew(series, file, path, &st, &file);
     if (!file)
         return err ? err : TUTTI_ERR_MEMORY;
@@ -313,7 +314,7 @@ struct view {
     size_t picked[MOST_COLUMNS], count;
 };
 
-static enum tutti_err open_other(struct tutti_web_series *series, const char *path, struct view *view)
+static enum tutti_err open_other(struct tutti_web_series *series, const char *path, bool grows, struct view *view)
 {
     if (!path)
         return TUTTI_OK;
@@ -321,7 +322,7 @@ static enum tutti_err open_other(struct tutti_web_series *series, const char *pa
         view->other = view->file;
         return TUTTI_OK;
     }
-    TRY(find_file(series, path, &view->other));
+    TRY(find_file(series, path, grows, &view->other));
     struct tutti_result_variable variable;
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < view->count && !err; i++) {
@@ -333,14 +334,14 @@ static enum tutti_err open_other(struct tutti_web_series *series, const char *pa
     return err;
 }
 
-static enum tutti_err view_open(struct view *view, struct tutti_web_series *series, const char *file, const char *minus,
-                                const char *columns)
+static enum tutti_err view_open(struct view *view, struct tutti_web_series *series,
+                                const struct tutti_web_series_query *query)
 {
     *view = (struct view){0};
-    TRY(find_file(series, file, &view->file));
-    view->count = pick(view->file, columns, view->picked);
+    TRY(find_file(series, query->file, query->grows, &view->file));
+    view->count = pick(view->file, query->columns, view->picked);
     TRY(read_curves(series, view->file, view->picked, view->count));
-    return open_other(series, minus, view);
+    return open_other(series, query->minus, query->minus_grows, view);
 }
 
 /* A variable's rows; none where it was not read. */
@@ -510,7 +511,7 @@ enum tutti_err tutti_web_series_values(struct tutti_web_series *series, const st
 {
     struct view view;
     pthread_mutex_lock(&series->mutex);
-    enum tutti_err err = view_open(&view, series, query->file, query->minus, query->columns);
+    enum tutti_err err = view_open(&view, series, query);
     if (!err) {
         put_columns(out, &view);
         put_values(out, "values", &view, times, count);
@@ -532,7 +533,7 @@ enum tutti_err tutti_web_series_tell(struct tutti_web_series *series, const stru
 {
     struct view view;
     pthread_mutex_lock(&series->mutex);
-    enum tutti_err err = view_open(&view, series, query->file, query->minus, query->columns);
+    enum tutti_err err = view_open(&view, series, query);
     if (!err)
         err = read_over(series, query->over, &view);
     if (!err) {

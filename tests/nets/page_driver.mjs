@@ -84,11 +84,13 @@ function readCanvas() {
         columns.push([first, last]);
     }
     const over = host.querySelector(".u-over").getBoundingClientRect();
-    return { axes, columns, over: [over.left, over.width], 
+    return { axes, columns, over: [over.left, over.width], until: Number(document.querySelector(".panel .legend").dataset.until),
         value: document.querySelector(".panel .legend-value").textContent, cursor: document.querySelector(".panel .legend-cursor")?.textContent ?? "" };
 }
 
 const seen = [];
+/** Acts after which the end is seen. Curves are drawn at once, the legend of a run that goes on follows: both are read at the same time, and belong together. */
+const WHOLE = ["look", "all", "theme"];
 
 async function act(run, name, ...rest) {
     if (await page.locator(".cursor-times button").count())
@@ -96,14 +98,13 @@ async function act(run, name, ...rest) {
     await acts[name](...rest);
     await settled(page);
     await until("the legend has its values", async () => !(await page.locator(".panel .legend").innerText()).includes("…"));
-    if (name === "look")
-        await until("the legend is of the last row", () => page.evaluate(() => {
-            const { x } = JSON.parse(document.querySelector(".panel .plot").dataset.axes);
-            return Number(document.querySelector(".panel .legend").dataset.until) === x.span[1];
-        }));
+    const view = await until("the legend is of the last row that is drawn", async () => {
+        const now = await page.evaluate(readCanvas);
+        return (!WHOLE.includes(name) || now.until === now.axes.x.span[1]) && now;
+    });
     if (plan.shots)
         await page.screenshot({ path: `${plan.shots}/${run}-${seen.length}-${name}.png` });
-    seen.push({ run, act: [name, ...rest], pointer, ...await page.evaluate(readCanvas) });
+    seen.push({ run, act: [name, ...rest], pointer, ...view });
 }
 
 async function show(run) {

@@ -296,11 +296,47 @@ static void logarithmic_and_phase(void **state)
     scratch_fini(&scratch);
 }
 
+/* The last rows of a run are written after it was asked for the last time while it went on. */
+static void of_a_run_that_is_over_all_is_told(void **state)
+{
+    struct scratch scratch;
+    struct tutti_web_series *series;
+    char file[128], other[128];
+    (void)state;
+    scratch_init(&scratch);
+    copy_text(file, sizeof file, scratch_path(&scratch, "r.csv"));
+    copy_text(other, sizeof other, scratch_path(&scratch, "o.csv"));
+    write_table(file, 1, 7);
+    write_table(other, 2, 7);
+    assert_ok(tutti_web_series_new(&series));
+    struct tutti_web_series_query query = {.file = file,
+                                           .minus = other,
+                                           .grows = true,
+                                           .minus_grows = true,
+                                           .columns = "x",
+                                           .from = NAN,
+                                           .to = NAN,
+                                           .points = 10};
+    json_decref(ask(series, &query));
+    write_table(file, 1, 1);
+    write_table(other, 2, 1);
+    query.grows = query.minus_grows = false;
+    json_t *json = ask(series, &query);
+    assert_int_equal(json_integer_value(json_object_get(json, "rows")), ROWS);
+    double last = number_of(json_array_get(json_array_get(json_object_get(json, "last"), 0), 0));
+    assert_same_double(last, value_of(ROWS - 1) - 2 * value_of(ROWS - 1));
+    json_decref(json);
+    tutti_web_series_free(series);
+    scratch_fini(&scratch);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_draw_the_pixels_of_all_rows), cmocka_unit_test(held_values_are_stairs),
-        cmocka_unit_test(values_are_those_of_the_rows), cmocka_unit_test(differences_are_of_all_rows),
-        cmocka_unit_test(logarithmic_and_phase)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_draw_the_pixels_of_all_rows),
+                                       cmocka_unit_test(held_values_are_stairs),
+                                       cmocka_unit_test(values_are_those_of_the_rows),
+                                       cmocka_unit_test(differences_are_of_all_rows),
+                                       cmocka_unit_test(logarithmic_and_phase),
+                                       cmocka_unit_test(of_a_run_that_is_over_all_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@ export class Readings {
     private readonly known = new Map<number, ReadonlyMap<string, number | null>>();
     private wanted: readonly number[] = [];
     private asking = false;
+    /** Counts how often what was read has been forgotten: an answer to an older question is of no use. */
+    private cleared = 0;
     private closed = false;
 
     constructor(private readonly feed: Feed, private readonly changed: () => void) {}
@@ -27,6 +29,7 @@ export class Readings {
     /** What was read may have changed. */
     clear(): void {
         this.known.clear();
+        this.cleared++;
         void this.read();
     }
 
@@ -48,8 +51,10 @@ export class Readings {
             try {
                 if (this.known.size > MOST_KNOWN)
                     this.known.clear();
+                const { cleared } = this;
                 const told = await getValues(run.id, columns, missing, way.minus?.id);
-                missing.forEach((time, index) => this.known.set(time, new Map(told.columns.map(({ name }, column) => [name, told.values[column]?.[index] ?? null]))));
+                if (cleared === this.cleared)
+                    missing.forEach((time, index) => this.known.set(time, new Map(told.columns.map(({ name }, column) => [name, told.values[column]?.[index] ?? null]))));
             } catch (error) {
                 complain(error);
                 missing.forEach((time) => this.known.set(time, new Map(columns.map((name) => [name, null]))));

@@ -132,10 +132,9 @@ export class LiveRun {
         return this.id === "attached";
     }
 
-    /** A stream begins, with the past in front. */
+    /** A stream begins: rows that it does not have are in the file, or, where there is none, in front of it. Those of a stream that broke would not join up. */
     private opened(): void {
-        if (this.isAttached)
-            this.tail.clear();
+        this.tail.clear();
         this.liveSteps.value = NO_STEPS;
         this.stale.value++;
     }
