@@ -8,14 +8,17 @@ static const double MOST_NOISE = 100;
 /* The same where the tolerance is for the whole run. */
 static const double MOST_NOISE_PER_TIME = 0.1;
 /* The error of smooth signals falls with the step, if only with its first power where it depends on points from before. One that
- * hardly falls comes from a jump, or from a kink that both attempts have passed. */
+ * hardly falls comes from a jump, or from a kink that both attempts have passed. Of one signal the error itself is meant: as a part of
+ * how far the signal came in the step, that of one which begins at 0 is the same for all steps. */
 bool tutti_noise_is_jump(const struct tutti_attempt *before, const struct tutti_attempt *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
     if (!before->converged || !now->converged || !(before->size > MOST_NOISE) || !(now->size > MOST_NOISE) ||
         h2 > h1 / 2)
         return false;
-    return log(before->size / now->size) < 0.5 * log(h1 / h2);
+    bool same = before->driver == now->driver;
+    double fall = same ? before->difference / now->difference : before->size / now->size;
+    return log(fall) < 0.5 * log(h1 / h2);
 }
 
 /* A small error that stays as it is while the step becomes a fraction of what it was: the solvers inside of the units are no

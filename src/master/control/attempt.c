@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "master/couple.h"
+#include "master/detect.h"
+#include "rank/agree.h"
 
 /* What is not much more than noise is as good, and steps may become a little longer. */
 static const double LIKE_NOISE = 5, OF_NOISE = 0.1;
@@ -66,6 +68,19 @@ void tutti_attempt_share(const struct tutti_master *master, struct tutti_attempt
         attempt->error = fmin(attempt->error, OF_NOISE);
 }
 
+enum tutti_err tutti_attempt_blame(const struct tutti_master *master, struct tutti_attempt *attempt, uint32_t driver,
+                                   const double *difference)
+{
+    struct tutti_rank *rank = master->rank;
+    attempt->driver = driver;
+    attempt->difference = 0;
+    if (driver == TUTTI_NONE || !master->chosen.detection->outputs)
+        return TUTTI_OK;
+    if (tutti_rank_owns(rank, tutti_outputs_end(&master->outputs, driver).component))
+        attempt->difference = fabs(difference[driver]);
+    return tutti_reduce(rank, TUTTI_REDUCE_MAX, &attempt->difference, 1);
+}
+
 enum tutti_err tutti_attempt_estimate(struct tutti_master *master, struct tutti_attempt *attempt,
                                       const double *difference, const double *now, bool all)
 {
@@ -76,7 +91,7 @@ enum tutti_err tutti_attempt_estimate(struct tutti_master *master, struct tutti_
         memcpy(master->norm.scale.step, difference, master->outputs.count * sizeof *difference);
     attempt->estimated = true;
     if (norm > attempt->size || attempt->driver == TUTTI_NONE)
-        attempt->driver = driver;
+        TRY(tutti_attempt_blame(master, attempt, driver, difference));
     attempt->size = attempt->seen = fmax(attempt->size, norm);
     tutti_attempt_share(master, attempt);
     return TUTTI_OK;

@@ -38,6 +38,9 @@ TUTTI_CHECKED enum tutti_err tutti_attempt_estimate(struct tutti_master *master,
 /* The same of what inputs do that are held in the step, with the outputs at its end (held.c). After an estimate; it uses the room of that. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_count_held(struct tutti_master *master, struct tutti_attempt *attempt,
                                                       const double *now);
+/* This output has the largest part in the error: one of `difference`. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_attempt_blame(const struct tutti_master *master, struct tutti_attempt *attempt,
+                                                 uint32_t driver, const double *difference);
 /* Finds the signals that this is about. */
 TUTTI_CHECKED enum tutti_err tutti_held_open(struct tutti_master *master);
 /* From attempt->size and ->seen to ->error: what is no noise, as a part of what this step may err by. */

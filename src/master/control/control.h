@@ -24,6 +24,7 @@ struct tutti_attempt {
     double seen;         /* the difference that it is made of */
     unsigned order;      /* `error` goes with the power order + 1 of the step */
     uint32_t driver;     /* the real with the largest part in it; TUTTI_NONE */
+    double difference;   /* ... and that part as it is, not weighted; where discrete outputs are looked at */
     struct tutti_outcome outcome; /* of its last step of the coupling */
     unsigned iterations;          /* of a coupling that iterates, in all its steps; 0: it does not */
     bool converged;               /* ... and they came to their end; true for others */

@@ -65,7 +65,7 @@ enum tutti_err tutti_attempt_count_held(struct tutti_master *master, struct tutt
     value /= tutti_norm_part(norm, h);
     if (value > attempt->error) {
         attempt->error = value;
-        attempt->driver = driver;
+        TRY(tutti_attempt_blame(master, attempt, driver, part));
     }
     return TUTTI_OK;
 }
