@@ -75,9 +75,16 @@ static enum tutti_err read_point(const struct tutti_stop_time *check, struct tut
     return unit->kind->ask(unit, &block, refused);
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static bool same(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    return bits_of(a) == bits_of(b);
 }
 
 /* The first variable that moved in the first step and kept its bits in the second; MOST_READ: none did, or a state has moved. */
