@@ -92,7 +92,7 @@ void tutti_instance_message(struct tutti_instance *instance, enum tutti_status s
 
 /* The same from the callback of FMI 1.0 and 2.0, for the instance that `environment` stands for (living.h). */
 void tutti_instance_take_message(const void *environment, enum tutti_status status, const char *category,
-                                 const char *format, va_list args);
+                                 const char *format, va_list args) TUTTI_PRINTF(4, 0);
 
 /* In a do-step: the FMU is in an intermediate update (3.0), and may set update->return_early. What goes wrong there is kept for
  * the end of the step, and the FMU is asked to come back. */

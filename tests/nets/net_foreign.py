@@ -126,6 +126,12 @@ def routes(name, document):
     yield "GET", f"/api/compare?a={urllib.parse.quote(name)}&b=a.csv", None
 
 
+def await_runs(ask):
+    """Runs outlive their server, and write to the folder until they end."""
+    while any(run["state"] in ("starting", "running", "paused") for run in json.loads(ask("GET", "/api/runs")[1])):
+        pass
+
+
 def try_server(name, folder):
     with served(folder) as ask:
         status, text = ask("POST", f"/api/import?path={urllib.parse.quote(name)}", {})
@@ -134,6 +140,7 @@ def try_server(name, folder):
         for method, path, _, status, text in opened:
             if status == 500 or CRASH.search(text):
                 yield f"{method} {path}: {status} {text[:300]}"
+        await_runs(ask)
 
 
 def try_commands(name, folder):
