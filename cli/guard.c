@@ -111,6 +111,7 @@ static bool has_child_ended(int *status)
     hear_of_heir();
     for (pid_t ended; (ended = waitpid(-1, &how, WNOHANG)) > 0;) {
         if (ended == child) {
+            hear_of_heir(); /* it may have told right before its end */
             *status = how;
             return true;
         }
