@@ -263,7 +263,7 @@ void summary_print(const struct summary *summary)
     say_steps(&display, stats);
     if (summary->rtol && stats->unit_count == 1 && !stats->estimated_in && strcmp(stats->units[0].interface, "cs") == 0)
         say(&display, "error", DISPLAY_PLAIN,
-            "not controlled: the FMU has a solver of its own, which is told --rtol, and may do without it");
+            "not controlled: the FMU uses an internal solver, which receives --rtol and may ignore it");
     say_latencies(&display, stats);
     summary_table(&display, stats);
     say_shares(&display, stats);

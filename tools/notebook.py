@@ -59,7 +59,7 @@ def texts(outputs):
 
 
 def check(notebook, path):
-    """What Jupyter refuses (the schema of nbformat 4.5): cells need an id of their own."""
+    """What Jupyter refuses (the schema of nbformat 4.5): each cell needs a unique id."""
     found = [cell.get("id") for cell in notebook["cells"]]
     wrong = [name for name in found if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z0-9-_]{1,64}", name) or found.count(name) > 1]
     if wrong:

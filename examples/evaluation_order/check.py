@@ -16,7 +16,7 @@ tutti graph build/examples/evaluation_order/evaluation_order.ssp -o evaluation_o
 """)
 # Orders of example 5.2.1 (eq. 5.11 and 5.12).
 PUBLISHED_ORDERS = ("u1[1] y1[1] u1[2] y2[2] u2[2] y1[2]", "u1[1] y1[1] u2[2] y1[2] u1[2] y2[2]")
-# What each output needs, and what each input is connected to, outside of loops: example 5.2.2 and section 5.3.1.
+# What each output needs, and what each input is connected to, outside loops: example 5.2.2 and section 5.3.1.
 OUTPUTS = {
     "model1.y1": ["model1.u1"], "model2.y1": ["model2.u2"], "model2.y2": ["model2.u1"], "model3.y1": [],
     "model1.u1": ["model3.y1"], "model2.u1": ["model3.y1"], "model2.u2": ["model1.y1"],

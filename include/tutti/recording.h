@@ -39,7 +39,7 @@ TUTTI_API size_t tutti_recording_rows(const struct tutti_recording *recording);
  * recording is freed. NULL if there is none. */
 TUTTI_API const double *tutti_recording_values(const struct tutti_recording *recording);
 /* What a String was in a row; a Binary as pairs of hexadecimal digits; of an integer of 2^53 and more, which a double may not hold, its digits.
- * NULL: the column is no text, the number is shorter, or there is no such row. */
+ * NULL: the column does not contain text, the number is shorter, or the row does not exist. */
 TUTTI_API const char *tutti_recording_text(const struct tutti_recording *recording, size_t row, size_t column);
 /* Writes all of it to a result file, whose extension tells the format, as the option "output" of a run. IO, ARGUMENT. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_recording_save(const struct tutti_recording *recording, const char *path);

@@ -50,7 +50,7 @@ TUTTI_API const char *tutti_result_time_unit(const struct tutti_result *result);
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_result_read(struct tutti_result *result, const size_t *which, size_t count,
                                                          double *const *values);
 
-/* The type that the file names, "Float64", "Int64", "Boolean" ...; NULL: it names none, or there is no such variable. */
+/* The type that the file names, "Float64", "Int64", "Boolean" ...; NULL: the file does not name a type, or the variable does not exist. */
 TUTTI_API const char *tutti_result_type(const struct tutti_result *result, size_t variable);
 /* Calls `take` with what the file has for each row, `length` bytes of `text`, which is not terminated and good during the call, to the end or
  * until `take` returns an error, which is returned. UNSUPPORTED: the format has numbers only (.mat, .h5). */

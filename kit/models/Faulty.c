@@ -2,6 +2,14 @@
 /* Faulty - y' = u - y, built with the fault layer: the environment variable KIT_FAULT says how it misbehaves. */
 #include "kit.h"
 
+#ifdef TAKES_SLOPES /* inputs move inside a step */
+#define NAME "FaultySlopes"
+enum { FEATURES = KIT_FOR_FREE | KIT_INPUT_DERIVATIVES };
+#else
+#define NAME "Faulty"
+enum { FEATURES = KIT_FOR_FREE | KIT_EARLY_RETURN };
+#endif
+
 struct faulty {
     double u, x, der_x, y;
 };
@@ -29,12 +37,12 @@ static enum kit_status outputs(struct kit *kit, void *self, double t)
 }
 
 const struct kit_model kit_model = {
-    .name = "Faulty",
+    .name = NAME,
     .description = "Misbehaves on demand",
     .size = sizeof(struct faulty),
     KIT_VARIABLES(variables),
     .experiment = {.stop = 1, .step = 0.1},
-    .features = KIT_FOR_FREE | KIT_EARLY_RETURN,
+    .features = FEATURES,
     .derivatives = derivatives,
     .outputs = outputs,
 };

@@ -17,7 +17,7 @@ from ._errors import Error
 
 Floats = NDArray[np.float64]
 
-# The types of FMI whose values are no floats, as NumPy has them.
+# NumPy types of the FMI types that are not floating-point numbers.
 _KINDS: dict[str, Any] = {"Int8": np.int8, "UInt8": np.uint8, "Int16": np.int16, "UInt16": np.uint16, "Int32": np.int32, "UInt32": np.uint32,
                           "Int64": np.int64, "UInt64": np.uint64, "Enumeration": np.int64, "Boolean": np.bool_, "Clock": np.bool_}
 _LONG = 2.0 ** 53  # integers from here on are not all among the doubles

@@ -147,7 +147,7 @@ class Simulation:
         columns = self._recording.columns()
         if over:
             return Result(columns, block, self._recording, self._statistics.read())
-        block = block.copy()  # and what goes with it, as the recording goes on
+        block = block.copy()  # the recording reuses its memory when it continues
         arrays = {i: self._recording.array(i, column, block[:, i + 1]) for i, column in enumerate(columns) if column.type != "Float64"}
         return Result(columns, block, self._recording, arrays=arrays)
 

@@ -225,8 +225,8 @@ static enum tutti_err check_point(const struct tutti_simulation *simulation, con
     return tutti_points_have(&simulation->points, point)
                ? TUTTI_OK
                : tutti_fail(TUTTI_ERR_ARGUMENT,
-                            "tutti_simulation_%s: this is no point of this simulation since its start: it is of "
-                            "another one, of a run before a reset, or freed; save a new one",
+                            "tutti_simulation_%s: the point does not belong to this simulation: it was saved by a "
+                            "different simulation, or before a reset, or is freed; save a new one",
                             call);
 }
 

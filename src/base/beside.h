@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* beside.h - work in a child process: code of an FMU that may crash, hang or print there, and the process that asks goes on. */
+/* beside.h - runs a function in a child process. Code of an FMU may crash, hang or print there without effect on the parent process. */
 #ifndef TUTTI_BASE_BESIDE_H
 #define TUTTI_BASE_BESIDE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Interval arithmetic (Moore, Kearfott, Cloud, Introduction to Interval Analysis, 2009, chapters 2 and 5). Bounds are not rounded outwards: what
- * lies within rounding of a decision is told apart by evaluating at single points (breaks.c). */
+ * lies within rounding of a decision is classified by evaluating at single points (breaks.c). */
 #include "expression/enclosure.h"
 
 #include "expression/operation.h"

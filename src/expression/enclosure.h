@@ -8,7 +8,7 @@
 #include "expression/expression.h"
 
 /* Do all comparisons, choices, floor, ceil, round, abs, sign, mod, min, max and branches of atan2 in the expression decide in the same way
- * for all values of its name from `low` to `high`? False also if the bounds are too wide to tell, never for an interval of one
+ * for all values of its name from `low` to `high`? False also if the bounds are too wide to decide, never for an interval of one
  * value at which all is finite.
  * *signature: a number for the decisions, equal where they are. */
 bool tutti_enclosure_decides(const struct tutti_expression *expression, double low, double high, uint64_t *signature);

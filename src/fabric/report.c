@@ -30,7 +30,7 @@ enum tutti_err tutti_report_find(const char *bytes, size_t count, enum tutti_rep
         return TUTTI_OK;
     if (k == 0 || k >= TUTTI_REPORT_KINDS || n > TUTTI_REPORT_MOST)
         return tutti_fail(TUTTI_ERR_FORMAT,
-                          "what came from a rank is no report (kind %llu, %llu bytes): an FMU in it may have "
+                          "invalid report from a rank (kind %llu, %llu bytes): an FMU in it may have "
                           "overwritten memory that is not its own",
                           (unsigned long long)k, (unsigned long long)n);
     *kind = (enum tutti_report_kind)k;

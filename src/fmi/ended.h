@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ended.h - the words about a process that code of an FMU ran in, and that has ended or cannot go on. All fill `out` and return it. */
+/* ended.h - messages about a process of an FMU that has ended or cannot continue. All fill `out` and return it. */
 #ifndef TUTTI_FMI_ENDED_H
 #define TUTTI_FMI_ENDED_H
 

@@ -90,7 +90,7 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
                                 .minds_interrupt = true,
                                 .watch = {.countdown = 1, .interval = 1}};
     tutti_loop_choose_path(loop);
-    /* One solver for all units has dense output: it goes from row to row where nobody asked for a step. */
+    /* One solver for all units has dense output: without --step it advances from row to row. */
     bool to_rows = master->chosen.together && times->output_step > times->step && !rank->job->options.has_step &&
                    !steered && !rank->has_grids;
     tutti_grid_init(&loop->communication, times->start, to_rows ? times->output_step : times->step, times->stop);
@@ -374,7 +374,7 @@ static unsigned long most_between(const struct tutti_loop *loop, unsigned long m
     return most;
 }
 
-/* Signals are looked at in turns, with pauses: so many steps at most, of which the last one ends a pause. */
+/* Signals are examined in turns, with pauses: the largest number of steps, the last of which ends a pause. */
 static unsigned long bound_by_pauses(const struct tutti_loop *loop, unsigned long most)
 {
     const struct tutti_growth_state *growth = &loop->growth.now;

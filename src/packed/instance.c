@@ -123,7 +123,7 @@ enum tutti_err tutti_packed_initialise(struct tutti_packed *packed)
 }
 
 /* Does what the importer reads belong to a communication step, as an average over it does? Then that is the importer's, unless the one FMU
- * has been given a step of its own. */
+ * has been given a separate step. */
 static bool counts_by_step(const struct tutti_rank *rank)
 {
     const struct tutti_member *member = &rank->members[0];

@@ -41,7 +41,7 @@ struct tutti_member_learned {
 
 /* What a unit is to have, decided before it is made (start/members.c). */
 struct tutti_member_setup {
-    bool no_stop_time;            /* the FMU is told none */
+    bool no_stop_time;            /* the FMU is called without one */
     double own_step;              /* 0: the communication step */
     bool step_from_file;          /* ... by an annotation */
     double tolerance;             /* for its solver, its own or ours; 0: none */

@@ -20,7 +20,8 @@ struct tutti_column {
     enum tutti_type type;
     bool negated; /* show minus the value (FMI 1.0 negated aliases; numbers only) */
     bool fixed;   /* a constant or a parameter: it has one value from the first row on */
-    bool held; /* a number that does not move between rows, as its description says; those that are no reals never do */
+    bool
+        held; /* a number that does not move between rows, as its description says; values of other types than reals never do */
     /* The first column with the same value in every row, apart from its sign: of aliases. Its own place, if it is that one. */
     size_t source;
     const void *value;

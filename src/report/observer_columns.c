@@ -431,7 +431,7 @@ static uint32_t find_input(const struct chooser *chooser, const struct choice *c
     uint32_t node = tutti_structure_find(structure, chooser->component, choice->variable, false);
     if (node != TUTTI_NONE)
         return tutti_wires_bring_numbers(wires, node) ? node : TUTTI_NONE;
-    bool may_be = component_of(chooser)->fmu->desc->fmi < 3; /* 3.0 has aliases that are no variables */
+    bool may_be = component_of(chooser)->fmu->desc->fmi < 3; /* aliases of 3.0 are not variables */
     for (uint32_t n = structure->component_first[chooser->component];
          may_be && n < structure->component_first[chooser->component + 1]; n++)
         if (!structure->nodes[n].output && wires->slots[n].reference == var->reference &&

@@ -173,7 +173,7 @@ TUTTI_CHECKED enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct
 /* Does a connection bring numbers to this input in every step? Not to one that the master feeds, nor where clocks tick. */
 bool tutti_wires_bring_numbers(const struct tutti_wires *wires, uint32_t node);
 /* ... what the present signals bring to it, as its staged values are, into `values`; elements without a connection are as they are
- * staged. What is staged, and what the unit was told, is left alone. LIMIT as above. */
+ * staged. Staged values, and the values that the unit received, stay unchanged. LIMIT as above. */
 TUTTI_CHECKED enum tutti_err tutti_wires_bring(const struct tutti_wires *wires, uint32_t node, void *values);
 /* Stages a single input, at the start. */
 TUTTI_CHECKED enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node);

@@ -149,7 +149,7 @@ TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, do
 /* The caller's next communication step begins at t. Solvers with an error control may take 1e7 steps in the first one, and in later ones 100
  * times what earlier ones took on average (1e6 to 1e7): one that takes more has no end, as where a coupling is not stable. */
 void tutti_solver_begin_interval(struct tutti_solver *solver, double t);
-/* As step and interpolate of the kind. States that are no finite numbers are a failure, and so are too many
+/* As step and interpolate of the kind. States that are not finite are a failure, and so are too many
  * steps in one communication step. */
 TUTTI_CHECKED enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x);
 TUTTI_CHECKED enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x);

@@ -317,7 +317,7 @@ static void answer(void *context, int fd)
     (void)tutti_fs_write(fd, numbers, count * sizeof *numbers, -1);
 }
 
-/* What is shorter than it should be is no answer. */
+/* An incomplete answer is rejected. */
 static enum tutti_err take_answer(struct collector *c, uint32_t component, const double *numbers, size_t count)
 {
     struct tutti_linear_unit *own = &c->units[component];
@@ -344,7 +344,7 @@ static enum tutti_err ask_beside(struct collector *c, uint32_t component)
     return err;
 }
 
-/* A unit of the same FMU for Model Exchange, with the same parameters and inputs, tells what its model is. */
+/* Linearises a second unit of the same FMU, for Model Exchange, with the same parameters and inputs. */
 static enum tutti_err ask_twin(struct collector *c, uint32_t component)
 {
     const struct tutti_fmu *fmu = c->rank->job->system->components[component].fmu;

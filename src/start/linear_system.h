@@ -7,12 +7,12 @@
 #include "rank/rank.h"
 #include "start/step_operator.h"
 
-/* Units for Co-Simulation do not tell their states. If their FMU is for Model Exchange, too, another unit of it may be asked, with the same
- * parameters and inputs. */
+/* Units for Co-Simulation do not expose their states. If their FMU also supports Model Exchange, a second unit of it can be linearised with the
+ * same parameters and inputs. */
 enum tutti_twins {
     TUTTI_TWINS_NONE,
-    TUTTI_TWINS_HERE,  /* what it says goes where the rank's units say it */
-    TUTTI_TWINS_BESIDE /* in a child process: whatever it does there, the run goes on as without it */
+    TUTTI_TWINS_HERE,  /* its messages go to the log of the rank's units */
+    TUTTI_TWINS_BESIDE /* in a child process: a crash there does not affect the run */
 };
 
 struct tutti_linear_model {

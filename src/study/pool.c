@@ -14,6 +14,7 @@
 #include "base/log.h"
 
 enum {
+    MOST_LOSSES = 3,  /* losses of workers in the same run, after which it is not repeated */
     FEW_AHEAD = 4,    /* runs that a worker is told of before it comes to them */
     MOST_AHEAD = 256, /* the same, where runs are short */
     WAIT_MS = 100,    /* how long we wait for news */
@@ -42,7 +43,7 @@ struct pool {
     unsigned count, given_up;
     struct pollfd *polled;        /* of each worker, and that of the order */
     struct tutti_vector again;    /* of size_t: runs that a worker was told of and did not come to */
-    struct tutti_vector suspects; /* of size_t: runs that a worker was lost in */
+    struct tutti_vector suspects; /* of size_t: a run for each time that a worker was lost in it */
 };
 
 unsigned tutti_pool_cores(void)
@@ -176,12 +177,12 @@ static enum tutti_err give_up_run(struct pool *pool, size_t run, const char *how
     return err;
 }
 
-static bool is_suspect(const struct pool *pool, size_t run)
+static unsigned count_losses(const struct pool *pool, size_t run)
 {
+    unsigned count = 0;
     for (size_t i = 0; i < pool->suspects.count; i++)
-        if (((const size_t *)pool->suspects.items)[i] == run)
-            return true;
-    return false;
+        count += ((const size_t *)pool->suspects.items)[i] == run;
+    return count;
 }
 
 /* Which of its runs has the worker ended in? worker->count: none. */
@@ -197,19 +198,20 @@ static unsigned find_culprit(const struct worker *worker, const struct tutti_way
                : i; /* what it said it was at makes no sense: it must not go on like that */
 }
 
-/* The worker is gone. A run that a process ended in is over; one in which the worker was lost otherwise is tried once more. It never came to the others, or
- * what became of them is lost. */
+/* The worker is gone. A run whose process ended is over. A run in which the worker was lost otherwise is repeated, up to MOST_LOSSES losses: a node that
+ * fails is rarely the fault of a run, and two nodes may fail one after the other. The worker's later runs are repeated in any case. */
 static enum tutti_err settle_runs(struct pool *pool, struct worker *worker, const struct tutti_way_ending *ending)
 {
     unsigned culprit = find_culprit(worker, ending);
     bool known = culprit < worker->count;
     size_t run = known ? worker->runs[culprit] : SIZE_MAX;
-    if (known && !*ending->how && !is_suspect(pool, run)) {
+    if (known && !*ending->how) {
         TRY(put_back(&pool->suspects, run));
-        known = false;
+        known = count_losses(pool, run) == MOST_LOSSES;
     }
     if (known)
-        TRY(give_up_run(pool, run, *ending->how ? ending->how : "was lost, and so was that of a second try"));
+        TRY(give_up_run(pool, run,
+                        *ending->how ? ending->how : "was lost three times, and the run is not repeated again"));
     while (worker->count-- > 0) /* taken again from the end: the oldest first */
         if (!known || worker->count != culprit)
             TRY(put_back(&pool->again, worker->runs[worker->count]));

@@ -104,7 +104,7 @@ static enum tutti_err find_rising(struct me_events *events)
         events->floor[i] = -INFINITY;
         any = any || (!events->positive[i] && events->z_scale[i] > 0 && is_near(events, i));
     }
-    /* A solver of several units gives inputs of its own: an indicator that they move is not where it was found here. */
+    /* A solver of several units computes the inputs: they may have moved an indicator since it was evaluated here. */
     if (!any || !solution->solver || solution->led)
         return TUTTI_OK;
     TRY(find_move(events, &length));

@@ -24,7 +24,7 @@ struct me_events {
     size_t count;                 /* of indicators */
     double *z, *z_scale;
     struct tutti_crossing crossing;
-    bool *positive; /* the domain that the FMU was told: z > 0 */
+    bool *positive; /* the domain that was reported to the FMU: z > 0 */
     double *
         floor; /* domain z <= 0: where the last event has left it rising, it is not to sink below this without another one; else -INFINITY */
     size_t sunk;      /* state events in a row that came of this */

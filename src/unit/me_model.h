@@ -100,7 +100,7 @@ TUTTI_CHECKED enum tutti_err tutti_me_model_pattern(struct me_model *model, cons
  * they are others than before. */
 TUTTI_CHECKED enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *changed);
 /* Before a restart from the states x. Without --atol and a declared nominal value the absolute tolerance of a state is at most rtol times
- * the largest size that it had at a restart: a state of 1e-6 is no noise because 1 would be a usual size. For a state that is 0 there, the
+ * the largest size that it had at a restart: a state of 1e-6 must not count as noise. For a state that is 0 there, the
  * derivative says how large it becomes. */
 TUTTI_CHECKED enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, const double *x);
 /* Compares the FMU's directional derivatives with differences where it stands, once, before they are relied on. Those that

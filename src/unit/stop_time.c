@@ -173,7 +173,7 @@ static void compare_in_child(void *context, int answer)
     (void)!write(answer, &byte, 1);
 }
 
-/* Does the stop time make the difference, and where is it seen? What cannot be found out is no fault. */
+/* Whether the stop time makes the difference, and where it is seen. An inconclusive comparison is not reported. */
 static bool is_guilty(struct tutti_stop_time *check, size_t *at)
 {
     void *answer;
@@ -269,12 +269,12 @@ bool tutti_stop_time_is_open(const struct tutti_stop_time *check)
 static enum tutti_err report(const struct tutti_stop_time *check, size_t i)
 {
     const char *name = check->unit->name;
-    return tutti_fail(TUTTI_ERR_FMU,
-                      "%s: the FMU goes to the stop time in its first step: '%s' is %s at t = %s and stays there, "
-                      "which it does not if the "
-                      "FMU is told no stop time; give --no-stop-time=%s",
-                      name, check->unit->fmu->desc->vars[check->variables[i]].name, NUMBER(check->path.values[1][i]),
-                      TIME(check->times[1]), name);
+    return tutti_fail(
+        TUTTI_ERR_FMU,
+        "%s: the FMU integrates to the stop time in its first step: '%s' is %s at t = %s and constant after "
+        "that, but not without a stop time; use --no-stop-time=%s",
+        name, check->unit->fmu->desc->vars[check->variables[i]].name, NUMBER(check->path.values[1][i]),
+        TIME(check->times[1]), name);
 }
 
 enum tutti_err tutti_stop_time_step(struct tutti_stop_time *check, double t, const struct tutti_step *step)

@@ -7,7 +7,7 @@
  * steps, apart from the run: one with a stop time and one without. Only where that makes the difference is the FMU at fault.
  *
  * The further instances live in a child process, since some FMUs cannot be made twice; in a confined process, which may have none, and for
- * FMUs that say so (canBeInstantiatedOnlyOncePerProcess) there is no such test. */
+ * FMUs with canBeInstantiatedOnlyOncePerProcess there is no such test. */
 #ifndef TUTTI_UNIT_STOP_TIME_H
 #define TUTTI_UNIT_STOP_TIME_H
 

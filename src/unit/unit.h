@@ -150,7 +150,7 @@ struct tutti_unit_equations {
     void (*lead)(struct tutti_unit *unit, bool back);
     void (*count)(const struct tutti_unit *unit, size_t *states, size_t *indicators);
     void (*look)(const struct tutti_unit *unit, struct tutti_unit_lead *lead);
-    /* What absolute tolerances of the states are for, as in tutti_ode.nominals. After an event that `take` has not ended: anew. */
+    /* What absolute tolerances of the states are for, as in tutti_ode.nominals. They are set again after an event that `take` has not ended. */
     enum tutti_err (*size)(struct tutti_unit *unit, double *sizes);
     void (*take)(struct tutti_unit *unit); /* what `look` has told is done */
 

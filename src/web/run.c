@@ -120,7 +120,7 @@ enum tutti_err tutti_web_run_result(char **path, bool *going, const struct tutti
     struct tutti_web_run run;
     *path = NULL;
     if (strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(id))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is no run", tutti_str_show(id).text);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is not a run", tutti_str_show(id).text);
     enum tutti_err err = tutti_web_run_init(&run, site, id);
     *path = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
     if (going)

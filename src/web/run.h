@@ -34,7 +34,7 @@ void tutti_web_run_fini(struct tutti_web_run *run);
 
 /* A file of its folder; the caller's. NULL: memory is out. */
 char *tutti_web_run_file(const struct tutti_web_run *run, const char *name);
-/* The result of the run that an address names, whether it is there yet or not; the caller's. NULL for `going`: whether it goes on does not matter. */
+/* The result of the run that an address names, whether it exists yet or not; owned by the caller. `going` may be NULL. */
 TUTTI_CHECKED enum tutti_err tutti_web_run_result(char **path, bool *going, const struct tutti_web_site *site,
                                                   const char *id);
 /* What a list of runs shows of it: its state, how far it is, what it says. NULL: memory is out. */

@@ -20,7 +20,7 @@
 
 enum { MOST_COLUMNS = 400 };
 static const size_t BUDGET = (size_t)1 << 30;
-static const double FRESH = 1; /* seconds for which the file of a run that goes on is not read again */
+static const double FRESH = 1; /* seconds for which the file of an active run is not read again */
 
 /* A variable of a file, as far as it was read. */
 struct curve {
@@ -210,7 +210,7 @@ static enum tutti_err renew(struct tutti_web_series *series, struct file *old, c
     return err;
 }
 
-/* Of a run that is over, what is told is all of its file. */
+/* The whole file of a finished run is used. */
 static enum tutti_err find_file(struct tutti_web_series *series, const char *path, bool grows, struct file **out)
 {
     struct stat st;

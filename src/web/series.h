@@ -20,7 +20,7 @@ void tutti_web_series_free(struct tutti_web_series *series); /* NULL is fine */
 struct tutti_web_series_query {
     const char *file;    /* a result */
     const char *minus;   /* a result that is subtracted from it, row by row, before anything is left out; NULL: none */
-    bool grows;          /* the run of `file` goes on: what was read of it a moment ago will do */
+    bool grows;          /* the run of `file` is active: rows that were read a moment ago are recent enough */
     bool minus_grows;    /* so does that of `minus` */
     const char *columns; /* patterns with ';' between; NULL: all, as far as they are not too many */
     const char *over;    /* the variable of the x axis; NULL: time */

@@ -355,7 +355,7 @@ static void iterations_that_do_not_converge(void **state)
     options.has_output_step = false;
     if (!rejects())
         return;
-    run_model(&outcome, &ring, &options, false); /* rows would make short steps of their own */
+    run_model(&outcome, &ring, &options, false); /* rows would add short steps */
     struct steps steps = read_steps();
     size_t taken_back = 0, forced = 0;
     check_steps(&steps, &options, &outcome.stats);

@@ -231,7 +231,7 @@ class Features(HabitTest):
 
 
 class StopTime(HabitTest):
-    """FMUs whose first step goes to the stop time, if they are told one: an error, not a constant."""
+    """FMUs whose first step integrates to the stop time: an error, not a constant."""
 
     RUSH = {"KIT_FAULT": "rush DoStep"}
     DRIVEN = ("--set", "u=1", "--interface", "cs", "--step", "0.0625")
@@ -242,25 +242,25 @@ class StopTime(HabitTest):
                 fmu = kit_fmu("Habits", version)
                 name = pathlib.Path(fmu).stem
                 self.refused("run", fmu, *self.DRIVEN, status=1, env=self.RUSH,
-                             says=f"{name}: the FMU goes to the stop time in its first step: '[xy]' is (2|1.125) at t = 0.0625 and stays there.*"
-                                  f"give --no-stop-time={name}")
+                             says=f"{name}: the FMU integrates to the stop time in its first step: '[xy]' is (2|1.125) at t = 0.0625 and constant after that.*"
+                                  f"use --no-stop-time={name}")
                 expected = self.simulate(fmu, *self.DRIVEN)
                 for option in ("--no-stop-time", f"--no-stop-time={name}"):
                     self.assertEqual(self.simulate(fmu, *self.DRIVEN, option, env=self.RUSH)["y"], expected["y"])
 
     def test_in_a_system(self):
-        """One unit, whose input is what moves it; also where steps go back, and in a process of its own."""
+        """One unit, whose input is what moves it; also where steps are rolled back, and in a separate process."""
         fault = {"KIT_FAULT": "rush DoStep @b"}
         units = [f"{name}={kit_fmu('Habits', '2')}" for name in "ab"]
         system = (*units, "--connect", "a.y=b.u", "--set", "a.p=1", "--interface", "cs", "--no-event-mode")
         for options in ((), ("--control", "richardson"), ("--rollback", "fork", "--control", "richardson"), ("--processes", "2")):
             with self.subTest(options=options):
                 outcome = self.tutti("run", *system, *options, status=1, env=fault)
-                self.assertRegex("".join(outcome.lines("error")), "b: the FMU goes to the stop time.*'x' is.*--no-stop-time=b")
+                self.assertRegex("".join(outcome.lines("error")), "b: the FMU integrates to the stop time.*'x' is.*--no-stop-time=b")
                 self.assertAlmostEqual(self.simulate(*system, *options, "--no-stop-time=b", env=fault)["b.y"][-1], 2)
 
     def test_what_stands_still_for_another_reason(self):
-        """Stair steps on a grid of its own; nothing is said of it, nor of what moves no more after the first step."""
+        """Stair steps on an internal grid: no report for it, nor for an output that is constant after the first step."""
         for step in ("0.01", "0.03"):
             self.assertEqual(self.tutti("run", kit_fmu("Stair", "2"), "--step", step, "--quiet", "-o", "result.csv").err, "")
 
@@ -269,7 +269,7 @@ class StopTime(HabitTest):
         self.tutti("run", self.path("one.ssp"), env=self.RUSH)
         self.tutti("new", self.path("two.ssp"), f"a={kit_fmu('Habits', '2')}", "--set", "a.u=1", "--interface", "cs")
         outcome = self.tutti("check", "--run", self.path("two.ssp"), status=1, env=self.RUSH)
-        self.assertRegex(outcome.out, "error: .*goes to the stop time in its first step")
+        self.assertRegex(outcome.out, "error: .*integrates to the stop time in its first step")
 
     def test_both_interfaces_on_trial(self):
         """An FMU that can be made once only is not looked at beside the run; its two interfaces are compared."""

@@ -8,7 +8,7 @@ derivatives, outputs and inputs.
 
 `sort` is "loop" (cells whose outputs follow each other in circles: rho(D L) = radius), "line" (cells whose outputs follow inputs, but in no
 circle) or "chain" (masses that pull each other; forces follow inputs). Some cells only read what the others do, so that their outputs that
-follow inputs are read by no connection. `packed` puts the first so many components into one FMU, and those around it see that.
+follow inputs are read by no connection. `packed` puts the first components into one FMU, to which the others are connected.
 
 A component is x' = A x + B u + E e(t), v = C x + D u + F e(t) for each of its variables v, with e = (sin wt, cos wt). All together are one such
 system without inputs, whose solution is an exponential of a matrix."""
@@ -220,7 +220,7 @@ class LinearSystem:
         return words
 
     def packed_words(self, tutti, folder, first, *options):
-        """As `words`, with the first so many components in one FMU: their variables are "p.c0.y". It is made in `folder` with these options
+        """As `words`, with the first `first` components in one FMU: their variables are "p.c0.y". It is made in `folder` with these options
         of `tutti pack`."""
         inside, fmu = list(range(first)), folder / f"packed{first}.fmu"
         subprocess.run([str(w) for w in (tutti, "pack", *self.words(inside), "--expose", "*", "--stop", self.stop, *options, "-o", fmu)],

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "system"))
 TUTTI = os.environ.get("TUTTI") or str(ROOT / "build" / "tutti")
+SKIPPED = 77  # exit status of a skipped test for ctest
 FMUS = pathlib.Path(os.environ.get("FMUS") or ROOT / "build" / "fmus")
 
 

@@ -15,6 +15,7 @@ import subprocess
 import urllib.parse
 
 from net import FMUS, TUTTI, main
+from command import wait_until
 import test_foreign as foreign
 import test_ssp_foreign as annotated
 
@@ -128,8 +129,7 @@ def routes(name, document):
 
 def await_runs(ask):
     """Runs outlive their server, and write to the folder until they end."""
-    while any(run["state"] in ("starting", "running", "paused") for run in json.loads(ask("GET", "/api/runs")[1])):
-        pass
+    return wait_until(lambda: all(run["state"] not in ("starting", "running", "paused") for run in json.loads(ask("GET", "/api/runs")[1])))
 
 
 def try_server(name, folder):
@@ -140,7 +140,8 @@ def try_server(name, folder):
         for method, path, _, status, text in opened:
             if status == 500 or CRASH.search(text):
                 yield f"{method} {path}: {status} {text[:300]}"
-        await_runs(ask)
+        if not await_runs(ask):
+            yield "a run does not end"
 
 
 def try_commands(name, folder):

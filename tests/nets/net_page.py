@@ -407,7 +407,7 @@ def main():
     missing = [what for what, there in (("Chromium", CHROMIUM), ("Node.js", shutil.which("node")), ("web/node_modules", modules.is_dir())) if not there]
     if missing:
         print(f"{'error' if os.environ.get('CI') else 'skipped'}: {', '.join(missing)}: not found")
-        sys.exit(1 if os.environ.get("CI") else 0)
+        sys.exit(1 if os.environ.get("CI") else net.SKIPPED)
     os.environ.update(TUTTI=net.TUTTI, TUTTI_CHROMIUM=CHROMIUM)
     net.main(run, 1, 10)
 

@@ -89,7 +89,7 @@ function readCanvas() {
 }
 
 const seen = [];
-/** Acts after which the end is seen. Curves are drawn at once, the legend of a run that goes on follows: both are read at the same time, and belong together. */
+/** Acts after which the end is seen. Curves are drawn at once, the legend of an active run follows: both are read at the same time, and belong together. */
 const WHOLE = ["look", "all", "theme"];
 
 async function act(run, name, ...rest) {
@@ -120,7 +120,7 @@ for (const view of plan.views) {
     await page.mouse.move(5, 5);
 }
 
-/** A run that is watched while it grows: paused, so that the picture rests, then seen to its end without asking for the page again. */
+/** A run that is watched while it grows: paused, so that the picture is constant, then watched to its end without asking for the page again. */
 async function watch({ file, column, options, until: time }) {
     await page.evaluate(([name, panels]) => localStorage.setItem(name, panels), [`tutti-panels ${file}`, JSON.stringify([{ kind: "time", columns: [column], log: false, difference: false }])]);
     const run = (await api(page, "POST", "runs", { path: file, options, steps: false })).body.id;
@@ -137,7 +137,7 @@ async function watch({ file, column, options, until: time }) {
     await act(run, "hover", 0.4);
     await act(run, "all");
     await page.click("#pause");
-    await until("it goes on", async () => (await reached()) > 1.5 * time);
+    await until("it continues", async () => (await reached()) > 1.5 * time);
     await page.click("#stop");
     await until("it stops", async () => (await page.locator(".progress .state").innerText()) === "interrupted");
     await until("what it computed is read", async () => (await api(page, "GET", `runs/${run}`)).body.statistics);

@@ -54,7 +54,7 @@ class Functions(unittest.TestCase):
 
 
 class Types(unittest.TestCase):
-    """Columns keep their types, from a run, from a simulation that goes on, and from files."""
+    """Columns keep their types, from a run, from an active simulation, and from files."""
 
     LONG = 2 ** 53 + 1
 
@@ -379,7 +379,7 @@ class Wrong(unittest.TestCase):
         self.check(tutti.Error, "nothing", kit("Feedthrough"), input={"nothing": lambda t: t})
 
     def test_values_that_are_no_numbers(self):
-        """From the start on models may have them: a warning, and the run goes on. What becomes one, and stays so, is an error."""
+        """From the start on models may have them: a warning, and the run continues. What becomes one, and stays so, is an error."""
         for options in ({"set": {"float64_in": float("nan")}}, {"input": {"float64_in": lambda t: float("nan")}}):
             with self.assertLogs("tutti", logging.WARNING) as logged:
                 result = tutti.simulate(kit("Feedthrough"), stop=1, **options)

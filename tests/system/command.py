@@ -120,7 +120,7 @@ class Table:
 
 
 class CommandTest(unittest.TestCase):
-    """A test with a folder of its own, in which the command runs. Each subtest has one too, which begins as a copy of the test's: what one
+    """A test with a separate folder, in which the command runs. Each subtest has one too, which starts as a copy of the test's: what one
     subtest leaves there no other one meets. When a test or a subtest ends, however it ends, so do the processes that it has started."""
 
     maxDiff = 4000
@@ -159,7 +159,7 @@ class CommandTest(unittest.TestCase):
             super().addCleanup(function, *arguments, **options)
 
     def spawn(self, words, env=None, **options):
-        """Starts a program in the test's folder, the first process of a session of its own. It does not outlive the test or the subtest that
+        """Starts a program in the test's folder, the first process of a new session. It does not outlive the test or the subtest that
         starts it."""
         options = {"cwd": self.folder, "stdin": subprocess.DEVNULL, "start_new_session": True, **options}
         process = subprocess.Popen([*map(str, words)], env=self.environment(**(env or {})), **options)
@@ -172,7 +172,7 @@ class CommandTest(unittest.TestCase):
             process = self.offspring.pop()
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # a child that nobody has waited for: the number is still its own
+                    os.killpg(process.pid, signal.SIGKILL)  # a child that was not waited for: its number is not reused
                 process.wait()
             for pipe in (process.stdin, process.stdout, process.stderr):
                 if pipe:
@@ -294,7 +294,7 @@ class CommandTest(unittest.TestCase):
 
 
 def _copy(source, target, but):
-    """Copies what a folder holds; what is no file and no folder (a pipe) is linked. Files of processes may vanish meanwhile."""
+    """Copies the contents of a folder; other things than files and folders (a pipe) are linked. Files of processes may vanish meanwhile."""
     for entry in os.scandir(source):
         if entry.name in but:
             continue
@@ -332,7 +332,7 @@ def wait_until(what):
 
 
 def await_guest(server, process):
-    """Waits until somebody connects to a socket that listens, or the process has ended: the connection, or None."""
+    """Waits until a client connects to a listening socket, or the process has ended: the connection, or None."""
     ended = os.pidfd_open(process.pid) if process.poll() is None else None
     if ended is None:
         return None

@@ -102,7 +102,7 @@ class NoNumbers(ChoicesTest):
                     self.assertRegex(outcome.err, r"error: t = [\d.]+: '[ab]\.y' is not finite.*tutti analyze")
 
     def test_an_output_that_nothing_reads(self):
-        """A warning where it begins, also for those who want none; and an error if it stays so to the end, with all rows."""
+        """A warning where it begins, also with --quiet; and an error if it stays so to the end, with all rows."""
         faulty = kit_fmu("Faulty", "2")
         for fault, status in (("nan GetReal 0.5+", 1), ("nan GetReal 0.5", 0)):
             outcome = self.tutti("run", faulty, "-o", "result.csv", "--quiet", env={"KIT_FAULT": fault}, status=status)

@@ -27,7 +27,7 @@ class Estimated(CommandTest):
         return max(abs(coarse[name][-1] - fine[name][-1]) / (max(fine[name]) - min(fine[name])) for name in ("a.y", "b.y"))
 
     def test_fixed(self):
-        """A bound, whatever the coupling, and the same on every fabric; nobody asked for a tolerance."""
+        """A bound, whatever the coupling, and the same on every fabric; no tolerance is given."""
         for coupling in ("jacobi", "seidel", "relax", "newton"):
             with self.subTest(coupling=coupling):
                 stats, told = self.pair("--step", "0.1", "--coupling", coupling)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Values that grow without bound and stay finite: an unstable coupling is told, before the run where it can be computed, else by what it
-does; what a model does by itself is not."""
+"""Values that grow without bound and stay finite: an unstable coupling is reported, before the run where it can be computed, otherwise
+by the growth of signals; an unstable model is not."""
 import unittest
 
 from command import FMUS, JACOBI, CommandTest, kit_fmu

@@ -184,7 +184,7 @@ class Refused(CommandTest):
     """FMUs that claim to take derivatives of inputs and refuse them."""
 
     def run_slopes(self, version, *options, env=None):
-        outcome = self.tutti("run", test_fmu("Slopes", version), "--input", "ramp.csv", "--stop", "2", "--step", "0.1", "-o", "-", *options, env=env)
+        outcome = self.tutti("run", test_fmu("FaultySlopes", version), "--input", "ramp.csv", "--stop", "2", "--step", "0.1", "-o", "-", *options, env=env)
         return Table(outcome.out), outcome.err
 
     def test_values_are_those_of_the_end_of_a_step(self):
@@ -203,9 +203,9 @@ class Refused(CommandTest):
                     self.assertNotIn("canInterpolateInputs", messages)
 
     def test_in_a_system(self):
-        """Where a unit is the source of what moves, the run goes on, too."""
+        """The run also continues where a unit is the source of the input."""
         self.write("ramp.csv", "time,a.u\n0,0\n1,1\n2,0\n")
-        system = ("run", f"a={test_fmu('Slopes', '2')}", f"b={test_fmu('Slopes', '2')}", "--connect", "a.y=b.u", "--input", "ramp.csv", "--stop", "2",
+        system = ("run", f"a={test_fmu('FaultySlopes', '2')}", f"b={test_fmu('FaultySlopes', '2')}", "--connect", "a.y=b.u", "--input", "ramp.csv", "--stop", "2",
                   "--step", "0.01", "--output-step", "0.1", "-o", "-")
         good = Table(self.tutti(*system, "--quiet").out)
         outcome = self.tutti(*system, env={"KIT_FAULT": "slip SetRealInputDerivatives"})

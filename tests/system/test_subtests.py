@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Subtests of CommandTest: what one leaves behind, running or as a file, no other one meets."""
+"""Subtests of CommandTest: processes and files of one subtest are not visible in another."""
 import os
 import pathlib
 import unittest
@@ -11,7 +11,7 @@ ENDLESS = ("run", kit_fmu("VanDerPol", "2"), "--stop", "1e6", "--step", "0.01", 
 
 
 class Sample(CommandTest):
-    """A test whose subtests fail and leave runs and files; not run by itself."""
+    """A test whose subtests fail and leave runs and files; only run by Subtests."""
 
     def test_sample(self):
         self.write("given.txt", "given")

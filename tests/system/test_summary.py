@@ -201,8 +201,8 @@ class Terminals(SummaryTest):
                     self.assertIn("control      fixed: no continuous signal to estimate an error by", joined)
 
     def test_tolerance_of_one(self):
-        """One FMU with a solver of its own: nothing controls what it does with --rtol."""
-        words = "error        not controlled: the FMU has a solver of its own, which is told --rtol, and may do without it"
+        """One Co-Simulation FMU: its internal solver may ignore --rtol."""
+        words = "error        not controlled: the FMU uses an internal solver, which receives --rtol and may ignore it"
         van_der_pol = kit_fmu("VanDerPol", "2")
         for options, said in ((("--interface", "cs", "--rtol", "1e-4"), True), (("--interface", "cs"), False), (("--interface", "me", "--rtol", "1e-4"), False)):
             outcome = self.tutti("run", van_der_pol, "--stop", "1", *options, "-o", "result.csv")

@@ -85,7 +85,7 @@ static size_t aligned(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The other side can have written anything to `top`, and may go on to: it is read once. */
+/* The FMU's process can overwrite `top` at any time, so it is read once. */
 void *tutti_area_put(struct tutti_area *area, const void *data, size_t size)
 {
     size_t top = *(volatile uint64_t *)&area->top;

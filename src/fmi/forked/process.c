@@ -193,7 +193,7 @@ static bool is_dead(struct tutti_process *process, uint32_t number, bool is_made
     return true;
 }
 
-/* Has nobody the turn who could give it back? */
+/* Whether the turn is held by no process that could give it back. */
 static bool is_turn_lost(struct tutti_process *process, uint32_t holder, uint32_t made)
 {
     uint32_t turn = atomic_load(&process->area->turn);

@@ -66,7 +66,7 @@ static bool joins_all_of(const struct tutti_job *job)
     return true;
 }
 
-/* A solver whose steps cannot be taken back would get a far smaller part, for steps that begin anew: one that leads all units makes none. */
+/* A solver whose steps cannot be taken back would get a far smaller part, for steps that restart: one that leads all units makes none. */
 static bool goes_back(const struct tutti_run_options *options)
 {
     const struct tutti_solver_kind *kind = NULL;

@@ -216,7 +216,7 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     else if (!master->chosen.control->varies && isfinite(tutti_tlm_shortest(rank->job->system))) {
         *order = 1;
         because(master, TUTTI_CHOICE_EXTRAPOLATE,
-                "--tlm: a line answers the velocity of its own end at once, of order 1 if that is held");
+                "--tlm: the force at the end of a line follows its velocity, which would be of order 1 if held");
     } else if (!master->chosen.control->varies)
         because(master, TUTTI_CHOICE_EXTRAPOLATE, "steps are fixed, and inputs are held in each");
     else {
@@ -281,7 +281,7 @@ bool tutti_master_relies_on_going_back(const struct tutti_master *master)
     return false;
 }
 
-/* A step that FMUs propose, and nobody asked for, is the first step and the distance of rows, if steps vary. */
+/* If steps vary and --step is not given, the step that FMUs propose is the first step and the distance of rows. */
 static void propose_rows(const struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;

@@ -126,7 +126,7 @@ static void warn(const struct tutti_master *master, const char *name)
                      may_fork ? "--rollback fork, " : tutti_together_other_rollback(blame));
 }
 
-static enum tutti_err tell(const struct tutti_foretold *foretold, struct tutti_master *master)
+static enum tutti_err foretold_report(const struct tutti_foretold *foretold, struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
     uint32_t count = rank->wires.real_count, worst = 0;
@@ -158,6 +158,6 @@ enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct
     const struct tutti_rank *rank = master->rank;
     if (rank->fabric->ranks > 1 && rank->t < rank->times.stop) /* ended, which not all ranks may know yet */
         return TUTTI_OK;
-    enum tutti_err err = tell(foretold, master);
+    enum tutti_err err = foretold_report(foretold, master);
     return err == TUTTI_ERR_STOPPED ? TUTTI_OK : err;
 }

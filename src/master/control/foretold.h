@@ -30,7 +30,7 @@ struct tutti_foretold_state {
     uint32_t points;      /* known in a row */
     double t, h;          /* the last point, and the step to it */
     unsigned long events; /* that had happened by then */
-    double weight;        /* of a step that is looked at: it stands for so many */
+    double weight;        /* of an examined step: the number of steps that it represents */
 };
 
 struct tutti_foretold {

@@ -215,7 +215,7 @@ enum tutti_err tutti_norm_of(const struct tutti_norm *norm, const double *differ
     return TUTTI_OK;
 }
 
-/* An error of so many times rtol and the range of a signal is more than anybody expects. */
+/* An error larger than this factor times rtol times the range of a signal is reported. */
 static const double BLIND = 10;
 
 /* How much more than that an output may be off by, as far as is known, because its tolerance is not relative to its range: a declared

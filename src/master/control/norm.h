@@ -43,7 +43,7 @@ TUTTI_CHECKED enum tutti_err tutti_norm_open(struct tutti_norm *norm, const stru
 TUTTI_CHECKED enum tutti_err tutti_norm_begin(struct tutti_norm *norm);
 
 /* The absolute part of an output's tolerance, where its size is `size` now. Without a declared nominal value it is at most
- * rtol times that size: a signal of 1e-6 is no noise because 1 would be a usual size. Beside larger signals it is measured by
+ * rtol times that size: a signal of 1e-6 must not count as noise. Beside larger signals it is measured by
  * a ten-thousandth of the largest one. */
 double tutti_norm_absolute(const struct tutti_norm *norm, uint32_t output, double size);
 

@@ -5,7 +5,8 @@
 
 static const double LEAST_RANGE = 0.01; /* as a part of the size */
 static const double EARLY = 0.01;       /* as a part of the run */
-static const double BEGINS = 2; /* an output begins to move if its range so far is no more than so many of a step's */
+static const double BEGINS =
+    2; /* an output begins to move if its range so far is at most this factor times its change in a step */
 
 static bool is_direct(const struct tutti_desc *desc, uint32_t variable)
 {

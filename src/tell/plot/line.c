@@ -65,13 +65,13 @@ double tutti_plot_line_at(const struct tutti_plot_line *line, double x)
 
 /* ---- over time */
 
-/* The first row whose time is at least (if `behind`: greater than) `t`. */
-static size_t row_at(const struct tutti_plot_values *values, double t, bool behind)
+/* The first row whose time is at least (if `after`: greater than) `t`. */
+static size_t row_at(const struct tutti_plot_values *values, double t, bool after)
 {
     size_t low = 0, high = values->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (values->t[middle] < t || (behind && values->t[middle] == t))
+        if (values->t[middle] < t || (after && values->t[middle] == t))
             low = middle + 1;
         else
             high = middle;

@@ -330,9 +330,12 @@ static void test_refused(void **state)
     assert_fails(tutti_simulation_restore(simulation, point), TUTTI_ERR_UNSUPPORTED, "result file would run backwards");
     assert_ok(tutti_simulation_step(simulation)); /* it can go on */
     assert_ok(tutti_simulation_save(other, &foreign));
-    assert_fails(tutti_simulation_save(simulation, &foreign), TUTTI_ERR_ARGUMENT, "no point of this simulation");
-    assert_fails(tutti_simulation_restore(other, point), TUTTI_ERR_ARGUMENT, "no point of this simulation");
-    assert_fails(tutti_simulation_restore(other, NULL), TUTTI_ERR_ARGUMENT, "no point of this simulation");
+    assert_fails(tutti_simulation_save(simulation, &foreign), TUTTI_ERR_ARGUMENT,
+                 "the point does not belong to this simulation");
+    assert_fails(tutti_simulation_restore(other, point), TUTTI_ERR_ARGUMENT,
+                 "the point does not belong to this simulation");
+    assert_fails(tutti_simulation_restore(other, NULL), TUTTI_ERR_ARGUMENT,
+                 "the point does not belong to this simulation");
     tutti_point_free(other, point); /* not its own: stays */
     assert_ok(tutti_simulation_save(simulation, &point));
     finish_and_free(simulation);

@@ -106,11 +106,111 @@ static void test_a_worker_leaves_with_nothing_ahead(void **state)
     late = 0;
 }
 
+/* ---- workers that are lost, not through the end of a process ---- */
+
+struct losing {
+    size_t runs[RUNS], count;
+};
+
+enum { POISON = 5 };
+static unsigned losses; /* of workers in the run POISON that are still to come */
+
+static enum tutti_err losing_open(void *self, struct tutti_work *work, void *context, unsigned *workers)
+{
+    (void)self, (void)work, (void)context, (void)workers;
+    return TUTTI_OK;
+}
+
+static void losing_close(void *self)
+{
+    (void)self;
+}
+
+static enum tutti_err losing_start(void *self, unsigned worker)
+{
+    (void)worker;
+    ((struct losing *)self)->count = 0;
+    return TUTTI_OK;
+}
+
+static size_t losing_tell(void *self, unsigned worker, const size_t *runs, size_t count)
+{
+    struct losing *losing = self;
+    (void)worker;
+    for (size_t i = 0; i < count; i++)
+        losing->runs[losing->count++] = runs[i];
+    return count;
+}
+
+/* All runs up to POISON, where the worker is lost. */
+static enum tutti_err losing_hear(void *self, unsigned worker, struct tutti_parcel *in, bool *open)
+{
+    struct losing *losing = self;
+    (void)worker;
+    for (size_t i = 0; i < losing->count; i++) {
+        struct tutti_parcel record = {0};
+        if (losing->runs[i] == POISON && losses > 0) {
+            losses--;
+            *open = false;
+            break;
+        }
+        tutti_run_record_put(&record, &(struct tutti_run_record){.run = losing->runs[i], .status = TUTTI_RUN_OK});
+        tutti_way_put(in, tutti_parcel_bytes(&record), false);
+        tutti_parcel_fini(&record);
+    }
+    losing->count = 0;
+    return TUTTI_OK;
+}
+
+static void losing_end(void *self, unsigned worker, bool by_force, struct tutti_way_ending *ending)
+{
+    (void)self, (void)worker, (void)by_force, (void)ending;
+}
+
+static int losing_file(const void *self, unsigned worker)
+{
+    (void)self, (void)worker;
+    return -1;
+}
+
+static const struct tutti_way losing_way = {
+    .name = "losing",
+    .size = sizeof(struct losing),
+    .open = losing_open,
+    .close = losing_close,
+    .start = losing_start,
+    .tell = losing_tell,
+    .hear = losing_hear,
+    .end = losing_end,
+    .file = losing_file,
+};
+
+/* Two losses of workers in the same run do not condemn it, a third does; no other run is affected. */
+static void test_a_run_is_repeated_after_two_losses(void **state)
+{
+    (void)state;
+    for (unsigned wanted = 0; wanted <= 4; wanted++) {
+        struct tutti_run_options options = {0};
+        struct tutti_work work = {.options = &options};
+        struct made made = {0};
+        losses = wanted;
+        const struct tutti_pool_order order = {
+            .way = &losing_way, .workers = 1, .context = &made, .next = next, .done = done, .idle = idle};
+        assert_ok(tutti_pool_run(&work, &order));
+        for (size_t r = 0; r < RUNS; r++) {
+            assert_int_equal(made.times[r], 1);
+            assert_int_equal(made.statuses[r], r == POISON && wanted >= 3 ? TUTTI_RUN_CRASHED : TUTTI_RUN_OK);
+        }
+        assert_int_equal(losses, wanted > 3 ? wanted - 3 : 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_moods),
         cmocka_unit_test(test_a_worker_leaves_with_nothing_ahead),
+        cmocka_unit_test(test_a_run_is_repeated_after_two_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

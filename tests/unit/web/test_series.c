@@ -139,16 +139,41 @@ static void check(struct tutti_web_series *series, const char *file, double from
     json_decref(json);
 }
 
-static void lines_draw_the_pixels_of_all_rows(void **state)
-{
+/* ---- two results, and what reads them ---- */
+
+struct fixture {
     struct scratch scratch;
     struct tutti_web_series *series;
-    char file[128];
-    (void)state;
-    scratch_init(&scratch);
-    copy_text(file, sizeof file, scratch_path(&scratch, "r.csv"));
+    char file[128], other[128];
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    scratch_init(&f->scratch);
+    copy_text(f->file, sizeof f->file, scratch_path(&f->scratch, "r.csv"));
+    copy_text(f->other, sizeof f->other, scratch_path(&f->scratch, "o.csv"));
+    assert_ok(tutti_web_series_new(&f->series));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    tutti_web_series_free(f->series);
+    scratch_fini(&f->scratch);
+    free(f);
+    return 0;
+}
+
+static void lines_draw_the_pixels_of_all_rows(void **state)
+{
+    struct fixture *f = *state;
+    struct tutti_web_series *series = f->series;
+    const char *file = f->file;
     write_table(file, 1, 1);
-    assert_ok(tutti_web_series_new(&series));
     for (size_t columns = 1; columns <= 2000; columns = 3 * columns + 1) {
         check(series, file, NAN, NAN, columns);
         check(series, file, 60, 60.03, columns);
@@ -161,21 +186,15 @@ static void lines_draw_the_pixels_of_all_rows(void **state)
     json_decref(none);
     struct tutti_web_series_query lost = {.file = "/nothing", .points = 1};
     assert_int_equal(tutti_web_series_tell(series, &lost, &(struct tutti_text){0}), TUTTI_ERR_IO);
-    tutti_web_series_free(series);
-    scratch_fini(&scratch);
 }
 
 static void held_values_are_stairs(void **state)
 {
-    struct scratch scratch;
-    struct tutti_web_series *series;
-    char file[128];
+    struct fixture *f = *state;
+    struct tutti_web_series *series = f->series;
+    const char *file = f->file;
     static struct points points;
-    (void)state;
-    scratch_init(&scratch);
-    copy_text(file, sizeof file, scratch_path(&scratch, "r.csv"));
     write_table(file, 1, 1);
-    assert_ok(tutti_web_series_new(&series));
     json_t *json =
         ask(series, &(struct tutti_web_series_query){file, .columns = "on", .from = NAN, .to = NAN, .points = 9000});
     take_line(json, 0, &points);
@@ -183,8 +202,6 @@ static void held_values_are_stairs(void **state)
     for (size_t i = 1; i < points.count; i++)
         assert_true(points.x[i] == points.x[i - 1] || points.y[i] == points.y[i - 1]);
     json_decref(json);
-    tutti_web_series_free(series);
-    scratch_fini(&scratch);
 }
 
 static double answered(json_t *json, size_t column, size_t i)
@@ -195,16 +212,11 @@ static double answered(json_t *json, size_t column, size_t i)
 static void values_are_those_of_the_rows(void **state)
 {
     enum { TIMES = 6 };
-    struct scratch scratch;
-    struct tutti_web_series *series;
-    char file[128], other[128];
-    (void)state;
-    scratch_init(&scratch);
-    copy_text(file, sizeof file, scratch_path(&scratch, "r.csv"));
-    copy_text(other, sizeof other, scratch_path(&scratch, "o.csv"));
+    struct fixture *f = *state;
+    struct tutti_web_series *series = f->series;
+    const char *file = f->file, *other = f->other;
     write_table(file, 1, 1);
     write_table(other, 0.5, 3);
-    assert_ok(tutti_web_series_new(&series));
     double a = time_of(40), b = time_of(41), middle = a + (b - a) / 4;
     const double times[TIMES] = {a, middle, b, -1, time_of(ROWS - 1), 1e9};
     struct tutti_web_series_query query = {.file = file, .columns = "x;on;high"};
@@ -228,24 +240,17 @@ static void values_are_those_of_the_rows(void **state)
                      (0.5 * value_of(42) - 0.5 * value_of(39)) * ((a - time_of(39)) / (time_of(42) - time_of(39)));
     assert_same_double(answered(json, 0, 0), value_of(40) - between);
     json_decref(json);
-    tutti_web_series_free(series);
-    scratch_fini(&scratch);
 }
 
 /* The curves are far apart in their rows and close in their values: a difference of what is drawn would show nothing but the choice of points. */
 static void differences_are_of_all_rows(void **state)
 {
-    struct scratch scratch;
-    struct tutti_web_series *series;
-    char file[128], other[128];
+    struct fixture *f = *state;
+    struct tutti_web_series *series = f->series;
+    const char *file = f->file, *other = f->other;
     static struct points points;
-    (void)state;
-    scratch_init(&scratch);
-    copy_text(file, sizeof file, scratch_path(&scratch, "r.csv"));
-    copy_text(other, sizeof other, scratch_path(&scratch, "o.csv"));
     write_table(file, 1, 1);
     write_table(other, 1 - 1e-6, 1);
-    assert_ok(tutti_web_series_new(&series));
     for (size_t columns = 3; columns <= 300; columns *= 10) {
         struct tutti_web_series_query query = {
             .file = file, .minus = other, .columns = "x", .from = NAN, .to = NAN, .points = columns};
@@ -259,21 +264,15 @@ static void differences_are_of_all_rows(void **state)
         assert_true(fabs(last - 1e-6 * value_of(ROWS - 1)) < 1e-12);
         json_decref(json);
     }
-    tutti_web_series_free(series);
-    scratch_fini(&scratch);
 }
 
 static void logarithmic_and_phase(void **state)
 {
-    struct scratch scratch;
-    struct tutti_web_series *series;
-    char file[128];
+    struct fixture *f = *state;
+    struct tutti_web_series *series = f->series;
+    const char *file = f->file;
     static struct points points;
-    (void)state;
-    scratch_init(&scratch);
-    copy_text(file, sizeof file, scratch_path(&scratch, "r.csv"));
     write_table(file, 1, 1);
-    assert_ok(tutti_web_series_new(&series));
     struct tutti_web_series_query query = {
         .file = file, .columns = "x", .from = NAN, .to = NAN, .points = 5, .log = true};
     json_t *json = ask(series, &query);
@@ -292,23 +291,16 @@ static void logarithmic_and_phase(void **state)
     for (size_t i = 0; i < points.count; i++)
         assert_true(isnan(points.x[i]) || fabs(points.y[i] - 101325 - points.x[i]) < 1e-9);
     json_decref(json);
-    tutti_web_series_free(series);
-    scratch_fini(&scratch);
 }
 
 /* The last rows of a run are written after it was asked for the last time while it went on. */
 static void of_a_run_that_is_over_all_is_told(void **state)
 {
-    struct scratch scratch;
-    struct tutti_web_series *series;
-    char file[128], other[128];
-    (void)state;
-    scratch_init(&scratch);
-    copy_text(file, sizeof file, scratch_path(&scratch, "r.csv"));
-    copy_text(other, sizeof other, scratch_path(&scratch, "o.csv"));
+    struct fixture *f = *state;
+    struct tutti_web_series *series = f->series;
+    const char *file = f->file, *other = f->other;
     write_table(file, 1, 7);
     write_table(other, 2, 7);
-    assert_ok(tutti_web_series_new(&series));
     struct tutti_web_series_query query = {.file = file,
                                            .minus = other,
                                            .grows = true,
@@ -326,17 +318,16 @@ static void of_a_run_that_is_over_all_is_told(void **state)
     double last = number_of(json_array_get(json_array_get(json_object_get(json, "last"), 0), 0));
     assert_same_double(last, value_of(ROWS - 1) - 2 * value_of(ROWS - 1));
     json_decref(json);
-    tutti_web_series_free(series);
-    scratch_fini(&scratch);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_draw_the_pixels_of_all_rows),
-                                       cmocka_unit_test(held_values_are_stairs),
-                                       cmocka_unit_test(values_are_those_of_the_rows),
-                                       cmocka_unit_test(differences_are_of_all_rows),
-                                       cmocka_unit_test(logarithmic_and_phase),
-                                       cmocka_unit_test(of_a_run_that_is_over_all_is_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_draw_the_pixels_of_all_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(held_values_are_stairs, setup, teardown),
+        cmocka_unit_test_setup_teardown(values_are_those_of_the_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(differences_are_of_all_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(logarithmic_and_phase, setup, teardown),
+        cmocka_unit_test_setup_teardown(of_a_run_that_is_over_all_is_told, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

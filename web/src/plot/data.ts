@@ -160,7 +160,7 @@ export function stairs(times: readonly number[], values: readonly (number | null
     return withTail(NO_LINE, -Infinity, tail, "y", true);
 }
 
-/** What is known of `whole` outside of [from, to], and `part` inside. */
+/** The points of `whole` outside [from, to], and of `part` inside. */
 export function spliced(whole: Line, part: Line, from: number, to: number): Line {
     const [x, y]: [Numbers, Numbers] = [[], []];
     const take = (line: Line, wanted: (time: number) => boolean): void => {

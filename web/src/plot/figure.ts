@@ -117,7 +117,7 @@ export class Figure {
         return this.plot?.bbox.width ?? this.host.clientWidth * devicePixelRatio;
     }
 
-    /** Shows these lines. The plot is made anew only where more than they changed. */
+    /** Shows these lines. The plot is rebuilt only if more than the lines changed. */
     show(look: Look, lines: readonly Line[], theme: number): void {
         const shape = JSON.stringify([look, theme]);
         this.look = look;
@@ -244,7 +244,7 @@ export class Figure {
         };
     }
 
-    /** What is drawn is written at the page, too, for those who do not see it, and for programs that drive the page. */
+    /** The drawn data are also written as attributes, for screen readers and for programs that drive the page. */
     private drawn(plot: uPlot): void {
         const { bbox } = plot;
         const [x, y] = this.ticks;

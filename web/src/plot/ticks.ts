@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where an axis has ticks and what they are called. No two ticks have the same label: where digits do not suffice, a round number is taken off, or a
-// power of ten, and the axis says so.
+// power of ten, which the axis shows.
 
 export interface Ticks {
     readonly values: readonly number[];

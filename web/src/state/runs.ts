@@ -71,7 +71,7 @@ export async function show(id: string): Promise<void> {
     }
 }
 
-/** Of several runs the one that goes on, or else the newest. */
+/** Of several runs the active one, otherwise the newest. */
 const foremost = (list: readonly Run[]): Run | undefined => list.find((run) => !over(run.state)) ?? list[0];
 
 /** Shows the last run of this system; without a name, of any. */

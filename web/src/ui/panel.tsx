@@ -26,7 +26,7 @@ class PanelWork {
     private feeds: readonly Feed[] = [];
     private readings: Readings | null = null;
     private timer: ReturnType<typeof setTimeout> | undefined;
-    private telling: ReturnType<typeof setTimeout> | undefined;
+    private legendTimer: ReturnType<typeof setTimeout> | undefined;
     private drawnAt = 0;
     private toldAt = 0;
     /** Called when all that is known is drawn. */
@@ -78,7 +78,7 @@ class PanelWork {
 
     destroy(): void {
         clearTimeout(this.timer);
-        clearTimeout(this.telling);
+        clearTimeout(this.legendTimer);
         this.stops.forEach((stop) => stop());
         this.disconnect();
         this.waiting.forEach((done) => done());
@@ -155,21 +155,21 @@ class PanelWork {
             const { shown } = this;
             if (look.curves.length > 0)
                 this.figure.show(look, this.feeds.flatMap((feed) => shown.map((name) => feed.line(name))), painted.value);
-            this.tell(done.length > 0 || over(current.value?.state.value ?? "done"));
+            this.updateLegend(done.length > 0 || over(current.value?.state.value ?? "done"));
         }
         requestAnimationFrame(() => done.forEach((each) => each()));
     }
 
     /** Writes the legend, now or when it has not changed for a while: it has the last values in any case. */
-    private tell(now: boolean): void {
+    private updateLegend(now: boolean): void {
         const since = performance.now() - this.toldAt;
         if (now || since >= LEGEND) {
-            clearTimeout(this.telling);
-            this.telling = undefined;
+            clearTimeout(this.legendTimer);
+            this.legendTimer = undefined;
             this.toldAt = performance.now();
             this.drawn();
         } else {
-            this.telling ??= setTimeout(() => this.tell(true), LEGEND - since);
+            this.legendTimer ??= setTimeout(() => this.updateLegend(true), LEGEND - since);
         }
     }
 
