@@ -52,6 +52,11 @@ check_layers() {
     tools/layers.py --self-test && tools/layers.py
 }
 
+# How the code reads: no figure may get worse. After an improvement: tools/house.py --lower
+check_house() {
+    tools/house.py --self-test && tools/house.py
+}
+
 check_comments() {
     tools/comments.py --self-test && tools/comments.py
 }
@@ -96,11 +101,11 @@ if [ "${1:-}" = --format ]; then
     exit
 fi
 checks=("$@")
-if [ ${#checks[@]} -eq 0 ]; then checks=(format layers comments paths waiting spelling shell types cppcheck tidy); fi
+if [ ${#checks[@]} -eq 0 ]; then checks=(format layers house comments paths waiting spelling shell types cppcheck tidy); fi
 failed=()
 for check in "${checks[@]}"; do
     if ! declare -F "check_$check" >/dev/null; then
-        echo "lint: unknown check '$check' (format layers comments paths waiting spelling shell types cppcheck tidy)" >&2
+        echo "lint: unknown check '$check' (format layers house comments paths waiting spelling shell types cppcheck tidy)" >&2
         exit 2
     fi
     start=$SECONDS
