@@ -6,6 +6,7 @@ import re
 import shutil
 import unittest
 import xml.etree.ElementTree as ElementTree
+from fractions import Fraction
 
 from command import FMUS, CommandTest
 
@@ -28,6 +29,22 @@ class Picture:
     @property
     def lines(self):
         return [curve for curve in self.curves if curve.pieces and not curve.is_jump]
+
+    @property
+    def y_ticks(self):
+        """Values that the y axis of the first panel names, with their heights in pixels: exact, with what its label takes off and out."""
+        digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+        label = next(text for text in self.texts if re.match(r"[a-z]\w*( [-+] |( in .*)?$)", text) and not text.startswith("time"))
+        off, power = re.search(r" ([-+]) ([-+.e\d]+)", label), re.search("10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", label)
+        offset = (1 if off[1] == "-" else -1) * Fraction(off[2]) if off else 0
+        unit = Fraction(10) ** int(power[1].translate(digits)) if power else 1
+        ticks = []
+        for group in self.root.iter(SVG + "g"):
+            at = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", group.get("transform", ""))
+            if at and group.get("text-anchor") == "end":
+                text = "".join(group.itertext()).strip().translate(digits)
+                ticks.append((float(at[2]) - 0.325 * float(group.get("font-size")), offset + Fraction(text) * unit))
+        return ticks
 
     @property
     def jumps(self):

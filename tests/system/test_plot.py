@@ -3,6 +3,7 @@
 """`tutti plot` draws a result: what shares a panel, what stands beside the axes, how the curves go."""
 import math
 import unittest
+from fractions import Fraction
 
 from command import kit_fmu
 from picture import EXAMPLES, SVG, PlotTest
@@ -266,6 +267,50 @@ class Curves(PlotTest):
                 for options in ([], ["--xy", "x,y"]):
                     self.assertIn("x", self.tutti("plot", "r.csv", *options, env={"LC_ALL": "C.UTF-8"}).out)
                 self.tutti("plot", "r.csv", "--y-log", "-o", "out.svg", status=1 if name == "tiny" else 0)
+
+    def assert_drawn(self, values, picture, pixels=1):
+        """Each point of the curve is where the ticks say that its value is."""
+        ticks = picture.y_ticks
+        self.assertGreaterEqual(len({value for _, value in ticks}), 2, ticks)
+        (low, least), (high, most) = ticks[0], ticks[-1]
+        (line,) = picture.lines
+        left, right = line.points[0][0], line.points[-1][0]
+        for x, y in line.points:
+            row = round((x - left) / (right - left) * (len(values) - 1))
+            wanted = low + (high - low) * float((Fraction(values[row]) - least) / (most - least))
+            self.assertLessEqual(abs(y - wanted), pixels, (row, values[row]))
+
+    def test_any_size(self):
+        """Curves of any size, also near a large number, are drawn to the pixel: 1e-300 is not flat."""
+        count = 60
+        waves = [math.sin(i / 9) for i in range(count)]
+        for name, values in {
+                "1e-300": [1e-300 * wave for wave in waves], "1e-300 and more": [1e-300 * (1 + 1e-6 * wave) for wave in waves],
+                "1e-305": [1e-305 * wave for wave in waves], "denormal": [1e-320 * wave for wave in waves],
+                "denormal and more": [1e-310 + 1e-316 * wave for wave in waves], "least": [5e-324 * (i // 9 % 3) for i in range(count)],
+                "least over years": [2e-322 * wave for wave in waves], "1e300": [1e300 * wave for wave in waves],
+                "1e300 and more": [1e300 * (1 + 1e-12 * wave) for wave in waves], "largest": [1.7e308 * wave for wave in waves],
+                "opposite": [0.5, *(1.7e308 * (-1) ** (i // 9) for i in range(1, count))], "1e15": [1e15 + wave for wave in waves],
+                "-1e15": [-1e15 - 40 * wave for wave in waves], "an eighth": [1e14 + round(40 * wave) / 64 for wave in waves]}.items():
+            with self.subTest(name):
+                width = 1e7 if "years" in name else 0.1
+                self.rows("r.csv", ("time", "y"), [(i * width, value) for i, value in enumerate(values)])
+                picture = self.picture("r.csv")
+                self.assert_drawn(values, picture)
+                heights = [y for _, y in picture.lines[0].points]
+                self.assertGreater(max(heights) - min(heights), 200)  # of 300
+
+    def test_constants_of_any_size(self):
+        for value in (5e-324, 1e-310, -1e-300, 1e-12, 0, -1e15, 1e300, 1.7e308):
+            with self.subTest(value):
+                self.rows("r.csv", ("time", "y"), [(i / 8, value) for i in range(9)])
+                self.assert_drawn([value] * 9, self.picture("r.csv"))
+
+    def test_small_logarithms(self):
+        values = [10.0 ** -(290 + i) for i in range(18)]
+        self.rows("r.csv", ("time", "y"), [(i / 8, value) for i, value in enumerate(values)])
+        (line,) = self.picture("r.csv", "--y-log").lines
+        self.assertEqual([len(line.points), line.points[-1][0]], [2, 777.99])
 
 
 if __name__ == "__main__":

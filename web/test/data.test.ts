@@ -5,6 +5,7 @@ import { arrange } from "../src/layout/layered";
 import { adopt } from "../src/model/document";
 import { scaleOf, sceneOf } from "../src/model/geometry";
 import { endsOf, extentOf, NO_LINE, spliced, stairs, Tail, valueAt, withTail } from "../src/plot/data";
+import { at, padded, place, Span } from "../src/plot/span";
 import { logTicksOf, ticksOf, titleOf } from "../src/plot/ticks";
 import { EventParser } from "../src/server/parser";
 
@@ -106,4 +107,21 @@ test("a file with small units is drawn larger, by a power of two", () => {
     assert.ok(scale >= 8);
     const box = sceneOf(small, scale, new Set()).boxes.get("a");
     assert.deepEqual([box?.x, box?.y], [10 * scale, -20 * scale]);
+});
+
+test("axes have ends, places and ticks for numbers of any size", () => {
+    const spans: Span[] = [[-1e-300, 1e-300], [0, 1e-320], [0, 1e-323], [-1.7e308, 1.7e308], [1e15 - 1, 1e15 + 1], [1e300, 1.000000001e300], [-1.7e308, -1.6e308]];
+    for (const span of spans) {
+        const ends = padded(span);
+        assert.ok(Number.isFinite(ends[0]) && Number.isFinite(ends[1]) && ends[0] <= span[0] && span[1] <= ends[1], `${span} becomes ${ends}`);
+        const [low, high] = span.map((value) => place(value, ends, false)) as [number, number];
+        assert.ok(low >= 0 && high <= 1 && high - low > 0.8, `${span} is drawn from ${low} to ${high} of ${ends}`);
+        const middle = place(at(0.5, ends), ends, false);
+        assert.ok(Math.abs(middle - 0.5) < 0.3, `the middle of ${ends} is at ${middle}`);
+        const { values, labels } = ticksOf(ends[0], ends[1], 5);
+        assert.ok(values.length >= 2 && new Set(labels).size === labels.length, `${ends} has ticks ${labels}`);
+        values.forEach((value, index) => assert.ok(value >= ends[0] && value <= ends[1] && (index === 0 || value > (values[index - 1] as number)), `${ends} has ticks at ${values}`));
+    }
+    assert.deepEqual(padded([5e-324, 5e-324]), [0, 1e-323]);
+    assert.deepEqual(padded([293.15, 293.15 + 1e-13]), [293.15 - 29.315000000000012, 293.15 + 1e-13 + 29.315000000000012], "noise is flat");
 });

@@ -2,15 +2,19 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/str.h"
 #include "tell/plot/plot.h"
 
+/* A curve that moves by less than this part of its size moves by rounding errors only. */
+static const double FLAT = 4 * DBL_EPSILON;
+
 static void fit_log(struct tutti_plot_axis *axis, double low, double high)
 {
-    double from = floor(log10(low)), to = fmin(ceil(log10(high)), 308);
-    from = fmin(fmax(from, -300), 307); /* gnuplot has its limits, too */
-    axis->low = pow(10, from);
-    axis->high = pow(10, to > from ? to : from + 1);
+    double from = fmin(floor(log10(fmax(low, DBL_MIN))), 307) /* gnuplot has no ticks from 1e308 on */,
+           to = fmax(ceil(log10(high)), from + 1);
+    axis->low = fmax(pow(10, from), DBL_MIN); /* nor does it draw smaller numbers */
+    axis->high = fmin(pow(10, to), DBL_MAX);
 }
 
 /* Where all values are near a large number, ticks would differ in their last digits only: a round number is taken off. */
@@ -18,8 +22,12 @@ static void take_off(struct tutti_plot_axis *axis, double span, double size)
 {
     if (size < 1e3 * span)
         return;
-    double unit = pow(10, ceil(log10(span / axis->scale)) + 1);
-    axis->offset = round(axis->low / axis->scale / unit) * unit;
+    int power = (int)ceil(log10(span / axis->scale)) + 1,
+        lift = power < -290 ? 200 : 0; /* 10^-320 has three digits only */
+    double count = round(axis->low / axis->scale * pow(10, lift) / pow(10, power + lift));
+    char text[48];
+    int length = snprintf(text, sizeof text, "%.0fe%d", count, power); /* what the label says, to the last digit */
+    tutti_number_read_double(text, (size_t)length, &axis->offset);
 }
 
 void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
@@ -38,8 +46,8 @@ void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
     }
     /* Half of each: the difference of two large numbers may be too large for a number. */
     double size = fmax(fabs(low), fabs(high)), half = high / 2 - low / 2;
-    if (half <= 1e-14 * size || half < 1e-300) {
-        double margin = size > 1e-290 ? size / 10 : 1;
+    if (half <= FLAT * size) {
+        double margin = size / 10 > 0 ? size / 10 : size > 0 ? size : 1;
         axis->low = fmax(low - margin, -DBL_MAX);
         axis->high = fmin(high + margin, DBL_MAX);
     } else {
@@ -51,6 +59,7 @@ void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
     int power = (int)floor(log10(size));
     if (power >= 5 || size < 0.02) /* below that ticks like -0.002 would be as wide as to touch the label */
         axis->power = 3 * (int)floor((power < 0 ? power + 1 : power) / 3.0); /* 150 10^3, but 0.6 10^-3 */
+    axis->whole = axis->whole && axis->power == 0;
 }
 
 void tutti_plot_append_power(struct tutti_text *text, int power, bool unicode)
@@ -65,15 +74,24 @@ void tutti_plot_append_power(struct tutti_text *text, int power, bool unicode)
     tutti_plot_append_superscript(text, plain, (size_t)n);
 }
 
+/* Its 15 digits are all that it has; the smallest numbers have fewer. */
+static void append_offset(struct tutti_text *text, const char *sign, double offset)
+{
+    if (offset < DBL_MIN)
+        tutti_text_printf(text, "%s%s", sign, NUMBER(offset));
+    else
+        tutti_text_printf(text, "%s%.15g", sign, offset);
+}
+
 const char *tutti_plot_axis_label(struct tutti_plot *plot, const struct tutti_plot_axis *axis, const char *name,
                                   const char *unit)
 {
     struct tutti_text text = {0};
     tutti_text_append(&text, name ? name : "");
     if (axis->offset > 0)
-        tutti_text_printf(&text, " - %.15g", axis->offset);
+        append_offset(&text, " - ", axis->offset);
     else if (axis->offset < 0)
-        tutti_text_printf(&text, " + %.15g", -axis->offset);
+        append_offset(&text, " + ", -axis->offset);
     if (unit || axis->power != 0)
         tutti_text_append(&text, text.length > 0 ? " in " : "in ");
     if (axis->power != 0)

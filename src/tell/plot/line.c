@@ -55,11 +55,17 @@ void tutti_plot_curve_extent(const struct tutti_plot_curve_data *data, double fr
         }
 }
 
+/* From `a` to `b`, which may be further apart than the largest number. */
+static double between(double a, double b, double part)
+{
+    return isfinite(b - a) ? a + (b - a) * part : a * (1 - part) + b * part;
+}
+
 double tutti_plot_line_at(const struct tutti_plot_line *line, double x)
 {
     for (size_t i = 0; i + 1 < line->count; i++)
         if (line->x[i] <= x && x < line->x[i + 1])
-            return line->y[i] + (line->y[i + 1] - line->y[i]) * ((x - line->x[i]) / (line->x[i + 1] - line->x[i]));
+            return between(line->y[i], line->y[i + 1], (x - line->x[i]) / (line->x[i + 1] - line->x[i]));
     return NAN;
 }
 
@@ -100,7 +106,7 @@ double tutti_plot_values_at(const struct tutti_plot_values *values, double t)
     if (next == values->count)
         return NAN;
     double a = values->v[row], b = values->v[next], part = (t - values->t[row]) / (values->t[next] - values->t[row]);
-    return values->held ? a : a + (b - a) * part;
+    return values->held ? a : between(a, b, part);
 }
 
 static bool jumps(const struct tutti_plot_values *values, size_t row)
@@ -189,7 +195,7 @@ static void cut_end(struct tutti_plot_line *line, size_t end, size_t neighbour, 
     double width = line->x[neighbour] - line->x[end], y = line->y[end];
     if (isnan(width) || width == 0 || (x - line->x[end]) * (line->x[neighbour] - x) < 0)
         return;
-    line->y[end] = y + (line->y[neighbour] - y) * ((x - line->x[end]) / width);
+    line->y[end] = between(y, line->y[neighbour], (x - line->x[end]) / width);
     line->x[end] = x;
 }
 
@@ -390,7 +396,7 @@ static void values_at(struct cursor *cursor, double t, double *before, double *b
     if (row == 0 || row == values->count)
         return;
     double left = values->t[row - 1], right = values->t[row], a = values->v[row - 1], b = values->v[row];
-    *before = *behind = values->held ? a : a + (b - a) * ((t - left) / (right - left));
+    *before = *behind = values->held ? a : between(a, b, (t - left) / (right - left));
 }
 
 bool tutti_plot_difference(const struct tutti_plot_values *a, const struct tutti_plot_values *b, double **t, double **v,

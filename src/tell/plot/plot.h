@@ -139,7 +139,8 @@ const char *tutti_plot_axis_label(struct tutti_plot *plot, const struct tutti_pl
                                   const char *unit);
 static inline double tutti_plot_axis_shown(const struct tutti_plot_axis *axis, double value)
 {
-    return (value / axis->scale - axis->offset) / pow(10, axis->power);
+    int half = axis->power / 2; /* 10^-320 has three digits only */
+    return (value / axis->scale - axis->offset) / pow(10, half) / pow(10, axis->power - half);
 }
 /* Distance of ticks, not more than about `most`, on an axis that shows `span`. */
 double tutti_plot_tick_step(const struct tutti_plot_axis *axis, double span, double most);

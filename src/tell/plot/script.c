@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "tell/plot/layout.h"
 
+static const char OUT_OF_MEMORY[] = "exit error 'line 0: out of memory'\n";
 enum { FINE = 4000 }; /* a smaller part of a panel cannot be seen */
 
 /* Okabe and Ito: colours that stay apart for colour-blind readers. */
@@ -52,9 +53,25 @@ static int mark_of(const struct tutti_plot_curve *curve)
 
 /* ---- data */
 
-static void print_point(FILE *out, const struct tutti_plot_panel *panel, double x, double y)
+/* Where its points are on the axes of the panel, in the numbers of their ticks: those are neither so large nor so small that a difference or a
+ * slope is no number, and near a large number they keep their digits. */
+static struct tutti_plot_line line_on_axes(const struct tutti_plot_panel *panel, const struct tutti_plot_line *line)
 {
-    fprintf(out, "%.10g %.10g\n", tutti_plot_axis_shown(&panel->x, x), tutti_plot_axis_shown(&panel->y, y));
+    struct tutti_plot_line shown = {0};
+    for (size_t i = 0; i < line->count; i++)
+        tutti_plot_line_add(&shown, tutti_plot_axis_shown(&panel->x, line->x[i]),
+                            tutti_plot_axis_shown(&panel->y, line->y[i]));
+    return shown;
+}
+
+static double span_of(const struct tutti_plot_axis *axis)
+{
+    return tutti_plot_axis_shown(axis, axis->high) - tutti_plot_axis_shown(axis, axis->low);
+}
+
+static void print_point(FILE *out, double x, double y)
+{
+    fprintf(out, "%.10g %.10g\n", x, y);
 }
 
 /* Points with a gap on either side are no line: they are drawn as dots. */
@@ -63,8 +80,7 @@ static bool is_alone(const struct tutti_plot_line *line, size_t i)
     return !isnan(line->x[i]) && (i == 0 || isnan(line->x[i - 1])) && (i + 1 == line->count || isnan(line->x[i + 1]));
 }
 
-static void write_line(FILE *out, const struct tutti_plot_panel *panel, size_t number,
-                       const struct tutti_plot_line *line, const bool *left_out)
+static void write_line(FILE *out, size_t number, const struct tutti_plot_line *line, const bool *left_out)
 {
     fprintf(out, "$line%zu << END\n", number);
     for (size_t i = 0; i < line->count; i++) {
@@ -73,7 +89,7 @@ static void write_line(FILE *out, const struct tutti_plot_panel *panel, size_t n
         if (isnan(line->x[i]))
             fputc('\n', out);
         else
-            print_point(out, panel, line->x[i], line->y[i]);
+            print_point(out, line->x[i], line->y[i]);
     }
     fputs("END\n", out);
 }
@@ -83,13 +99,10 @@ static void write_curve(FILE *out, const struct tutti_plot_panel *panel, size_t 
                         const struct tutti_plot_line *line)
 {
     bool *left_out = panel->phase ? NULL : calloc(line->count + 1, sizeof *left_out);
-    if (left_out) {
-        const struct tutti_plot_axis *y = &panel->y;
-        /* Half of each, as their difference may be too large for a number. */
-        double height = y->log ? (log10(y->high) - log10(y->low)) / 2 : y->high / 2 - y->low / 2;
-        tutti_plot_line_straighten(line, y->log, (panel->x.high - panel->x.low) / FINE, height / FINE * 2, left_out);
-    }
-    write_line(out, panel, number, line, left_out);
+    double height = panel->y.log ? log10(panel->y.high) - log10(panel->y.low) : span_of(&panel->y);
+    if (left_out)
+        tutti_plot_line_straighten(line, panel->y.log, span_of(&panel->x) / FINE, height / FINE, left_out);
+    write_line(out, number, line, left_out);
     free(left_out);
 }
 
@@ -98,15 +111,15 @@ static size_t write_jumps(FILE *out, const struct tutti_plot_panel *panel, size_
                           const struct tutti_plot_line *jumps)
 {
     size_t count = 0;
-    double x_fine = panel->phase ? panel->x.high / FINE - panel->x.low / FINE : INFINITY,
-           y_fine = panel->y.log ? 0 : panel->y.high / FINE - panel->y.low / FINE;
+    double x_fine = panel->phase ? span_of(&panel->x) / FINE : INFINITY,
+           y_fine = panel->y.log ? 0 : span_of(&panel->y) / FINE;
     for (size_t i = 0; i + 1 < jumps->count; i += 3) {
         if (fabs(jumps->y[i + 1] - jumps->y[i]) <= y_fine && fabs(jumps->x[i + 1] - jumps->x[i]) <= x_fine)
             continue;
         if (count++ == 0)
             fprintf(out, "$jumps%zu << END\n", number);
-        print_point(out, panel, jumps->x[i], jumps->y[i]);
-        print_point(out, panel, jumps->x[i + 1], jumps->y[i + 1]);
+        print_point(out, jumps->x[i], jumps->y[i]);
+        print_point(out, jumps->x[i + 1], jumps->y[i + 1]);
         fputc('\n', out);
     }
     if (count > 0)
@@ -115,15 +128,14 @@ static size_t write_jumps(FILE *out, const struct tutti_plot_panel *panel, size_
 }
 
 /* Returns how many dots there are. */
-static size_t write_dots(FILE *out, const struct tutti_plot_panel *panel, size_t number,
-                         const struct tutti_plot_line *line)
+static size_t write_dots(FILE *out, size_t number, const struct tutti_plot_line *line)
 {
     size_t count = 0;
     for (size_t i = 0; i < line->count; i++)
         if (is_alone(line, i)) {
             if (count++ == 0)
                 fprintf(out, "$dots%zu << END\n", number);
-            print_point(out, panel, line->x[i], line->y[i]);
+            print_point(out, line->x[i], line->y[i]);
         }
     if (count > 0)
         fputs("END\n", out);
@@ -132,7 +144,7 @@ static size_t write_dots(FILE *out, const struct tutti_plot_panel *panel, size_t
 
 /* A few marks on a curve over time, at other times than those of the other curves. Returns how many there are. */
 static size_t write_marks(FILE *out, const struct tutti_plot_panel *panel, size_t number,
-                          const struct tutti_plot_curve *curve)
+                          const struct tutti_plot_curve *curve, const struct tutti_plot_line *line)
 {
     size_t count = 0, variables = 0;
     for (size_t i = 0; i < panel->count; i++)
@@ -143,12 +155,13 @@ static size_t write_marks(FILE *out, const struct tutti_plot_panel *panel, size_
     for (size_t i = 0; i < each; i++) {
         double share = ((double)i + (curve->colour + 0.5 + 0.5 * curve->result) / (double)(variables + 1)) /
                        (double)each;
-        double x = panel->x.low + share * (panel->x.high - panel->x.low), y = tutti_plot_line_at(&curve->data->line, x);
+        double x = tutti_plot_axis_shown(&panel->x, panel->x.low) + share * span_of(&panel->x);
+        double y = tutti_plot_line_at(line, x);
         if (isnan(y))
             continue;
         if (count++ == 0)
             fprintf(out, "$marks%zu << END\n", number);
-        print_point(out, panel, x, y);
+        print_point(out, x, y);
     }
     if (count > 0)
         fputs("END\n", out);
@@ -263,20 +276,26 @@ static void write_panel(FILE *out, const struct tutti_plot *plot, const struct t
 {
     struct extras *extras = calloc(panel->count + 1, sizeof *extras);
     if (!extras) {
-        fputs("exit error 'line 0: out of memory'\n", out);
+        fputs(OUT_OF_MEMORY, out);
         return;
     }
     for (size_t i = 0; i < panel->count; i++) {
         const struct tutti_plot_curve *curve = &panel->curves[i];
-        if (curve->data->line.count > 0 && curve->style != TUTTI_PLOT_CURVE)
-            write_line(out, panel, first + i, &curve->data->line, NULL);
-        else if (curve->data->line.count > 0)
-            write_curve(out, panel, first + i, &curve->data->line);
-        extras[i].jumps = write_jumps(out, panel, first + i, &curve->data->jumps);
+        struct tutti_plot_line line = line_on_axes(panel, &curve->data->line);
+        struct tutti_plot_line jumps = line_on_axes(panel, &curve->data->jumps);
+        if (line.failed || jumps.failed)
+            fputs(OUT_OF_MEMORY, out);
+        if (line.count > 0 && curve->style != TUTTI_PLOT_CURVE)
+            write_line(out, first + i, &line, NULL);
+        else if (line.count > 0)
+            write_curve(out, panel, first + i, &line);
+        extras[i].jumps = write_jumps(out, panel, first + i, &jumps);
         if (curve->style == TUTTI_PLOT_CURVE)
-            extras[i].dots = write_dots(out, panel, first + i, &curve->data->line);
+            extras[i].dots = write_dots(out, first + i, &line);
         if (curve->marked)
-            extras[i].marks = write_marks(out, panel, first + i, curve);
+            extras[i].marks = write_marks(out, panel, first + i, curve, &line);
+        tutti_plot_line_fini(&line);
+        tutti_plot_line_fini(&jumps);
     }
     fputs(panel->limit ? "set arrow 1 from graph 0,first 1 to graph 1,first 1 nohead lw 1 dt (6,4) lc rgb '#666666'\n"
                        : "unset arrow 1\n",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values are read in portions, and become curves at once: however large a result is, only what a picture shows is kept. */
+#include <float.h>
 #include <stdlib.h>
 
 #include "base/str.h"
@@ -111,7 +112,7 @@ static enum tutti_err make_curve(struct tutti_plot *plot, const struct tutti_plo
 static void without_what_log_cannot_show(double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!(values[i] > 1e-300)) /* less is not on the axis */
+        if (!(values[i] >= DBL_MIN)) /* gnuplot draws no smaller numbers */
             values[i] = NAN;
 }
 

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { cursors, pointed, range } from "./panels";
 import { css } from "./colours";
 import { endsOf, extentOf, Line } from "./data";
+import { at, padded, paddedLog, place, Span } from "./span";
 import { logTicksOf, Ticks, ticksOf, titleOf } from "./ticks";
 
 export interface Curve {
@@ -25,8 +26,6 @@ export interface Look {
     readonly y: Title;
 }
 
-type Span = readonly [number, number];
-
 /** Texts of plots grow with those of the page. */
 const em = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) / 13.5;
 const font = (): string => `${Math.round(12 * em())}px system-ui, "Segoe UI", Roboto, sans-serif`;
@@ -34,33 +33,8 @@ const font = (): string => `${Math.round(12 * em())}px system-ui, "Segoe UI", Ro
 /** Lines of one pixel are drawn twenty times as fast as wider ones: those of many curves are, from pixel to pixel, where those of few are smooth. */
 const MANY = 12;
 const widthOf = (curves: number): number => (curves > MANY ? 1 / devicePixelRatio : 1.6 * em());
-/** Where a value does not move, a line is drawn in the middle. */
-const FLAT = 1e-14;
 /** Times nearer to each other than this, of their size, are one. */
 const FINEST = 1e-12;
-
-/** A little more than the values need. */
-function padded([low, high]: Span): Span {
-    const size = Math.max(Math.abs(low), Math.abs(high));
-    if (high - low <= FLAT * size || high === low) {
-        const margin = size > 0 ? size / 10 : 1;
-        return [low - margin, high + margin];
-    }
-    const margin = 0.06 * (high - low);
-    return [low - margin, high + margin];
-}
-
-function paddedLog([low, high]: Span): Span {
-    const margin = Math.max(0.06 * Math.log10(high / low), 0.02);
-    return [Math.max(low * 10 ** -margin, Number.MIN_VALUE), Math.min(high * 10 ** margin, Number.MAX_VALUE)];
-}
-
-/** Where a value is between the ends of an axis: from 0 to 1. */
-function place(value: number, [low, high]: Span, log: boolean): number {
-    return log ? Math.log10(value / low) / Math.log10(high / low) : (value - low) / (high - low);
-}
-
-const at = (part: number, [low, high]: Span): number => low + part * (high - low);
 
 function drawCursors(plot: uPlot, times: Span): void {
     const { ctx, bbox } = plot;
@@ -328,5 +302,5 @@ function zoom(from: number, to: number): void {
 /** The point, or where the stroke to the other one comes in. */
 function cut(point: readonly [number, number], other: readonly [number, number], from: number, to: number): readonly [number, number] {
     const edge = point[0] < from ? from : point[0] > to ? to : null;
-    return edge === null ? point : [edge, point[1] + (other[1] - point[1]) * ((edge - point[0]) / (other[0] - point[0]))];
+    return edge === null ? point : [edge, at((edge - point[0]) / (other[0] - point[0]), [point[1], other[1]])];
 }

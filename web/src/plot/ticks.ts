@@ -46,10 +46,10 @@ function written(counts: readonly number[], power: number): Pick<Ticks, "labels"
 
 /** About `most` ticks from `min` to `max`. */
 export function ticksOf(min: number, max: number, most: number): Ticks {
-    const span = max - min;
-    if (!(span > 0) || !Number.isFinite(span))
+    const span = Math.min(max - min, Number.MAX_VALUE);
+    if (!(span > 0))
         return { values: [], labels: [], offset: 0, power: 0 };
-    const { digits, power } = stepOf(span / Math.max(1, most));
+    const { digits, power } = stepOf(Math.max(span / Math.max(1, most), Number.MIN_VALUE));
     const step = scaled(digits, power);
     const [first, last] = [Math.ceil(min / step - 1e-9), Math.floor(max / step + 1e-9)];
     if (!(last - first < 1000))
