@@ -43,10 +43,11 @@ struct tutti_chosen {
     bool last_only;         /* iterations repeat the last own step of units' solvers only */
     bool corrects, smooths; /* with couplings that take it */
     bool solves;            /* ... outputs are solved for where they are corrected */
-    unsigned table_order;   /* the order that values of tables leave, where units hold them; 0: no unit does */
-    bool varies;            /* macro steps have different sizes */
-    bool per_time;          /* errors are bounded per unit of time: norm.h */
-    bool goes_back;         /* steps may be taken back: every macro step begins with a snapshot */
+    bool late; /* the tolerance is for the run, and outputs in algebraic loops belong to inputs of the step before */
+    unsigned table_order; /* the order that values of tables leave, where units hold them; 0: no unit does */
+    bool varies;          /* macro steps have different sizes */
+    bool per_time;        /* errors are bounded per unit of time: norm.h */
+    bool goes_back;       /* steps may be taken back: every macro step begins with a snapshot */
     bool together;    /* at an event all units stand where it is: a step ends there for all, and is not taken back */
     bool by_attempts; /* macro steps are made by macro.c; else by the coupling alone */
     char reasons[4][160]; /* per choice, where `auto` made it, or what an option asks for is told; "": an option did */

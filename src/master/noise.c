@@ -45,7 +45,8 @@ static bool is_noise_per_time(struct tutti_master *master, const struct tutti_at
 {
     struct tutti_learned *learned = &master->memory.learned;
     double h = now->target - now->from, before = learned->noise_h;
-    if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tutti_extrapolation_begins(&master->extrapolation))
+    if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tutti_extrapolation_begins(&master->extrapolation) ||
+        master->chosen.late) /* then outputs jump where the step changes, by as much as the step was before */
         return false;
     if (is_after_bend(master)) {
         learned->noise_h = 0;

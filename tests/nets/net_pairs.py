@@ -28,13 +28,10 @@ class Case:
         self.folder, self.numbers, self.findings = folder, numbers, []
         self.system = LinearSystem(seed, net.FMUS, sort=SORTS[seed % len(SORTS)], radius=numbers.uniform(0.1, 0.9))
         self.system.stop = 1.0  # differences of kind show at once
-        self.loops = self.system.radius > 0
         self.options = ["--record", "*", "--output-step", "0.05", "--rtol", repr(RTOL), "--interface", "cs"]
         self.coupling = numbers.choice(["auto", "auto", "jacobi", "jacobi", "seidel", "relax", "newton"])
         if self.coupling != "auto":
             self.options += ["--coupling", self.coupling]
-        if self.loops and self.coupling == "jacobi":
-            self.options += ["--correct"]
 
     def tutti(self, *words):
         ended = subprocess.run([net.TUTTI, *map(str, words)], cwd=self.folder, check=False, capture_output=True, text=True, timeout=300)

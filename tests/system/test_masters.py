@@ -43,9 +43,8 @@ class Refusals(MasterTest):
                             says=f"--control {control} judges an iteration: use it with --coupling relax")
 
     def test_correct_and_smooth(self):
-        for flag in ("--correct", "--smooth"):
-            for coupling in ("seidel", "relax"):
-                self.refuse(flag, "--coupling", coupling, says=f"{flag} goes with --coupling jacobi, not with {coupling}")
+        for flag, coupling, with_it in (("--correct", "relax", "jacobi or seidel"), ("--smooth", "relax", "jacobi"), ("--smooth", "seidel", "jacobi")):
+            self.refuse(flag, "--coupling", coupling, says=f"{flag} goes with --coupling {with_it}, not with {coupling}")
         self.refuse("--smooth", "--coupling", "jacobi", "--extrapolate", "0", says="--smooth needs .*--extrapolate 1 or 2")
 
     def test_correct_solve(self):

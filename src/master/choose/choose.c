@@ -191,6 +191,29 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct t
     return TUTTI_OK;
 }
 
+/* An explicit coupling by name. Outputs in an algebraic loop belong to inputs of a step before: they are late by a part of the step that no
+ * power of it makes smaller, and each change of the step makes them jump. So a tolerance of the run needs steps of the size of the tolerance,
+ * and estimates take the jumps for noise. With correction neither happens. */
+static void correct_loops(struct tutti_master *master, const struct tutti_facts *facts)
+{
+    const struct tutti_rank *rank = master->rank;
+    struct tutti_chosen *chosen = &master->chosen;
+    bool average = false;
+    char rho[64];
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        average = average || rank->members[m].setup.integration.average;
+    chosen->late = chosen->per_time && facts->stability.loops > 0 && !chosen->corrects && !chosen->coupling->iterates &&
+                   !tutti_facts_join_all(master, facts);
+    if (!chosen->late || !chosen->coupling->takes_correction || facts->opaque || !facts->stability.known || average)
+        return;
+    chosen->corrects = true;
+    chosen->late = false;
+    because(master, TUTTI_CHOICE_COUPLING,
+            "as asked for, with --correct, without which the tolerance cannot be kept: "
+            "outputs depend on each other (%s)",
+            name_rho(facts, rho, sizeof rho));
+}
+
 static enum tutti_err choose_extrapolation(struct tutti_master *master, const struct tutti_facts *facts,
                                            unsigned *order)
 {
@@ -311,6 +334,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     const char *per = rank->job->options.error_per;
     master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&
                               !(per && strcmp(per, "step") == 0);
+    correct_loops(master, &facts);
     TRY(choose_extrapolation(master, &facts, &master->chosen.order));
     tutti_facts_look_at_cubics(master);
     propose_rows(master);

@@ -154,7 +154,9 @@ enum tutti_err tutti_facts_find(struct tutti_master *master, struct tutti_facts 
     TRY(tutti_sequence_init(&master->sequence, running, rank->job->options.order));
     TRY(test_derivatives(master));
     look_at_loops(master, facts);
-    bool asks = tutti_asked_auto(rank->job->options.coupling) || tutti_asked_auto(rank->job->options.extrapolate);
+    const struct tutti_run_options *options = &rank->job->options;
+    bool asks = tutti_asked_auto(options->coupling) || tutti_asked_auto(options->extrapolate) ||
+                tutti_master_may_control(rank->job); /* loops of couplings by name are corrected, too */
     if (asks)
         TRY(tutti_stability_measure(rank, running, &master->sequence, &facts->stability));
     struct tutti_radii *kept = tutti_arena_alloc(&rank->arena, sizeof *kept);

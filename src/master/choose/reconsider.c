@@ -45,7 +45,8 @@ static bool can_be_analysed(const struct tutti_master *master, bool twins)
         seen = seen && (unit->kind->interface == TUTTI_ME || has_twin) && !rank->members[m].has_grid &&
                !rank->members[m].setup.integration.average;
     }
-    return chosen->general && tutti_system_is_coupled(rank->job->system) && !chosen->control->varies && seen &&
+    bool known = !(chosen->corrects && chosen->coupling->waves);
+    return chosen->general && tutti_system_is_coupled(rank->job->system) && !chosen->control->varies && seen && known &&
            states <= MOST_STATES && rank->wires.real_count <= MOST_SIGNALS && !rank->ended;
 }
 

@@ -44,6 +44,11 @@ static bool does_take_correction(const struct tutti_coupling *coupling)
     return coupling->takes_correction;
 }
 
+static bool does_take_smoothing(const struct tutti_coupling *coupling)
+{
+    return coupling->takes_smoothing;
+}
+
 static bool does_constrain(const struct tutti_coupling *coupling)
 {
     return coupling->constrains;
@@ -182,10 +187,12 @@ enum tutti_err tutti_together_check(const struct tutti_master *master, const str
     if (master->chosen.control->for_iteration && !master->chosen.coupling->iterates)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with %s",
                           master->chosen.control->name, couplings_that(does_iterate).text);
-    if ((master->chosen.corrects || master->chosen.smooths) && !master->chosen.coupling->takes_correction)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s goes with %s, not with %s",
-                          master->chosen.corrects ? "--correct" : "--smooth", couplings_that(does_take_correction).text,
-                          master->chosen.coupling->name);
+    if (master->chosen.corrects && !master->chosen.coupling->takes_correction)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--correct goes with %s, not with %s",
+                          couplings_that(does_take_correction).text, master->chosen.coupling->name);
+    if (master->chosen.smooths && !master->chosen.coupling->takes_smoothing)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--smooth goes with %s, not with %s",
+                          couplings_that(does_take_smoothing).text, master->chosen.coupling->name);
     if (order == TUTTI_CUBIC && !master->chosen.coupling->iterates)
         return tutti_fail(
             TUTTI_ERR_ARGUMENT,

@@ -29,7 +29,8 @@ struct tutti_coupling {
     /* Units have times of their own inside of a macro step, which is a window only: steps end there for none but those that are due, inputs
      * are held between messages, each crosses its own events, and --control is about the steps of each. */
     bool federates;
-    bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
+    bool takes_correction;   /* its outputs can be corrected (correct.h) */
+    bool takes_smoothing;    /* ... and its inputs smoothed */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
     size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */
     /* Before the first step, with the units there. What of its state counts for the steps that follow one, it adds to

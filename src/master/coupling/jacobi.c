@@ -61,6 +61,7 @@ static unsigned order(unsigned extrapolation)
 const struct tutti_coupling tutti_coupling_jacobi = {.name = "jacobi",
                                                      .by_lane = true,
                                                      .takes_correction = true,
+                                                     .takes_smoothing = true,
                                                      .may_defer_exchange = true,
                                                      .step = step,
                                                      .order = order};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "master/couple.h"
+#include "master/coupling/correct.h"
 
 static bool is_own(const struct tutti_master *master, uint32_t i)
 {
@@ -56,9 +57,14 @@ static enum tutti_err step(struct tutti_master *master, void *self, double targe
     (void)self;
     if (rank->wires.order > 0)
         memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
+    if (master->correction)
+        TRY(tutti_correction_before(master->correction, target));
     for (uint32_t w = 0; w < master->sequence.wave_count; w++)
         TRY(step_wave(master, w, target, outcome));
-    return TUTTI_OK;
+    if (!master->correction)
+        return TUTTI_OK;
+    TRY(tutti_couple_agree(master, outcome));
+    return tutti_correction_after(master->correction, outcome);
 }
 
 static unsigned order(unsigned extrapolation)
@@ -66,8 +72,5 @@ static unsigned order(unsigned extrapolation)
     return extrapolation + 1;
 }
 
-const struct tutti_coupling tutti_coupling_seidel = {.name = "seidel",
-                                                     .waves = true,
-                                                     .by_lane = true,
-                                                     .step = step,
-                                                     .order = order};
+const struct tutti_coupling tutti_coupling_seidel =
+    {.name = "seidel", .waves = true, .by_lane = true, .takes_correction = true, .step = step, .order = order};

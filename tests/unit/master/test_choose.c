@@ -160,9 +160,12 @@ static void what_does_not_go_together_is_refused(void **state)
     (void)state;
     refuse(new_asking("jacobi", "converge", "none"), TUTTI_ERR_ARGUMENT, "control converge", "coupling relax");
     refuse(new_asking("jacobi", "quantum", "none"), TUTTI_ERR_ARGUMENT, "control quantum", "quantum Q");
-    struct fake_world *world = new_asking("seidel", "fixed", "none");
+    struct fake_world *world = new_asking("relax", "fixed", "none");
     world->options.correct = true;
-    refuse(world, TUTTI_ERR_ARGUMENT, "correct", "coupling jacobi");
+    refuse(world, TUTTI_ERR_ARGUMENT, "correct", "coupling jacobi or seidel");
+    world = new_asking("seidel", "fixed", "none");
+    world->options.smooth = true;
+    refuse(world, TUTTI_ERR_ARGUMENT, "smooth", "coupling jacobi");
     world = new_asking("jacobi", "fixed", "none");
     world->options.smooth = true;
     world->options.extrapolate = "0";
