@@ -400,7 +400,7 @@ static enum tutti_err find_followers(struct chooser *chooser, uint32_t component
                   desc->vars[i].variability == TUTTI_CONTINUOUS && desc->vars[i].causality != TUTTI_INPUT;
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
         const struct tutti_unknown *output = &desc->outputs.items[i];
-        bool any = !output->has_dependencies;
+        bool any = !output->has_dependencies || (any_fed && chooser->observed[component].unit->undeclared);
         for (uint32_t d = 0; d < output->dependency_count; d++)
             any = any || is_fed(chooser, component, output->dependencies[d]);
         more[output->variable] = more[output->variable] && any;

@@ -346,7 +346,7 @@ bool tutti_inputs_show_at_once(const struct tutti_inputs *inputs, const struct t
     const struct tutti_unknowns *outputs = &unit->fmu->desc->outputs;
     for (uint32_t i = 0; i < outputs->count; i++) {
         const struct tutti_unknown *output = &outputs->items[i];
-        if (!output->has_dependencies)
+        if (!output->has_dependencies || unit->undeclared)
             return true;
         for (uint32_t d = 0; d < output->dependency_count; d++)
             if (is_held(inputs, unit, output->dependencies[d]))

@@ -5,6 +5,7 @@
  * FMI 1.0 has no such mode: its units are initialised when the first of their outputs is needed, with the inputs known by
  * then; those that come later are set before the first step, of Model Exchange at once: it can be read and set afterwards,
  * so that it may be part of a loop. */
+#include <stdio.h>
 #include <string.h>
 
 #include "rank/agree.h"
@@ -404,9 +405,11 @@ static enum tutti_err compare_parameters(struct tutti_rank *rank)
 /* Found out by the unit's rank, known by all. */
 static enum tutti_err spread_findings(struct tutti_rank *rank, double *findings, bool *forgets)
 {
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, findings, rank->member_count));
+    const double *undeclared = findings + rank->member_count;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, findings, 2 * (size_t)rank->member_count));
     for (uint32_t m = 0; m < rank->member_count; m++) {
         struct tutti_member *member = &rank->members[m];
+        member->unit->undeclared = undeclared[m] > 0;
         if (findings[m] == 2 && tutti_rank_owns(rank, m))
             TRY(begin_anew(rank, member));
         member->unit->unsteady = findings[m] == 1;
@@ -450,10 +453,27 @@ static enum tutti_err rehearse(struct tutti_rank *rank, struct tutti_member *mem
     return TUTTI_OK;
 }
 
+/* Where connections feed it, a loop through it may not be seen. */
+static void warn_of_undeclared(const struct tutti_rank *rank, const struct tutti_member *member, uint32_t output)
+{
+    const char *unit = member->unit->name;
+    char text[512];
+    snprintf(text, sizeof text,
+             "'%.200s' follows inputs at once, and the FMU's model structure says that it does not (dependencies); its "
+             "steps are made as if all outputs did",
+             member->unit->fmu->desc->vars[output].name);
+    if (member->wires->gather_count > 0)
+        tutti_log_insist(rank->unit_log, TUTTI_LOG_WARNING, unit,
+                         "%s, but algebraic loops through it are not found: use --coupling relax if it is part of one",
+                         text);
+    else
+        tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, unit, "%s", text);
+}
+
 enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets)
 {
     *forgets = false;
-    double *findings = tutti_arena_array(&rank->arena, rank->member_count, sizeof *findings);
+    double *findings = tutti_arena_array(&rank->arena, rank->member_count, 2 * sizeof *findings);
     if (!findings)
         return tutti_fail_memory();
     for (uint32_t i = 0; i < rank->own_count; i++) {
@@ -461,6 +481,9 @@ enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets)
         struct tutti_rehearsal rehearsal;
         TRY(rehearse(rank, member, &rehearsal));
         findings[member->component] = rehearsal.forgets ? 2 : rehearsal.unsteady ? 1 : 0;
+        findings[rank->member_count + member->component] = rehearsal.undeclared != TUTTI_NONE;
+        if (rehearsal.undeclared != TUTTI_NONE)
+            warn_of_undeclared(rank, member, rehearsal.undeclared);
     }
     return spread_findings(rank, findings, forgets);
 }

@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "job/integration.h"
+#include "start/undeclared.h"
 #include "unit/sampling.h"
 
 enum { STEPS = 2 };
@@ -92,7 +93,8 @@ static enum tutti_err perform(struct stage *stage, struct performance *performan
     return TUTTI_OK;
 }
 
-static enum tutti_err try_all(struct stage *stage, struct tutti_unit_saved **saved, struct tutti_rehearsal *rehearsal)
+static enum tutti_err try_all(struct tutti_rank *rank, const struct tutti_member *member, struct stage *stage,
+                              struct tutti_unit_saved **saved, struct tutti_rehearsal *rehearsal)
 {
     struct tutti_unit *unit = stage->unit;
     TRY(unit->kind->save(unit, saved));
@@ -101,7 +103,10 @@ static enum tutti_err try_all(struct stage *stage, struct tutti_unit_saved **sav
     TRY(perform(stage, &stage->again, true));
     TRY(unit->kind->restore(unit, *saved));
     if (agrees(stage, rehearsal->why, sizeof rehearsal->why))
-        return TUTTI_OK;
+        return stage->count == STEPS && stage->first.read == STEPS
+                   ? tutti_undeclared_find(rank, member, *saved, stage->times[1] - stage->times[0],
+                                           &rehearsal->undeclared)
+                   : TUTTI_OK;
     TRY(perform(stage, &stage->again, false));
     TRY(unit->kind->restore(unit, *saved));
     rehearsal->unsteady = agrees(stage, rehearsal->why, sizeof rehearsal->why);
@@ -126,7 +131,7 @@ enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *memb
     struct stage stage = {.unit = unit, .count = unit->rejects ? 1 : STEPS};
     struct tutti_unit_saved *saved = NULL;
     struct tutti_unit_counts counts = unit->counts;
-    *rehearsal = (struct tutti_rehearsal){0};
+    *rehearsal = (struct tutti_rehearsal){.undeclared = TUTTI_NONE};
     double tolerance = member->setup.tolerance > 0 ? member->setup.tolerance : TUTTI_DEFAULT_RTOL;
     bool once = unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS;
     if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) || !set_times(rank, member, &stage) ||
@@ -136,7 +141,7 @@ enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *memb
     rehearsal->tried = true;
     enum tutti_err err = lay_out(&stage, tolerance);
     if (!err)
-        err = try_all(&stage, &saved, rehearsal);
+        err = try_all(rank, member, &stage, &saved, rehearsal);
     if ((err == TUTTI_ERR_FMU || err == TUTTI_ERR_UNSUPPORTED) && !unit->rushes) {
         rehearsal->forgets = true;
         snprintf(rehearsal->why, sizeof rehearsal->why, "%s", tutti_err_message());

@@ -14,6 +14,8 @@ struct tutti_rehearsal {
     bool forgets;   /* the unit does not come back as it was, and is no longer where it should be */
     bool unsteady;  /* ... only if it is told that it may be taken back beyond the start of a step */
     char why[1024]; /* it forgets */
+    /* An output that follows inputs at once, which the model structure denies (undeclared.h); TUTTI_NONE: none does. */
+    uint32_t undeclared;
 };
 
 /* Co-Simulation units that say that they save their state; others have nothing to forget. At the start of the run, after

@@ -300,6 +300,7 @@ struct tutti_unit {
     unsigned directional_tests; /* of its directional derivatives, so far */
     bool forgets;               /* it claims to save its state, and does not come back as it was (start/rehearse.h) */
     bool unsteady;              /* ... or only if it is not told that it may be taken back beyond the start of a step */
+    bool undeclared;            /* outputs follow inputs at once that the model structure denies (start/undeclared.h) */
     bool rushes;                /* its first step goes to the stop time (stop_time.h), and steps are errors */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */

@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
+import zipfile
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -153,7 +154,7 @@ class Driven(unittest.TestCase):
 
     def run_it(self, *words, status=0):
         result, stats = self.folder / "result.csv", self.folder / "stats.json"
-        command = [TUTTI, "run", *words, "--stop", "10", "--quiet", "-o", result, "--stats", stats]
+        command = [TUTTI, "run", "--stop", "10", *words, "--quiet", "-o", result, "--stats", stats]
         ended = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True, timeout=300)
         self.assertEqual(ended.returncode, status, ended.stderr)
         if status:
@@ -241,6 +242,42 @@ class Driven(unittest.TestCase):
             self.assertLess(self.error(columns, ("y", "q")), 1e-3)
             _, _, said = self.run_it(*words, "--control", "embedded")
             self.assertIn("--control embedded has no effect: there is one FMU, and it follows its inputs", said)
+
+    def denying(self, fmu, told, denied):
+        """A copy of an FMU whose model structure says something else."""
+        path = self.folder / f"denying_{fmu}"
+        with zipfile.ZipFile(FMUS / fmu) as source, zipfile.ZipFile(path, "w") as target:
+            for name in source.namelist():
+                data = source.read(name)
+                if name == "modelDescription.xml":
+                    self.assertIn(told.encode(), data)
+                    data = data.replace(told.encode(), denied.encode(), 1)
+                target.writestr(name, data)
+        return path
+
+    def test_one_that_denies_what_it_does_before_another_one(self):
+        denying = self.denying("Cell_fmi2.fmu", 'index="7" dependencies="2 4 8" dependenciesKind="fixed constant fixed"',
+                               'index="7" dependencies="2 4" dependenciesKind="fixed constant"')
+        words = (f"a={FMUS / 'Cell_fmi2.fmu'}", f"b={denying}", *self.cell("a."), *self.cell("b."), "--connect", "a.y=b.u1", "--interface", "cs")
+        columns, stats, said = self.run_it(*words, "--input", self.table("a.u1"), "--rtol", "1e-3")
+        self.assertIn("'q' follows inputs at once, and the FMU's model structure says that it does not", said)
+        self.assertLess(self.error(columns, ("a.y", "a.q", "b.y", "b.q")), 1e-3)
+        self.assertLess(stats["steps"], 2000)
+
+    def test_one_whose_outputs_follow_inputs_that_it_denies(self):
+        """The model structure says that an output follows no input, and it does: it must not show the middle of steps, nor keep them short."""
+        denying = self.denying("Feedthrough_fmi2.fmu", 'index="3" dependencies="2" dependenciesKind="tunable"',
+                               'index="3" dependencies="" dependenciesKind=""')
+        times, values = (0, 0.5, 0.5, 1, 2), (0, 0, 2, 1, 1)  # with a jump
+        table = self.folder / "jump.csv"
+        table.write_text("time,float64_in\n" + "".join(f"{t},{u}\n" for t, u in zip(times, values)), encoding="utf-8")
+        for control in ("embedded", "richardson"):
+            columns, stats, _ = self.run_it(denying, "--input", table, "--stop", "2", "--rtol", "1e-4", "--control", control, "--record", "float64_out")
+            self.assertEqual(stats["forced"], 0)
+            self.assertLess(stats["steps"] + stats["rejected"], 300)
+            after = columns["time"] > 0.5
+            exact = np.where(after, np.interp(columns["time"], times[2:], values[2:]), 0)
+            self.assertLess(np.max(np.abs(columns["float64_out"] - exact)), 1e-4)
 
     def test_one_that_cannot_go_back(self):
         words = (FMUS / "ChainMass_fmi1cs.fmu", "--input", self.table("F_right"), "--rollback", "fmu")

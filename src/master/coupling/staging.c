@@ -47,7 +47,8 @@ static void place_with_unread(struct tutti_staging *staging, uint32_t component)
     uint32_t end = unit->gather_first + unit->gather_count;
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
         const struct tutti_unknown *output = &desc->outputs.items[i];
-        for (uint32_t g = unit->gather_first; !output->has_dependencies && g < end; g++)
+        bool any = !output->has_dependencies || rank->units[component]->undeclared;
+        for (uint32_t g = unit->gather_first; any && g < end; g++)
             staging->where[g] = 1;
         for (uint32_t d = 0; d < output->dependency_count; d++)
             place_input(staging, component, output->dependencies[d]);

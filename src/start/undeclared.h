@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* undeclared.h - do outputs follow inputs at once although the model structure says that they do not?
+ *
+ * Some FMUs name wrong dependencies, or none. An input that such a unit holds in a step is then held at its mean, which is right for states
+ * only: outputs show the middle of each step, and their errors fall with its first power. Tried once per unit, with the rehearsal of
+ * going back (rehearse.h): steps so short that states hardly move, with inputs as they are and with inputs moved a little. */
+#ifndef TUTTI_START_UNDECLARED_H
+#define TUTTI_START_UNDECLARED_H
+
+#include "rank/rank.h"
+
+/* At the start of the run, of a unit that goes back to `saved`, where it is; `h` is a step that it can make. *output is the first variable
+ * found, TUTTI_NONE: none is. Inputs that move in a step are not tried. The unit is restored; FMU: it failed on the way. */
+TUTTI_CHECKED enum tutti_err tutti_undeclared_find(struct tutti_rank *rank, const struct tutti_member *member,
+                                                   const struct tutti_unit_saved *saved, double h, uint32_t *output);
+
+#endif
