@@ -45,10 +45,11 @@ static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *memb
         if (member->inputs)
             member->inputs_begun = member->inputs->now;
     }
+    unit->step_size = step_to(rank, member, goal);
     if (member->inputs)
         TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->now.time, goal));
     unit->horizon = horizon(rank, member, goal);
-    enum tutti_err err = unit->kind->step(unit, member->now.t, step_to(rank, member, goal), step);
+    enum tutti_err err = unit->kind->step(unit, member->now.t, unit->step_size, step);
     return __builtin_expect(err != TUTTI_OK, 0) ? tutti_fail_about(err, unit->name, NULL, member->now.t) : TUTTI_OK;
 }
 
@@ -222,7 +223,7 @@ static enum tutti_err go_by_halves(struct tutti_rank *rank, const struct tutti_s
     return go(rank, rules, member, target, NULL, outcome);
 }
 
-static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *member)
+static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *member, double target)
 {
     struct tutti_unit *unit = member->unit;
     struct tutti_unit_wires *wires = member->wires;
@@ -235,6 +236,7 @@ static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *m
     }
     if (__builtin_expect(rank->wires.order > 0, 0)) {
         member->now.staged_at = member->now.t;
+        unit->step_size = step_to(rank, member, member->has_grid ? member->now.grid.next : target);
         TRY(tutti_wires_set_slopes(&rank->wires, wires, unit));
     }
     return TUTTI_OK;
@@ -256,7 +258,7 @@ static enum tutti_err begin(struct tutti_rank *rank, struct tutti_member *member
     if (!unit->overlaps || !plain || next_goal(rank, member, target) != target)
         return TUTTI_OK;
     tutti_rank_tell_unit(rank, member->component);
-    TRY(set_inputs(rank, member));
+    TRY(set_inputs(rank, member, target));
     member->now.stepped = true;
     unit->horizon = horizon(rank, member, target);
     member->made_h = step_to(rank, member, target);
@@ -307,7 +309,7 @@ enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_ste
     tutti_rank_tell_unit(rank, member->component);
     bool timed = unit->counts.do_steps + 1 >= unit->counts.time_next;
     double begin = timed ? tutti_clock_now() : 0;
-    TRY(set_inputs(rank, member));
+    TRY(set_inputs(rank, member, target));
     member->now.stepped = true;
     double set = timed ? tutti_clock_now() - begin : 0;
     TRY(member->wires->halves ? go_by_halves(rank, rules, member, target, outcome)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "unit/ramp.h"
 #include "unit/replay.h"
 #include "unit/stop_time.h"
 
@@ -18,7 +19,10 @@ struct cs {
     size_t moving_values[2]; /* of Float64 variables; of Float32 ones, which follow */
     int32_t *orders;         /* of output derivatives, for the call that asks for them */
     size_t order_count;
-    double begun; /* on the clock: a step that may be pending */
+    double begun;              /* on the clock: a step that may be pending */
+    struct tutti_fresh *fresh; /* for tests of the FMU; NULL: there are none */
+    bool noting;               /* ... of which one is left */
+    bool slopes_tested;
     struct tutti_stop_time *stop_time;
 };
 
@@ -67,6 +71,11 @@ static enum tutti_err intermediate_update(void *context, struct tutti_instance *
     return set_moving(cs, instance);
 }
 
+static bool takes_slopes(const struct cs *cs)
+{
+    return cs->unit.can & TUTTI_CAN_INPUT_DERIVATIVES;
+}
+
 static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
 {
     struct cs *cs = (struct cs *)unit;
@@ -110,6 +119,7 @@ static void finish(struct tutti_unit *unit)
         tutti_unit_report(unit, cs->instance, cs->options.log);
     tutti_instance_free(cs->instance);
     tutti_stop_time_free(cs->stop_time);
+    free(cs->fresh);
     free(cs->moving);
     free(cs->orders);
 }
@@ -117,7 +127,10 @@ static void finish(struct tutti_unit *unit)
 static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
 {
     struct cs *cs = (struct cs *)unit;
-    tutti_stop_time_configure(cs->stop_time, settings, count);
+    if (cs->fresh) {
+        cs->fresh->settings = settings;
+        cs->fresh->setting_count = count;
+    }
     return tutti_unit_configure(unit, cs->instance, settings, count);
 }
 
@@ -125,7 +138,11 @@ static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experim
 {
     struct cs *cs = (struct cs *)unit;
     tutti_stop_time_free(cs->stop_time);
-    TRY(tutti_stop_time_new(&cs->stop_time, unit, &cs->options, setup));
+    cs->stop_time = NULL;
+    free(cs->fresh);
+    TRY(tutti_fresh_new(&cs->fresh, unit, &cs->options, setup));
+    TRY(tutti_stop_time_new(&cs->stop_time, unit, cs->fresh));
+    cs->noting = cs->stop_time || (cs->fresh && takes_slopes(cs));
     return tutti_instance_set_up(cs->instance, setup);
 }
 
@@ -161,8 +178,8 @@ static enum tutti_err export_state(struct tutti_unit *unit, unsigned char **byte
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
 {
     unit->counts.sets++;
-    if (((struct cs *)unit)->stop_time)
-        tutti_stop_time_note(((struct cs *)unit)->stop_time, block);
+    if (((struct cs *)unit)->noting)
+        tutti_fresh_note(((struct cs *)unit)->fresh, block);
     return tutti_instance_set(((struct cs *)unit)->instance, block->type, block->references, block->count,
                               block->values, block->value_count);
 }
@@ -186,22 +203,58 @@ static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bo
                               block->values, block->value_count, refused);
 }
 
+static void refuse_slopes(struct cs *cs, const char *why)
+{
+    cs->unit.can &= ~(uint32_t)TUTTI_CAN_INPUT_DERIVATIVES;
+    tutti_log_printf(cs->options.log, TUTTI_LOG_WARNING, cs->unit.name,
+                     "%s; it claims to take derivatives of inputs (canInterpolateInputs): inputs are held in each step "
+                     "from now on. Files and signals are read at the end of a step; --input-at begin, middle or end "
+                     "says otherwise, and saves the attempt",
+                     why);
+}
+
+/* Tested once, at the first derivatives that are not 0: a variable that shows that they are ignored; TUTTI_NONE. */
+static uint32_t find_ignored(struct cs *cs, const uint32_t *references, size_t count, const int32_t *orders,
+                             const double *values)
+{
+    uint32_t first[TUTTI_MOST_NOTED];
+    double slopes[TUTTI_MOST_NOTED];
+    struct tutti_ramp ramp = {cs->fresh, first, slopes, 0, cs->unit.step_size};
+    bool moves = false;
+    for (size_t i = 0; i < count && ramp.count < TUTTI_MOST_NOTED; i++) {
+        if (orders[i] != 1)
+            continue;
+        first[ramp.count] = references[i];
+        slopes[ramp.count++] = values[i];
+        moves = moves || values[i] != 0;
+    }
+    if (!moves || !(ramp.h > 0))
+        return TUTTI_NONE;
+    cs->slopes_tested = true;
+    return tutti_ramp_find_ignored(&ramp);
+}
+
 static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
                                             size_t count, const int32_t *orders, const double *values)
 {
     struct cs *cs = (struct cs *)unit;
+    struct tutti_text text = {0};
     (void)elements; /* versions that have such derivatives have no arrays */
-    if (!(unit->can & TUTTI_CAN_INPUT_DERIVATIVES))
+    if (!takes_slopes(cs))
         return TUTTI_OK;
+    uint32_t variable = cs->noting && !cs->slopes_tested ? find_ignored(cs, references, count, orders, values)
+                                                         : TUTTI_NONE;
+    if (variable != TUTTI_NONE) {
+        tutti_text_printf(&text, "the FMU ignores derivatives of inputs: '%s' is the same with and without them",
+                          unit->fmu->desc->vars[variable].name);
+        refuse_slopes(cs, text.failed ? "the FMU ignores derivatives of inputs" : text.text);
+        tutti_text_fini(&text);
+        return TUTTI_OK;
+    }
     enum tutti_err err = tutti_instance_set_input_derivatives(cs->instance, references, count, orders, values);
     if (err != TUTTI_ERR_UNSUPPORTED)
         return err;
-    unit->can &= ~(uint32_t)TUTTI_CAN_INPUT_DERIVATIVES;
-    tutti_log_printf(cs->options.log, TUTTI_LOG_WARNING, unit->name,
-                     "%s; it claims to take derivatives of inputs (canInterpolateInputs): inputs are held in each step "
-                     "from now on. Files and signals are read at the end of a step; --input-at begin, middle or end "
-                     "says otherwise, and saves the attempt",
-                     tutti_err_message());
+    refuse_slopes(cs, tutti_err_message());
     return TUTTI_OK;
 }
 
@@ -256,6 +309,8 @@ static enum tutti_err look_at_stop_time(struct cs *cs, double t, const struct tu
     TRY(tutti_stop_time_step(cs->stop_time, t, out));
     if (tutti_stop_time_is_open(cs->stop_time))
         cs->unit.counts.time_next = cs->unit.counts.do_steps + 1;
+    else
+        cs->noting = cs->noting && takes_slopes(cs) && !cs->slopes_tested;
     return TUTTI_OK;
 }
 

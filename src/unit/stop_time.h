@@ -4,29 +4,21 @@
  * The stop time of an experiment is a limit that no step will pass. Some FMUs (OpenModelica 1.13-dev) integrate to it in their first
  * do-step, and change nothing in later ones. They are found without cost to others: states and continuous outputs are read at the start
  * and after two steps. Where one has moved in the first step and kept its very bits in the second one, two further instances make the same
- * steps, apart from the run: one with a stop time and one without. Only where that makes the difference is the FMU at fault.
- *
- * The further instances live in a child process, since some FMUs cannot be made twice; in a confined process, which may have none, and for
- * FMUs with canBeInstantiatedOnlyOncePerProcess there is no such test. */
+ * steps, apart from the run (fresh.h): one with a stop time and one without. Only where that makes the difference is the FMU at fault. */
 #ifndef TUTTI_UNIT_STOP_TIME_H
 #define TUTTI_UNIT_STOP_TIME_H
 
-#include "unit/unit.h"
+#include "unit/fresh.h"
 
 struct tutti_stop_time;
 
-/* For an experiment that has a stop time. *check becomes NULL where there is nothing to look at. The unit's options are borrowed. */
+/* For an experiment that has a stop time. *check becomes NULL where there is nothing to look at. `fresh` is borrowed. */
 TUTTI_CHECKED enum tutti_err tutti_stop_time_new(struct tutti_stop_time **check, struct tutti_unit *unit,
-                                                 const struct tutti_unit_options *options,
-                                                 const struct tutti_experiment_setup *setup);
+                                                 const struct tutti_fresh *fresh);
 void tutti_stop_time_free(struct tutti_stop_time *check);
 
 /* Each of these may be given NULL, and does nothing then. */
 
-/* Settings of the instance; borrowed. */
-void tutti_stop_time_configure(struct tutti_stop_time *check, const struct tutti_setting *settings, size_t count);
-/* Values that the unit is given. */
-void tutti_stop_time_note(struct tutti_stop_time *check, const struct tutti_block *block);
 /* The initialisation is over. */
 TUTTI_CHECKED enum tutti_err tutti_stop_time_begin(struct tutti_stop_time *check);
 /* A do-step from t has been made, and how it ended. The error of an FMU that is at fault, now and at each further step. */

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "unit/described.h"
+#include "unit/ramp.h"
 #include "unit/sampling.h"
 
 enum {
@@ -22,6 +23,7 @@ enum {
     PAIR = 2,
     MOST_FORKS = 20,
     MOST_READS = 20,
+    MOST_RISES = 10,
     MOST_INNER_STEPS = 10000 /* of a step */
 };
 
@@ -29,6 +31,8 @@ enum {
 static const double CS_TOLERANCE = 1e-4, ME_TOLERANCE = 1e-3, ME_RTOL = 1e-6;
 /* Co-Simulation and Model Exchange of one FMU may differ by so much of a range, on average over the points. */
 static const double ALIKE = 0.01;
+/* Inputs rise by this part of their size in a step that tests derivatives of inputs. */
+static const double RISE = 0.01;
 /* Seconds for the plain run: FMUs have been seen with steps of 1 ms inside and three years to go. */
 static const double PATIENCE = 10;
 
@@ -87,14 +91,19 @@ static enum tutti_err settle(struct walk *walk)
     return TUTTI_OK;
 }
 
-static enum tutti_err begin(const struct trial *trial, bool forked, struct walk *walk)
+static struct tutti_unit_options options_of(const struct trial *trial, bool forked)
 {
-    struct tutti_unit_options options = {
+    return (struct tutti_unit_options){
         .name = trial->name,
         .interface = tutti_interface_choice_of(trial->interface),
         .integration = {.rtol = ME_RTOL, .atol = ME_RTOL / 100},
         .forked = forked,
     };
+}
+
+static enum tutti_err begin(const struct trial *trial, bool forked, struct walk *walk)
+{
+    struct tutti_unit_options options = options_of(trial, forked);
     *walk = (struct walk){.t = trial->setup.start, .next_event = INFINITY};
     TRY(tutti_unit_new(&walk->unit, trial->fmu, &options));
     TRY(walk->unit->kind->set_up(walk->unit, &trial->setup));
@@ -463,13 +472,18 @@ static enum tutti_err try_bytes(struct trial *trial)
 
 /* ---- derivatives ---- */
 
+static bool is_real(const struct tutti_var *var, enum tutti_causality causality)
+{
+    return var->causality == causality && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 &&
+           var->variability == TUTTI_CONTINUOUS;
+}
+
 static size_t list_reals(const struct tutti_desc *desc, enum tutti_causality causality, uint32_t *references)
 {
     size_t count = 0;
     for (uint32_t v = 0; v < desc->var_count && count < MOST_DERIVATIVES; v++) {
         const struct tutti_var *var = &desc->vars[v];
-        if (var->causality == causality && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 &&
-            var->variability == TUTTI_CONTINUOUS)
+        if (is_real(var, causality))
             references[count++] = var->reference;
     }
     return count;
@@ -513,6 +527,59 @@ static enum tutti_err try_derivatives(struct trial *trial, uint32_t claim, const
         err = ask(&walk);
     end(&walk);
     return judge(trial, err, TUTTI_FINDING_WARNING, what);
+}
+
+/* Continuous inputs, at their values after the initialisation. */
+static enum tutti_err note_inputs(const struct trial *trial, struct tutti_fresh *fresh, double *slopes)
+{
+    struct walk walk = {0};
+    uint32_t references[TUTTI_MOST_NOTED];
+    double values[TUTTI_MOST_NOTED];
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, 0, 0, references, values, NULL};
+    const struct tutti_desc *desc = trial->fmu->desc;
+    bool refused = false;
+    for (uint32_t v = 0; v < desc->var_count && block.count < TUTTI_MOST_NOTED; v++)
+        if (is_real(&desc->vars[v], TUTTI_INPUT))
+            references[block.count++] = desc->vars[v].reference;
+    block.value_count = block.count;
+    TRY(begin(trial, false, &walk));
+    enum tutti_err err = walk.unit->kind->ask(walk.unit, &block, &refused);
+    end(&walk);
+    if (err || refused)
+        return err;
+    tutti_fresh_note(fresh, &block);
+    for (uint32_t v = 0, i = 0; v < desc->var_count && i < block.count; v++) {
+        const struct tutti_bounds *bounds = desc->vars[v].bounds;
+        if (!is_real(&desc->vars[v], TUTTI_INPUT))
+            continue;
+        double move = RISE * fmax(fabs(values[i]), bounds && bounds->has_nominal ? fabs(bounds->nominal) : 1);
+        bool above = bounds && bounds->has_max && values[i] + MOST_RISES * move > bounds->max;
+        slopes[i++] = (above ? -move : move) / trial->grid.step;
+    }
+    return TUTTI_OK;
+}
+
+/* All inputs rise along ramps: does that show? */
+static enum tutti_err try_ramps(struct trial *trial)
+{
+    double slopes[TUTTI_MOST_NOTED];
+    struct tutti_unit_options options = options_of(trial, false);
+    struct tutti_fresh fresh = tutti_fresh_make(trial->fmu, &options, &trial->setup);
+    if (!(trial->fmu->libraries[trial->interface]->can & TUTTI_CAN_INPUT_DERIVATIVES) || trial->count < 2)
+        return TUTTI_OK;
+    fresh.settings = trial->settings;
+    fresh.setting_count = trial->setting_count;
+    enum tutti_err err = note_inputs(trial, &fresh, slopes);
+    if (err)
+        return judge(trial, err, TUTTI_FINDING_WARNING, "derivatives of inputs");
+    struct tutti_ramp ramp = {&fresh, fresh.noted, slopes, fresh.note_count, trial->grid.step};
+    uint32_t variable = tutti_ramp_find_ignored(&ramp);
+    if (variable != TUTTI_NONE)
+        tutti_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
+                           "%s: the FMU ignores derivatives of inputs, which it claims to take (canInterpolateInputs): "
+                           "'%s' is the same with and without them; `tutti run` holds its inputs in each step",
+                           tutti_interface_name(trial->interface), trial->fmu->desc->vars[variable].name);
+    return TUTTI_OK;
 }
 
 /* ---- start values ---- */
@@ -787,9 +854,10 @@ static enum tutti_err try_interface(struct trial *trial)
     TRY(try_going_back(trial));
     TRY(try_bytes(trial));
     TRY(try_derivatives(trial, TUTTI_CAN_DIRECTIONAL, "directional derivatives fail", ask_directional));
-    return trial->interface == TUTTI_CS
-               ? try_derivatives(trial, TUTTI_CAN_OUTPUT_DERIVATIVES, "derivatives of outputs fail", ask_rates)
-               : TUTTI_OK;
+    if (trial->interface != TUTTI_CS)
+        return TUTTI_OK;
+    TRY(try_derivatives(trial, TUTTI_CAN_OUTPUT_DERIVATIVES, "derivatives of outputs fail", ask_rates));
+    return try_ramps(trial);
 }
 
 static void free_trial(struct trial *trial)

@@ -97,7 +97,7 @@ struct tutti_unit_options {
     uint32_t cannot;             /* TUTTI_CAN_* that are not used even if the FMU offers them */
     bool forked;                 /* in a process of its own, taken back by forking it (fmi/forked/) */
     bool rejects;                /* FMI 1.0: taken back by rejecting its last step, if it can */
-    bool trusts_stop_time;       /* it is not looked at whether the first step goes to the stop time (stop_time.h) */
+    bool is_fresh;               /* made beside a run to test the FMU (fresh.h): it is not tested itself */
     const volatile sig_atomic_t
         *interrupt; /* once it is not 0, a step ends with INTERRUPTED at the next chance; NULL: never */
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
@@ -304,8 +304,9 @@ struct tutti_unit {
     bool rushes;                /* its first step goes to the stop time (stop_time.h), and steps are errors */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
-    double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
-    uint64_t *sizes; /* per variable: values of structural parameters that are extents; NULL: there are none */
+    double step_size; /* of the step that is made next, where derivatives of inputs are set for it */
+    double horizon;   /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
+    uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: there are none */
     struct tutti_instance *instance; /* the kind's; of a unit with clocks, for those that make them tick */
     struct tutti_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: there are none */
     struct tutti_unit_ticking ticking;

@@ -213,6 +213,59 @@ class Refused(CommandTest):
         self.assertIn("canInterpolateInputs", outcome.err)
 
 
+class Ignored(CommandTest):
+    """FMUs that claim to take derivatives of inputs, accept them, and hold their inputs all the same."""
+
+    IGNORE = {"KIT_FAULT": "ignore SetRealInputDerivatives"}
+    RAMP = "time,u\n0,0\n0.5,0\n1,1\n2,0\n"
+
+    def run_ramp(self, version, *options, env=None):
+        self.write("ramp.csv", self.RAMP)
+        outcome = self.tutti("run", test_fmu("FaultySlopes", version), "--input", "ramp.csv", "--stop", "2", "--step", "0.1", "-o", "-", *options, env=env)
+        return Table(outcome.out), outcome.err
+
+    def test_values_are_those_of_the_end_of_a_step(self):
+        for version in ("1cs", "2"):
+            with self.subTest(version=version):
+                at_end, messages = self.run_ramp(version, "--input-at", "end", env=self.IGNORE)
+                self.assertNotIn("canInterpolateInputs", messages)
+                table, messages = self.run_ramp(version, env=self.IGNORE)
+                self.assertEqual(table["y"], at_end["y"])
+                self.assertEqual(messages.count("canInterpolateInputs"), 1)
+                self.assertRegex(messages, "ignores derivatives of inputs: '(x|y)' is the same.*--input-at")
+
+    def test_others_are_not_reported(self):
+        """Neither FMUs that use the derivatives nor FMUs whose inputs have no effect."""
+        for fault in (None, "ignore SetRealInputDerivatives; ignore u"):
+            with self.subTest(fault=fault):
+                _, messages = self.run_ramp("2", env={"KIT_FAULT": fault} if fault else None)
+                self.assertNotIn("canInterpolateInputs", messages)
+
+    def test_in_a_process_of_its_own(self):
+        at_end, _ = self.run_ramp("2", "--input-at", "end", "--rollback", "fork")
+        table, messages = self.run_ramp("2", "--rollback", "fork", env=self.IGNORE)
+        self.assertEqual(table["y"], at_end["y"])
+        self.assertEqual(messages.count("canInterpolateInputs"), 1)
+
+    def test_in_a_system(self):
+        """Inputs that other units feed are held in the middle of each step, but in the first one."""
+        self.write("ramp.csv", "time,a.u\n0,0\n1,1\n2,0\n")
+        system = ("run", f"a={kit_fmu('Tracker', '2')}", f"b={test_fmu('FaultySlopes', '2')}", "--connect", "a.y=b.u", "--signal", "a.u=sin(2*time)", "--stop", "2",
+                  "--step", "0.05", "--control", "fixed", "--coupling", "jacobi", "--extrapolate", "1", "-o", "-")
+        good = Table(self.tutti(*system, "--quiet").out)
+        outcome = self.tutti(*system, env=self.IGNORE)
+        self.assertEqual(outcome.err.count("canInterpolateInputs"), 1)
+        self.assert_near(Table(outcome.out)["b.y"], good["b.y"], 0.003)
+
+    def test_check_reports_it(self):
+        for version in ("1cs", "2"):
+            with self.subTest(version=version):
+                fmu = test_fmu("FaultySlopes", version)
+                self.assertRegex(self.tutti("check", "--run", fmu, env=self.IGNORE).out, "warning: .*ignores derivatives of inputs.*canInterpolateInputs")
+                self.assertNotIn("ignores", self.tutti("check", "--run", fmu).out)
+                self.assertNotIn("ignores", self.tutti("check", "--run", fmu, env={"KIT_FAULT": "ignore SetRealInputDerivatives; ignore u"}).out)
+
+
 class Rows(CommandTest):
     """No row is lost: steps end at rows, or are chosen so that they do; what a step must skip is told."""
 

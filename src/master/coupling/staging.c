@@ -110,7 +110,8 @@ void tutti_staging_hold(struct tutti_staging *staging, const struct tutti_member
     struct tutti_rank *rank = staging->rank;
     const struct tutti_unit_wires *wires = member->wires;
     double h = (member->has_grid ? member->now.grid.next : target) - rank->t;
-    if (rank->wires.order == 0 || wires->slopes)
+    bool lost = wires->slopes && wires->slopes->count > 0 && !(member->unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
+    if (rank->wires.order == 0 || (wires->slopes && !lost))
         return;
     if (staging->by_means) {
         hold_means(staging, wires, h);
