@@ -5,6 +5,7 @@ fabric and another number of ranks; files that are damaged, or of another run, a
 import pathlib
 import shutil
 import signal
+import struct
 import unittest
 
 from command import JACOBI, kit_fmu, wait_until
@@ -13,6 +14,7 @@ from systems import connect
 from test_fabrics_masters import SYSTEMS, masters
 
 POINT = "point"
+HEAD = 17 + 2 * 4 + 32  # bytes of a checkpoint before its time
 BALL3, BALL2 = kit_fmu("BouncingBall", "3"), kit_fmu("BouncingBall", "2")
 FEEDTHROUGH3 = kit_fmu("Feedthrough", "3")
 OWN_SOLVERS = ("bdf", "radau5", "rodas", "rk4", "heun", "euler", "implicit_euler")  # whose memory is in the file
@@ -154,6 +156,18 @@ class Files(CheckpointTest):
             self.again(*script)
         ended = self.again(*script)
         self.assertEqual(ended.files, plain.files)
+
+    def test_the_last_one_is_written(self):
+        """Steps faster than the disk: files may be left out, the last one never."""
+        for fabric in (LOCAL, processes(2)):
+            with self.subTest(fabric=str(fabric)):
+                self.clear()
+                plain = self.again(*CHAIN, fabric=fabric)
+                self.clear()
+                self.again(*CHAIN, "--checkpoint", POINT, "--every", "0.01", fabric=fabric)
+                (t,) = struct.unpack_from("d", pathlib.Path(self.path(POINT)).read_bytes(), HEAD)
+                self.assertTrue(2 - 0.011 < t <= 2, t)
+                self.assertEqual(self.again(*CHAIN, "--resume", POINT, fabric=fabric).files, plain.files)
 
     def interrupted(self, *run, fabric, number):
         """At some moment, once there is a checkpoint."""
