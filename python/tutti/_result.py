@@ -6,6 +6,7 @@ import ctypes
 import html
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,11 @@ def _typed(values: Floats, kind: Any, digits: Callable[[int], str]) -> Any:
     if not (np.abs(values) >= _LONG).any():
         return values.astype(kind)
     return np.array([int(digits(row)) if abs(value) >= _LONG else int(value) for row, value in enumerate(values)], dtype=kind)
+
+
+def _warn_of_rounded(name: str, path: str | os.PathLike[str]) -> None:
+    warnings.warn(f"{name}: integers of 2^53 and more are rounded in {os.fspath(path)}, whose format holds doubles; .csv and .jsonl have all digits",
+                  UserWarning, stacklevel=4)
 
 
 class _Recording:
@@ -171,6 +177,11 @@ class Result(Mapping[str, Any]):
         if not isinstance(self._owner, _Recording):
             raise ValueError("only what a run recorded can be saved; this result was read from a file")
         c.lib.tutti_recording_save(self._owner.handle, os.fspath(path).encode())
+        if os.fspath(path).endswith((".mat", ".h5")):
+            long = [column.name for place, column in enumerate(self.columns)
+                    if column.type in _KINDS and len(self) and (np.abs(self._block[:, place + 1]) >= _LONG).any()]
+            if long:
+                _warn_of_rounded(long[0], path)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Curves with matplotlib, those of one unit in one panel; all of them, or those that are named. Returns the axes."""
@@ -305,7 +316,15 @@ def _texts(handle: Any, number: int, rows: int) -> list[str]:
     return found
 
 
-def _arrays(handle: Any, columns: list[Column], block: Floats) -> dict[int, Any]:
+def _exact(values: Floats, kind: Any) -> Any:
+    """Whole numbers in a type, the nearest one that it has."""
+    if not (np.abs(values) >= _LONG).any():
+        return values.astype(kind)
+    ends = np.iinfo(kind)
+    return np.array([min(max(int(value), ends.min), ends.max) for value in values], dtype=kind)
+
+
+def _arrays(handle: Any, path: str | os.PathLike[str], columns: list[Column], block: Floats) -> dict[int, Any]:
     """Values of columns that are not of floats: of a type that the file names; texts; and, where it names none, integers that a double may not
     hold."""
     shown = c.ResultVariable()
@@ -325,8 +344,10 @@ def _arrays(handle: Any, columns: list[Column], block: Floats) -> dict[int, Any]
             fits = kind or (np.int64 if -2 ** 63 <= min(exact) and max(exact) < 2 ** 63 else None)
             if fits is not None:
                 arrays[number] = np.array(exact, dtype=fits)
-        elif kind is not None and whole and not long:
-            arrays[number] = values.astype(kind)
+        elif kind is not None and whole:
+            if long and kind is not np.bool_:
+                _warn_of_rounded(column.name, path)
+            arrays[number] = _exact(values, kind)
     return arrays
 
 
@@ -348,7 +369,7 @@ def read(path: str | os.PathLike[str]) -> Result:
             which = (ctypes.c_size_t * count)(*range(count))
             places = (ctypes.c_void_p * count)(*(block[i + 1].ctypes.data for i in range(count)))
             c.lib.tutti_result_read(handle, which, count, places)
-        arrays = _arrays(handle, columns, block)
+        arrays = _arrays(handle, path, columns, block)
     finally:
         c.lib.tutti_result_free(handle)
     result = Result(columns, block.T, arrays=arrays)

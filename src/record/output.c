@@ -34,6 +34,36 @@ static void warn_of_texts(const struct tutti_output *output)
                          texts - 1, extension);
 }
 
+/* May a double not hold the values? */
+static bool is_long(enum tutti_type type)
+{
+    return type == TUTTI_TYPE_INT64 || type == TUTTI_TYPE_UINT64 || type == TUTTI_TYPE_ENUMERATION;
+}
+
+static bool has_long(const struct tutti_output *output)
+{
+    for (size_t i = 0; i < output->count && !output->format->holds_texts; i++)
+        if (is_long(output->columns[i].type))
+            return true;
+    return false;
+}
+
+/* The values of such a format are doubles, of which each even number from 2^53 on is one, then each fourth and so on. */
+static void warn_of_rounded(struct tutti_output *output, double t)
+{
+    for (size_t i = 0; i < output->count; i++) {
+        const struct tutti_column *column = &output->columns[i];
+        if (!is_long(column->type) || fabs(tutti_column_number(column)) < TUTTI_OUTPUT_LONG)
+            continue;
+        tutti_log_printf(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
+                         "t = %s: '%s' is an integer of 2^53 or more, which a %s file rounds to a double; "
+                         "-o FILE.csv or FILE.jsonl has all digits",
+                         TIME(t), column->name, output->format->extension);
+        output->has_long = false;
+        return;
+    }
+}
+
 static bool is_odd(const struct tutti_column *column)
 {
     return (column->type == TUTTI_TYPE_FLOAT64 && !isfinite(*(const double *)column->value)) ||
@@ -206,6 +236,7 @@ static enum tutti_err open_file(struct tutti_output *output, struct tutti_unparc
     TRY(mark ? format->reopen(&output->recorder, output->target.path, output->columns, output->count, mark)
              : format->open(&output->recorder, output->target.path, output->columns, output->count));
     output->format = format;
+    output->has_long = has_long(output);
     if (!mark)
         warn_of_texts(output);
     if (format->fixed_once && !output->fixed) {
@@ -312,12 +343,6 @@ static enum tutti_err tell_text(struct tutti_output *output, size_t column)
     }
     unsigned long before = tutti_fail_count();
     return conclude(output->target.watcher->text(output->target.watcher->context, column, text ? text : ""), before);
-}
-
-/* May a double not hold the values? */
-static bool is_long(enum tutti_type type)
-{
-    return type == TUTTI_TYPE_INT64 || type == TUTTI_TYPE_UINT64 || type == TUTTI_TYPE_ENUMERATION;
 }
 
 static enum tutti_err tell_digits(const struct tutti_output *output, size_t column)
@@ -480,6 +505,8 @@ enum tutti_err tutti_output_sync(struct tutti_output *output)
 static enum tutti_err record_row(struct tutti_output *output, double t)
 {
     int64_t tick = tutti_clock_tick();
+    if (output->has_long)
+        warn_of_rounded(output, t);
     TRY(output->format->row(output->recorder, t));
     if (tick == output->flushed ||
         !output->format->any_thread) /* the others have a thread of their own, or take their time */

@@ -57,6 +57,8 @@ struct tutti_output {
     struct tutti_recorder *recorder;
     struct tutti_flusher *flusher; /* NULL: none */
     int64_t flushed;               /* tutti_clock_tick when rows were last flushed */
+    bool
+        has_long; /* there are integers of 64 bits, which the format rounds from 2^53 on; false once a warning said so */
     double *fixed;  /* the first row's values, where the format keeps what is fixed but once; else NULL */
     bool begun;     /* there is a first row */
     uint64_t rows;  /* so far, those before a mark among them */

@@ -94,9 +94,17 @@ class Types(unittest.TestCase):
     def test_of_hdf5(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "result.h5")
-            self.feed(set={"int32_in": 3}).save(path)
-            read = tutti.read(path)
-            self.assertEqual((read["boolean_out"].dtype, read["int32_out"].dtype), (np.bool_, np.int32))
+            result = self.feed(set={"int32_in": 3})
+            with self.assertWarnsRegex(UserWarning, "int64_(in|out): integers of 2.53 and more are rounded in .*result.h5"):
+                result.save(path)
+            with self.assertWarnsRegex(UserWarning, "int64_(in|out): integers of 2.53"):
+                read = tutti.read(path)
+            self.assertEqual([read[name].dtype for name in ("int64_out", "boolean_out", "int32_out", "float64_out")],
+                             [np.int64, np.bool_, np.int32, np.float64])
+            self.assertEqual(set(read["int64_out"].tolist()), {1, 2 ** 53, -2 ** 53})
+            with self.assertLogs("tutti", "WARNING") as messages:
+                self.feed(output=path)
+            self.assertRegex(str(messages.output), "int64_.* is an integer of 2.53 or more, which a .h5 file rounds")
 
     def test_of_a_simulation(self):
         with tutti.Simulation(kit("Feedthrough"), stop=1, step=0.5) as simulation:
