@@ -192,7 +192,7 @@ static enum tutti_err solve_consistent(struct tutti_rank *rank, struct tutti_con
         sizes[r] = fmax(fabs(signals[rank->wires.reals[r].place]), rank->wires.reals[r].nominal);
     enum tutti_err err = tutti_consistent_is_possible(consistent, &possible);
     if (!err && possible)
-        err = tutti_consistent_solve(consistent, rank->t, sizes, &outcome, &solved);
+        err = tutti_consistent_solve(consistent, rank->t, sizes, false, &outcome, &solved);
     free(sizes);
     TRY(err);
     return solved ? TUTTI_OK : tutti_consistent_explain(consistent);

@@ -30,6 +30,7 @@ static enum tutti_err cross(struct tutti_rank *rank, struct tutti_member *member
     struct tutti_unit_wires *wires = member->wires;
     member->now.event = false;
     member->now.staged_at = member->now.t;
+    member->now.slopes_at = -INFINITY;
     TRY(unit->kind->enter_event(unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, unit));

@@ -30,6 +30,8 @@ struct tutti_member_state {
     bool has_pending;  /* a program has set some of its inputs or parameters (pending_set.h) */
     bool stepped;      /* it has made a step on the way here, so that it knows derivatives of its outputs */
     double staged_at;  /* when its inputs were staged, if they move: from there on */
+    double
+        slopes_at; /* where outputs were solved for, and its inputs move on with the slopes of the step that ends there */
     struct tutti_grid grid;
 };
 

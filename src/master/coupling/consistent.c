@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/coupling/consistent.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "plan/order.h"
@@ -234,25 +235,66 @@ static enum tutti_err act(struct tutti_consistent *c, const struct tutti_action 
     return TUTTI_OK;
 }
 
-/* Inputs are those of this point now: what moved in the step does not move them any more. */
-static void note_inputs(const struct tutti_consistent *c)
+/* Inputs of this unit move, and derivatives of its outputs depend on how. */
+static bool derives(const struct tutti_member *member)
 {
-    struct tutti_rank *rank = c->rank;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        if (c->takes_part[rank->own[m]->component])
-            rank->own[m]->now.staged_at = rank->own[m]->now.t;
+    return member->unit->kind->interface == TUTTI_ME && member->wires->slopes;
 }
 
-enum tutti_err tutti_consistent_solve(struct tutti_consistent *c, double t, const double *sizes,
+/* Inputs that moved in the step are now those of its end, with the slopes that they have there. */
+static void end_movement(const struct tutti_rank *rank, struct tutti_member *member)
+{
+    const struct tutti_wires *wires = &rank->wires;
+    const struct tutti_unit_wires *unit = member->wires;
+    double elapsed = member->now.t - member->now.staged_at;
+    for (uint32_t i = unit->gather_first; elapsed > 0 && i < unit->gather_first + unit->gather_count; i++) {
+        wires->gathered[i] = tutti_wires_moved(wires, i, elapsed);
+        if (wires->order > 1)
+            wires->gathered_slopes[0][i] += elapsed * wires->gathered_slopes[1][i];
+    }
+}
+
+static void begin_here(const struct tutti_consistent *c)
+{
+    struct tutti_rank *rank = c->rank;
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tutti_member *member = rank->own[m];
+        if (!c->takes_part[member->component])
+            continue;
+        if (derives(member))
+            end_movement(rank, member);
+        member->now.staged_at = member->now.t;
+        member->now.slopes_at = -INFINITY;
+    }
+}
+
+/* Values that were set let inputs stand. They move on as before: the second derivatives of outputs follow the slopes of inputs through the
+ * states, which no correction of the feed-through sees. */
+static enum tutti_err move_on(const struct tutti_consistent *c)
+{
+    struct tutti_rank *rank = c->rank;
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tutti_member *member = rank->own[m];
+        if (!c->takes_part[member->component] || !derives(member))
+            continue;
+        member->now.slopes_at = member->now.t;
+        TRY(tutti_wires_set_slopes(&rank->wires, member->wires, member->unit));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_consistent_solve(struct tutti_consistent *c, double t, const double *sizes, bool moves,
                                       struct tutti_outcome *outcome, bool *solved)
 {
     struct tutti_rank *rank = c->rank;
     struct tutti_block_run run = {.t = t, .sizes = sizes};
     c->failure.err = TUTTI_OK;
     TRY(enter(c));
+    begin_here(c);
     for (uint32_t a = 0; a < c->action_count; a++)
         TRY(act(c, &c->actions[a], &run));
-    note_inputs(c);
+    if (moves)
+        TRY(move_on(c));
     TRY(leave(c, outcome));
     tutti_spread_heard(&c->spread);
     TRY(tutti_channels_exchange(&rank->channels));

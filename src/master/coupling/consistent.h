@@ -25,11 +25,12 @@ bool tutti_consistent_enters_events(const struct tutti_consistent *consistent);
 TUTTI_CHECKED enum tutti_err tutti_consistent_is_possible(struct tutti_consistent *consistent, bool *possible);
 
 /* Collective: where all units are at the end of a step from `t`, their outputs become those that belong to what the connections
- * bring, in the units and in the signals. `sizes`: tutti_block_run. *solved is false, on all ranks, where that was not found: the
+ * bring, in the units and in the signals. `sizes`: tutti_block_run. `moves`: the step ended smoothly, and inputs of Model Exchange units
+ * keep the slopes that they had in it. *solved is false, on all ranks, where that was not found: the
  * step is refused in the outcome of the ranks that found it out, and tutti_consistent_explain tells why. A unit that ends the run in
  * its event mode is noted in the outcome of its rank. */
 TUTTI_CHECKED enum tutti_err tutti_consistent_solve(struct tutti_consistent *consistent, double t, const double *sizes,
-                                                    struct tutti_outcome *outcome, bool *solved);
+                                                    bool moves, struct tutti_outcome *outcome, bool *solved);
 
 /* The error of the last solution that was not found. */
 enum tutti_err tutti_consistent_explain(const struct tutti_consistent *consistent);

@@ -340,12 +340,12 @@ static bool wants_d(const struct tutti_correction *c)
 }
 
 /* Alg. 4: the units are read again. */
-static enum tutti_err solve_outputs(struct tutti_correction *c, struct tutti_outcome *outcome)
+static enum tutti_err solve_outputs(struct tutti_correction *c, bool moves, struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = c->rank;
     bool solved;
     see(c);
-    TRY(tutti_consistent_solve(c->consistent, rank->t, c->tried.seen, outcome, &solved));
+    TRY(tutti_consistent_solve(c->consistent, rank->t, c->tried.seen, moves, outcome, &solved));
     c->refused = !solved;
     if (!solved)
         return c->choice.goes_back ? TUTTI_OK : tutti_consistent_explain(c->consistent);
@@ -482,7 +482,7 @@ enum tutti_err tutti_correction_after(struct tutti_correction *c, struct tutti_o
         c->tried.ages[u].steps++;
     TRY(can_be_solved(c, &solve_them));
     if (solve_them)
-        return solve_outputs(c, outcome);
+        return solve_outputs(c, c->extrapolation->order > 0, outcome);
     TRY(measure(c, false));
     for (uint32_t k = 0; k < s->column_count; k++) {
         const struct tutti_member *member = s->units[s->columns[k].unit].member;
@@ -519,7 +519,7 @@ static enum tutti_err solve_here(struct tutti_correction *c)
     struct tutti_at_point here = {0};
     for (uint32_t u = 0; u < c->sensitivity.unit_count; u++)
         c->tried.ages[u].known = false;
-    TRY(solve_outputs(c, &outcome));
+    TRY(solve_outputs(c, false, &outcome));
     if (c->refused)
         return tutti_consistent_explain(c->consistent);
     if (outcome.why == TUTTI_ENDED)
@@ -600,8 +600,10 @@ static enum tutti_err begin(struct tutti_correction *c)
     for (uint32_t k = 0; c->staging->where && k < s->column_count; k++)
         if (!rank->wires.units[s->units[s->columns[k].unit].component].halves)
             c->staging->where[s->columns[k].place] = 0.5;
-    for (uint32_t m = 0; m < rank->member_count; m++)
+    for (uint32_t m = 0; m < rank->member_count; m++) {
         rank->members[m].now.staged_at = rank->t;
+        rank->members[m].now.slopes_at = -INFINITY;
+    }
     TRY(tutti_wires_gather_all(&rank->wires));
     if (wants_d(c))
         TRY(measure(c, true));

@@ -414,7 +414,7 @@ double tutti_sensitivity_input(const struct tutti_sensitivity *s, const struct t
 {
     const struct tutti_wires *wires = &rank->wires;
     double elapsed = member->now.t - member->now.staged_at;
-    bool moves = s->moves[place] && elapsed > 0;
+    bool moves = s->moves[place] && (elapsed > 0 || member->now.slopes_at == member->now.t);
     if (derivative == 0)
         return moves ? tutti_wires_moved(wires, place, elapsed) : wires->gathered[place];
     if (!moves || derivative > wires->order)
