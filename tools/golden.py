@@ -96,8 +96,11 @@ class Runner:
         return Outcome(status, tuple(digest(path) for path in files_of(case, folder)))
 
     def run_all(self, cases: list[Case]) -> dict[str, Outcome]:
-        with ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
+        pool = ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1))
+        try:
             return dict(zip((case.name for case in cases), pool.map(self.run, cases)))
+        finally:
+            pool.shutdown(cancel_futures=True)  # all have ended, or the user has pressed Ctrl-C
 
 
 def end_process(process: "subprocess.Popen[str]") -> None:

@@ -407,7 +407,7 @@ class Cases:
         for n, (coupling, control) in enumerate(pairs):
             orders = 4 if coupling.startswith(("relax", "newton")) else 3
             order = 1 + n % 2 if "--smooth" in coupling else (n + n // 5) % orders
-            system, at = MASTER_SYSTEMS[n % len(MASTER_SYSTEMS)]
+            system, at = MASTER_SYSTEMS[(n + n // len(CONTROLS)) % len(MASTER_SYSTEMS)]
             words = self.words(f"{system} --coupling {coupling} --control {control} --extrapolate {order} "
                                f"--events {EVENTS[(n // 2 + n // 7) % 3]} --rtol 1e-3 --atol 1e-4")
             case = self.add(f"master/{n:02}:{short(coupling + ' ' + control)}", words, (tuple(FABRICS)[n % 3],))
