@@ -90,7 +90,8 @@ class Runner:
                     status = str(ended.returncode)
                 except subprocess.TimeoutExpired:
                     status = "hangs"
-        if (folder / "stats.json").exists():
+        # Where a run on several ranks fails, what the others have counted by then depends on how fast they are.
+        if status == "0":
             stats = json.loads((folder / "stats.json").read_text(encoding="utf-8"))
             (folder / "steady.json").write_text(json.dumps(steady(stats), indent=1) + "\n", encoding="utf-8")
         return Outcome(status, tuple(digest(path) for path in files_of(case, folder)))
