@@ -101,8 +101,8 @@ static bool is_folder(const char *name)
     return n > 0 && name[n - 1] == '/';
 }
 
-/* libzip's own choice is 9, which takes four times as long for a hundredth of the size. */
-enum { DEFLATE_LEVEL = 4 };
+/* The fastest. 4 takes 1.4 times as long for a sixteenth of the size, and libzip's own choice, 9, six times for a tenth. */
+enum { DEFLATE_LEVEL = 1 };
 
 /* The index of the new entry, or -1. */
 static zip_int64_t add_file(zip_t *zip, const struct tutti_package_part *part, struct entry *entry)
