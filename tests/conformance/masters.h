@@ -215,10 +215,10 @@ static inline bool takes_back(const char *coupling, const char *control, const c
 }
 
 /* Do-steps of a unit that are none of the run: before the first one it is tried whether units can be taken back, in two steps
- * and their repetition. */
+ * and their repetition, and whether outputs follow inputs at once that deny it, in two short steps and their repetition with inputs moved. */
 static inline unsigned long tried_steps(const char *coupling, const char *control, const char *events)
 {
-    return takes_back(coupling, control, events) ? 4 : 0;
+    return takes_back(coupling, control, events) ? 8 : 0;
 }
 
 /* ---- references ---- */
