@@ -222,6 +222,7 @@ static enum tutti_err pack(struct packing *packing, const struct tutti_run_optio
 {
     TRY(tutti_job_load(&packing->job, options, NULL));
     TRY(check_input(packing));
+    TRY(tutti_pack_check_averages(&packing->job));
     TRY(tutti_exposed_choose(&packing->exposed, &packing->job, packing->fmi, expose, expose_count));
     TRY(tutti_pack_expose_states(&packing->exposed, &packing->job, packing->fmi));
     TRY(tutti_exposed_check_names(&packing->exposed, packing->fmi));

@@ -18,6 +18,33 @@ enum tutti_err tutti_pack_find_kind(const struct tutti_job *job, uint32_t compon
     return tutti_interface_find(&own, of->fmu, tutti_system_is_alone(job->system), kind);
 }
 
+/* Are the outputs of a component averages over a step? */
+static enum tutti_err averages(const struct tutti_job *job, uint32_t component, bool *does)
+{
+    struct tutti_run_options own = job->options;
+    double step = 0;
+    TRY(tutti_annotation_of_component(&own, job->system, &job->system->components[component], &step));
+    *does = own.filter && strcmp(own.filter, "average") == 0;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_pack_check_averages(const struct tutti_job *job)
+{
+    const char *control = job->options.control;
+    bool varies = control && strcmp(control, "auto") != 0 && strcmp(control, "fixed") != 0;
+    for (uint32_t c = 0; c < job->system->component_count && varies && !tutti_system_is_alone(job->system); c++) {
+        bool does;
+        TRY(averages(job, c, &does));
+        if (does)
+            return tutti_fail(
+                TUTTI_ERR_ARGUMENT,
+                "'%s' has averages over a step as outputs (--filter average), and --control %s varies the "
+                "steps inside a step of the importer: use --control fixed, or leave out --filter",
+                job->system->components[c].name, control);
+    }
+    return TUTTI_OK;
+}
+
 /* ---- is it one? ---- */
 
 /* Are there only equations, of states that the description tells? */
@@ -57,7 +84,10 @@ static enum tutti_err is_exchange(const struct tutti_job *job, bool *is)
         const struct tutti_unit_kind *kind;
         double step;
         TRY(tutti_pack_find_kind(job, c, &kind, &step));
-        *is = kind->interface == TUTTI_ME && step == 0 && has_equations(system->components[c].fmu->desc);
+        bool has_averages;
+        TRY(averages(job, c, &has_averages));
+        *is = kind->interface == TUTTI_ME && step == 0 && !has_averages &&
+              has_equations(system->components[c].fmu->desc);
     }
     return TUTTI_OK;
 }

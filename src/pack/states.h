@@ -17,4 +17,7 @@ TUTTI_CHECKED enum tutti_err tutti_pack_expose_states(struct tutti_exposed_list 
 TUTTI_CHECKED enum tutti_err tutti_pack_find_kind(const struct tutti_job *job, uint32_t component,
                                                   const struct tutti_unit_kind **kind, double *step);
 
+/* Averages over a step are over those of the importer: ARGUMENT for several components with a control that makes other steps. */
+TUTTI_CHECKED enum tutti_err tutti_pack_check_averages(const struct tutti_job *job);
+
 #endif

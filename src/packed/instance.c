@@ -122,13 +122,19 @@ enum tutti_err tutti_packed_initialise(struct tutti_packed *packed)
     return open_simulation(packed);
 }
 
-/* Does what the importer reads belong to a communication step, as an average over it does? Then that is the importer's, unless the one FMU
- * has been given a separate step. */
-static bool counts_by_step(const struct tutti_rank *rank)
+/* Does what the importer reads depend on communication steps, as an average over one does, or an input that moves along a line in it? Then these
+ * are the importer's steps, unless the system has been given a separate step, or controls its error by steps of varying size. */
+static bool counts_by_step(const struct tutti_execution *execution)
 {
-    const struct tutti_member *member = &rank->members[0];
-    bool places = member->inputs && member->inputs->choice.at != TUTTI_INPUT_AUTO;
-    return rank->member_count == 1 && !rank->job->options.has_step && (member->setup.integration.average || places);
+    const struct tutti_rank *rank = &execution->rank;
+    const struct tutti_chosen *chosen = &execution->master.chosen;
+    bool counts = chosen->smooths;
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_member *member = &rank->members[m];
+        bool places = member->inputs && member->inputs->choice.at != TUTTI_INPUT_AUTO;
+        counts = counts || member->setup.integration.average || places;
+    }
+    return counts && !rank->job->options.has_step && (rank->member_count == 1 || !chosen->varies);
 }
 
 enum tutti_err tutti_packed_need(struct tutti_packed *packed)
@@ -142,7 +148,7 @@ enum tutti_err tutti_packed_need(struct tutti_packed *packed)
     TRY(tutti_simulation_start(packed->simulation));
     if (packed->exchange)
         TRY(tutti_equations_open(packed));
-    else if (counts_by_step(&packed->simulation->execution.rank)) {
+    else if (counts_by_step(&packed->simulation->execution)) {
         packed->simulation->execution.loop.by_halts = true;
         tutti_loop_choose_path(&packed->simulation->execution.loop);
     }

@@ -646,6 +646,61 @@ class PerStep(CommandTest):
                     means = [1] + [(math.exp(step - t) - math.exp(-t)) / step for t in table.times[1:]]
                     self.assert_near(table["y"], means, 1e-6)
 
+    SYSTEM = (f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('Tracker', '2')}", "--connect", "a.y=b.u", "--set", "a.x=1", "--set", "a.T=1", "--set", "b.T=1",
+              "--interface", "me")
+
+    def assert_as_flat(self, packed, system, *options):
+        """With each step of the importer as the system would be with that step."""
+        for step in ("0.5", "0.04"):
+            with self.subTest(step=step):
+                times = ("--stop", "2", "--step", step, "-o", "-", "--quiet")
+                table = Table(self.tutti("run", packed, "--interface", "cs", *times).out)
+                flat = Table(self.tutti("run", *system, *options, *times).out)
+                for output in ("a.y", "b.y"):
+                    self.assert_near(table[output], flat[output], 1e-6)
+
+    def test_averages_and_smoothed_inputs_of_several_components(self):
+        cases = {"average": ("--filter", "average"), "smooth": ("--smooth", "--coupling", "jacobi", "--control", "fixed")}
+        for name, options in cases.items():
+            with self.subTest(name=name):
+                self.tutti("pack", *self.SYSTEM, *options, "--rtol", "1e-9", "-o", f"{name}.fmu", "--quiet")
+                self.assert_as_flat(f"{name}.fmu", self.SYSTEM, *options, "--rtol", "1e-9")
+
+    def test_tables_of_several_components(self):
+        """Read in the middle of a step: x' = u - x has the exact solution of the value there."""
+        self.tutti("new", "plain.ssp", *self.SYSTEM, "--interface", "cs", "--control", "fixed", "--quiet")
+        table = '<ssd:Component name="t" type="text/csv" source="resources/t.csv"><ssd:Connectors><ssd:Connector name="u" kind="output">' \
+                '<ssc:Real/></ssd:Connector></ssd:Connectors></ssd:Component>'
+        link = '<ssd:Connection startElement="t" startConnector="u" endElement="a" endConnector="u"/>'
+        with zipfile.ZipFile(self.path("plain.ssp")) as plain, zipfile.ZipFile(self.path("middle.ssp"), "w") as middle:
+            for name in plain.namelist():
+                data = plain.read(name)
+                if name == "SystemStructure.ssd":
+                    text = data.decode().replace("</ssd:Elements>", table + "</ssd:Elements>").replace("</ssd:Connections>", link + "</ssd:Connections>")
+                    data = text.replace('control="fixed"', 'control="fixed" input-at="middle"')
+                middle.writestr(name, data)
+            middle.writestr("resources/t.csv", "time,u\n0,0\n2,2\n")
+        self.tutti("pack", "middle.ssp", "-o", "middle.fmu", "--quiet")
+        self.assert_as_flat("middle.fmu", ("middle.ssp",))
+        table = Table(self.tutti("run", "middle.fmu", "--stop", "2", "--step", "0.5", "-o", "-", "--quiet").out)
+        expected = [1]
+        for n in range(4):
+            expected.append(expected[-1] * math.exp(-0.5) + (1 - math.exp(-0.5)) * (0.25 + n * 0.5))
+        self.assert_near(table["a.y"], expected, 1e-4)
+
+    def test_exact_averages_of_several_components(self):
+        self.tutti("pack", *self.SYSTEM, "--filter", "average", "--rtol", "1e-9", "-o", "p.fmu", "--quiet")
+        for step in (0.5, 0.1):
+            table = Table(self.tutti("run", "p.fmu", "--stop", "3", "--step", repr(step), "-o", "-", "--quiet").out)
+            self.assert_near(table["a.y"], [1] + [(math.exp(step - t) - math.exp(-t)) / step for t in table.times[1:]], 1e-6)
+        self.assertNotIn("Model Exchange", self.tutti("info", "p.fmu").out.splitlines()[2])
+
+    def test_steps_that_vary_have_no_averages(self):
+        outcome = self.tutti("pack", *self.SYSTEM, "--filter", "average", "--control", "richardson", "-o", "p.fmu", status=2)
+        self.assertRegex(outcome.err, "'a' has averages over a step.*--control richardson.*use --control fixed")
+        table = self.tutti("run", *self.SYSTEM, "--filter", "average", "--stop", "1", "-o", "-")
+        self.assertIn("averages over a step", self.tutti("run", *self.SYSTEM, "--filter", "average", "--stop", "1", "--record", "none", "--verbose").err)
+
 
 if __name__ == "__main__":
     unittest.main()

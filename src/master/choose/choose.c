@@ -173,6 +173,9 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct t
                 rank->job->system->foreign);
     else if (facts->stairs)
         because(master, TUTTI_CHOICE_CONTROL, "'%s' has a fixed internal step", tutti_member_name(facts->stairs));
+    else if (facts->averages)
+        because(master, TUTTI_CHOICE_CONTROL, "outputs of '%s' are averages over a step, which depend on its size",
+                tutti_member_name(facts->averages));
     else if (facts->own_step)
         because(master, TUTTI_CHOICE_CONTROL, "'%s' has steps of its own", tutti_member_name(facts->own_step));
     else if (facts->no_rollback)

@@ -47,6 +47,8 @@ static void look_at_member(struct tutti_facts *facts, const struct tutti_member 
         facts->own_step = member;
     if (unit->fmu->desc->interfaces[unit->kind->interface].fixed_step > 0 && !facts->stairs)
         facts->stairs = member;
+    if (member->setup.integration.average && !facts->averages)
+        facts->averages = member;
     facts->takes_slopes = facts->takes_slopes || (tutti_facts_follow(unit) && member->wires->gather_count > 0);
     facts->has_events = facts->has_events || comes_back(unit);
 }

@@ -14,6 +14,7 @@ struct tutti_facts {
     const struct tutti_member *fragile;     /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step;    /* has steps of its own, or cannot vary them; NULL: none */
     const struct tutti_member *stairs;      /* has a fixed internal step: outputs stand still in between; NULL: none */
+    const struct tutti_member *averages;    /* has averages over a step as outputs; NULL: none */
     const struct tutti_member *first_me;    /* of Model Exchange; NULL: none */
     const struct tutti_member *other;       /* not of Model Exchange; NULL: none */
     const struct tutti_member *own_step_me; /* of Model Exchange, with steps of its own; NULL: none */
