@@ -44,6 +44,7 @@ struct tutti_chosen {
     bool corrects, smooths; /* with couplings that take it */
     bool solves;            /* ... outputs are solved for where they are corrected */
     bool late; /* the tolerance is for the run, and outputs in algebraic loops belong to inputs of the step before */
+    bool accelerates;     /* sweeps, though no option says how */
     unsigned table_order; /* the order that values of tables leave, where units hold them; 0: no unit does */
     bool varies;          /* macro steps have different sizes */
     bool per_time;        /* errors are bounded per unit of time: norm.h */

@@ -373,6 +373,14 @@ class NamedCouplingsOfLoops(FindingTest):
                     self.run_warned(*self.loop(*wanted, "--correct", "--threads", "2"))
                     self.assertEqual((self.folder / "result.csv").read_text("utf-8"), plain)
 
+    def test_sweeps_over_strong_loops(self):
+        """They did not converge, however short the steps were; an option decides all the same."""
+        strong = [word.replace("0.7", "0.95") for word in self.loop(*options(interface="cs", coupling="relax", rtol=1e-4))]
+        _, outcome = self.run_warned(*strong)
+        self.assertEqual((outcome.lines("warning"), self.stats()["forced"]), ([], 0))
+        self.assertRegex(outcome.out + outcome.err, r"coupling +relax: with --accelerate anderson: .*rho\(DL\) = 0.95")
+        self.run_warned(*strong, "--accelerate", "none", status=1)
+
     def test_solving_keeps_the_order(self):
         """Units whose outputs are solved for had inputs that stood still: second derivatives of outputs were wrong, the order was one less than
         that of the extrapolation, and steps at 1e-6 were nine times as many as with --correct=linear."""

@@ -217,6 +217,19 @@ static void correct_loops(struct tutti_master *master, const struct tutti_facts 
             name_rho(facts, rho, sizeof rho));
 }
 
+/* Sweeps over a loop whose gain is near 1 converge slowly: with one of 0.8, ten leave a tenth of an error, and no step is short enough. */
+static void accelerate_sweeps(struct tutti_master *master, const struct tutti_facts *facts)
+{
+    static const double SLOW = 0.8;
+    struct tutti_chosen *chosen = &master->chosen;
+    const struct tutti_radii *stability = &facts->stability;
+    chosen->accelerates = chosen->coupling->sweeps && chosen->per_time && !master->rank->job->options.accelerate &&
+                          stability->loops > 0 && stability->known && stability->rho > SLOW;
+    if (chosen->accelerates)
+        because(master, TUTTI_CHOICE_COUPLING,
+                "with --accelerate anderson: sweeps converge slowly (algebraic loop, rho(DL) = %.3g)", stability->rho);
+}
+
 static enum tutti_err choose_extrapolation(struct tutti_master *master, const struct tutti_facts *facts,
                                            unsigned *order)
 {
@@ -338,6 +351,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&
                               !(per && strcmp(per, "step") == 0);
     correct_loops(master, &facts);
+    accelerate_sweeps(master, &facts);
     TRY(choose_extrapolation(master, &facts, &master->chosen.order));
     tutti_facts_look_at_cubics(master);
     propose_rows(master);

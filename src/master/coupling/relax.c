@@ -117,6 +117,8 @@ static enum tutti_err open_cycle(struct tutti_master *master, const struct relax
             return tutti_fail_memory();
     }
     TRY(tutti_option_choose("accelerate", rank->job->options.accelerate, &kind));
+    if (master->chosen.accelerates)
+        kind = TUTTI_ACCELERATE_ANDERSON;
     return tutti_accelerator_init(&cycle->accelerator, (enum tutti_acceleration)kind, cycle->size);
 }
 
