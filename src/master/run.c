@@ -213,7 +213,7 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
     if (!err)
         err = tutti_norm_estimate_run(&execution->master.norm);
     if (!err)
-        err = tutti_foretold_tell(&execution->loop.foretold, &execution->master);
+        err = tutti_foretold_tell(&execution->loop.foretold, &execution->master, execution->loop.growth.now.exploded);
     if (!err)
         err = tutti_growth_tell(&execution->loop.growth, rank);
     if (!err)

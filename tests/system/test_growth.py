@@ -4,8 +4,9 @@
 by the growth of signals; an unstable model is not."""
 import unittest
 
-from command import FMUS, JACOBI, CommandTest, kit_fmu
+from command import FMUS, JACOBI, CommandTest, description, kit_fmu
 
+INTEGRATOR = str(FMUS.parent / "examples" / "oscillator" / "Integrator_fmi2.fmu")
 SUBSYSTEM = str(FMUS.parent / "examples" / "linear_coupling" / "Subsystem_fmi2.fmu")
 
 
@@ -43,6 +44,23 @@ class Coupling(CommandTest):
     def test_cured(self):
         """By what the warning says."""
         self.assertEqual(self.warnings(*coupled(2, -1, *JACOBI, "--correct")), [])
+
+
+class Slowly(CommandTest):
+    """Co-Simulation without Model Exchange: nothing is linearised, and swings of 25 steps are not those of a coupling alone."""
+
+    def test_an_oscillator(self):
+        """Each step of jacobi multiplies an error by 1.118 with H = 0.5; 1.0000005 with H = 0.001."""
+        text = description(INTEGRATOR)
+        begin, end = text.index("<ModelExchange"), text.index("<CoSimulation")
+        fmu = self.altered(INTEGRATOR, (text[begin:end], ""))
+        system = (f"a={fmu}", f"b={fmu}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--set", "a.gain=-1", "--set", "a.y=1", "--set", "b.y=0", "--coupling",
+                  "jacobi", "--record", "none")
+        for step, stop in (("0.5", "100"), ("0.2", "400")):
+            with self.subTest(step=step):
+                warning, = self.tutti("run", *system, "--step", step, "--stop", stop).lines("warning")
+                self.assertRegex(warning, r"'[ab]\.y' has grown to .* the coupling is not stable with steps of 0\.\d.*smaller --step")
+        self.assertEqual(self.tutti("run", *system, "--step", "0.01", "--stop", "30").lines("warning"), [])
 
 
 class AtTheStart(CommandTest):

@@ -11,8 +11,9 @@
 #include "master/coupling/coupling.h"
 #include "rank/agree.h"
 
-enum { FIRST_LOOK = 1024, LOOK = 128, PAUSE = 1920 }; /* steps */
-static const double LEAST_RANGE = 0.01;               /* as a part of the size, as in scale.c */
+enum { FIRST_LOOK = 1024, LOOK = 128, PAUSE = 1920, EARLY = 32 }; /* steps */
+static const double GROWN = 1000, SIZEABLE = 0.3;
+static const double LEAST_RANGE = 0.01; /* as a part of the size, as in scale.c */
 
 static bool applies(const struct tutti_master *master)
 {
@@ -85,6 +86,8 @@ void tutti_foretold_look(struct tutti_foretold *foretold, const struct tutti_ran
         signal->sum += weight > 0 ? weight * part_of(foretold, signal, value) : 0;
         signal->low = fmin(signal->low, value);
         signal->high = fmax(signal->high, value);
+        if (signal->early == 0 && now->left <= FIRST_LOOK - EARLY)
+            signal->early = signal->high - signal->low;
         signal->before[2] = signal->before[1];
         signal->before[1] = signal->before[0];
         signal->before[0] = value;
@@ -109,6 +112,23 @@ static double share_of(const struct tutti_foretold_signal *signal, const struct 
     return signal->sum > 0 && tolerance > 0 ? signal->sum / (tolerance + fmin(tolerance, norm->atol)) : 0;
 }
 
+/* Fixed steps that the user chose are not judged by a tolerance. But a signal whose range has become a thousand times as large, with an error of a
+ * sizeable part of it, shows a coupling that is not stable, or steps that do not resolve an unstable system. */
+static void warn_of_growth(const struct tutti_master *master, const struct tutti_foretold_signal *signal,
+                           const char *name)
+{
+    const struct tutti_rank *rank = master->rank;
+    double range = signal->high - signal->low;
+    if (!(signal->early > 0) || range < GROWN * signal->early || signal->sum < SIZEABLE * range)
+        return;
+    tutti_log_insist(
+        rank->unit_log, TUTTI_LOG_WARNING, NULL,
+        "'%s' has grown to %.2g, %.2g times what it was at first, and its error may be %.2g: the coupling is "
+        "not stable with steps of %s, or does not resolve a system that is not stable, and the result cannot be "
+        "trusted; use a smaller --step, another --coupling, --correct or error control (--rtol)",
+        name, range, range / signal->early, signal->sum, NUMBER(rank->times.step));
+}
+
 static void warn(const struct tutti_master *master, const char *name)
 {
     const struct tutti_rank *rank = master->rank;
@@ -126,7 +146,7 @@ static void warn(const struct tutti_master *master, const char *name)
                      may_fork ? "--rollback fork, " : tutti_together_other_rollback(blame));
 }
 
-static enum tutti_err foretold_report(const struct tutti_foretold *foretold, struct tutti_master *master)
+static enum tutti_err foretold_report(const struct tutti_foretold *foretold, struct tutti_master *master, bool exploded)
 {
     struct tutti_rank *rank = master->rank;
     uint32_t count = rank->wires.real_count, worst = 0;
@@ -150,14 +170,17 @@ static enum tutti_err foretold_report(const struct tutti_foretold *foretold, str
     rank->stats->estimated_size = errors[worst];
     rank->stats->estimated_in = tutti_str_copy(tutti_system_name(rank->job->system, &end, name, sizeof name));
     warn(master, name);
+    for (uint32_t i = 0; i < foretold->now.count && !exploded; i++)
+        if (foretold->items[i].real == worst)
+            warn_of_growth(master, &foretold->items[i], name);
     return rank->stats->estimated_in ? TUTTI_OK : tutti_fail_memory();
 }
 
-enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct tutti_master *master)
+enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct tutti_master *master, bool exploded)
 {
     const struct tutti_rank *rank = master->rank;
     if (rank->fabric->ranks > 1 && rank->t < rank->times.stop) /* ended, which not all ranks may know yet */
         return TUTTI_OK;
-    enum tutti_err err = foretold_report(foretold, master);
+    enum tutti_err err = foretold_report(foretold, master, exploded);
     return err == TUTTI_ERR_STOPPED ? TUTTI_OK : err;
 }

@@ -18,6 +18,7 @@ struct tutti_master;
 
 /* One signal. */
 struct tutti_foretold_signal {
+    double early;          /* its range in the first steps; 0: they are not over */
     uint32_t real;         /* index of wires.reals */
     double before[3];      /* its values at the points before, the newest first */
     double sum, low, high; /* parts of the error, and where it moved, in steps that were looked at */
@@ -53,6 +54,7 @@ static inline bool tutti_foretold_is_due(struct tutti_foretold *foretold)
 void tutti_foretold_look(struct tutti_foretold *foretold, const struct tutti_rank *rank);
 /* After the last step: the estimated error of the run, into the rank's statistics, and a warning if it is more than the tolerance and
  * a unit keeps the run from controlling it. Collective; with several ranks only at the end of the time that was asked for. */
-TUTTI_CHECKED enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct tutti_master *master);
+TUTTI_CHECKED enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct tutti_master *master,
+                                                 bool exploded);
 
 #endif
