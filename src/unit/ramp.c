@@ -9,6 +9,9 @@ enum { MOST_STEPS = 8 };
 /* A difference that counts: where inputs that are held make one in a step, those that move make a sizeable part of it. */
 static const double MATTERS = 1e-9;
 
+/* In a step inputs move at least by this part of their value, and by this value: a smaller effect may be lost in rounding. */
+static const double LEAST_PART = 1e-3, LEAST_VALUE = 1e-6;
+
 enum way { HELD, MOVING, HELD_AT_END, WAYS };
 
 struct drive {
@@ -32,7 +35,9 @@ static void choose_inputs(struct drive *drive)
             continue;
         drive->references[to] = ramp->references[i];
         drive->orders[to] = 1;
-        drive->slopes[to] = ramp->slopes[i];
+        double least = LEAST_PART * fabs(drive->begin[to]) + LEAST_VALUE;
+        drive->slopes[to] =
+            ramp->slopes[i] == 0 ? 0 : copysign(fmax(fabs(ramp->slopes[i]), least / ramp->h), ramp->slopes[i]);
         drive->count++;
     }
 }

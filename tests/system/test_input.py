@@ -6,7 +6,7 @@ Most tests follow the model Tracker, x' = (u - x) / T with T = 0.5, whose answer
 import math
 import unittest
 
-from command import VERSIONS, CommandTest, Table, kit_fmu, test_fmu
+from command import FMUS, VERSIONS, CommandTest, Table, kit_fmu, test_fmu
 
 T = 0.5
 
@@ -240,6 +240,11 @@ class Ignored(CommandTest):
             with self.subTest(fault=fault):
                 _, messages = self.run_ramp("2", env={"KIT_FAULT": fault} if fault else None)
                 self.assertNotIn("canInterpolateInputs", messages)
+
+    def test_effects_within_rounding_are_not_reported(self):
+        """Heat flows of 1e-12 W change temperatures by less than their last digit."""
+        outcome = self.tutti("run", FMUS.parent / "examples" / "four_rooms" / "four_rooms.ssp", "--stop", "3600", "--coupling", "jacobi", "--extrapolate", "1", "--rtol", "1e-3", "-o", "-")
+        self.assertNotIn("ignores derivatives", outcome.err)
 
     def test_in_a_process_of_its_own(self):
         at_end, _ = self.run_ramp("2", "--input-at", "end", "--rollback", "fork")
