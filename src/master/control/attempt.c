@@ -97,6 +97,23 @@ enum tutti_err tutti_attempt_estimate(struct tutti_master *master, struct tutti_
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_attempt_count(struct tutti_master *master, struct tutti_attempt *attempt, const double *part,
+                                   const double *now)
+{
+    const struct tutti_norm *norm = &master->norm;
+    double h = attempt->target - attempt->from, value;
+    uint32_t driver;
+    for (uint32_t i = 0; i < master->outputs.count; i++)
+        norm->scale.step[i] = fmax(fabs(norm->scale.step[i]), fabs(part[i]));
+    TRY(tutti_norm_of(norm, part, now, h, TUTTI_WEIGH_SMOOTH, &value, &driver));
+    attempt->size = fmax(attempt->size, value);
+    value /= tutti_norm_part(norm, h);
+    if (!(value > attempt->error))
+        return TUTTI_OK;
+    attempt->error = value;
+    return tutti_attempt_blame(master, attempt, driver, part);
+}
+
 /* The power of the step that the error goes with, less 1. */
 static unsigned power_of(const struct tutti_master *master, const struct tutti_attempt *attempt)
 {

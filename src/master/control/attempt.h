@@ -35,12 +35,18 @@ enum tutti_verdict tutti_judge_error(struct tutti_master *master, const struct t
  * `difference`. `now` says how large they are. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_estimate(struct tutti_master *master, struct tutti_attempt *attempt,
                                                     const double *difference, const double *now, bool all);
+/* The same of `part`, a possible error that outputs need not show: only if it is more than what is known. After an estimate. */
+TUTTI_CHECKED enum tutti_err tutti_attempt_count(struct tutti_master *master, struct tutti_attempt *attempt,
+                                                 const double *part, const double *now);
 /* The same of what inputs do that are held in the step, with the outputs at its end (held.c). After an estimate; it uses the room of that. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_count_held(struct tutti_master *master, struct tutti_attempt *attempt,
                                                       const double *now);
 /* This output has the largest part in the error: one of `difference`. Collective. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_blame(const struct tutti_master *master, struct tutti_attempt *attempt,
                                                  uint32_t driver, const double *difference);
+/* ... of what points before this step say of the outputs that components read, with these at its end. */
+TUTTI_CHECKED enum tutti_err tutti_attempt_count_foretold(struct tutti_master *master, struct tutti_attempt *attempt,
+                                                          const double *now);
 /* Finds the signals that this is about. */
 TUTTI_CHECKED enum tutti_err tutti_held_open(struct tutti_master *master);
 /* From attempt->size and ->seen to ->error: what is no noise, as a part of what this step may err by. */

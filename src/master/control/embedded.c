@@ -33,6 +33,21 @@ static enum tutti_err gauge(struct tutti_master *master, double target, unsigned
     return TUTTI_OK;
 }
 
+/* Doubling shows what the coupling makes wrong by the outputs alone. What a component hides of it (a dead band, a saturation, no output at
+ * all) is as much as predictions say, times the least that is believed of them above. */
+enum tutti_err tutti_attempt_count_foretold(struct tutti_master *master, struct tutti_attempt *attempt,
+                                            const double *now)
+{
+    double *defect = master->compared.difference;
+    unsigned degree = attempt->order < TUTTI_HISTORY_DEGREE ? attempt->order : TUTTI_HISTORY_DEGREE;
+    if (!master->norm.per_time || master->extrapolation.history.points <= degree || tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    tutti_extrapolation_defect(&master->extrapolation, degree, attempt->target, now, defect);
+    for (uint32_t i = 0; i < master->outputs.count; i++)
+        defect[i] = i < master->rank->wires.real_count ? LEAST_GAUGE * defect[i] : 0;
+    return tutti_attempt_count(master, attempt, defect, now);
+}
+
 static enum tutti_err attempt(struct tutti_master *master, double target, struct tutti_attempt *attempt)
 {
     struct tutti_rank *rank = master->rank;

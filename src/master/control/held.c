@@ -4,14 +4,17 @@
  *     h / 24 f_uu d^2
  * (the error of the midpoint rule, Hairer, Norsett, Wanner: Solving ODEs I, II.1), and no output needs to show it: a threshold, a
  * saturation or a meter may hide it for as long as it likes. So it counts by what can be seen, the signal, as if the second derivative
- * f_uu were that of u^2 / s with the range s of the input. */
+ * f_uu were that of u^2 / s with the range s of the input. With --extrapolate 0 they get the value of the beginning, whose distance from
+ * the mean is d / 2: that counts, with f_u = 1 / T for a run of length T. */
 #include <math.h>
 
 #include "master/control/attempt.h"
+#include "master/coupling/coupling.h"
 #include "start/links.h"
 
 struct marker {
     const struct tutti_rank *rank;
+    unsigned order; /* of extrapolation */
     bool *held;
 };
 
@@ -22,7 +25,7 @@ static void mark(void *context, const struct tutti_signal_link *link)
     const struct tutti_wires *wires = &marker->rank->wires;
     uint32_t reader = marker->rank->job->structure.nodes[link->to].component;
     size_t element = 0;
-    if (wires->units[reader].slopes)
+    if (wires->units[reader].slopes && marker->order > 0)
         return;
     for (uint32_t i = 0; i < wires->real_count; i++)
         if (wires->reals[i].node == link->from) {
@@ -35,9 +38,11 @@ static void mark(void *context, const struct tutti_signal_link *link)
 enum tutti_err tutti_held_open(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
-    if (!master->chosen.per_time || !master->staging.holds || !tutti_system_is_coupled(rank->job->system))
+    bool holds = master->staging.holds || (master->extrapolation.order == 0 && !master->chosen.coupling->joins);
+    if (!master->chosen.per_time || !holds || !tutti_system_is_coupled(rank->job->system))
         return TUTTI_OK;
-    struct marker marker = {rank, tutti_arena_array(&rank->arena, master->outputs.count, sizeof *marker.held)};
+    struct marker marker = {rank, master->extrapolation.order,
+                            tutti_arena_array(&rank->arena, master->outputs.count, sizeof *marker.held)};
     if (!marker.held)
         return tutti_fail_memory();
     tutti_links_each(rank, mark, &marker);
@@ -50,22 +55,14 @@ enum tutti_err tutti_attempt_count_held(struct tutti_master *master, struct tutt
     const struct tutti_norm *norm = &master->norm;
     double *part = master->compared.difference, h = attempt->target - attempt->from;
     uint32_t reals = master->rank->wires.real_count;
+    bool late = master->extrapolation.order == 0;
     if (!master->held || !norm->per_time || tutti_attempt_is_over(attempt))
         return TUTTI_OK;
     for (uint32_t i = 0; i < master->outputs.count; i++) {
         double move = i < reals && master->held[i] ? now[i] - norm->before[i] : 0;
         double size = move == 0 ? 0 : tutti_scale_of(&norm->scale, i, now[i], move, h);
-        part[i] = size > 0 ? h / master->rank->span * move * move / (12 * size) : 0;
-        norm->scale.step[i] = fmax(fabs(norm->scale.step[i]), part[i]);
+        double mean = late ? fabs(move) / 2 : size > 0 ? move * move / (12 * size) : 0;
+        part[i] = h / master->rank->span * mean;
     }
-    double value;
-    uint32_t driver;
-    TRY(tutti_norm_of(norm, part, now, h, TUTTI_WEIGH_SMOOTH, &value, &driver));
-    attempt->size = fmax(attempt->size, value);
-    value /= tutti_norm_part(norm, h);
-    if (value > attempt->error) {
-        attempt->error = value;
-        TRY(tutti_attempt_blame(master, attempt, driver, part));
-    }
-    return TUTTI_OK;
+    return tutti_attempt_count(master, attempt, part, now);
 }

@@ -128,6 +128,7 @@ static enum tutti_err doubled(struct tutti_master *master, double target, struct
         compared->difference[i] = (compared->halves[i] - compared->whole[i]) / (exp2(order) - 1);
     TRY(tutti_attempt_estimate(master, attempt, compared->difference, compared->halves, slopes));
     TRY(slopes ? test_slopes(master, attempt) : TUTTI_OK);
+    TRY(tutti_attempt_count_foretold(master, attempt, compared->halves));
     return tutti_attempt_count_held(master, attempt, compared->halves);
 }
 
