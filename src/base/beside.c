@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -11,6 +12,19 @@
 #include <unistd.h>
 
 enum { MOST = 1 << 26 }; /* bytes of an answer */
+
+/* Locked for writing while a child is made: for its sake no other thread holds a lock then, and no other child gets the writing end of its pipe. */
+static pthread_rwlock_t children = PTHREAD_RWLOCK_INITIALIZER;
+
+void tutti_beside_hold(void)
+{
+    pthread_rwlock_rdlock(&children);
+}
+
+void tutti_beside_release(void)
+{
+    pthread_rwlock_unlock(&children);
+}
 
 static bool is_confined(void)
 {
@@ -64,14 +78,21 @@ bool tutti_beside(void (*work)(void *context, int fd), void *context, unsigned s
     char *bytes = NULL;
     *answer = NULL;
     *size = 0;
-    if (is_confined() || pipe2(ends, O_CLOEXEC) != 0)
+    if (is_confined())
         return false;
-    pid_t child = fork();
+    pthread_rwlock_wrlock(&children);
+    bool piped = pipe2(ends, O_CLOEXEC) == 0;
+    pid_t child = piped ? fork() : -1;
     if (child == 0) {
+        children = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER; /* threads that wait for it are not here */
         close(ends[0]);
         be_child(work, context, seconds, ends[1]);
     }
-    close(ends[1]);
+    if (piped)
+        close(ends[1]);
+    pthread_rwlock_unlock(&children);
+    if (!piped)
+        return false;
     if (child > 0)
         *size = read_all(ends[0], &bytes);
     close(ends[0]);

@@ -11,4 +11,9 @@
  * children. */
 bool tutti_beside(void (*work)(void *context, int fd), void *context, unsigned seconds, void **answer, size_t *size);
 
+/* Around each use of a lock of this process that code in the child may take, too: between these two, no child is made, in which the lock would stay
+ * locked. They nest. */
+void tutti_beside_hold(void);
+void tutti_beside_release(void);
+
 #endif

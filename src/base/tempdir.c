@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/beside.h"
 #include "base/fs.h"
 #include "base/str.h"
 
@@ -165,6 +166,7 @@ enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out)
     struct tutti_tempdir *dir = calloc(1, sizeof *dir);
     if (!dir)
         return tutti_fail_memory();
+    tutti_beside_hold();
     pthread_mutex_lock(&house.mutex);
     forget_house_of_parent();
     enum tutti_err err = atomic_load(&house.owner) ? TUTTI_OK : make_house();
@@ -174,6 +176,7 @@ enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out)
             drop_house();
     }
     pthread_mutex_unlock(&house.mutex);
+    tutti_beside_release();
     if (err == TUTTI_OK)
         *out = dir;
     else
@@ -192,10 +195,12 @@ void tutti_tempdir_free(struct tutti_tempdir *dir)
         return;
     if (dir->owner == getpid()) {
         (void)tutti_fs_remove_tree(dir->path);
+        tutti_beside_hold();
         pthread_mutex_lock(&house.mutex);
         if (--house.folders == 0)
             drop_house();
         pthread_mutex_unlock(&house.mutex);
+        tutti_beside_release();
     }
     free(dir->path);
     free(dir);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/beside.h"
 #include "base/str.h"
 #include "fmi/binary/binary.h"
 #include "fmi/forked/forked.h"
@@ -228,11 +229,13 @@ static enum tutti_err load_library(struct tutti_fmu *fmu, enum tutti_interface_k
 enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind, const struct tutti_log *log)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    tutti_beside_hold();
     pthread_mutex_lock(&lock);
     enum tutti_err err = TUTTI_OK;
     if (!fmu->libraries[kind])
         err = load_library(fmu, kind, log, &fmu->libraries[kind]);
     pthread_mutex_unlock(&lock);
+    tutti_beside_release();
     return err;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/beside.h"
 #include "base/crash.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -275,6 +276,7 @@ void tutti_instance_free(struct tutti_instance *in)
         return;
     }
     tutti_living_remove(in);
+    tutti_beside_hold();
     pthread_mutex_lock(&shown_lives);
     pthread_mutex_destroy(&in->messages.lock);
     free(in->messages.texts);
@@ -285,6 +287,7 @@ void tutti_instance_free(struct tutti_instance *in)
     free(in->scratch);
     free(in);
     pthread_mutex_unlock(&shown_lives);
+    tutti_beside_release();
 }
 
 void tutti_instance_go_on(bool allowed)
@@ -689,18 +692,22 @@ static __attribute__((no_sanitize("thread"))) struct tutti_shown_call look_at_th
 
 struct tutti_shown_call tutti_instance_look_at_thread(size_t thread)
 {
+    tutti_beside_hold();
     pthread_mutex_lock(&shown_lives);
     struct tutti_shown_call call = look_at_thread(shown_threads[thread]);
     pthread_mutex_unlock(&shown_lives);
+    tutti_beside_release();
     return call;
 }
 
 size_t tutti_instance_where_in_thread(size_t thread, char *out, size_t size)
 {
+    tutti_beside_hold();
     pthread_mutex_lock(&shown_lives);
     struct tutti_instance **of = shown_threads[thread];
     size_t length = tell_where(of ? *of : NULL, out, size, 0);
     pthread_mutex_unlock(&shown_lives);
+    tutti_beside_release();
     return length;
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "base/beside.h"
+
 /* Chains by a hash of the address. Callbacks from threads of FMUs are rare: thousands of instances may make the chains long. */
 enum { CHAINS = 1024 };
 static struct tutti_instance *chains[CHAINS];
@@ -21,6 +23,7 @@ static struct tutti_instance **find(const void *address)
 
 void tutti_living_add(struct tutti_instance *in)
 {
+    tutti_beside_hold();
     pthread_rwlock_wrlock(&lock);
     struct tutti_instance **link = find(in);
     if (!*link) {
@@ -28,15 +31,18 @@ void tutti_living_add(struct tutti_instance *in)
         *link = in;
     }
     pthread_rwlock_unlock(&lock);
+    tutti_beside_release();
 }
 
 void tutti_living_remove(struct tutti_instance *in)
 {
+    tutti_beside_hold();
     pthread_rwlock_wrlock(&lock);
     struct tutti_instance **link = find(in);
     if (*link)
         *link = in->in_chain;
     pthread_rwlock_unlock(&lock);
+    tutti_beside_release();
 }
 
 struct tutti_called_back tutti_living_enter(const void *environment)
@@ -44,16 +50,20 @@ struct tutti_called_back tutti_living_enter(const void *environment)
     struct tutti_called_back called = {tutti_instance_current(), false};
     if (!environment || environment == called.instance)
         return called;
+    tutti_beside_hold();
     pthread_rwlock_rdlock(&lock);
     struct tutti_instance *found = *find(environment);
     if (found)
         return (struct tutti_called_back){found, true};
     pthread_rwlock_unlock(&lock);
+    tutti_beside_release();
     return called;
 }
 
 void tutti_living_leave(struct tutti_called_back called)
 {
-    if (called.held)
-        pthread_rwlock_unlock(&lock);
+    if (!called.held)
+        return;
+    pthread_rwlock_unlock(&lock);
+    tutti_beside_release();
 }
