@@ -35,15 +35,15 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static uint32_t reference(const struct tutti_fmu *fmu, const char *name)
+static uint32_t reference(const struct tt_fmu *fmu, const char *name)
 {
-    uint32_t variable = tutti_desc_find(fmu->desc, name);
+    uint32_t variable = tt_description_find(fmu->desc, name);
     if (variable == TUTTI_NONE)
         die("the FMU is not ChainMass");
     return fmu->desc->vars[variable].reference;
 }
 
-static struct references find_references(const struct tutti_fmu *fmu)
+static struct references find_references(const struct tt_fmu *fmu)
 {
     return (struct references){
         {reference(fmu, "x_left"), reference(fmu, "v_left"), reference(fmu, "F_right")},
@@ -83,7 +83,7 @@ static void get_outputs(const struct functions2 *f, struct link *link)
         die("fmi2GetReal failed");
 }
 
-static void start_link(const struct functions2 *f, const struct tutti_fmu *fmu, const struct references *refs,
+static void start_link(const struct functions2 *f, const struct tt_fmu *fmu, const struct references *refs,
                        struct link *link, bool first, bool last, const fmi2CallbackFunctions *callbacks)
 {
     const double wall = WALL;
@@ -115,7 +115,7 @@ static void initialise_links(const struct functions2 *f, struct link *links, siz
 }
 
 /* The loop that a programmer would write by hand; seconds. `last` (3 n) gets all outputs at the end. */
-static double by_hand(const struct tutti_fmu *fmu, size_t n, long steps, double *last)
+static double by_hand(const struct tt_fmu *fmu, size_t n, long steps, double *last)
 {
     const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
     fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
@@ -215,7 +215,7 @@ static double by_tutti(const struct chain *chain, long steps, const char *output
     if (stats.steps != (unsigned long)steps || stats.unit_count != chain->n)
         die("wrong number of steps or units");
     double seconds = stats.loop_seconds;
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return seconds;
 }
 
@@ -251,7 +251,7 @@ static void check_result(const char *path, const double *expected, size_t count)
 }
 
 /* True if the figure is within its bound. */
-static bool compare(const struct tutti_fmu *fmu, const char *path, size_t n, const char *output)
+static bool compare(const struct tt_fmu *fmu, const char *path, size_t n, const char *output)
 {
     struct chain chain;
     make_chain(&chain, path, n);
@@ -278,13 +278,13 @@ int main(int argc, char **argv)
     static const size_t sizes[] = {10, 100, 1000};
     if (argc != 3)
         die("usage: bench_chain FMU2 OUT.csv");
-    struct tutti_fmu *fmu;
-    if (tutti_fmu_open(&fmu, argv[1], NULL) || tutti_fmu_load(fmu, TUTTI_CS, NULL))
+    struct tt_fmu *fmu;
+    if (tt_fmu_open(&fmu, argv[1], NULL) || tt_fmu_load(fmu, TUTTI_CS, NULL))
         die(tutti_err_message());
     bool good = true;
     for (size_t i = 0; i < 3; i++)
         good = compare(fmu, argv[1], sizes[i], NULL) && good;
     good = compare(fmu, argv[1], 100, argv[2]) && good;
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
     return good ? 0 : 1;
 }

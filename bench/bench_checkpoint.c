@@ -34,35 +34,35 @@ static double began, took[MOST];
 static size_t taken;
 static bool keeps; /* in memory */
 
-void __real_tutti_pack_begin(struct tutti_execution *execution);
-void __wrap_tutti_pack_begin(struct tutti_execution *execution);
-void __wrap_tutti_pack_begin(struct tutti_execution *execution)
+void __real_tt_packed_state_flush_counts(struct tt_execution *execution);
+void __wrap_tt_packed_state_flush_counts(struct tt_execution *execution);
+void __wrap_tt_packed_state_flush_counts(struct tt_execution *execution)
 {
     began = now();
-    __real_tutti_pack_begin(execution);
+    __real_tt_packed_state_flush_counts(execution);
 }
 
-enum tutti_err __real_tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
-                                            struct tutti_bytes step_log);
-enum tutti_err __wrap_tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
-                                            struct tutti_bytes step_log);
-enum tutti_err __wrap_tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
-                                            struct tutti_bytes step_log)
+enum tutti_err __real_tt_collector_write(struct tt_collector *collector, struct tt_bytes result,
+                                         struct tt_bytes step_log);
+enum tutti_err __wrap_tt_collector_write(struct tt_collector *collector, struct tt_bytes result,
+                                         struct tt_bytes step_log);
+enum tutti_err __wrap_tt_collector_write(struct tt_collector *collector, struct tt_bytes result,
+                                         struct tt_bytes step_log)
 {
-    enum tutti_err err = __real_tutti_collector_write(collector, result, step_log);
+    enum tutti_err err = __real_tt_collector_write(collector, result, step_log);
     if (taken < MOST)
         took[taken++] = now() - began;
     return err;
 }
 
-enum tutti_err __real_tutti_checkpoint_writer_put(struct tutti_checkpoint_writer *writer, struct tutti_parcel *file);
-enum tutti_err __wrap_tutti_checkpoint_writer_put(struct tutti_checkpoint_writer *writer, struct tutti_parcel *file);
-enum tutti_err __wrap_tutti_checkpoint_writer_put(struct tutti_checkpoint_writer *writer, struct tutti_parcel *file)
+enum tutti_err __real_tt_checkpoint_writer_submit(struct tt_checkpoint_writer *writer, struct tt_byte_writer *file);
+enum tutti_err __wrap_tt_checkpoint_writer_submit(struct tt_checkpoint_writer *writer, struct tt_byte_writer *file);
+enum tutti_err __wrap_tt_checkpoint_writer_submit(struct tt_checkpoint_writer *writer, struct tt_byte_writer *file)
 {
-    static struct tutti_parcel last;
+    static struct tt_byte_writer last;
     if (!keeps)
-        return __real_tutti_checkpoint_writer_put(writer, file);
-    struct tutti_parcel before = last;
+        return __real_tt_checkpoint_writer_submit(writer, file);
+    struct tt_byte_writer before = last;
     last = *file;
     *file = before;
     return TUTTI_OK;
@@ -110,7 +110,7 @@ static double run(const char *fmu, const char *file, double every, long steps)
     if (tutti_run(&options, &stats))
         die(tutti_err_message());
     double seconds = stats.loop_seconds;
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return seconds;
 }
 

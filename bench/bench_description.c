@@ -5,7 +5,7 @@
  *     bench_description --bare LARGE.fmu      (a) alone, once: for measuring whole processes
  *
  * CPU time of (a) inflating modelDescription.xml and passing it through expat with empty handlers, and (b) reading it
- * with tutti_desc_read from the same archive; both alternate, the best of five counts. Exits with 1 if the ratio is over
+ * with tt_description_read from the same archive; both alternate, the best of five counts. Exits with 1 if the ratio is over
  * 2.5 or the peak memory over 150 MB. */
 #include <expat.h>
 #include <stdbool.h>
@@ -76,20 +76,20 @@ static enum tutti_err read_entry(void *context, void *buffer, size_t size, size_
 {
     zip_int64_t n = zip_fread(context, buffer, size);
     *got = n > 0 ? (size_t)n : 0;
-    return n < 0 ? tutti_fail(TUTTI_ERR_IO, "the entry cannot be read") : TUTTI_OK;
+    return n < 0 ? tt_fail(TUTTI_ERR_IO, "the entry cannot be read") : TUTTI_OK;
 }
 
 static double time_tutti(zip_t *archive, uint32_t *variables)
 {
     double begin = now();
     zip_file_t *entry = open_entry(archive);
-    struct tutti_reader reader = {read_entry, entry};
-    struct tutti_findings findings = {0};
-    struct tutti_desc *desc;
-    if (tutti_desc_read(&desc, "modelDescription.xml", &reader, &findings) != TUTTI_OK)
-        die("tutti_desc_read", tutti_err_message());
+    struct tt_byte_source reader = {read_entry, entry};
+    struct tt_findings findings = {0};
+    struct tt_description *desc;
+    if (tt_description_read(&desc, "modelDescription.xml", &reader, &findings) != TUTTI_OK)
+        die("tt_description_read", tutti_err_message());
     *variables = desc->var_count;
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     zip_fclose(entry);
     return now() - begin;
 }

@@ -81,13 +81,13 @@ static int jacobian(double t, N_Vector x, N_Vector dx, SUNMatrix j, void *contex
     return 0;
 }
 
-static void start(struct hand *h, const struct tutti_fmu *fmu, const fmi2CallbackFunctions *callbacks)
+static void start(struct hand *h, const struct tt_fmu *fmu, const fmi2CallbackFunctions *callbacks)
 {
     fmi2EventInfo info;
-    const struct tutti_desc *desc = fmu->desc;
+    const struct tt_description *desc = fmu->desc;
     h->f = (const struct functions *)fmu->libraries[TUTTI_ME]->functions;
     for (int i = 0; i < 2; i++) {
-        const struct tutti_var *derivative = &desc->vars[desc->derivatives.items[i].variable];
+        const struct tt_var *derivative = &desc->vars[desc->derivatives.items[i].variable];
         h->derivatives[i] = derivative->reference;
         h->states[i] = desc->vars[derivative->derivative_of].reference;
     }
@@ -99,7 +99,7 @@ static void start(struct hand *h, const struct tutti_fmu *fmu, const fmi2Callbac
 }
 
 /* The program that a programmer would write by hand; seconds. */
-static double by_hand(const struct tutti_fmu *fmu, unsigned long *count)
+static double by_hand(const struct tt_fmu *fmu, unsigned long *count)
 {
     fmi2CallbackFunctions callbacks = {ignore, calloc, free, NULL, NULL};
     struct hand h = {0};
@@ -155,7 +155,7 @@ static double by_tutti(const char *file, unsigned long *count)
         die(tutti_err_message());
     *count = stats.units[0].rhs_evaluations;
     double seconds = stats.loop_seconds;
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return seconds;
 }
 
@@ -163,8 +163,8 @@ int main(int argc, char **argv)
 {
     if (argc != 2)
         die("usage: bench_exchange FMU2");
-    struct tutti_fmu *fmu = NULL;
-    if (tutti_fmu_open(&fmu, argv[1], NULL) || tutti_fmu_load(fmu, TUTTI_ME, NULL))
+    struct tt_fmu *fmu = NULL;
+    if (tt_fmu_open(&fmu, argv[1], NULL) || tt_fmu_load(fmu, TUTTI_ME, NULL))
         die(tutti_err_message());
     double hand = 1e9, tutti = 1e9;
     for (int i = 0; i < ROUNDS; i++) {
@@ -181,6 +181,6 @@ int main(int argc, char **argv)
         "exchange    ... each                           hand %7.1f ns        tutti %7.1f ns        ratio %5.2f   (at "
         "most %.1f)\n",
         1e9 * hand, 1e9 * tutti, ratio, BOUND);
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
     return ratio <= BOUND ? 0 : 1;
 }

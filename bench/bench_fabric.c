@@ -110,7 +110,7 @@ static void ping_pong(void *context, int rank)
 {
     struct bare *bare = context;
     pin(rank);
-    double begin = tutti_clock_now();
+    double begin = tt_wall_clock_now();
     for (uint32_t n = 1; n <= TRIPS; n++) {
         if (rank == 0) {
             bare->lines[0].value = n;
@@ -127,7 +127,7 @@ static void ping_pong(void *context, int rank)
         }
     }
     if (rank == 0)
-        bare->seconds = tutti_clock_now() - begin;
+        bare->seconds = tt_wall_clock_now() - begin;
 }
 
 static double bare_seconds(runner *run)
@@ -140,7 +140,7 @@ static double bare_seconds(runner *run)
 }
 
 struct ring {
-    struct tutti_shared *area;
+    struct tt_shared_fabric *area;
     int ranks, trips;
     double seconds;
 };
@@ -150,24 +150,24 @@ static void exchange(void *context, int rank)
 {
     struct ring *ring = context;
     int n = ring->ranks, peers[2] = {(rank + n - 1) % n, (rank + 1) % n};
-    struct tutti_piece pieces[MOST_RANKS];
-    struct tutti_link links[2];
-    struct tutti_channel channel = {.links = links};
+    struct tt_cargo_piece pieces[MOST_RANKS];
+    struct tt_channel_link links[2];
+    struct tt_channel channel = {.links = links};
     for (int r = 0; r < n; r++)
-        pieces[r] = (struct tutti_piece){.offset = (size_t)r * sizeof(double), .size = sizeof(double)};
+        pieces[r] = (struct tt_cargo_piece){.offset = (size_t)r * sizeof(double), .size = sizeof(double)};
     for (int r = 0; r < n; r++)
         if (r != rank && (r == peers[0] || r == peers[1]))
-            links[channel.link_count++] = (struct tutti_link){.peer = r,
-                                                              .out = {&pieces[rank], 1, NULL, 0, sizeof(double)},
-                                                              .in = {&pieces[r], 1, NULL, 0, sizeof(double)}};
-    struct tutti_fabric *fabric;
+            links[channel.link_count++] = (struct tt_channel_link){.peer = r,
+                                                                   .out = {&pieces[rank], 1, NULL, 0, sizeof(double)},
+                                                                   .in = {&pieces[r], 1, NULL, 0, sizeof(double)}};
+    struct tt_fabric *fabric;
     double values[MOST_RANKS] = {0};
     if (n == 2)
         pin(rank);
-    if (tutti_shared_join(ring->area, rank, &fabric) || fabric->kind->open(fabric, &channel) ||
+    if (tt_shared_fabric_join(ring->area, rank, &fabric) || fabric->kind->open(fabric, &channel) ||
         fabric->kind->reduce(fabric, TUTTI_REDUCE_MIN, values, 1))
         die(tutti_err_message());
-    double begin = tutti_clock_now();
+    double begin = tt_wall_clock_now();
     for (int i = 0; i < ring->trips; i++) {
         values[rank] = i;
         if (fabric->kind->exchange(fabric, 0, (char *)values))
@@ -175,7 +175,7 @@ static void exchange(void *context, int rank)
         if (values[peers[0]] != i || values[peers[1]] != i)
             die("an exchange is wrong");
     }
-    double seconds = tutti_clock_now() - begin;
+    double seconds = tt_wall_clock_now() - begin;
     if (fabric->kind->reduce(fabric, TUTTI_REDUCE_MAX, &seconds, 1))
         die(tutti_err_message());
     if (rank == 0)
@@ -188,11 +188,11 @@ static double exchange_seconds(runner *run, int ranks, int trips)
     struct ring *ring = map(sizeof *ring);
     ring->ranks = ranks;
     ring->trips = trips;
-    if (tutti_shared_new(&ring->area, ranks, "bench"))
+    if (tt_shared_fabric_new(&ring->area, ranks, "bench"))
         die(tutti_err_message());
     run(ranks, exchange, ring);
     double seconds = ring->seconds / trips;
-    tutti_shared_free(ring->area);
+    tt_shared_fabric_free(ring->area);
     munmap(ring, sizeof *ring);
     return seconds;
 }

@@ -75,21 +75,21 @@ static void on_signal(int number)
 
 static void serve(int told)
 {
-    struct tutti_fedpro_service service;
-    struct tutti_fedpro_service_options options = {.longest_message = LONGEST};
-    struct tutti_fedpro_server_options where = {.listen = "127.0.0.1:0", .rules = tutti_fedpro_rules_usual};
-    struct tutti_fedpro_server *server = NULL;
+    struct tt_fedpro_service service;
+    struct tt_fedpro_service_options options = {.longest_message = LONGEST};
+    struct tt_fedpro_server_options where = {.listen = "127.0.0.1:0", .rules = tt_sessions_default_rules};
+    struct tt_fedpro_server *server = NULL;
     signal(SIGTERM, on_signal);
-    need(tutti_fedpro_service_init(&service, &options), "the RTI");
-    struct tutti_fedpro_served served = {.handler = tutti_fedpro_service_handler(&service),
-                                         .settle = tutti_fedpro_service_settle,
-                                         .tick = tutti_fedpro_service_tick};
-    need(tutti_fedpro_server_open(&server, &where, &served), "the RTI");
+    need(tt_fedpro_service_init(&service, &options), "the RTI");
+    struct tt_fedpro_server_handler served = {.handler = tt_fedpro_service_session_handler(&service),
+                                              .settle = tt_fedpro_service_send_callbacks,
+                                              .tick = tt_fedpro_service_tick};
+    need(tt_fedpro_server_open(&server, &where, &served), "the RTI");
     char address[TUTTI_FEDPRO_ADDRESS] = {0};
-    snprintf(address, sizeof address, "%s", tutti_fedpro_server_address(server));
+    snprintf(address, sizeof address, "%s", tt_fedpro_server_address(server));
     if (write(told, address, sizeof address) != (ssize_t)sizeof address)
         die("a pipe");
-    need(tutti_fedpro_server_run(server, &ended), "the RTI");
+    need(tt_fedpro_server_run(server, &ended), "the RTI");
     _exit(0);
 }
 
@@ -194,12 +194,12 @@ static double bare(void)
     }
     int fd = accept(listener, NULL, NULL);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    double begin = tutti_clock_now();
+    double begin = tt_wall_clock_now();
     for (int i = 0; i < TRIPS; i++) {
         move(fd, bytes, CALL_BYTES, true);
         move(fd, bytes, BACK_BYTES, false);
     }
-    double taken = (tutti_clock_now() - begin) / TRIPS;
+    double taken = (tt_wall_clock_now() - begin) / TRIPS;
     waitpid(other, NULL, 0);
     close(fd);
     close(listener);
@@ -287,19 +287,19 @@ static void measure_pair(const struct rti *rti, const char *path, struct figures
     if (other == 0)
         answer(rti, path);
     struct pair pair = join_pair(rti, path, "asks");
-    double begin = tutti_clock_now();
+    double begin = tt_wall_clock_now();
     for (int i = 0; i < TRIPS; i++) {
         update(&pair);
         await(&pair, TUTTI_FEDERATE_REFLECT);
     }
-    better(&figures->delivered, (tutti_clock_now() - begin) / (2 * TRIPS));
-    begin = tutti_clock_now();
+    better(&figures->delivered, (tt_wall_clock_now() - begin) / (2 * TRIPS));
+    begin = tt_wall_clock_now();
     for (int i = 0; i < TRIPS; i++)
         update(&pair);
-    better(&figures->called, (tutti_clock_now() - begin) / TRIPS);
-    begin = tutti_clock_now();
+    better(&figures->called, (tt_wall_clock_now() - begin) / TRIPS);
+    begin = tt_wall_clock_now();
     step(&pair);
-    better(&figures->grant, (tutti_clock_now() - begin) / (2 * TRIPS));
+    better(&figures->grant, (tt_wall_clock_now() - begin) / (2 * TRIPS));
     need(tutti_federate_leave(pair.federate), "leave");
     if (waitpid(other, &status, 0) != other || status != 0)
         die("a federate failed");
@@ -309,21 +309,21 @@ static void measure_pair(const struct rti *rti, const char *path, struct figures
 
 struct federate {
     int socket;
-    struct tutti_fedpro_link link;
-    struct tutti_fedpro_intake intake;
+    struct tt_session_link link;
+    struct tt_fedpro_intake intake;
     size_t responses, callbacks; /* that came */
 };
 
-static struct tutti_fedpro_memory memory;
+static struct tt_payload_memory memory;
 
 static void flush(struct federate *federate)
 {
     static uint8_t buffer[65536];
     size_t size = 0;
     const uint8_t *bytes = NULL;
-    while ((bytes = tutti_fedpro_link_output(&federate->link, buffer, sizeof buffer, &size)) != NULL) {
-        move(federate->socket, tutti_fedpro_borrow(bytes), size, true);
-        tutti_fedpro_link_wrote(&federate->link, size);
+    while ((bytes = tt_session_link_output(&federate->link, buffer, sizeof buffer, &size)) != NULL) {
+        move(federate->socket, tt_payload_borrow(bytes), size, true);
+        tt_session_link_consume(&federate->link, size);
     }
 }
 
@@ -331,41 +331,41 @@ static void flush(struct federate *federate)
 static void take(struct federate *federate)
 {
     static const uint8_t succeeded[] = {1 << 3 | 2, 0};
-    struct tutti_fedpro_message message;
+    struct tt_fedpro_message message;
     bool whole = false;
     for (;;) {
         uint8_t *into = NULL;
         size_t room = 0;
-        need(tutti_fedpro_intake_next(&federate->intake, &message, &whole), "message");
+        need(tt_fedpro_message_parse_next(&federate->intake, &message, &whole), "message");
         if (whole)
             break;
-        need(tutti_fedpro_intake_offer(&federate->intake, &into, &room), "memory");
+        need(tt_fedpro_message_reserve_bytes(&federate->intake, &into, &room), "memory");
         ssize_t some = recv(federate->socket, into, room, 0);
         if (some <= 0)
             die("the RTI is gone");
-        tutti_fedpro_intake_took(&federate->intake, (size_t)some);
+        tt_fedpro_message_commit_bytes(&federate->intake, (size_t)some);
     }
     if (message.header.type == TUTTI_FEDPRO_NEW_SESSION_STATUS) {
         federate->link.session = message.header.session;
         federate->responses++;
         return;
     }
-    (void)tutti_fedpro_link_receive(&federate->link, &message.header);
+    (void)tt_session_link_receive(&federate->link, &message.header);
     federate->responses += message.header.type == TUTTI_FEDPRO_CALL_RESPONSE;
     if (message.header.type != TUTTI_FEDPRO_CALLBACK)
         return;
     federate->callbacks++;
-    need(tutti_fedpro_link_push(&federate->link, TUTTI_FEDPRO_CALLBACK_RESPONSE, &message.header.sequence, succeeded,
-                                sizeof succeeded, NULL),
+    need(tt_session_link_push(&federate->link, TUTTI_FEDPRO_CALLBACK_RESPONSE, &message.header.sequence, succeeded,
+                              sizeof succeeded, NULL),
          "memory");
 }
 
 static void push(struct federate *federate, uint32_t number, const ProtobufCMessage *request)
 {
     size_t size = 0;
-    tutti_fedpro_memory_reset(&memory);
-    const uint8_t *bytes = tutti_fedpro_envelope_close(&memory, number, request, &size);
-    need(tutti_fedpro_link_push(&federate->link, TUTTI_FEDPRO_CALL, NULL, bytes, size, NULL), "memory");
+    tt_payload_memory_reset(&memory);
+    const uint8_t *bytes = tt_payload_close_envelope(&memory, number, request, &size);
+    need(tt_session_link_push(&federate->link, TUTTI_FEDPRO_CALL, NULL, bytes, size, NULL), "memory");
     flush(federate);
 }
 
@@ -380,12 +380,12 @@ static void call(struct federate *federate, uint32_t number, const ProtobufCMess
 static void open_federate(struct federate *federate, const struct rti *rti)
 {
     static const uint8_t version[4] = {0, 0, 0, TUTTI_FEDPRO_VERSION};
-    struct tutti_fedpro_address address;
-    need(tutti_fedpro_address_find(&address, rti->address, 0), "address");
+    struct tt_transport_address address;
+    need(tt_transport_resolve_address(&address, rti->address, 0), "address");
     *federate =
         (struct federate){.socket = dial((struct sockaddr *)&address.storage, address.size), .intake.limit = LONGEST};
-    tutti_fedpro_link_init(&federate->link, 0, 0, &tutti_fedpro_limits_usual);
-    need(tutti_fedpro_link_push(&federate->link, TUTTI_FEDPRO_NEW_SESSION, NULL, version, sizeof version, NULL),
+    tt_session_link_init(&federate->link, 0, 0, &tt_session_link_default_limits);
+    need(tt_session_link_push(&federate->link, TUTTI_FEDPRO_NEW_SESSION, NULL, version, sizeof version, NULL),
          "memory");
     flush(federate);
     while (federate->responses == 0)
@@ -397,11 +397,11 @@ static void close_federate(struct federate *federate)
     Fedpro__Number action = FEDPRO__NUMBER__INIT;
     action.value = 4; /* delete, then divest */
     call(federate, 19, &action.base);
-    need(tutti_fedpro_link_push(&federate->link, TUTTI_FEDPRO_TERMINATE, NULL, NULL, 0, NULL), "memory");
+    need(tt_session_link_push(&federate->link, TUTTI_FEDPRO_TERMINATE, NULL, NULL, 0, NULL), "memory");
     flush(federate);
     close(federate->socket);
-    tutti_fedpro_intake_fini(&federate->intake);
-    tutti_fedpro_link_fini(&federate->link);
+    tt_fedpro_message_free_intake(&federate->intake);
+    tt_session_link_fini(&federate->link);
 }
 
 static void create(struct federate *federate, const char *name)
@@ -409,11 +409,11 @@ static void create(struct federate *federate, const char *name)
     Fedpro__CreateOne request = FEDPRO__CREATE_ONE__INIT;
     Fedpro__Module module = FEDPRO__MODULE__INIT;
     Fedpro__ModuleFile file = FEDPRO__MODULE_FILE__INIT;
-    file.name = tutti_fedpro_make_text("bench.xml");
-    file.content = (ProtobufCBinaryData){sizeof fom - 1, tutti_fedpro_borrow(fom)};
+    file.name = tt_payload_make_text("bench.xml");
+    file.content = (ProtobufCBinaryData){sizeof fom - 1, tt_payload_borrow(fom)};
     module.form_case = FEDPRO__MODULE__FORM_FILE;
     module.file = &file;
-    request.federation = tutti_fedpro_make_text(name);
+    request.federation = tt_payload_make_text(name);
     request.module = &module;
     call(federate, 6, &request.base);
 }
@@ -421,8 +421,8 @@ static void create(struct federate *federate, const char *name)
 static void join(struct federate *federate, const char *name)
 {
     Fedpro__Join request = FEDPRO__JOIN__INIT;
-    request.type = tutti_fedpro_make_text("bench");
-    request.federation = tutti_fedpro_make_text(name);
+    request.type = tt_payload_make_text("bench");
+    request.federation = tt_payload_make_text(name);
     call(federate, 15, &request.base);
 }
 
@@ -473,7 +473,7 @@ static struct cost measure_many(size_t count, int steps)
         await_callback(&federates[i], 2);
     }
     cpu = cpu_of(rti);
-    double begin = tutti_clock_now();
+    double begin = tt_wall_clock_now();
     for (int step = 1; step <= steps; step++) {
         for (size_t i = 0; i < count; i++)
             send_time(&federates[i], 93, step);
@@ -481,7 +481,7 @@ static struct cost measure_many(size_t count, int steps)
             await_callback(&federates[i], 2 + (size_t)step);
     }
     cost.grant = (cpu_of(rti) - cpu) / ((double)count * steps);
-    cost.per_second = (double)count * steps / (tutti_clock_now() - begin);
+    cost.per_second = (double)count * steps / (tt_wall_clock_now() - begin);
     cost.bytes = (memory_of(rti) - bytes) / (double)count;
     for (size_t i = 0; i < count; i++)
         close_federate(&federates[i]);
@@ -552,9 +552,9 @@ int main(int argc, char **argv)
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    tutti_fedpro_memory_init(&memory);
+    tt_payload_memory_init(&memory);
     bool good = bench_pair(argv[1]);
     good &= bench_many();
-    tutti_fedpro_memory_fini(&memory);
+    tt_payload_memory_fini(&memory);
     return good ? 0 : 1;
 }

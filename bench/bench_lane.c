@@ -37,7 +37,7 @@ struct link {
     double u, y;
 };
 
-static double by_hand2(const struct tutti_fmu *fmu, struct link *links, size_t n, long steps, bool after)
+static double by_hand2(const struct tt_fmu *fmu, struct link *links, size_t n, long steps, bool after)
 {
     const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
     fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
@@ -71,7 +71,7 @@ static double by_hand2(const struct tutti_fmu *fmu, struct link *links, size_t n
     return seconds;
 }
 
-static double by_hand3(const struct tutti_fmu *fmu, struct link *links, size_t n, long steps, bool after)
+static double by_hand3(const struct tt_fmu *fmu, struct link *links, size_t n, long steps, bool after)
 {
     const struct functions3 *f = (const struct functions3 *)fmu->libraries[TUTTI_CS]->functions;
     bool event, terminate, early;
@@ -167,7 +167,7 @@ static double by_tutti(const struct chain *chain, long steps, bool after)
     if (stats.steps != (unsigned long)steps || stats.unit_count != chain->n)
         die("wrong number of steps or units");
     double seconds = stats.loop_seconds;
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return seconds;
 }
 
@@ -179,11 +179,11 @@ static double best(double a, double b)
 }
 
 /* True if the figure is within its bound. */
-static bool compare(const struct tutti_fmu *fmu, const char *path, size_t n, bool after, int rounds)
+static bool compare(const struct tt_fmu *fmu, const char *path, size_t n, bool after, int rounds)
 {
     const double bound = 1.5;
-    double (*by_hand)(const struct tutti_fmu *, struct link *, size_t, long, bool) = fmu->desc->fmi == 3 ? by_hand3
-                                                                                                         : by_hand2;
+    double (*by_hand)(const struct tt_fmu *, struct link *, size_t, long, bool) = fmu->desc->fmi == 3 ? by_hand3
+                                                                                                      : by_hand2;
     struct chain chain;
     make_chain(&chain, path, n);
     struct link *links = calloc(n, sizeof *links);
@@ -216,13 +216,13 @@ int main(int argc, char **argv)
     int rounds = argc > 3 ? atoi(argv[3]) : 40;
     bool good = true;
     for (int v = 1; v <= 2; v++) {
-        struct tutti_fmu *fmu;
-        if (tutti_fmu_open(&fmu, argv[v], NULL) || tutti_fmu_load(fmu, TUTTI_CS, NULL))
+        struct tt_fmu *fmu;
+        if (tt_fmu_open(&fmu, argv[v], NULL) || tt_fmu_load(fmu, TUTTI_CS, NULL))
             die(tutti_err_message());
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             good = compare(fmu, argv[v], sizes[i], false, rounds) && good;
         good = compare(fmu, argv[v], 100, true, rounds) && good;
-        tutti_fmu_free(fmu);
+        tt_fmu_free(fmu);
     }
     return good ? 0 : 1;
 }

@@ -26,7 +26,7 @@ static double now(void)
 }
 
 /* The loop that a programmer would write by hand for FMI 2.0; seconds. */
-static double by_hand2(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
+static double by_hand2(const struct tt_fmu *fmu, uint32_t reference, long steps, bool get)
 {
     const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
     fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
@@ -48,7 +48,7 @@ static double by_hand2(const struct tutti_fmu *fmu, uint32_t reference, long ste
     return seconds;
 }
 
-static double by_hand3(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
+static double by_hand3(const struct tt_fmu *fmu, uint32_t reference, long steps, bool get)
 {
     const struct functions3 *f = (const struct functions3 *)fmu->libraries[TUTTI_CS]->functions;
     fmi3Instance c =
@@ -92,7 +92,7 @@ static double by_tutti(const char *file, const char *variable, long steps, bool 
     double seconds = now() - begin;
     if (stats.steps != (unsigned long)steps)
         die("wrong number of steps");
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return seconds;
 }
 
@@ -104,14 +104,14 @@ static double best(double a, double b)
 /* True if both figures are within their bounds. */
 static bool compare(const char *file, const char *label, long steps, const char *output)
 {
-    struct tutti_fmu *fmu;
-    if (tutti_fmu_open(&fmu, file, NULL) != TUTTI_OK || tutti_fmu_load(fmu, TUTTI_CS, NULL) != TUTTI_OK)
+    struct tt_fmu *fmu;
+    if (tt_fmu_open(&fmu, file, NULL) != TUTTI_OK || tt_fmu_load(fmu, TUTTI_CS, NULL) != TUTTI_OK)
         die(tutti_err_message());
-    uint32_t variable = tutti_desc_find(fmu->desc, "x");
+    uint32_t variable = tt_description_find(fmu->desc, "x");
     if (variable == TUTTI_NONE)
         die("the FMU has no variable x");
     uint32_t reference = fmu->desc->vars[variable].reference;
-    double (*by_hand)(const struct tutti_fmu *, uint32_t, long, bool) = fmu->desc->fmi == 3 ? by_hand3 : by_hand2;
+    double (*by_hand)(const struct tt_fmu *, uint32_t, long, bool) = fmu->desc->fmi == 3 ? by_hand3 : by_hand2;
     bool good = true;
     for (int record = 0; record < 2; record++) {
         double hand = 1e9, ours = 1e9, set_up = 1e9;
@@ -127,7 +127,7 @@ static bool compare(const char *file, const char *label, long steps, const char 
                label, record ? "one variable as CSV" : "nothing recorded", 1e9 * hand / (double)steps,
                1e9 * ours / (double)steps, ours / hand, bound);
     }
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
     return good;
 }
 

@@ -19,7 +19,7 @@
 enum { ROUNDS = 15, TRIPS = 2000, WIDTH = 8, MOST_RANKS = 64 };
 #define BOUND 1.5
 
-static struct tutti_fabric *fabric;
+static struct tt_fabric *fabric;
 
 static void die(const char *what)
 {
@@ -46,7 +46,7 @@ static double bare(bool both_ways)
     MPI_Request requests[2];
     MPI_Recv_init(in, sizeof in, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[0]);
     MPI_Send_init(out, sizeof out, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[1]);
-    double begin = tutti_clock_now();
+    double begin = tt_wall_clock_now();
     for (int n = 0; n < TRIPS; n++) {
         if (both_ways) {
             out[0] = n;
@@ -63,7 +63,7 @@ static double bare(bool both_ways)
         if (in[0] != n)
             die("a message is wrong");
     }
-    double seconds = (tutti_clock_now() - begin) / TRIPS;
+    double seconds = (tt_wall_clock_now() - begin) / TRIPS;
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
     return seconds;
@@ -74,18 +74,19 @@ static double bare(bool both_ways)
 /* A channel between neighbours in a ring; WIDTH doubles of every rank. */
 static void open_ring(void)
 {
-    static struct tutti_piece pieces[MOST_RANKS];
-    static struct tutti_link links[2];
-    static struct tutti_channel channel = {.links = links};
+    static struct tt_cargo_piece pieces[MOST_RANKS];
+    static struct tt_channel_link links[2];
+    static struct tt_channel channel = {.links = links};
     int n = fabric->ranks, left = (fabric->rank + n - 1) % n, right = (fabric->rank + 1) % n;
     for (int r = 0; r < n; r++)
-        pieces[r] = (struct tutti_piece){.offset = (size_t)r * WIDTH * sizeof(double), .size = WIDTH * sizeof(double)};
+        pieces[r] =
+            (struct tt_cargo_piece){.offset = (size_t)r * WIDTH * sizeof(double), .size = WIDTH * sizeof(double)};
     for (int r = 0; r < n; r++)
         if (r != fabric->rank && (r == left || r == right))
             links[channel.link_count++] =
-                (struct tutti_link){.peer = r,
-                                    .out = {&pieces[fabric->rank], 1, NULL, 0, WIDTH * sizeof(double)},
-                                    .in = {&pieces[r], 1, NULL, 0, WIDTH * sizeof(double)}};
+                (struct tt_channel_link){.peer = r,
+                                         .out = {&pieces[fabric->rank], 1, NULL, 0, WIDTH * sizeof(double)},
+                                         .in = {&pieces[r], 1, NULL, 0, WIDTH * sizeof(double)}};
     if (fabric->kind->open(fabric, &channel))
         die(tutti_err_message());
 }
@@ -94,7 +95,7 @@ static double exchanges(int trips, bool reduces)
 {
     static double values[MOST_RANKS * WIDTH];
     int left = (fabric->rank + fabric->ranks - 1) % fabric->ranks;
-    double begin = tutti_clock_now();
+    double begin = tt_wall_clock_now();
     for (int n = 0; n < trips; n++) {
         double decision[4] = {n, n, n, n};
         values[fabric->rank * WIDTH] = n;
@@ -104,7 +105,7 @@ static double exchanges(int trips, bool reduces)
         if (values[left * WIDTH] != n || decision[0] != n)
             die("an exchange is wrong");
     }
-    return (tutti_clock_now() - begin) / trips;
+    return (tt_wall_clock_now() - begin) / trips;
 }
 
 /* ---- figures ---- */
@@ -143,11 +144,11 @@ static enum tutti_err take(void *context, int rank, const char *bytes, size_t si
 
 int main(int argc, char **argv)
 {
-    const struct tutti_mpi_sink sink = {NULL, has_room, take};
-    struct tutti_mpi_world world;
+    const struct tt_mpi_sink sink = {NULL, has_room, take};
+    struct tt_mpi_world world;
     if (argc != 2)
         die("usage: bench_mpi MODULE");
-    if (tutti_mpi_start(&world, argv[1]) || world.module->open(&fabric, &sink))
+    if (tt_launch_mpi_start(&world, argv[1]) || world.module->open(&fabric, &sink))
         die(tutti_err_message());
     if (world.ranks < 2 || world.ranks > MOST_RANKS)
         die("2 to 64 ranks");

@@ -34,7 +34,7 @@ static double parameter_of(int run)
 }
 
 /* One run as a programmer would write it; the value at its end. */
-static double run_by_hand(const struct tutti_fmu *fmu, uint32_t mu, uint32_t x, double value, long steps)
+static double run_by_hand(const struct tt_fmu *fmu, uint32_t mu, uint32_t x, double value, long steps)
 {
     const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
     fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
@@ -99,9 +99,9 @@ static double sweep(const struct tutti_run_options *given, int runs, unsigned wo
     return seconds;
 }
 
-static uint32_t reference_of(const struct tutti_fmu *fmu, const char *name)
+static uint32_t reference_of(const struct tt_fmu *fmu, const char *name)
 {
-    uint32_t variable = tutti_desc_find(fmu->desc, name);
+    uint32_t variable = tt_description_find(fmu->desc, name);
     if (variable == TUTTI_NONE)
         die("the FMU lacks mu or x0");
     return fmu->desc->vars[variable].reference;
@@ -147,7 +147,7 @@ static bool compare_workers(const char *file, long steps, int runs)
     return wall[0] / wall[1] >= 1.8 && processors[1] / processors[0] <= 1.1;
 }
 
-static bool compare(const struct tutti_fmu *fmu, const char *file, long steps, int runs, double bound)
+static bool compare(const struct tt_fmu *fmu, const char *file, long steps, int runs, double bound)
 {
     struct tutti_run_options options = options_of(&file, steps);
     struct tutti_simulation *simulation;
@@ -187,15 +187,15 @@ static bool compare(const struct tutti_fmu *fmu, const char *file, long steps, i
 
 int main(int argc, char **argv)
 {
-    struct tutti_fmu *fmu;
+    struct tt_fmu *fmu;
     if (argc < 2)
         die("usage: bench_reset FMU2 [RUNS]");
-    if (tutti_fmu_open(&fmu, argv[1], NULL) != TUTTI_OK || tutti_fmu_load(fmu, TUTTI_CS, NULL) != TUTTI_OK)
+    if (tt_fmu_open(&fmu, argv[1], NULL) != TUTTI_OK || tt_fmu_load(fmu, TUTTI_CS, NULL) != TUTTI_OK)
         die(tutti_err_message());
     int runs = argc > 2 ? atoi(argv[2]) : 1000;
     bool good = compare(fmu, argv[1], 2000, runs, 1.3);
     good = compare(fmu, argv[1], 200, runs, 3) && good;
     good = compare_workers(argv[1], 10000, runs) && good;
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
     return good ? 0 : 1;
 }

@@ -44,41 +44,41 @@ static double median(double *values)
 int main(int argc, char **argv)
 {
     static double call[ROUNDS], save[ROUNDS], step[ROUNDS], restore[ROUNDS];
-    struct tutti_fmu *fmu = NULL;
-    struct tutti_instance *in = NULL;
-    struct tutti_saved saved = {0};
-    struct tutti_step made;
+    struct tt_fmu *fmu = NULL;
+    struct tt_instance *in = NULL;
+    struct tt_saved_state saved = {0};
+    struct tt_fmi_step made;
     if (argc != 2) {
         fprintf(stderr, "usage: bench_rollback HEAP\n");
         return 1;
     }
-    check(tutti_fmu_open(&fmu, argv[1], NULL));
-    check(tutti_fmu_load(fmu, TUTTI_CS, NULL));
-    check(tutti_instance_new(&in, fmu->libraries[TUTTI_CS],
-                             &(struct tutti_instance_options){.name = "heap", .forked = true}));
-    check(tutti_instance_enter_initialization(in, &(struct tutti_experiment_setup){.stop = 1, .has_stop = true}));
-    check(tutti_instance_exit_initialization(in));
-    uint32_t x = fmu->desc->vars[tutti_desc_find(fmu->desc, "x")].reference;
+    check(tt_fmu_open(&fmu, argv[1], NULL));
+    check(tt_fmu_load(fmu, TUTTI_CS, NULL));
+    check(
+        tt_instance_new(&in, fmu->libraries[TUTTI_CS], &(struct tt_instance_options){.name = "heap", .forked = true}));
+    check(tt_instance_enter_initialization(in, &(struct tt_experiment_setup){.stop = 1, .has_stop = true}));
+    check(tt_instance_exit_initialization(in));
+    uint32_t x = fmu->desc->vars[tt_description_find(fmu->desc, "x")].reference;
     for (int i = 0; i < ROUNDS; i++) {
         double t = i * 1e-3, h = 1e-3, value, times[5];
         times[0] = now();
-        check(tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &x, 1, &value, 1));
+        check(tt_instance_get(in, TUTTI_TYPE_FLOAT64, &x, 1, &value, 1));
         times[1] = now();
-        check(tutti_instance_save(in, &saved));
+        check(tt_saved_state_save(in, &saved));
         times[2] = now();
-        check(tutti_instance_do_step(in, t, h, true, &made));
+        check(tt_co_simulation_do_step(in, t, h, true, &made));
         times[3] = now();
-        check(tutti_instance_restore(in, &saved));
+        check(tt_saved_state_restore(in, &saved));
         times[4] = now();
-        check(tutti_instance_do_step(in, t, h, true, &made));
+        check(tt_co_simulation_do_step(in, t, h, true, &made));
         call[i] = times[1] - times[0];
         save[i] = times[2] - times[1];
         step[i] = times[3] - times[2];
         restore[i] = times[4] - times[3];
     }
-    tutti_instance_discard_saved(in, &saved);
-    tutti_instance_free(in);
-    tutti_fmu_free(fmu);
+    tt_saved_state_discard(in, &saved);
+    tt_instance_free(in);
+    tt_fmu_free(fmu);
     double point = median(save);
     printf(
         "rollback    an FMU of 50 MB, by forking          call %7.1f us       point %7.1f us       back %7.1f us       "

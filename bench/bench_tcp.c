@@ -33,9 +33,9 @@ static void die(const char *what)
 
 /* What processes share: how they find each other, and what they measured. */
 struct shared {
-    struct tutti_tcp_run run;
-    struct tutti_tcp_peer peers[MOST_RANKS];
-    struct tutti_keys keys[MOST_RANKS + 1]; /* the last: the hub's */
+    struct tt_tcp_run run;
+    struct tt_tcp_peer peers[MOST_RANKS];
+    struct tt_curve_keys keys[MOST_RANKS + 1]; /* the last: the hub's */
     _Atomic int ready;
     double seconds; /* per trip */
 };
@@ -48,9 +48,9 @@ static double run(int count, bool has_keys, program *body, void (*conduct)(struc
     struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         die("no memory");
-    shared->run = (struct tutti_tcp_run){.ranks = count, .peers = shared->peers, .has_keys = has_keys};
+    shared->run = (struct tt_tcp_run){.ranks = count, .peers = shared->peers, .has_keys = has_keys};
     for (int i = 0; has_keys && i <= MOST_RANKS; i++)
-        if (tutti_keys_make(&shared->keys[i]))
+        if (tt_curve_auth_make_keys(&shared->keys[i]))
             die(tutti_err_message());
     memcpy(shared->run.hub_key, shared->keys[MOST_RANKS].public_key, TUTTI_KEY_SIZE);
     for (int r = 0; r < count; r++) {
@@ -74,7 +74,7 @@ static double run(int count, bool has_keys, program *body, void (*conduct)(struc
     return seconds;
 }
 
-static void *bare_socket(const struct shared *shared, int rank, struct tutti_zap **zap)
+static void *bare_socket(const struct shared *shared, int rank, struct tt_zap **zap)
 {
     void *context = zmq_ctx_new(), *socket = zmq_socket(context, ZMQ_ROUTER);
     bool has_keys = shared->run.has_keys;
@@ -82,12 +82,12 @@ static void *bare_socket(const struct shared *shared, int rank, struct tutti_zap
     if (!socket || zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &mandatory, sizeof mandatory))
         die("ZeroMQ cannot start");
     if (rank == 0 && has_keys) {
-        if (tutti_zap_start(zap, context, NULL) || tutti_zap_allow(*zap, shared->keys[1].public_key, "1") ||
-            tutti_zap_guard(socket, &shared->keys[0]))
+        if (tt_curve_auth_start(zap, context, NULL) || tt_curve_auth_allow_key(*zap, shared->keys[1].public_key, "1") ||
+            tt_curve_auth_guard_socket(socket, &shared->keys[0]))
             die(tutti_err_message());
-        tutti_zap_open(*zap);
+        tt_curve_auth_start_answering(*zap);
     }
-    if (rank == 1 && has_keys && tutti_zap_present(socket, &shared->keys[1], shared->keys[0].public_key))
+    if (rank == 1 && has_keys && tt_curve_auth_identify_socket(socket, &shared->keys[1], shared->keys[0].public_key))
         die(tutti_err_message());
     return socket;
 }
@@ -111,8 +111,8 @@ static void ping_pong(struct shared *shared, int rank)
     double values[DOUBLES] = {0}, begin = 0;
     char name[16] = "P";
     int name_size = 1;
-    struct tutti_zap *zap = NULL;
-    struct tutti_tcp_peer *first = &shared->peers[0];
+    struct tt_zap *zap = NULL;
+    struct tt_tcp_peer *first = &shared->peers[0];
     void *socket = bare_socket(shared, rank, &zap);
     size_t size = sizeof first->endpoint;
     if (rank == 0) {
@@ -126,7 +126,7 @@ static void ping_pong(struct shared *shared, int rank)
         die("ZeroMQ cannot connect");
     for (int i = -100; i < TRIPS; i++) { /* the first ones do not count */
         if (i == 0)
-            begin = tutti_clock_now();
+            begin = tt_wall_clock_now();
         if (rank == 1)
             bare_send(socket, name, name_size, values, sizeof values);
         name_size = bare_receive(socket, name, values, sizeof values);
@@ -134,60 +134,60 @@ static void ping_pong(struct shared *shared, int rank)
             bare_send(socket, name, name_size, values, sizeof values);
     }
     if (rank == 1) {
-        shared->seconds = (tutti_clock_now() - begin) / TRIPS;
+        shared->seconds = (tt_wall_clock_now() - begin) / TRIPS;
         atomic_store(&shared->ready, 2);
     }
     while (atomic_load(&shared->ready) != 2) /* what was sent last has to arrive */
         usleep(100);
 }
 
-static struct tutti_fabric *join(struct shared *shared, int rank)
+static struct tt_fabric *join(struct shared *shared, int rank)
 {
-    struct tutti_tcp *tcp;
-    struct tutti_fabric *fabric;
-    struct tutti_tcp_peer *own = &shared->peers[rank];
-    if (tutti_tcp_listen(&tcp, "127.0.0.1", NULL, shared->run.has_keys ? &shared->keys[rank] : NULL, 0, NULL))
+    struct tt_tcp_fabric *tcp;
+    struct tt_fabric *fabric;
+    struct tt_tcp_peer *own = &shared->peers[rank];
+    if (tt_tcp_fabric_listen(&tcp, "127.0.0.1", NULL, shared->run.has_keys ? &shared->keys[rank] : NULL, 0, NULL))
         die(tutti_err_message());
-    snprintf(own->endpoint, sizeof own->endpoint, "tcp://127.0.0.1:%d", tutti_tcp_port(tcp));
+    snprintf(own->endpoint, sizeof own->endpoint, "tcp://127.0.0.1:%d", tt_tcp_fabric_port(tcp));
     memcpy(own->public_key, shared->keys[rank].public_key, TUTTI_KEY_SIZE);
     atomic_fetch_add(&shared->ready, 1);
     while (atomic_load(&shared->ready) <= shared->run.ranks)
         usleep(100);
-    if (tutti_tcp_connect(&fabric, tcp, rank, &shared->run, NULL))
+    if (tt_tcp_fabric_connect(&fabric, tcp, rank, &shared->run, NULL))
         die(tutti_err_message());
     return fabric;
 }
 
 static void conduct(struct shared *shared)
 {
-    struct tutti_tcp_hub *hub;
+    struct tt_tcp_hub *hub;
     while (atomic_load(&shared->ready) < shared->run.ranks)
         usleep(100);
-    if (tutti_tcp_hub_open(&hub, &shared->run, shared->run.has_keys ? &shared->keys[MOST_RANKS] : NULL))
+    if (tt_tcp_hub_open(&hub, &shared->run, shared->run.has_keys ? &shared->keys[MOST_RANKS] : NULL))
         die(tutti_err_message());
     atomic_fetch_add(&shared->ready, 1);
     for (int left = 0; left < shared->run.ranks;) {
-        if (tutti_tcp_hub_wait(hub, 0.1))
+        if (tt_tcp_hub_wait(hub, 0.1))
             die(tutti_err_message());
         left = 0;
         for (int r = 0; r < shared->run.ranks; r++)
-            left += tutti_tcp_hub_has_left(hub, r);
+            left += tt_tcp_hub_has_left(hub, r);
     }
-    tutti_tcp_hub_close(hub);
+    tt_tcp_hub_close(hub);
 }
 
 /* All ranks have exchanged `trips` times by `channels` channels in turn; the slowest counts. */
-static void measure(struct shared *shared, struct tutti_fabric *fabric, uint32_t channels, int trips, double *values)
+static void measure(struct shared *shared, struct tt_fabric *fabric, uint32_t channels, int trips, double *values)
 {
     double begin = 0;
     for (int i = -100; i < trips; i++) {
         if (i == 0)
-            begin = tutti_clock_now();
+            begin = tt_wall_clock_now();
         for (uint32_t c = 0; c < channels; c++)
             if (fabric->kind->exchange(fabric, c, (char *)values))
                 die(tutti_err_message());
     }
-    double seconds = (tutti_clock_now() - begin) / trips;
+    double seconds = (tt_wall_clock_now() - begin) / trips;
     if (fabric->kind->reduce(fabric, TUTTI_REDUCE_MAX, &seconds, 1))
         die(tutti_err_message());
     if (fabric->rank == 0)
@@ -195,22 +195,22 @@ static void measure(struct shared *shared, struct tutti_fabric *fabric, uint32_t
     fabric->kind->close(fabric);
 }
 
-static const struct tutti_piece halves[2] = {{0, DOUBLES * sizeof(double)},
-                                             {DOUBLES * sizeof(double), DOUBLES * sizeof(double)}};
+static const struct tt_cargo_piece halves[2] = {{0, DOUBLES * sizeof(double)},
+                                                {DOUBLES * sizeof(double), DOUBLES * sizeof(double)}};
 
-static struct tutti_cargo half(int rank)
+static struct tt_cargo half(int rank)
 {
-    static struct tutti_piece pieces[2];
+    static struct tt_cargo_piece pieces[2];
     memcpy(pieces, halves, sizeof pieces);
-    return (struct tutti_cargo){&pieces[rank], 1, NULL, 0, pieces[rank].size};
+    return (struct tt_cargo){&pieces[rank], 1, NULL, 0, pieces[rank].size};
 }
 
 static void both_ways(struct shared *shared, int rank)
 {
     double values[2 * DOUBLES] = {0};
-    struct tutti_link link = {.peer = 1 - rank, .out = half(rank), .in = half(1 - rank)};
-    struct tutti_channel channel = {&link, 1};
-    struct tutti_fabric *fabric = join(shared, rank);
+    struct tt_channel_link link = {.peer = 1 - rank, .out = half(rank), .in = half(1 - rank)};
+    struct tt_channel channel = {&link, 1};
+    struct tt_fabric *fabric = join(shared, rank);
     if (fabric->kind->open(fabric, &channel))
         die(tutti_err_message());
     measure(shared, fabric, 1, TRIPS, values);
@@ -219,9 +219,9 @@ static void both_ways(struct shared *shared, int rank)
 static void there_and_back(struct shared *shared, int rank)
 {
     double values[2 * DOUBLES] = {0};
-    struct tutti_link out = {.peer = 1 - rank, .out = half(rank)}, in = {.peer = 1 - rank, .in = half(1 - rank)};
-    struct tutti_channel channels[2] = {{rank == 0 ? &out : &in, 1}, {rank == 0 ? &in : &out, 1}};
-    struct tutti_fabric *fabric = join(shared, rank);
+    struct tt_channel_link out = {.peer = 1 - rank, .out = half(rank)}, in = {.peer = 1 - rank, .in = half(1 - rank)};
+    struct tt_channel channels[2] = {{rank == 0 ? &out : &in, 1}, {rank == 0 ? &in : &out, 1}};
+    struct tt_fabric *fabric = join(shared, rank);
     if (fabric->kind->open(fabric, &channels[0]) || fabric->kind->open(fabric, &channels[1]))
         die(tutti_err_message());
     measure(shared, fabric, 2, TRIPS, values);
@@ -231,17 +231,17 @@ static void ring(struct shared *shared, int rank)
 {
     int n = shared->run.ranks, peers[2] = {(rank + n - 1) % n, (rank + 1) % n};
     double values[MOST_RANKS] = {0};
-    struct tutti_piece pieces[MOST_RANKS];
-    struct tutti_link links[2];
-    struct tutti_channel channel = {.links = links};
+    struct tt_cargo_piece pieces[MOST_RANKS];
+    struct tt_channel_link links[2];
+    struct tt_channel channel = {.links = links};
     for (int r = 0; r < n; r++)
-        pieces[r] = (struct tutti_piece){.offset = (size_t)r * sizeof(double), .size = sizeof(double)};
+        pieces[r] = (struct tt_cargo_piece){.offset = (size_t)r * sizeof(double), .size = sizeof(double)};
     for (int r = 0; r < n; r++)
         if (r == peers[0] || r == peers[1])
-            links[channel.link_count++] = (struct tutti_link){.peer = r,
-                                                              .out = {&pieces[rank], 1, NULL, 0, sizeof(double)},
-                                                              .in = {&pieces[r], 1, NULL, 0, sizeof(double)}};
-    struct tutti_fabric *fabric = join(shared, rank);
+            links[channel.link_count++] = (struct tt_channel_link){.peer = r,
+                                                                   .out = {&pieces[rank], 1, NULL, 0, sizeof(double)},
+                                                                   .in = {&pieces[r], 1, NULL, 0, sizeof(double)}};
+    struct tt_fabric *fabric = join(shared, rank);
     if (fabric->kind->open(fabric, &channel))
         die(tutti_err_message());
     measure(shared, fabric, 1, RING_TRIPS, values);

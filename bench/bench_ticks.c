@@ -29,9 +29,9 @@ struct references {
     uint32_t tick, u, count;
 };
 
-static uint32_t reference_of(const struct tutti_fmu *fmu, const char *name)
+static uint32_t reference_of(const struct tt_fmu *fmu, const char *name)
 {
-    uint32_t variable = tutti_desc_find(fmu->desc, name);
+    uint32_t variable = tt_description_find(fmu->desc, name);
     if (variable == TUTTI_NONE)
         die("the FMU is not PI");
     return fmu->desc->vars[variable].reference;
@@ -47,7 +47,7 @@ static void no_lock(void)
 }
 
 /* The loop that a programmer would write by hand; seconds. */
-static double by_hand(const struct tutti_fmu *fmu, const struct references *at, long ticks)
+static double by_hand(const struct tt_fmu *fmu, const struct references *at, long ticks)
 {
     const struct functions3 *f = (const struct functions3 *)fmu->libraries[TUTTI_SE]->functions;
     fmi3Instance c = f->fmi3InstantiateScheduledExecution("bench", fmu->desc->token, NULL, 0, 0, NULL, ignore3,
@@ -100,7 +100,7 @@ static double by_tutti(const char *file, const char *result, long ticks)
     double seconds = seconds_of(&options, &stats);
     if (!result && stats.units[0].gets != 2 * (unsigned long)ticks)
         die("wrong number of ticks");
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return seconds;
 }
 
@@ -129,7 +129,7 @@ static double connected(const char *file, long ticks)
     };
     struct tutti_run_stats stats;
     double seconds = seconds_of(&options, &stats);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return seconds;
 }
 
@@ -143,8 +143,8 @@ int main(int argc, char **argv)
     if (argc < 4)
         die("usage: bench_ticks PI3 BEAT3 RESULT [TICKS]");
     long ticks = argc > 4 ? atol(argv[4]) : 1000000, some = ticks / 10;
-    struct tutti_fmu *fmu;
-    if (tutti_fmu_open(&fmu, argv[1], NULL) != TUTTI_OK || tutti_fmu_load(fmu, TUTTI_SE, NULL) != TUTTI_OK)
+    struct tt_fmu *fmu;
+    if (tt_fmu_open(&fmu, argv[1], NULL) != TUTTI_OK || tt_fmu_load(fmu, TUTTI_SE, NULL) != TUTTI_OK)
         die(tutti_err_message());
     const struct references at = {reference_of(fmu, "tick"), reference_of(fmu, "u"), reference_of(fmu, "count")};
     double hand = 1e9, ours = 1e9, set_up = 1e9, rows = 1e9, pairs = 1e9, pair = 1e9;
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
         pairs = best(pairs, connected(argv[2], some));
         pair = best(pair, connected(argv[2], 1));
     }
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
     ours -= set_up;
     printf("ticks       FMI 3.0  a partition, SE        by hand %7.1f ns/tick   tutti %7.1f ns/tick   ratio %5.2f   "
            "(at most "

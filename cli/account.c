@@ -24,12 +24,12 @@ void account_fini(struct account *account)
 /* A folder, or what cannot be read (any more), has no hash. */
 static void add(json_t *files, const char *role, const char *name, const char *path)
 {
-    struct tutti_content content;
+    struct tt_content content;
     char digits[TUTTI_CONTENT_TEXT];
-    bool known = tutti_content_of_file(&content, path) == TUTTI_OK;
+    bool known = tt_content_of_file(&content, path) == TUTTI_OK;
     if (known)
-        tutti_content_show(&content, digits);
-    json_array_append_new(files, json_pack("{s:s, s:o, s:o, s:o}", "role", role, "file", tutti_text_json(name), "size",
+        tt_content_format(&content, digits);
+    json_array_append_new(files, json_pack("{s:s, s:o, s:o, s:o}", "role", role, "file", tt_json_text(name), "size",
                                            known ? json_integer((json_int_t)content.size) : json_null(), "sha256",
                                            known ? json_string(digits) : json_null()));
 }
@@ -87,7 +87,7 @@ json_t *account_json(struct account *account, const char *status, const char *er
     if (!account->knows_files)
         add_named(account);
     return json_pack("{s:s, s:o, s:s, s:o, s:o, s:s, s:o, s:O}", "version", tutti_version(), "system",
-                     tutti_text_json(account->options->files[0]), "status", status, "error",
-                     error ? tutti_text_json(error) : json_null(), "host", tutti_text_json(host.nodename), "date", date,
+                     tt_json_text(account->options->files[0]), "status", status, "error",
+                     error ? tt_json_text(error) : json_null(), "host", tt_json_text(host.nodename), "date", date,
                      "versions", versions_json(&host), "files", account->files);
 }

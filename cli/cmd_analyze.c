@@ -23,25 +23,25 @@ struct printer {
 /* For a terminal: printable UTF-8. */
 static char *clean(const char *text)
 {
-    char *copy = tutti_str_copy(text);
+    char *copy = tt_text_copy(text);
     if (copy)
-        tutti_str_make_printable(copy);
+        tt_text_make_printable(copy);
     return copy;
 }
 
-static char *printable(const struct tutti_system *system, const struct tutti_end *end)
+static char *printable(const struct tt_system *system, const struct tt_end *end)
 {
     char name[512];
-    return clean(tutti_system_name(system, end, name, sizeof name));
+    return clean(tt_system_name(system, end, name, sizeof name));
 }
 
-static char *node_name(const struct tutti_structure *structure, uint32_t node)
+static char *node_name(const struct tt_structure *structure, uint32_t node)
 {
-    const struct tutti_structure_node *n = &structure->nodes[node];
-    return printable(structure->system, &(struct tutti_end){.component = n->component, .variable = n->variable});
+    const struct tt_structure_node *n = &structure->nodes[node];
+    return printable(structure->system, &(struct tt_end){.component = n->component, .variable = n->variable});
 }
 
-static void print_names(const struct tutti_structure *structure, const uint32_t *nodes, uint32_t count)
+static void print_names(const struct tt_structure *structure, const uint32_t *nodes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         char *name = node_name(structure, nodes[i]);
@@ -51,24 +51,24 @@ static void print_names(const struct tutti_structure *structure, const uint32_t 
     fputc('\n', output_standard());
 }
 
-static void print_order(const struct tutti_analysis *analysis)
+static void print_order(const struct tt_analysis *analysis)
 {
     static const char *const words[] = {
         [TUTTI_ACTION_SET] = "set", [TUTTI_ACTION_GET] = "get", [TUTTI_ACTION_SOLVE] = "solve"};
     fprintf(output_standard(), "%-12s %u evaluation%s of units; with every output by itself %u\n", "start",
             analysis->order->evaluations, analysis->order->evaluations == 1 ? "" : "s", analysis->ungrouped);
     for (uint32_t a = 0; a < analysis->order->action_count; a++) {
-        const struct tutti_action *action = &analysis->order->actions[a];
+        const struct tt_eval_action *action = &analysis->order->actions[a];
         fprintf(output_standard(), "%12u %-5s ", a + 1, words[action->kind]);
         print_names(analysis->initial, analysis->order->nodes + action->first, action->count);
     }
 }
 
-static void print_loops(const struct tutti_analysis *analysis)
+static void print_loops(const struct tt_analysis *analysis)
 {
     fprintf(output_standard(), "%-12s %zu\n", "loops", analysis->loop_count);
     for (size_t i = 0; i < analysis->loop_count; i++) {
-        const struct tutti_loop_analysis *loop = &analysis->loops[i];
+        const struct tt_loop_analysis *loop = &analysis->loops[i];
         fprintf(output_standard(), "%12zu ", i + 1);
         print_names(analysis->running, loop->nodes, loop->count);
         if (loop->stability.known)
@@ -80,7 +80,7 @@ static void print_loops(const struct tutti_analysis *analysis)
 }
 
 /* "unstable 1.37" */
-static void print_cell(const struct tutti_cell *cell, bool last)
+static void print_cell(const struct tt_analysis_cell *cell, bool last)
 {
     char text[40] = "-";
     if (cell->possible && !cell->known)
@@ -92,18 +92,18 @@ static void print_cell(const struct tutti_cell *cell, bool last)
     fprintf(output_standard(), last ? " %s\n" : " %-17s", text);
 }
 
-static void print_table(const struct tutti_analysis *analysis)
+static void print_table(const struct tt_analysis *analysis)
 {
     static const struct {
         const char *name;
         size_t cell;
     } lines[] = {
-        {"jacobi", offsetof(struct tutti_stability_row, jacobi)},
-        {"  all given", offsetof(struct tutti_stability_row, given)},
-        {"  all from history", offsetof(struct tutti_stability_row, history)},
-        {"jacobi --smooth", offsetof(struct tutti_stability_row, smooth)},
-        {"jacobi --correct", offsetof(struct tutti_stability_row, correct)},
-        {"seidel", offsetof(struct tutti_stability_row, seidel)},
+        {"jacobi", offsetof(struct tt_stability_row, jacobi)},
+        {"  all given", offsetof(struct tt_stability_row, given)},
+        {"  all from history", offsetof(struct tt_stability_row, history)},
+        {"jacobi --smooth", offsetof(struct tt_stability_row, smooth)},
+        {"jacobi --correct", offsetof(struct tt_stability_row, correct)},
+        {"seidel", offsetof(struct tt_stability_row, seidel)},
     };
     fprintf(output_standard(), "%-12s %-18s", "stability", "");
     for (int o = 0; o < TUTTI_ORDERS; o++)
@@ -115,7 +115,7 @@ static void print_table(const struct tutti_analysis *analysis)
     }
 }
 
-static void print_stability(const struct tutti_analysis *analysis)
+static void print_stability(const struct tt_analysis *analysis)
 {
     if (analysis->loop_count == 0)
         fprintf(output_standard(),
@@ -125,14 +125,14 @@ static void print_stability(const struct tutti_analysis *analysis)
     else {
         fprintf(output_standard(), "%-12s %.6g: explicit coupling with held inputs %s\n", "rho(DL)",
                 analysis->stability.rho,
-                tutti_radius_is_stable(analysis->stability.rho) ? "is stable for small steps"
-                                                                : "is unstable, however small the step");
+                tt_stability_is_stable_radius(analysis->stability.rho) ? "is stable for small steps"
+                                                                       : "is unstable, however small the step");
         print_table(analysis);
     }
 }
 
 /* "unstable 1.118" */
-static void print_step_cell(const struct tutti_step_cell *cell, bool last)
+static void print_step_cell(const struct tt_step_cell *cell, bool last)
 {
     char text[40] = "-";
     if (cell->known)
@@ -141,7 +141,7 @@ static void print_step_cell(const struct tutti_step_cell *cell, bool last)
 }
 
 /* "0.732": with shorter steps it is stable. */
-static void print_longest(const struct tutti_step_cell *cell, bool last)
+static void print_longest(const struct tt_step_cell *cell, bool last)
 {
     char text[40] = "-";
     if (cell->known && !cell->searched)
@@ -158,21 +158,21 @@ static void print_longest(const struct tutti_step_cell *cell, bool last)
 /* relax, and what solves the same equations in another way. */
 static const char *name_implicit(void)
 {
-    for (size_t i = 0; tutti_coupling_at(i); i++)
-        if (strcmp(tutti_coupling_at(i)->name, "newton") == 0)
+    for (size_t i = 0; tt_coupling_at(i); i++)
+        if (strcmp(tt_coupling_at(i)->name, "newton") == 0)
             return "relax, newton";
     return "relax";
 }
 
-static void print_step_table(const struct tutti_step_analysis *step,
-                             void (*print)(const struct tutti_step_cell *cell, bool last))
+static void print_step_table(const struct tt_step_analysis *step,
+                             void (*print)(const struct tt_step_cell *cell, bool last))
 {
     const char *const names[TUTTI_STEP_ROWS] = {
         [TUTTI_ROW_JACOBI] = "jacobi", [TUTTI_ROW_SMOOTH] = "jacobi --smooth", [TUTTI_ROW_CORRECT] = "jacobi --correct",
         [TUTTI_ROW_SEIDEL] = "seidel", [TUTTI_ROW_IMPLICIT] = name_implicit(), [TUTTI_ROW_KINEMATIC] = "kinematic"};
     for (int row = 0; row < TUTTI_STEP_ROWS; row++) {
         int count = row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS;
-        if (!tutti_step_row_applies(step, (enum tutti_step_row)row))
+        if (!tt_analyze_step_row_applies(step, (enum tt_step_row)row))
             continue;
         fprintf(output_standard(), "%-12s %-18s", "", names[row]);
         for (int o = 0; o < count; o++)
@@ -180,7 +180,7 @@ static void print_step_table(const struct tutti_step_analysis *step,
     }
 }
 
-static void print_step(const struct tutti_step_analysis *step)
+static void print_step(const struct tt_step_analysis *step)
 {
     if (!step->asked)
         return;
@@ -204,10 +204,10 @@ static void print_step(const struct tutti_step_analysis *step)
         fprintf(output_standard(), "%-12s units for Co-Simulation are taken for exact solutions of their models\n", "");
 }
 
-static void print_choices(const struct tutti_analysis *analysis)
+static void print_choices(const struct tt_analysis *analysis)
 {
     for (int i = 0; i < TUTTI_CHOICES && analysis->chosen; i++) {
-        const struct tutti_choice *choice = &analysis->choices[i];
+        const struct tt_choice *choice = &analysis->choices[i];
         fprintf(output_standard(), "%-12s %s: %s\n", choice->name, choice->value,
                 choice->reason ? choice->reason : "as asked for");
     }
@@ -217,9 +217,9 @@ static void print_choices(const struct tutti_analysis *analysis)
         fprintf(output_standard(), "%-12s %s\n", "refused", analysis->failure);
 }
 
-static void print_words(const struct tutti_analysis *analysis, const struct tutti_placement *placement)
+static void print_words(const struct tt_analysis *analysis, const struct tt_placement_report *placement)
 {
-    const struct tutti_system *system = analysis->system;
+    const struct tt_system *system = analysis->system;
     char *title = clean(system->name);
     fprintf(output_standard(), "%-12s %s: %u unit%s, %u connection%s\n", "system", title ? title : "?",
             system->component_count, system->component_count == 1 ? "" : "s", system->connection_count,
@@ -247,8 +247,8 @@ static void print_words(const struct tutti_analysis *analysis, const struct tutt
     print_choices(analysis);
 }
 
-static enum tutti_err tell(void *context, const struct tutti_analysis *analysis,
-                           const struct tutti_placement *placement)
+static enum tutti_err tell(void *context, const struct tt_analysis *analysis,
+                           const struct tt_placement_report *placement)
 {
     struct printer *printer = context;
     char *json = NULL;
@@ -257,7 +257,7 @@ static enum tutti_err tell(void *context, const struct tutti_analysis *analysis,
         print_words(analysis, placement);
         return TUTTI_OK;
     }
-    TRY(tutti_analysis_tell(&json, analysis, placement));
+    TRY(tt_analysis_report_write_json(&json, analysis, placement));
     fputs(json, output_standard());
     tutti_tell_free(json);
     return TUTTI_OK;
@@ -289,7 +289,7 @@ int command_analyze(const struct arguments *arguments)
     if (status == EXIT_DONE) {
         signals_in_run(true);
         output_keep_apart();
-        enum tutti_err err = tutti_analysis_make(run.options, ranks, tell, &printer);
+        enum tutti_err err = tt_analysis_report_create(run.options, ranks, tell, &printer);
         signals_in_run(false);
         if (err)
             console_error(tutti_err_message());

@@ -10,7 +10,7 @@
 #include "signals.h"
 #include "tell/check.h"
 
-static void print_finding(void *context, const struct tutti_check_finding *finding)
+static void print_finding(void *context, const struct tt_check_finding *finding)
 {
     (void)context;
     fprintf(output_standard(), "%s: ", finding->severity == TUTTI_FINDING_ERROR ? "error" : "warning");
@@ -27,26 +27,26 @@ static void print_note(void *context, enum tutti_log_level level, const char *or
     fprintf(stderr, "%s: %s\n", origin ? origin : "", text);
 }
 
-static void print_count(const char *file, const struct tutti_check_counts *counts)
+static void print_count(const char *file, const struct tt_check_counts *counts)
 {
-    char *name = tutti_str_copy(file);
+    char *name = tt_text_copy(file);
     if (name)
-        tutti_str_make_printable(name);
+        tt_text_make_printable(name);
     fprintf(stderr, "%s: %u error%s, %u warning%s\n", name ? name : "", counts->errors, counts->errors == 1 ? "" : "s",
             counts->warnings, counts->warnings == 1 ? "" : "s");
     free(name);
 }
 
 static enum tutti_err check(const struct tutti_run_options *options, unsigned how, bool as_json,
-                            struct tutti_check_counts *counts)
+                            struct tt_check_counts *counts)
 {
     char *json = NULL;
     if (how & TUTTI_CHECK_RUN) {
         output_keep_apart();
         signals_enter_fmus();
     }
-    enum tutti_err err = as_json ? tutti_check_tell(&json, options, how, counts)
-                                 : tutti_check(options, how, print_finding, NULL, counts);
+    enum tutti_err err = as_json ? tt_check_write_json(&json, options, how, counts)
+                                 : tt_check_run(options, how, print_finding, NULL, counts);
     if (how & TUTTI_CHECK_RUN)
         signals_leave_fmus();
     if (json)
@@ -59,7 +59,7 @@ int command_check(const struct arguments *arguments)
 {
     static const struct tutti_log notes = {TUTTI_LOG_INFO, print_note, NULL};
     struct tutti_run_options *options = NULL;
-    struct tutti_check_counts counts = {0};
+    struct tt_check_counts counts = {0};
     bool quiet = arguments_value(arguments, "--quiet") != NULL;
     unsigned how = (arguments_value(arguments, "--run") ? TUTTI_CHECK_RUN : 0) |
                    (arguments_value(arguments, "--strict") ? TUTTI_CHECK_STRICT : 0);

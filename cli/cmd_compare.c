@@ -14,7 +14,7 @@ struct teller {
     bool quiet, json, all, agree;
 };
 
-static enum tutti_err print(void *context, const struct tutti_comparison_report *report)
+static enum tutti_err print(void *context, const struct tt_comparison_report *report)
 {
     struct teller *teller = context;
     char *json = NULL;
@@ -22,8 +22,8 @@ static enum tutti_err print(void *context, const struct tutti_comparison_report 
     if (teller->quiet)
         return TUTTI_OK;
     if (!teller->json)
-        return compare_print(report, teller->all ? SIZE_MAX : SHOWN) ? TUTTI_OK : tutti_fail_memory();
-    TRY(tutti_comparison_tell(&json, report));
+        return compare_print(report, teller->all ? SIZE_MAX : SHOWN) ? TUTTI_OK : tt_fail_memory();
+    TRY(tt_comparison_report_write_json(&json, report));
     fputs(json, stdout);
     tutti_tell_free(json);
     return TUTTI_OK;
@@ -36,10 +36,10 @@ int command_compare(const struct arguments *arguments)
                             .json = arguments_value(arguments, "--json"),
                             .all = arguments_value(arguments, "--all")};
     struct tutti_log log = {.level = teller.quiet ? TUTTI_LOG_ERROR : TUTTI_LOG_WARNING, .write = console_log};
-    struct tutti_given given;
+    struct tt_display_options given;
     enum tutti_err err = told_options_read(&given, arguments, own);
     if (!err)
-        err = tutti_comparison_make(arguments->operands[0], arguments->operands[1], &given, &log, print, &teller);
+        err = tt_comparison_report_create(arguments->operands[0], arguments->operands[1], &given, &log, print, &teller);
     free((void *)given.options);
     if (err)
         return told_options_fail(arguments, err);

@@ -14,16 +14,16 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static enum tutti_err compile(const char *file, const char *output, const struct tutti_compile_options *options)
+static enum tutti_err compile(const char *file, const char *output, const struct tt_compile_fmu_options *options)
 {
-    struct tutti_fmu *fmu = NULL;
-    enum tutti_err err = tutti_fmu_open(&fmu, file, NULL);
+    struct tt_fmu *fmu = NULL;
+    enum tutti_err err = tt_fmu_open(&fmu, file, NULL);
     if (!err)
-        err = tutti_compile(fmu, output, options);
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
-    tutti_fmu_free(fmu);
-    return tutti_failure_return(&failure);
+        err = tt_compile_fmu(fmu, output, options);
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    tt_fmu_free(fmu);
+    return tt_fail_restore(&failure);
 }
 
 int command_compile(const struct arguments *arguments)
@@ -31,12 +31,12 @@ int command_compile(const struct arguments *arguments)
     const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = console_log};
     const char *file = arguments->operands[0], *given = arguments_value(arguments, "--output");
     bool quiet = arguments_value(arguments, "--quiet") != NULL, limited = false;
-    struct tutti_text words = {0};
-    struct tutti_compile_options options = {.compiler = arguments_value(arguments, "--compiler"),
-                                            .platform = arguments_value(arguments, "--platform"),
-                                            .sanitize = arguments_value(arguments, "--sanitize") != NULL,
-                                            .words = &words,
-                                            .log = quiet ? NULL : &log};
+    struct tt_text words = {0};
+    struct tt_compile_fmu_options options = {.compiler = arguments_value(arguments, "--compiler"),
+                                             .platform = arguments_value(arguments, "--platform"),
+                                             .sanitize = arguments_value(arguments, "--sanitize") != NULL,
+                                             .words = &words,
+                                             .log = quiet ? NULL : &log};
     if (!arguments_number(arguments, "--timeout", &limited, &options.seconds))
         return EXIT_USAGE;
     if (limited && !(options.seconds > 0 && options.seconds <= 1e6)) {
@@ -55,7 +55,7 @@ int command_compile(const struct arguments *arguments)
         console_error(tutti_err_message());
     if (words.length > 0 && !words.failed)
         fputs(words.text, stderr);
-    tutti_text_fini(&words);
+    tt_text_fini(&words);
     if (!err && options.sanitize && !quiet)
         fprintf(stderr,
                 "%s needs the sanitizer's library before all others: LD_PRELOAD=$(%s -print-file-name=libasan.so) "

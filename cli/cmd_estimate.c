@@ -113,7 +113,7 @@ static enum tutti_err draw(const char *fit, const char *data, const char *path)
     char *picture = NULL;
     size_t size = 0;
     enum tutti_err err = tutti_tell_plot(&picture, &size, dot ? dot + 1 : "svg", results, 2, NULL, 0, NULL);
-    bool written = !err && tutti_fs_replace_result(path, picture, size);
+    bool written = !err && tt_fs_replace_result(path, picture, size);
     tutti_tell_free(picture);
     if (!err && !written)
         output_complain(path, 0);
@@ -139,18 +139,18 @@ static int report(struct tutti_estimation *estimation, const struct run_options 
 }
 
 /* The picture is made of files; in the process that goes on (signals_in_run), which removes the folder. */
-static enum tutti_err make_place_for_fit(struct tutti_run_options *options, struct tutti_tempdir **folder)
+static enum tutti_err make_place_for_fit(struct tutti_run_options *options, struct tt_tempdir **folder)
 {
     char path[4096];
-    TRY(tutti_tempdir_new(folder));
-    snprintf(path, sizeof path, "%s/fit.csv", tutti_tempdir_path(*folder));
+    TRY(tt_tempdir_new(folder));
+    snprintf(path, sizeof path, "%s/fit.csv", tt_tempdir_path(*folder));
     return tutti_options_set(options, "trajectories", path);
 }
 
 static int estimate(const struct run_options *run, bool json, const char *picture)
 {
     struct tutti_estimation *estimation = NULL;
-    struct tutti_tempdir *folder = NULL;
+    struct tt_tempdir *folder = NULL;
     signals_in_run(true);
     output_keep_apart();
     enum tutti_err err = picture && !run->options->trajectories ? make_place_for_fit(run->options, &folder) : TUTTI_OK;
@@ -161,7 +161,7 @@ static int estimate(const struct run_options *run, bool json, const char *pictur
         console_error(tutti_err_message());
     int status = err ? run_exit_status(err) : report(estimation, run, json, picture);
     tutti_estimation_free(estimation);
-    tutti_tempdir_free(folder);
+    tt_tempdir_free(folder);
     return output_finish() || err ? status : EXIT_FAILED;
 }
 

@@ -13,19 +13,19 @@
 
 static bool incomplete;
 
-void info_release(struct tutti_text *text)
+void info_release(struct tt_text *text)
 {
     incomplete = incomplete || text->failed;
-    tutti_text_fini(text);
+    tt_text_fini(text);
 }
 
 /* Texts come from the file: nothing in them may steer the terminal. */
 void info_put(const char *text)
 {
-    struct tutti_text clean = {0};
-    tutti_text_append(&clean, text);
+    struct tt_text clean = {0};
+    tt_text_append(&clean, text);
     if (!clean.failed) {
-        tutti_str_make_printable(clean.text);
+        tt_text_make_printable(clean.text);
         fputs(clean.text, stdout);
     }
     info_release(&clean);
@@ -40,25 +40,25 @@ void info_line(const char *word, const char *text)
     putchar('\n');
 }
 
-static void print_interfaces(const struct tutti_desc *desc)
+static void print_interfaces(const struct tt_description *desc)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
-        const struct tutti_interface *interface = &desc->interfaces[kind];
+        const struct tt_interface *interface = &desc->interfaces[kind];
         if (!interface->present)
             continue;
-        tutti_text_printf(&text, "%s%s", text.length ? ", " : "",
-                          tutti_interface_name((enum tutti_interface_kind)kind));
+        tt_text_printf(&text, "%s%s", text.length ? ", " : "",
+                       tt_fmi_state_interface_name((enum tt_interface_kind)kind));
         if (interface->flags & TUTTI_NEEDS_TOOL)
-            tutti_text_append(&text, " (needs its tool)");
+            tt_text_append(&text, " (needs its tool)");
         if (interface->flags & TUTTI_ONCE_PER_PROCESS)
-            tutti_text_append(&text, " (one instance per process)");
+            tt_text_append(&text, " (one instance per process)");
     }
     info_line("interfaces", text.length ? text.text : "none");
     info_release(&text);
 }
 
-void info_print_experiment(const struct tutti_experiment *experiment)
+void info_print_experiment(const struct tt_experiment *experiment)
 {
     const struct {
         bool given;
@@ -70,26 +70,27 @@ void info_print_experiment(const struct tutti_experiment *experiment)
         {experiment->has_step, "step", experiment->step},
         {experiment->has_tolerance, "tolerance", experiment->tolerance},
     };
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].given)
-            tutti_text_printf(&text, "%s%s %g", text.length ? ", " : "", parts[i].name, parts[i].value);
+            tt_text_printf(&text, "%s%s %g", text.length ? ", " : "", parts[i].name, parts[i].value);
     info_line("experiment", text.text);
     info_release(&text);
 }
 
-static void print_counts(const struct tutti_desc *desc)
+static void print_counts(const struct tt_description *desc)
 {
     unsigned long by_causality[8] = {0};
     for (uint32_t i = 0; i < desc->var_count; i++)
         by_causality[desc->vars[i].causality]++;
-    struct tutti_text text = {0};
-    tutti_text_printf(&text, "%u", desc->var_count);
+    struct tt_text text = {0};
+    tt_text_printf(&text, "%u", desc->var_count);
     const char *separator = ": ";
     for (int c = 0; c < 8; c++) {
         if (by_causality[c] == 0)
             continue;
-        tutti_text_printf(&text, "%s%lu %s", separator, by_causality[c], tutti_causality_name((enum tutti_causality)c));
+        tt_text_printf(&text, "%s%lu %s", separator, by_causality[c],
+                       tt_description_causality_name((enum tt_causality)c));
         separator = ", ";
     }
     info_line("variables", text.text);
@@ -101,14 +102,14 @@ static void print_counts(const struct tutti_desc *desc)
 
 /* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (rank/moving.c); *moving: how
  * many those are. */
-static uint32_t count_held(const struct tutti_desc *desc, uint32_t *moving, const struct tutti_var **first)
+static uint32_t count_held(const struct tt_description *desc, uint32_t *moving, const struct tt_var **first)
 {
     uint32_t held = 0;
     for (uint32_t i = desc->var_count; i-- > 0;) {
-        const struct tutti_var *var = &desc->vars[i];
-        if (var->causality != TUTTI_INPUT || var->variability != TUTTI_CONTINUOUS || !tutti_type_is_float(var->type))
+        const struct tt_var *var = &desc->vars[i];
+        if (var->causality != TUTTI_INPUT || var->variability != TUTTI_CONTINUOUS || !tt_type_is_float(var->type))
             continue;
-        bool moves = tutti_var_moves(var);
+        bool moves = tt_description_var_moves(var);
         *moving += moves;
         held += !moves;
         if (!moves)
@@ -118,9 +119,9 @@ static uint32_t count_held(const struct tutti_desc *desc, uint32_t *moving, cons
 }
 
 /* For which inputs it holds that they move. */
-static void print_moving(const struct tutti_desc *desc)
+static void print_moving(const struct tt_description *desc)
 {
-    const struct tutti_var *first = NULL;
+    const struct tt_var *first = NULL;
     uint32_t moving = 0, held = count_held(desc, &moving, &first);
     if (held == 0) {
         puts("yes");
@@ -133,14 +134,14 @@ static void print_moving(const struct tutti_desc *desc)
                   : ", which is held: only Float64 of constant size with intermediateUpdate moves");
 }
 
-static void print_capabilities(const struct tutti_desc *desc)
+static void print_capabilities(const struct tt_description *desc)
 {
-    const struct tutti_interface *cs = &desc->interfaces[TUTTI_CS];
+    const struct tt_interface *cs = &desc->interfaces[TUTTI_CS];
     if (!cs->present)
         return;
     puts("\nCo-Simulation");
-    for (size_t i = 0; i < tutti_info_capability_count; i++) {
-        const struct tutti_info_capability *capability = &tutti_info_capabilities[i];
+    for (size_t i = 0; i < tt_info_capability_count; i++) {
+        const struct tt_info_capability *capability = &tt_info_capabilities[i];
         if (desc->fmi < capability->since || desc->fmi > capability->until)
             continue;
         bool has = cs->flags & capability->flag;
@@ -161,9 +162,9 @@ static void print_capabilities(const struct tutti_desc *desc)
 }
 
 /* What Tutti makes up for is said, too. */
-static void print_exchange(const struct tutti_desc *desc)
+static void print_exchange(const struct tt_description *desc)
 {
-    const struct tutti_interface *me = &desc->interfaces[TUTTI_ME];
+    const struct tt_interface *me = &desc->interfaces[TUTTI_ME];
     bool saved = me->flags & TUTTI_CAN_STATE, directional = me->flags & TUTTI_CAN_DIRECTIONAL, structure = false;
     if (!me->present)
         return;
@@ -180,18 +181,18 @@ static void print_exchange(const struct tutti_desc *desc)
     printf("  %-30s%s\n", "output derivatives", "yes, up to order 2");
 }
 
-static void print_start(const struct tutti_var *var)
+static void print_start(const struct tt_var *var)
 {
     char number[TUTTI_NUMBER_MAX + 1];
     if (!var->start || var->start_count != 1)
         return;
     size_t n = 0;
-    switch ((enum tutti_type)var->type) {
-    case TUTTI_TYPE_FLOAT64: n = tutti_number_write_double(number, *(const double *)var->start); break;
-    case TUTTI_TYPE_INT32: n = tutti_number_write_int(number, *(const int32_t *)var->start); break;
+    switch ((enum tt_type)var->type) {
+    case TUTTI_TYPE_FLOAT64: n = tt_number_write_double(number, *(const double *)var->start); break;
+    case TUTTI_TYPE_INT32: n = tt_number_write_int(number, *(const int32_t *)var->start); break;
     case TUTTI_TYPE_INT64:
-    case TUTTI_TYPE_ENUMERATION: n = tutti_number_write_int(number, *(const int64_t *)var->start); break;
-    case TUTTI_TYPE_UINT64: n = tutti_number_write_uint(number, *(const uint64_t *)var->start); break;
+    case TUTTI_TYPE_ENUMERATION: n = tt_number_write_int(number, *(const int64_t *)var->start); break;
+    case TUTTI_TYPE_UINT64: n = tt_number_write_uint(number, *(const uint64_t *)var->start); break;
     case TUTTI_TYPE_BOOLEAN: printf(" = %s", *(const bool *)var->start ? "true" : "false"); return;
     case TUTTI_TYPE_STRING:
         fputs(" = \"", stdout);
@@ -204,10 +205,10 @@ static void print_start(const struct tutti_var *var)
 }
 
 /* "[2,n]" */
-static void print_dimensions(const struct tutti_desc *desc, const struct tutti_var *var)
+static void print_dimensions(const struct tt_description *desc, const struct tt_var *var)
 {
     for (unsigned d = 0; d < var->dimension_count; d++) {
-        const struct tutti_dimension *dimension = &var->dimensions[d];
+        const struct tt_dimension *dimension = &var->dimensions[d];
         fputs(d == 0 ? "[" : ",", stdout);
         if (dimension->variable == TUTTI_NONE)
             printf("%llu", (unsigned long long)dimension->start);
@@ -217,9 +218,9 @@ static void print_dimensions(const struct tutti_desc *desc, const struct tutti_v
     fputs(var->dimension_count ? "]" : "", stdout);
 }
 
-static void print_items(const struct tutti_desc *desc, const struct tutti_var *var)
+static void print_items(const struct tt_description *desc, const struct tt_var *var)
 {
-    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    const struct tt_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
     for (uint32_t i = 0; def && i < def->item_count; i++) {
         fputs(i ? ", " : " {", stdout);
         info_put(def->items[i].name);
@@ -238,10 +239,10 @@ static void print_timing(const char *word, double decimal, uint64_t counter, uin
 }
 
 /* What makes a clock tick: " {constant, interval 1/100, priority 1}". */
-static void print_clock(const struct tutti_clock *clock)
+static void print_clock(const struct tt_clock *clock)
 {
     bool told = clock->interval > 0 || (clock->interval_counter > 0 && clock->resolution > 0);
-    printf(" {%s", tutti_interval_name(clock->interval_variability));
+    printf(" {%s", tt_description_interval_name(clock->interval_variability));
     print_timing("interval", clock->interval, clock->interval_counter, clock->resolution);
     print_timing("shift", clock->shift, clock->shift_counter, clock->resolution);
     if (!told && clock->interval_variability < TUTTI_INTERVAL_TRIGGERED) {
@@ -255,7 +256,7 @@ static void print_clock(const struct tutti_clock *clock)
 }
 
 /* The clocks that the variable belongs to: " (at ticks of own, triggered)". */
-static void print_clocks(const struct tutti_desc *desc, const struct tutti_var *var)
+static void print_clocks(const struct tt_description *desc, const struct tt_var *var)
 {
     for (uint32_t i = 0; i < var->clock_count; i++) {
         fputs(i ? ", " : " (at ticks of ", stdout);
@@ -264,12 +265,12 @@ static void print_clocks(const struct tutti_desc *desc, const struct tutti_var *
     fputs(var->clock_count ? ")" : "", stdout);
 }
 
-static void print_variables(const struct tutti_desc *desc)
+static void print_variables(const struct tt_description *desc)
 {
     puts("\nVariables");
     for (uint32_t i = 0; i < desc->var_count; i++) {
-        const struct tutti_var *var = &desc->vars[i];
-        printf("  %-19s %-11s ", tutti_causality_name(var->causality), tutti_type_name(var->type));
+        const struct tt_var *var = &desc->vars[i];
+        printf("  %-19s %-11s ", tt_description_causality_name(var->causality), tt_type_name(var->type));
         info_put(var->name);
         print_dimensions(desc, var);
         print_start(var);
@@ -297,9 +298,9 @@ static void print_variables(const struct tutti_desc *desc)
     }
 }
 
-static void print_info(struct tutti_fmu *fmu, bool variables)
+static void print_info(struct tt_fmu *fmu, bool variables)
 {
-    const struct tutti_desc *desc = fmu->desc;
+    const struct tt_description *desc = fmu->desc;
     info_put(desc->model_name ? desc->model_name : fmu->path);
     printf(", FMI %s\n", desc->fmi_version);
     info_line("description", desc->description);
@@ -309,11 +310,11 @@ static void print_info(struct tutti_fmu *fmu, bool variables)
     info_line("license", desc->license);
     info_line("date", desc->date);
     print_interfaces(desc);
-    struct tutti_text platforms = {0};
-    tutti_binary_list_platforms(fmu->archive, &platforms);
+    struct tt_text platforms = {0};
+    tt_binary_list_platforms(fmu->archive, &platforms);
     info_line("platforms", platforms.length ? platforms.text : "none");
     info_release(&platforms);
-    info_line("cannot run", tutti_info_obstacle(fmu));
+    info_line("cannot run", tt_info_find_obstacle(fmu));
     info_print_layers(fmu);
     info_print_experiment(&desc->experiment);
     print_counts(desc);
@@ -335,11 +336,11 @@ static enum tutti_err print_json(const char *path)
 
 static enum tutti_err print_fmu(const char *path, bool variables)
 {
-    struct tutti_fmu *fmu;
-    TRY(tutti_info_check_format(path));
-    TRY(tutti_fmu_open(&fmu, path, NULL));
+    struct tt_fmu *fmu;
+    TRY(tt_info_check_format(path));
+    TRY(tt_fmu_open(&fmu, path, NULL));
     print_info(fmu, variables);
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
     return TUTTI_OK;
 }
 
@@ -347,7 +348,7 @@ int command_info(const struct arguments *arguments)
 {
     const char *path = arguments->operands[0];
     bool json = arguments_value(arguments, "--json"), variables = arguments_value(arguments, "--variables");
-    if (!json && tutti_named_system_is(path)) {
+    if (!json && tt_info_is_system(path)) {
         int status = info_print_system(path, variables);
         if (status != EXIT_DONE)
             return status;

@@ -34,7 +34,7 @@ static write_function *writer_for(const char *output)
 static bool is_input(const struct tutti_run_options *options, const char *output)
 {
     for (size_t i = 0; i < options->input_count; i++) {
-        if (!tutti_fs_is_same(options->inputs[i], output))
+        if (!tt_fs_is_same_file(options->inputs[i], output))
             continue;
         fprintf(stderr, "tutti linearize: -o '%s' is the file that --input reads; name another one\n", output);
         return true;
@@ -60,7 +60,7 @@ static int linearize(const struct run_options *run, write_function *write, const
         linear_print(&linearization, stats.unit_count == 1 ? stats.units[0].name : run->options->files[0],
                      stats.unit_count);
     tutti_linearization_fini(&linearization);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return status;
 }
 
@@ -73,7 +73,7 @@ int command_linearize(const struct arguments *arguments)
         return EXIT_USAGE;
     bool standard = strcmp(output, "-") == 0;
     /* Taken now: code of the FMU may change the folder that the process is in. */
-    char *path = standard ? NULL : tutti_fs_absolute(output);
+    char *path = standard ? NULL : tt_fs_absolute(output);
     int status = run_options_read(&run, arguments);
     if (status == EXIT_DONE && !standard && is_input(run.options, output))
         status = EXIT_USAGE;

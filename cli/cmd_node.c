@@ -26,7 +26,7 @@ static volatile sig_atomic_t ended_by, drained;
 static void on_signal(int number)
 {
     if (ended_by) {
-        tutti_crash_run();
+        tt_crash_run();
         _exit(128 + number); /* workers end with us */
     }
     ended_by = number;
@@ -39,14 +39,14 @@ static void on_drain(int number)
 
 static int make_keys(const char *path)
 {
-    struct tutti_keys keys;
+    struct tt_curve_keys keys;
     char text[TUTTI_KEY_TEXT];
-    if (tutti_key_files_make(path, &keys)) {
+    if (tt_key_files_create(path, &keys)) {
         console_error(tutti_err_message());
         return EXIT_FAILED;
     }
-    tutti_key_show(keys.public_key, text);
-    tutti_keys_wipe(&keys);
+    tt_curve_auth_format_key(keys.public_key, text);
+    tt_curve_auth_wipe_keys(&keys);
     puts(text);
     return EXIT_DONE;
 }
@@ -54,7 +54,7 @@ static int make_keys(const char *path)
 static bool read_size(const struct arguments *arguments, const char *name, uint64_t *size)
 {
     const char *text = arguments_value(arguments, name);
-    if (!text || tutti_size_read(text, size))
+    if (!text || tt_node_policy_parse_size(text, size))
         return true;
     fprintf(stderr, "tutti node: %s: '%s' is no size; write 500M, 10G\n", name, text);
     return false;
@@ -63,7 +63,7 @@ static bool read_size(const struct arguments *arguments, const char *name, uint6
 static bool read_seconds(const struct arguments *arguments, const char *name, double *seconds)
 {
     const char *text = arguments_value(arguments, name);
-    if (!text || (tutti_number_read_double(text, strlen(text), seconds) && *seconds > 0))
+    if (!text || (tt_number_read_double(text, strlen(text), seconds) && *seconds > 0))
         return true;
     fprintf(stderr, "tutti node: %s: '%s' is no number of seconds above 0\n", name, text);
     return false;
@@ -73,7 +73,7 @@ static bool read_count(const struct arguments *arguments, const char *name, uint
 {
     uint64_t value = 0;
     const char *text = arguments_value(arguments, name);
-    if (text && (!tutti_number_read_uint(text, strlen(text), &value) || value == 0 || value > UINT32_MAX)) {
+    if (text && (!tt_number_read_uint(text, strlen(text), &value) || value == 0 || value > UINT32_MAX)) {
         fprintf(stderr, "tutti node: %s: '%s' is no number from 1 on\n", name, text);
         return false;
     }
@@ -81,20 +81,20 @@ static bool read_count(const struct arguments *arguments, const char *name, uint
     return true;
 }
 
-static bool read_confine(const struct arguments *arguments, enum tutti_confine *how)
+static bool read_confine(const struct arguments *arguments, enum tt_confine *how)
 {
     const char *word = arguments_value(arguments, "--confine");
     int place = TUTTI_CONFINE_STRICT;
-    if (word && tutti_option_choose("confine", word, &place)) {
+    if (word && tt_options_choose("confine", word, &place)) {
         fprintf(stderr, "tutti node: %s\n", tutti_err_message());
         return false;
     }
-    *how = (enum tutti_confine)place;
+    *how = (enum tt_confine)place;
     return true;
 }
 
 /* False: one of them is wrong, which was said. */
-static bool read_limits(const struct arguments *arguments, struct tutti_node_options *options)
+static bool read_limits(const struct arguments *arguments, struct tt_node_options *options)
 {
     return read_confine(arguments, &options->rules.how) && read_size(arguments, "--cache-size", &options->cache_size) &&
            read_seconds(arguments, "--idle", &options->idle) &&
@@ -109,7 +109,7 @@ struct telling {
 };
 
 /* What the node tells, as a line. */
-static void tell(void *context, const struct tutti_node_event *event)
+static void tell(void *context, const struct tt_node_event *event)
 {
     const struct telling *telling = context;
     if (event->level > telling->level)
@@ -126,11 +126,11 @@ static void tell(void *context, const struct tutti_node_event *event)
         json_object_set_new(fields, "number", json_integer(event->run));
     }
     if (event->peer && event->peer[0])
-        json_object_set_new(fields, "peer", tutti_text_json(event->peer));
+        json_object_set_new(fields, "peer", tt_json_text(event->peer));
     if (event->user && event->user[0])
-        json_object_set_new(fields, "user", tutti_text_json(event->user));
+        json_object_set_new(fields, "user", tt_json_text(event->user));
     if (event->reason)
-        json_object_set_new(fields, "reason", tutti_text_json(event->reason));
+        json_object_set_new(fields, "reason", tt_json_text(event->reason));
     console_write_json(event->level, fields, event->text);
 }
 
@@ -205,7 +205,7 @@ static void names_fini(struct names *names)
     free(names->items);
 }
 
-static int serve(const struct arguments *arguments, struct tutti_node_options *options)
+static int serve(const struct arguments *arguments, struct tt_node_options *options)
 {
     struct names keys = {0};
     heed_signals();
@@ -235,7 +235,7 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     options->rules.permits = next;
     options->rules.permit_count = arguments_values(arguments, "--permit", next);
     options->rules.limits = arguments_value(arguments, "--limits");
-    enum tutti_err err = tutti_node_serve(options);
+    enum tutti_err err = tt_node_daemon_serve(options);
     names_fini(&keys);
     free(values);
     if (err)
@@ -247,7 +247,7 @@ int command_node(const struct arguments *arguments)
 {
     static const char *const worker[] = {"/proc/self/exe", "node", "--worker", NULL};
     if (arguments_value(arguments, "--worker"))
-        return tutti_node_worker(&tutti_guest);
+        return tt_worker_process_run(&tt_worker_nodes_role);
     if (arguments_value(arguments, "--keygen"))
         return make_keys(arguments_value(arguments, "--keygen"));
     if (arguments_value(arguments, "--start")) {
@@ -260,7 +260,7 @@ int command_node(const struct arguments *arguments)
         return EXIT_USAGE;
     if (json)
         console_use_json(NULL);
-    struct tutti_node_options options = {
+    struct tt_node_options options = {
         .listen = arguments_value(arguments, "--listen"),
         .ports = arguments_value(arguments, "--ports"),
         .key = arguments_value(arguments, "--key"),
@@ -275,7 +275,7 @@ int command_node(const struct arguments *arguments)
         .interrupt = &ended_by,
         .drain = &drained,
     };
-    char *cache = options.cache ? NULL : tutti_userdir_cache();
+    char *cache = options.cache ? NULL : tt_fs_user_cache();
     int status = EXIT_USAGE;
     if (!options.listen)
         fputs("tutti node: --listen HOST:PORT is missing (or --keygen FILE, or --start FILE)\n", stderr);

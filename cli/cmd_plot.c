@@ -22,7 +22,7 @@ static const char *form_of(const char *path)
 }
 
 /* The window's size, or that of a usual one. */
-static void fit_terminal(struct tutti_plot_options *options)
+static void fit_terminal(struct tt_plot_options *options)
 {
     struct winsize window;
     bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 && window.ws_row > 0;
@@ -35,21 +35,21 @@ static void fit_terminal(struct tutti_plot_options *options)
         freelocale(locale);
 }
 
-static enum tutti_err print_characters(const struct arguments *arguments, const struct tutti_given *given,
+static enum tutti_err print_characters(const struct arguments *arguments, const struct tt_display_options *given,
                                        const struct tutti_log *log)
 {
-    struct tutti_plot_options options;
-    struct tutti_plot plot = {0};
-    enum tutti_err err = tutti_plot_options_read(&options, given);
+    struct tt_plot_options options;
+    struct tt_plot plot = {0};
+    enum tutti_err err = tt_plot_options_read(&options, given);
     options.terminal = true;
     if (!err) {
         fit_terminal(&options);
-        err = tutti_plot_make(&plot, arguments->operands, arguments->operand_count, &options, log);
+        err = tt_plot_create(&plot, arguments->operands, arguments->operand_count, &options, log);
     }
     if (!err)
         err = plot_print_characters(stdout, &plot);
-    tutti_plot_fini(&plot);
-    tutti_plot_options_fini(&options);
+    tt_plot_fini(&plot);
+    tt_plot_options_fini(&options);
     return err;
 }
 
@@ -65,7 +65,7 @@ static int write_picture(const char *output, const char *picture, size_t size)
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int plot(const struct arguments *arguments, const struct tutti_given *given, const char *output)
+static int plot(const struct arguments *arguments, const struct tt_display_options *given, const char *output)
 {
     const struct tutti_log log = {.level = TUTTI_LOG_INFO, .write = console_log};
     char *picture = NULL;
@@ -82,12 +82,12 @@ int command_plot(const struct arguments *arguments)
 {
     static const char *const own[] = {"--output", "--terminal", NULL};
     const char *output = arguments_value(arguments, "--output");
-    struct tutti_given given;
+    struct tt_display_options given;
     if (arguments->operand_count == 0 && !arguments_value(arguments, "--steps")) {
         fputs("tutti plot: RESULT is missing; usage: tutti plot RESULT [RESULT2] [-o OUT.svg] [options]\n", stderr);
         return EXIT_USAGE;
     }
-    if (output && !tutti_plot_can_draw(form_of(output))) {
+    if (output && !tt_plot_can_draw(form_of(output))) {
         fputs("tutti plot: -o takes OUT.svg, OUT.png or OUT.pdf, the picture to write; without it the terminal shows "
               "it\n",
               stderr);

@@ -17,12 +17,12 @@
 
 /* What it was told to be. */
 struct wishes {
-    struct tutti_fedpro_server_options server;
-    struct tutti_fedpro_service_options service;
+    struct tt_fedpro_server_options server;
+    struct tt_fedpro_service_options service;
     struct tutti_log log;
     const char **modules;
     char key[200];
-    struct tutti_fedpro_tls *tls;
+    struct tt_tls *tls;
     bool allows; /* federates need a certificate */
 };
 
@@ -45,7 +45,7 @@ static bool read_queue(const struct arguments *arguments, size_t *count)
 {
     uint64_t value = 0;
     const char *text = arguments_value(arguments, "--queue");
-    if (text && (!tutti_number_read_uint(text, strlen(text), &value) || value == 0)) {
+    if (text && (!tt_number_read_uint(text, strlen(text), &value) || value == 0)) {
         fprintf(stderr, "tutti rti: --queue: '%s' is no number from 1 on\n", text);
         return false;
     }
@@ -83,7 +83,7 @@ static bool read_wishes(const struct arguments *arguments, struct wishes *wishes
     bool json = false;
     const char *listen = arguments_value(arguments, "--listen");
     *wishes = (struct wishes){
-        .server = {.listen = listen ? listen : "127.0.0.1", .rules = tutti_fedpro_rules_usual},
+        .server = {.listen = listen ? listen : "127.0.0.1", .rules = tt_sessions_default_rules},
         .service = {.longest_message = TUTTI_FEDPRO_LONGEST_MESSAGE,
                     .patience = 30,
                     .limits = {.callbacks = 1000000, .bytes = (size_t)1 << 30}},
@@ -116,24 +116,24 @@ static enum tutti_err read_certificates(const struct arguments *arguments, struc
     const char *certificate = arguments_value(arguments, "--tls-cert"), *key = arguments_value(arguments, "--tls-key");
     const char *allow = arguments_value(arguments, "--allow");
     if (!certificate != !key || (allow && !certificate))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--tls-cert and --tls-key belong together, and --allow needs both");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--tls-cert and --tls-key belong together, and --allow needs both");
     if (certificate)
-        TRY(tutti_fedpro_tls_server(&wishes->tls, certificate, key, allow));
+        TRY(tt_tls_open_server(&wishes->tls, certificate, key, allow));
     wishes->server.tls = wishes->tls;
     wishes->allows = allow != NULL;
     return TUTTI_OK;
 }
 
 /* Files that cannot be used are told at the beginning, not when a federate names them. */
-static enum tutti_err try_modules(const struct tutti_fedpro_shelf *shelf)
+static enum tutti_err try_modules(const struct tt_module_files *shelf)
 {
     for (size_t i = 0; i < shelf->count; i++) {
-        struct tutti_fedpro_modules modules = {0};
+        struct tt_module_set modules = {0};
         Fedpro__Module module = FEDPRO__MODULE__INIT;
         module.form_case = FEDPRO__MODULE__FORM_URL;
-        module.url = tutti_fedpro_make_text(shelf->paths[i]);
-        enum tutti_hla hla = tutti_fedpro_modules_add(&modules, &module, shelf);
-        tutti_fedpro_modules_fini(&modules);
+        module.url = tt_payload_make_text(shelf->paths[i]);
+        enum tt_hla hla = tt_module_set_add(&modules, &module, shelf);
+        tt_module_set_fini(&modules);
         if (hla)
             return TUTTI_ERR_FORMAT;
     }
@@ -142,41 +142,40 @@ static enum tutti_err try_modules(const struct tutti_fedpro_shelf *shelf)
 
 static enum tutti_err serve(const struct wishes *wishes)
 {
-    struct tutti_fedpro_service service;
-    struct tutti_fedpro_server *server = NULL;
+    struct tt_fedpro_service service;
+    struct tt_fedpro_server *server = NULL;
     service_raise_limit_of_files();
     TRY(try_modules(&wishes->service.shelf));
-    TRY(tutti_fedpro_service_init(&service, &wishes->service));
-    struct tutti_fedpro_served served = {.handler = tutti_fedpro_service_handler(&service),
-                                         .settle = tutti_fedpro_service_settle,
-                                         .tick = tutti_fedpro_service_tick};
-    enum tutti_err err = tutti_fedpro_server_open(&server, &wishes->server, &served);
-    if (!err && !tutti_fedpro_server_is_local(server) && !(wishes->tls && (wishes->service.key || wishes->allows))) {
-        err = tutti_fail(
-            TUTTI_ERR_ARGUMENT,
-            "%s can be reached from other machines: it needs --tls-cert and --tls-key, and --key or --allow, "
-            "so that not all who reach it can join",
-            tutti_fedpro_server_address(server));
-        tutti_fedpro_server_close(server);
+    TRY(tt_fedpro_service_init(&service, &wishes->service));
+    struct tt_fedpro_server_handler served = {.handler = tt_fedpro_service_session_handler(&service),
+                                              .settle = tt_fedpro_service_send_callbacks,
+                                              .tick = tt_fedpro_service_tick};
+    enum tutti_err err = tt_fedpro_server_open(&server, &wishes->server, &served);
+    if (!err && !tt_fedpro_server_is_local(server) && !(wishes->tls && (wishes->service.key || wishes->allows))) {
+        err = tt_fail(TUTTI_ERR_ARGUMENT,
+                      "%s can be reached from other machines: it needs --tls-cert and --tls-key, and --key or --allow, "
+                      "so that not all who reach it can join",
+                      tt_fedpro_server_address(server));
+        tt_fedpro_server_close(server);
     }
     if (!err) {
         service_heed_signals();
-        tutti_log_printf(&wishes->log, TUTTI_LOG_INFO, NULL, "listening at %s", tutti_fedpro_server_address(server));
-        err = tutti_fedpro_server_run(server, &service_ended_by);
-        tutti_fedpro_server_close(server);
+        tt_log(&wishes->log, TUTTI_LOG_INFO, NULL, "listening at %s", tt_fedpro_server_address(server));
+        err = tt_fedpro_server_run(server, &service_ended_by);
+        tt_fedpro_server_close(server);
     }
-    tutti_fedpro_service_fini(&service);
+    tt_fedpro_service_fini(&service);
     return err;
 }
 
 static enum tutti_err serve_and_record(struct wishes *wishes, const char *path)
 {
-    struct tutti_failure failure;
+    struct tt_failure failure;
     if (path)
-        TRY(tutti_fedpro_journal_open(&wishes->service.journal, path, &wishes->log));
-    tutti_failure_keep(&failure, serve(wishes));
-    enum tutti_err err = tutti_fedpro_journal_close(wishes->service.journal);
-    return failure.err ? tutti_failure_return(&failure) : err;
+        TRY(tt_fedpro_journal_open(&wishes->service.journal, path, &wishes->log));
+    tt_fail_save(&failure, serve(wishes));
+    enum tutti_err err = tt_fedpro_journal_close(wishes->service.journal);
+    return failure.err ? tt_fail_restore(&failure) : err;
 }
 
 /* tutti rti status HOST:PORT */
@@ -200,7 +199,7 @@ int command_rti(const struct arguments *arguments)
     }
     enum tutti_err err = read_certificates(arguments, &wishes);
     err = err ? err : serve_and_record(&wishes, arguments_value(arguments, "--record"));
-    tutti_fedpro_tls_free(wishes.tls);
+    tt_tls_free(wishes.tls);
     free(wishes.modules);
     if (err)
         console_error(tutti_err_message());

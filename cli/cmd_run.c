@@ -37,15 +37,15 @@ static int follow(struct run_options *run)
 static const char *file_of_stats(const struct tutti_run_options *options, const char *stats)
 {
     bool standard = stats && strcmp(stats, "-") == 0 && strcmp(options->output, "-") == 0;
-    if (!tutti_options_record_nothing(options) && (standard || tutti_fs_is_same(stats, options->output)))
+    if (!tt_options_records_nothing(options) && (standard || tt_fs_is_same_file(stats, options->output)))
         return "-o";
-    const char *read = tutti_job_reads(options, stats);
+    const char *read = tt_job_path_is_read(options, stats);
     for (size_t i = 0; !read && stats && i < options->final_state_count; i++) {
         const char *text = options->final_states[i], *equals = strchr(text, '=');
-        if (tutti_fs_is_same(stats, text) || (equals && tutti_fs_is_same(stats, equals + 1)))
+        if (tt_fs_is_same_file(stats, text) || (equals && tt_fs_is_same_file(stats, equals + 1)))
             read = "--final-state";
     }
-    return read ? read : tutti_fs_is_same(stats, options->step_log) ? "--step-log" : NULL;
+    return read ? read : tt_fs_is_same_file(stats, options->step_log) ? "--step-log" : NULL;
 }
 
 /* What is told at the end of a run. */
@@ -120,12 +120,12 @@ static void tell_loss(void *context, bool interrupted, const char *how)
 static int conduct(struct run_options *run, const char *stats_path)
 {
     struct tutti_run_options *options = run->options;
-    bool makes_file = !tutti_options_record_nothing(options) && strcmp(options->output, "-") != 0;
-    char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
+    bool makes_file = !tt_options_records_nothing(options) && strcmp(options->output, "-") != 0;
+    char *output_path = makes_file ? tt_fs_absolute(options->output) : NULL;
     struct ending ending = {.run = run,
                             .stats_path = stats_path,
                             .output_path = output_path,
-                            .step_log = options->step_log ? tutti_fs_absolute(options->step_log) : NULL};
+                            .step_log = options->step_log ? tt_fs_absolute(options->step_log) : NULL};
     struct tutti_run_stats stats;
     options->ends_hangs = !launcher_is_mpi();
     account_begin(&ending.account, options);
@@ -141,7 +141,7 @@ static int conduct(struct run_options *run, const char *stats_path)
     free(output_path);
     free(ending.step_log);
     account_fini(&ending.account);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return ending.status;
 }
 
@@ -150,8 +150,8 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     const char *stats_name = arguments_value(arguments, "--stats");
     /* Taken now: code of the FMU may change the folder that the process is in. */
     char *stats_path = !stats_name                    ? NULL
-                       : strcmp(stats_name, "-") == 0 ? tutti_str_copy(stats_name)
-                                                      : tutti_fs_absolute(stats_name);
+                       : strcmp(stats_name, "-") == 0 ? tt_text_copy(stats_name)
+                                                      : tt_fs_absolute(stats_name);
     const char *other = file_of_stats(run->options, stats_name);
     int status = EXIT_FAILED;
     if (other) {

@@ -66,7 +66,7 @@ static int follow(struct run_options *run)
 static int sweep(const struct run_options *run)
 {
     struct tutti_sweep *sweep = NULL;
-    double began = tutti_clock_now();
+    double began = tt_wall_clock_now();
     signals_in_run(true);
     output_keep_apart();
     enum tutti_err err = tutti_sweep_make(&sweep, run->options);
@@ -79,7 +79,7 @@ static int sweep(const struct run_options *run)
     tell_failures(sweep);
     bool good = tutti_sweep_good_count(sweep) == tutti_sweep_run_count(sweep);
     if (!run->quiet)
-        tell(sweep, run->options, tutti_clock_now() - began);
+        tell(sweep, run->options, tt_wall_clock_now() - began);
     tutti_sweep_free(sweep);
     return good ? EXIT_DONE : EXIT_FAILED;
 }

@@ -88,7 +88,7 @@ static void take_events(struct watching *watching)
 
 static void draw_if_due(struct watching *watching)
 {
-    double now = tutti_clock_now();
+    double now = tt_wall_clock_now();
     if (!watching->draws || (now - watching->drawn_at < FRAME && !watching->over))
         return;
     watching->drawn_at = now;
@@ -101,7 +101,7 @@ static enum tutti_err go_on(struct watching *watching, bool keys)
                                {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN}};
     char key;
     if (poll(watched, 2, (int)(1e3 * FRAME)) < 0 && errno != EINTR)
-        return tutti_fail(TUTTI_ERR_IO, "cannot wait: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "cannot wait: %s", strerror(errno));
     if (watched[1].revents && read(STDIN_FILENO, &key, 1) == 1)
         TRY(press(&watching->client, &watching->screen, key));
     if (watched[0].revents)
@@ -122,17 +122,17 @@ static enum tutti_err watch(struct watching *watching, const char *address, cons
     if (keys)
         tcsetattr(STDIN_FILENO, TCSANOW, &before);
     if (!err && watching->over && !watching->screen.over)
-        err = tutti_fail(TUTTI_ERR_LOST, "the run has ended without a word");
+        err = tt_fail(TUTTI_ERR_LOST, "the run has ended without a word");
     return err;
 }
 
 /* All patterns, with ';' between; NULL: none are given. */
-static const char *join_patterns(const struct arguments *arguments, struct tutti_text *text)
+static const char *join_patterns(const struct arguments *arguments, struct tt_text *text)
 {
     const char **patterns = calloc(arguments->given_count + 1, sizeof *patterns);
     size_t count = patterns ? arguments_values(arguments, "--variable", patterns) : 0;
     for (size_t i = 0; i < count; i++)
-        tutti_text_printf(text, "%s%s", i ? ";" : "", patterns[i]);
+        tt_text_printf(text, "%s%s", i ? ";" : "", patterns[i]);
     free(patterns);
     return count > 0 ? text->text : NULL;
 }
@@ -142,12 +142,12 @@ int command_watch(const struct arguments *arguments)
     struct watching watching = {.client = {.fd = -1}, .json = arguments_value(arguments, "--json") != NULL};
     const char *address = arguments->operands[0], *given = arguments_value(arguments, "--token");
     char token[TUTTI_LIVE_TOKEN];
-    struct tutti_text patterns = {0};
+    struct tt_text patterns = {0};
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     watching.draws = !watching.json && isatty(STDOUT_FILENO);
-    enum tutti_err err = given ? TUTTI_OK : tutti_live_token_read(address, token);
+    enum tutti_err err = given ? TUTTI_OK : tt_live_token_read(address, token);
     if (!err)
         err = watch(&watching, address, given ? given : token, join_patterns(arguments, &patterns));
     if (err)
@@ -157,6 +157,6 @@ int command_watch(const struct arguments *arguments)
     bool failed = err || (watching.screen.state && strcmp(watching.screen.state, "failed") == 0);
     watch_screen_fini(&watching.screen);
     watch_disconnect(&watching.client);
-    tutti_text_fini(&patterns);
+    tt_text_fini(&patterns);
     return failed ? EXIT_FAILED : EXIT_DONE;
 }

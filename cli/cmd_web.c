@@ -20,7 +20,7 @@
 
 /* What the plan borrows. */
 struct wishes {
-    struct tutti_web_plan plan;
+    struct tt_web_server_plan plan;
     char *folder, *file, *certificate, *key, *program;
     char token[TUTTI_LIVE_TOKEN];
     struct tutti_log log;
@@ -29,15 +29,15 @@ struct wishes {
 static enum tutti_err read_file(const char *path, const char *option, char **text)
 {
     size_t size;
-    *text = tutti_fs_read_whole(path, &size);
-    return *text ? TUTTI_OK : tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s: %s", option, path, strerror(errno));
+    *text = tt_fs_read_whole(path, &size);
+    return *text ? TUTTI_OK : tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s: %s", option, path, strerror(errno));
 }
 
 static enum tutti_err read_certificate(const struct arguments *arguments, struct wishes *wishes)
 {
     const char *certificate = arguments_value(arguments, "--tls-cert"), *key = arguments_value(arguments, "--tls-key");
     if (!certificate != !key)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--tls-cert and --tls-key belong together");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--tls-cert and --tls-key belong together");
     if (certificate) {
         TRY(read_file(certificate, "--tls-cert", &wishes->certificate));
         TRY(read_file(key, "--tls-key", &wishes->key));
@@ -52,16 +52,16 @@ static enum tutti_err read_place(const char *place, struct wishes *wishes)
 {
     struct stat st;
     if (stat(place, &st) != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s", place, strerror(errno));
-    wishes->folder = tutti_fs_absolute(place);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s", place, strerror(errno));
+    wishes->folder = tt_fs_absolute(place);
     if (!wishes->folder)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (!S_ISDIR(st.st_mode)) {
         char *slash = strrchr(wishes->folder, '/');
-        wishes->file = tutti_str_copy(slash + 1);
+        wishes->file = tt_text_copy(slash + 1);
         slash[slash == wishes->folder] = '\0';
         if (!wishes->file)
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     wishes->plan.folder = wishes->folder;
     wishes->plan.file = wishes->file;
@@ -72,11 +72,11 @@ static enum tutti_err read_run(const struct arguments *arguments, struct wishes 
 {
     const char *attach = arguments_value(arguments, "--attach"), *token = arguments_value(arguments, "--token");
     if (!attach && token)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--token is for a run that --attach names");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--token is for a run that --attach names");
     if (attach && arguments->operand_count > 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "with --attach the run is shown, and no folder");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "with --attach the run is shown, and no folder");
     if (attach && !token)
-        TRY(tutti_live_token_read(attach, wishes->token));
+        TRY(tt_live_token_read(attach, wishes->token));
     wishes->plan.attach = attach;
     wishes->plan.attach_token = token ? token : wishes->token;
     return TUTTI_OK;
@@ -87,14 +87,14 @@ static enum tutti_err read_wishes(const struct arguments *arguments, struct wish
     const char *listen = arguments_value(arguments, "--listen");
     wishes->log = (struct tutti_log){.write = console_log, .level = TUTTI_LOG_INFO};
     wishes->program = realpath("/proc/self/exe", NULL);
-    wishes->plan = (struct tutti_web_plan){.listen = listen ? listen : "127.0.0.1:0",
-                                           .program = wishes->program,
-                                           .read_only = arguments_value(arguments, "--read-only") != NULL,
-                                           .assets = page_assets,
-                                           .asset_count = page_asset_count,
-                                           .log = &wishes->log};
+    wishes->plan = (struct tt_web_server_plan){.listen = listen ? listen : "127.0.0.1:0",
+                                               .program = wishes->program,
+                                               .read_only = arguments_value(arguments, "--read-only") != NULL,
+                                               .assets = page_assets,
+                                               .asset_count = page_asset_count,
+                                               .log = &wishes->log};
     if (!wishes->program)
-        return tutti_fail(TUTTI_ERR_IO, "this program cannot be found: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "this program cannot be found: %s", strerror(errno));
     TRY(read_run(arguments, wishes));
     TRY(read_certificate(arguments, wishes));
     return wishes->plan.attach ? TUTTI_OK
@@ -106,16 +106,15 @@ static enum tutti_err read_wishes(const struct arguments *arguments, struct wish
 /* A file that leads there, for this user alone: all users can see with which arguments a browser is started. NULL: there is no place for it. */
 static char *write_door(const char *url)
 {
-    struct tutti_text path = {0}, text = {0};
-    char *own = tutti_userdir_own();
-    tutti_text_printf(&path, "%s/web-%d.html", own ? own : "", (int)getpid());
-    tutti_text_printf(&text, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0;url=%s\">\n",
-                      url);
-    bool written = own && !path.failed && !text.failed && tutti_fs_replace(path.text, text.text, text.length);
+    struct tt_text path = {0}, text = {0};
+    char *own = tt_fs_own_cache();
+    tt_text_printf(&path, "%s/web-%d.html", own ? own : "", (int)getpid());
+    tt_text_printf(&text, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0;url=%s\">\n", url);
+    bool written = own && !path.failed && !text.failed && tt_fs_replace(path.text, text.text, text.length);
     free(own);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     if (!written)
-        tutti_text_fini(&path);
+        tt_text_fini(&path);
     return written ? path.text : NULL;
 }
 
@@ -137,24 +136,23 @@ static void open_browser(const char *door)
 
 static enum tutti_err serve(const struct arguments *arguments, const struct wishes *wishes)
 {
-    struct tutti_web *web;
-    TRY(tutti_web_open(&web, &wishes->plan));
+    struct tt_web_server *web;
+    TRY(tt_web_server_open(&web, &wishes->plan));
     bool browser = !arguments_value(arguments, "--no-browser");
-    char *door = browser ? write_door(tutti_web_url(web)) : NULL;
+    char *door = browser ? write_door(tt_web_server_url(web)) : NULL;
     if (wishes->plan.asset_count == 0)
-        tutti_log_printf(
-            &wishes->log, TUTTI_LOG_WARNING, NULL,
-            "this Tutti was built without its page, since Node.js or npm was missing (Debian: nodejs, npm); "
-            "only /api/ is answered");
+        tt_log(&wishes->log, TUTTI_LOG_WARNING, NULL,
+               "this Tutti was built without its page, since Node.js or npm was missing (Debian: nodejs, npm); "
+               "only /api/ is answered");
     service_heed_signals();
-    printf("%s\n", tutti_web_url(web));
+    printf("%s\n", tt_web_server_url(web));
     fflush(stdout);
     open_browser(door);
-    enum tutti_err err = tutti_web_run(web, &service_ended_by);
+    enum tutti_err err = tt_web_server_run(web, &service_ended_by);
     if (door)
         (void)unlink(door);
     free(door);
-    tutti_web_close(web);
+    tt_web_server_close(web);
     return err;
 }
 

@@ -6,6 +6,6 @@
 #include "tell/comparison.h"
 
 /* On standard output: a table of `most` variables, what else is to be known, and a closing line. False: out of memory. */
-bool compare_print(const struct tutti_comparison_report *report, size_t most);
+bool compare_print(const struct tt_comparison_report *report, size_t most);
 
 #endif

@@ -61,7 +61,7 @@ static enum tutti_err run_reference(struct run_options *run, struct tutti_record
     options->has_rtol = true;
     options->has_atol = false;
     enum tutti_err err = run_once(run, reference_solver, recording, &stats);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     options->has_rtol = has_rtol;
     options->rtol = rtol;
     options->has_atol = has_atol;
@@ -155,7 +155,7 @@ static int compare(struct run_options *run)
         return run_exit_status(err);
     fprintf(output_standard(), "%-10s %10s %10s %10s %14s %10s\n", "solver", "steps", "f-evals", "J-evals", "elapsed",
             "error");
-    for (const struct tutti_solver_kind *const *kind = tutti_solver_kinds; *kind; kind++) {
+    for (const struct tt_solver_kind *const *kind = tt_solver_kinds; *kind; kind++) {
         struct tutti_recording *recording = NULL;
         struct tutti_run_stats stats;
         if ((*kind)->fixed)
@@ -170,7 +170,7 @@ static int compare(struct run_options *run)
         last = err ? err : last;
         tutti_options_set_recording(run->options, NULL);
         tutti_recording_free(recording);
-        tutti_run_stats_fini(&stats);
+        tt_stats_fini(&stats);
         if (err == TUTTI_ERR_INTERRUPTED)
             break;
     }

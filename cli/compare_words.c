@@ -30,20 +30,20 @@ static void write_share(char *out, size_t size, double share)
 static void write_value(char *out, size_t size, const char *text, double value)
 {
     if (text)
-        snprintf(out, size, "%.28s", tutti_str_show(text).text);
+        snprintf(out, size, "%.28s", tt_text_excerpt(text).text);
     else
         snprintf(out, size, "%.9g", value);
-    tutti_str_make_printable(out);
+    tt_text_make_printable(out);
 }
 
-static bool fill_line(struct line *line, const struct tutti_compared *variable)
+static bool fill_line(struct line *line, const struct tt_compared_variable *variable)
 {
-    const struct tutti_distance *worst = &variable->worst;
+    const struct tt_distance *worst = &variable->worst;
     size_t size = sizeof *line->numbers;
-    line->cells[0] = tutti_str_copy(variable->name);
+    line->cells[0] = tt_text_copy(variable->name);
     if (!line->cells[0])
         return false;
-    tutti_str_make_printable(line->cells[0]);
+    tt_text_make_printable(line->cells[0]);
     line->agrees = variable->agrees;
     snprintf(line->numbers[0], size, "%.3g", worst->error);
     write_share(line->numbers[1], size, worst->share);
@@ -90,7 +90,7 @@ static void print_lines(const struct line *lines, size_t count)
         print_line((const char *const *)lines[i].cells, widths, lines[i].agrees ? DISPLAY_PLAIN : DISPLAY_WARNING);
 }
 
-static bool print_table(const struct tutti_comparison *comparison, size_t most)
+static bool print_table(const struct tt_comparison *comparison, size_t most)
 {
     size_t count = comparison->count < most ? comparison->count : most, filled = 0;
     struct line *lines = calloc(count + 1, sizeof *lines);
@@ -115,13 +115,13 @@ static void print_names(const char *what, const char *const *names, size_t count
         return;
     printf("%zu variable%s %s: ", count, count == 1 ? " is" : "s are", what);
     for (size_t i = 0; i < count && i < NAMES_MOST; i++)
-        printf("%s%s", i ? ", " : "", tutti_str_show(names[i]).text);
+        printf("%s%s", i ? ", " : "", tt_text_excerpt(names[i]).text);
     puts(count > NAMES_MOST ? ", ..." : "");
 }
 
-static void print_range(const struct tutti_comparison_report *report)
+static void print_range(const struct tt_comparison_report *report)
 {
-    const struct tutti_comparison *comparison = report->comparison;
+    const struct tt_comparison *comparison = report->comparison;
     const struct tutti_result *result = report->result;
     double first = result->times[0], last = result->times[result->rows - 1];
     if (first > comparison->start + comparison->ttol)
@@ -132,23 +132,23 @@ static void print_range(const struct tutti_comparison_report *report)
         printf("compared up to t = %.8g; the result goes on to %.8g\n", comparison->stop, last);
 }
 
-static void print_notes(const struct tutti_comparison_report *report)
+static void print_notes(const struct tt_comparison_report *report)
 {
-    const struct tutti_comparison *comparison = report->comparison;
+    const struct tt_comparison *comparison = report->comparison;
     print_names("only in the result", comparison->only_result, comparison->only_result_count);
     print_names("only in the reference", comparison->only_reference, comparison->only_reference_count);
     print_names("a text in a file of a format without texts, and not compared", comparison->texts,
                 comparison->text_count);
     for (size_t i = 0; i < comparison->unit_count && i < NAMES_MOST; i++)
         printf("units differ: %s is in %s in the result, in %s in the reference\n",
-               tutti_str_show(comparison->units[i].name).text, tutti_str_show(comparison->units[i].result).text,
-               tutti_str_show(comparison->units[i].reference).text);
+               tt_text_excerpt(comparison->units[i].name).text, tt_text_excerpt(comparison->units[i].result).text,
+               tt_text_excerpt(comparison->units[i].reference).text);
     if (comparison->unit_count > NAMES_MOST)
         printf("units of %zu more differ\n", comparison->unit_count - NAMES_MOST);
     print_range(report);
 }
 
-static void print_verdict(const struct tutti_comparison *comparison)
+static void print_verdict(const struct tt_comparison *comparison)
 {
     struct display display = display_of(stdout);
     enum display_tint tint = comparison->agree ? DISPLAY_BOLD : DISPLAY_WARNING;
@@ -166,16 +166,16 @@ static void print_verdict(const struct tutti_comparison *comparison)
            : good            ? " agree"
                              : " differ");
     if (comparison->count > 0) {
-        const struct tutti_compared *worst = &comparison->variables[0];
+        const struct tt_compared_variable *worst = &comparison->variables[0];
         char share[32];
         write_share(share, sizeof share, worst->worst.share);
-        printf(", worst %s: %.3g at t = %.8g (%s%s what is allowed)", tutti_str_show(worst->name).text,
+        printf(", worst %s: %.3g at t = %.8g (%s%s what is allowed)", tt_text_excerpt(worst->name).text,
                worst->worst.error, worst->worst.time, share, strchr(share, '%') ? " of" : "");
     }
     putchar('\n');
 }
 
-bool compare_print(const struct tutti_comparison_report *report, size_t most)
+bool compare_print(const struct tt_comparison_report *report, size_t most)
 {
     bool done = print_table(report->comparison, most);
     print_notes(report);

@@ -91,7 +91,7 @@ void console_write_json(enum tutti_log_level level, json_t *fields, const char *
     if (run_id[0])
         json_object_set_new(line, "run", json_string(run_id));
     json_object_update(line, fields);
-    json_object_set_new(line, "message", tutti_text_json(message));
+    json_object_set_new(line, "message", tt_json_text(message));
     char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
     if (text)
         fprintf(stderr, "%s\n", text); /* in one piece: threads log, too */
@@ -105,7 +105,7 @@ void console_log(void *context, enum tutti_log_level level, const char *origin, 
     (void)context;
     console_clear_progress();
     if (is_json)
-        console_write_json(level, origin ? json_pack("{s:o}", "unit", tutti_text_json(origin)) : NULL, text);
+        console_write_json(level, origin ? json_pack("{s:o}", "unit", tt_json_text(origin)) : NULL, text);
     else
         fprintf(stderr, "tutti: %s: %s%s%s\n", words[level], origin ? origin : "", origin ? ": " : "", text);
 }

@@ -10,32 +10,32 @@
 
 static enum tutti_err add_cost(struct tutti_run_options *options, const char *name, double seconds)
 {
-    struct tutti_text text = {0};
-    tutti_text_printf(&text, "%s=%s", name, NUMBER(seconds));
+    struct tt_text text = {0};
+    tt_text_printf(&text, "%s=%s", name, NUMBER(seconds));
     enum tutti_err err = text.failed ? TUTTI_ERR_MEMORY : tutti_options_set(options, "cost", text.text);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     return err;
 }
 
 static bool fail(const char *path, const char *why)
 {
-    struct tutti_text text = {0};
-    tutti_text_printf(&text, "--costs: '%s' %s", path, why);
+    struct tt_text text = {0};
+    tt_text_printf(&text, "--costs: '%s' %s", path, why);
     console_error(text.text ? text.text : "--costs: out of memory");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     return false;
 }
 
 /* Jansson names the file only where it cannot open it. */
 static bool fail_to_load(const char *path, const json_error_t *error)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     if (error->line > 0)
-        tutti_text_printf(&text, "is no JSON: line %d: %s", error->line, error->text);
+        tt_text_printf(&text, "is no JSON: line %d: %s", error->line, error->text);
     else
-        tutti_text_printf(&text, "cannot be read: %s", error->text);
+        tt_text_printf(&text, "cannot be read: %s", error->text);
     fail(path, text.text ? text.text : "cannot be read");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     return false;
 }
 

@@ -53,7 +53,7 @@ static size_t fit(const char *text, size_t bytes, int columns, int *used)
     size_t at = 0;
     *used = 0;
     while (at < bytes && text[at]) {
-        size_t length = tutti_str_utf8_length(text + at);
+        size_t length = tt_text_utf8_length(text + at);
         int wide = length > 1 ? columns_of(decode(text + at, length)) : 1;
         if (wide > columns - *used)
             break;

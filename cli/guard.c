@@ -128,7 +128,7 @@ static int await_child(const sigset_t *awaited)
     while (!has_child_ended(&status)) {
         int number = sigwaitinfo(awaited, NULL);
         if (number > 0 && number != SIGCHLD)
-            (void)tutti_kill_child(child, number);
+            (void)tt_child_kill(child, number);
     }
     return status;
 }
@@ -141,7 +141,7 @@ static bool let_heir_settle(int status)
     bool needed = atomic_load(&shared->announced) != yes;
     int told = 0;
     atomic_store(&shared->inheritance.status, status);
-    if (!tutti_kill_child(heir, needed ? SIGUSR1 : SIGKILL))
+    if (!tt_child_kill(heir, needed ? SIGUSR1 : SIGKILL))
         return false;
     if (!needed)
         ended = waitpid(heir, &told, 0);
@@ -151,7 +151,7 @@ static bool let_heir_settle(int status)
             nap();
     }
     if (ended == 0)
-        (void)tutti_kill_child(heir, SIGKILL);
+        (void)tt_child_kill(heir, SIGKILL);
     return ended == heir && WIFEXITED(told) && WEXITSTATUS(told) == 0;
 }
 
@@ -177,7 +177,7 @@ static void tell_noted(int status)
     note[sizeof shared->note] = '\0';
     how += how[0] == '\n';
     how[strcspn(how, "\n")] = '\0';
-    tutti_str_make_printable(how);
+    tt_text_make_printable(how);
     if (strncmp(how, lead, strlen(lead)) == 0)
         how += strlen(lead);
     if (how[0] && console_is_json())
@@ -238,7 +238,7 @@ static bool name_orphan(void *context, pid_t pid)
         name[strcspn(name, "\n")] = '\0';
     if (file)
         fclose(file);
-    tutti_str_make_printable(name);
+    tt_text_make_printable(name);
     snprintf(
         text, sizeof text,
         "process %ld (%s), which an FMU started, was still there after the run, and is ended. If it is to stay, start "
@@ -260,9 +260,9 @@ static void end_orphans(void)
     enum { ASKED = 100, MADE = 300, GIVEN_UP = 500 }; /* after so many naps */
     for (int i = 0; i < GIVEN_UP && has_children(); i++) {
         if (i == ASKED)
-            (void)tutti_orphans_signal(SIGTERM, name_orphan, NULL);
+            (void)tt_fmu_process_signal_orphans(SIGTERM, name_orphan, NULL);
         if (i >= MADE)
-            (void)tutti_orphans_signal(SIGKILL, is_any, NULL);
+            (void)tt_fmu_process_signal_orphans(SIGKILL, is_any, NULL);
         nap();
     }
 }

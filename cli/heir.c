@@ -67,7 +67,7 @@ pid_t heir_leave(struct heir_page *page, int (*settle)(pid_t ended, int status))
     will.process = getpid();
     will.parent = getppid();
     sem_init(&will.written, 0, 0);
-    if (tutti_thread_start(&thread, lend, NULL) != 0)
+    if (tt_thread_start(&thread, lend, NULL) != 0)
         return 0;
     pthread_detach(thread);
     while (sem_wait(&will.written) != 0) /* interrupted */

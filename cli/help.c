@@ -40,19 +40,19 @@ static void print_wrapped(const char *text, int column)
 
 char *help_of_option(const struct option *option)
 {
-    struct tutti_text text = {0};
-    tutti_text_append(&text, option->help);
+    struct tt_text text = {0};
+    tt_text_append(&text, option->help);
     for (const struct tutti_option_word *word = option->words; word && word->name; word++) {
-        tutti_text_append(&text, word == option->words ? ": " : word[1].name ? ", " : " or ");
-        tutti_text_append(&text, word->name);
+        tt_text_append(&text, word == option->words ? ": " : word[1].name ? ", " : " or ");
+        tt_text_append(&text, word->name);
         if (word->text)
-            tutti_text_printf(&text, " (%s)", word->text);
+            tt_text_printf(&text, " (%s)", word->text);
     }
     if (option->otherwise)
-        tutti_text_printf(&text, option->words ? " [%s]" : " (%s)", option->otherwise);
+        tt_text_printf(&text, option->words ? " [%s]" : " (%s)", option->otherwise);
     if (!text.failed)
         return text.text;
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     return NULL;
 }
 

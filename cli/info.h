@@ -17,10 +17,10 @@ void info_put(const char *text);
 /* "WORD         TEXT"; nothing if there is no text. */
 void info_line(const char *word, const char *text);
 /* Frees a text that was printed; if memory was not enough for it, the command fails in the end. */
-void info_release(struct tutti_text *text);
-void info_print_experiment(const struct tutti_experiment *experiment);
+void info_release(struct tt_text *text);
+void info_print_experiment(const struct tt_experiment *experiment);
 /* Its terminals, with what is in them if `members`; the layered standards that it follows. Nothing if there are none. */
-void info_print_terminals(struct tutti_fmu *fmu, bool members);
-void info_print_layers(struct tutti_fmu *fmu);
+void info_print_terminals(struct tt_fmu *fmu, bool members);
+void info_print_layers(struct tt_fmu *fmu);
 
 #endif

@@ -11,33 +11,33 @@
 #include "options.h"
 #include "tell/info.h"
 
-static const char *attribute(const struct tutti_named_system *file, const char *name)
+static const char *attribute(const struct tt_named_system *file, const char *name)
 {
-    return tutti_node_attribute(file->ssd->tree->root, name);
+    return tt_tree_find_attribute(file->ssd->tree->root, name);
 }
 
-static void print_words(const char *name, const struct tutti_word *words, size_t count)
+static void print_words(const char *name, const struct tt_run_setting *words, size_t count)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     for (size_t i = 0; i < count; i++)
-        tutti_text_printf(&text, "%s%s %s", i ? ", " : "", words[i].name, words[i].value);
+        tt_text_printf(&text, "%s%s %s", i ? ", " : "", words[i].name, words[i].value);
     info_line(name, text.text);
     info_release(&text);
 }
 
-static void print_variants(const struct tutti_named_system *file)
+static void print_variants(const struct tt_named_system *file)
 {
-    struct tutti_text text = {0};
-    size_t count = tutti_package_variant_count(file->package);
+    struct tt_text text = {0};
+    size_t count = tt_package_variant_count(file->package);
     for (size_t i = 0; i < count && count > 1; i++)
-        tutti_text_printf(&text, "%s%s", i ? ", " : "", tutti_package_variant(file->package, i));
+        tt_text_printf(&text, "%s%s", i ? ", " : "", tt_package_variant(file->package, i));
     info_line("variants", text.text);
     info_release(&text);
 }
 
-static void print_head(const struct tutti_named_system *file)
+static void print_head(const struct tt_named_system *file)
 {
-    const struct tutti_system *system = file->system;
+    const struct tt_system *system = file->system;
     size_t values = 0;
     for (uint32_t i = 0; i < system->component_count; i++)
         values += system->components[i].setting_count;
@@ -61,9 +61,9 @@ static void print_head(const struct tutti_named_system *file)
 
 /* ---- the tree ---- */
 
-static void print_component(const struct tutti_component *component, int indent, const char *name)
+static void print_component(const struct tt_component *component, int indent, const char *name)
 {
-    const struct tutti_desc *desc = component->fmu->desc;
+    const struct tt_description *desc = component->fmu->desc;
     printf("  %*s", indent, "");
     info_put(name);
     fputs(": ", stdout);
@@ -71,7 +71,7 @@ static void print_component(const struct tutti_component *component, int indent,
     printf(", FMI %s", desc->fmi_version);
     const char *separator = ", ";
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
-        const char *word = tutti_interface_name((enum tutti_interface_kind)kind);
+        const char *word = tt_fmi_state_interface_name((enum tt_interface_kind)kind);
         if (!desc->interfaces[kind].present)
             continue;
         printf("%s%s", separator, word);
@@ -89,11 +89,11 @@ static void print_component(const struct tutti_component *component, int indent,
 }
 
 /* What a component brings that is a system in another file: the FMUs that follow and whose paths begin with its own. */
-static void print_inner(const struct tutti_system *system, const char *path, uint32_t *next, int indent)
+static void print_inner(const struct tt_system *system, const char *path, uint32_t *next, int indent)
 {
     size_t n = strlen(path);
     for (; *next < system->component_count; ++*next) {
-        const struct tutti_component *component = &system->components[*next];
+        const struct tt_component *component = &system->components[*next];
         if (strncmp(component->name, path, n) != 0 || component->name[n] != '.')
             return;
         print_component(component, indent, component->name + n + 1);
@@ -101,16 +101,16 @@ static void print_inner(const struct tutti_system *system, const char *path, uin
 }
 
 /* `next` is the next component of the flat system, which has them in the order of the documents. */
-static void print_elements(const struct tutti_system *flat, const struct tutti_ssp_element *system,
-                           struct tutti_text *path, uint32_t *next, int indent)
+static void print_elements(const struct tt_system *flat, const struct tt_ssp_element *system, struct tt_text *path,
+                           uint32_t *next, int indent)
 {
     size_t length = path->length;
     for (size_t i = 0; i < system->element_count; i++) {
-        const struct tutti_ssp_element *element = &system->elements[i];
-        tutti_text_printf(path, "%s%s", length ? "." : "", element->name);
+        const struct tt_ssp_element *element = &system->elements[i];
+        tt_text_printf(path, "%s%s", length ? "." : "", element->name);
         if (path->failed)
             return;
-        const struct tutti_component *component = *next < flat->component_count ? &flat->components[*next] : NULL;
+        const struct tt_component *component = *next < flat->component_count ? &flat->components[*next] : NULL;
         if (element->kind == TUTTI_SSP_COMPONENT && component && strcmp(component->name, path->text) == 0) {
             print_component(component, indent, element->name);
             ++*next;
@@ -137,14 +137,14 @@ static void print_elements(const struct tutti_system *flat, const struct tutti_s
 
 /* ---- the rest ---- */
 
-static void print_connectors(const struct tutti_ssp_element *system)
+static void print_connectors(const struct tt_ssp_element *system)
 {
     if (system->connector_count > 0)
         puts("\nConnectors");
     for (size_t i = 0; i < system->connector_count; i++) {
-        const struct tutti_ssp_connector *connector = &system->connectors[i];
-        printf("  %-19s %-11s ", tutti_ssp_kind_name(connector->kind),
-               connector->type.given ? tutti_type_name(connector->type.type) : "");
+        const struct tt_ssp_connector *connector = &system->connectors[i];
+        printf("  %-19s %-11s ", tt_ssd_kind_name(connector->kind),
+               connector->type.given ? tt_type_name(connector->type.type) : "");
         info_put(connector->name);
         if (connector->type.unit) {
             fputs(" [", stdout);
@@ -155,25 +155,25 @@ static void print_connectors(const struct tutti_ssp_element *system)
     }
 }
 
-static void print_connections(const struct tutti_system *system)
+static void print_connections(const struct tt_system *system)
 {
     char name[1024];
     if (system->connection_count > 0)
         puts("\nConnections");
     for (uint32_t i = 0; i < system->connection_count; i++) {
         fputs("  ", stdout);
-        info_put(tutti_system_name(system, &system->connections[i].from, name, sizeof name));
+        info_put(tt_system_name(system, &system->connections[i].from, name, sizeof name));
         fputs(" -> ", stdout);
-        info_put(tutti_system_name(system, &system->connections[i].to, name, sizeof name));
+        info_put(tt_system_name(system, &system->connections[i].to, name, sizeof name));
         puts(system->connections[i].conversion ? ", converted" : "");
     }
 }
 
 /* As JSON writes it. */
-static void print_value(enum tutti_type type, const void *values, size_t count)
+static void print_value(enum tt_type type, const void *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        json_t *json = tutti_info_value(type, values, i);
+        json_t *json = tt_info_value(type, values, i);
         char *text = json_dumps(json, JSON_ENCODE_ANY);
         fputs(i ? ", " : " = ", stdout);
         info_put(text ? text : "?");
@@ -183,29 +183,29 @@ static void print_value(enum tutti_type type, const void *values, size_t count)
     putchar('\n');
 }
 
-static void print_values(const struct tutti_system *system)
+static void print_values(const struct tt_system *system)
 {
     char name[1024];
     bool any = false;
     for (uint32_t c = 0; c < system->component_count; c++)
         for (size_t i = 0; i < system->components[c].setting_count; i++) {
-            const struct tutti_setting *setting = &system->components[c].settings[i];
-            struct tutti_end end = {c, setting->variable, setting->element};
+            const struct tt_setting *setting = &system->components[c].settings[i];
+            struct tt_end end = {c, setting->variable, setting->element};
             fputs(any ? "  " : "\nValues\n  ", stdout);
             any = true;
-            info_put(tutti_system_name(system, &end, name, sizeof name));
+            info_put(tt_system_name(system, &end, name, sizeof name));
             print_value(system->components[c].fmu->desc->vars[setting->variable].type, setting->values, setting->count);
         }
 }
 
 int info_print_system(const char *path, bool variables)
 {
-    struct tutti_named_system file;
-    struct tutti_text names = {0};
+    struct tt_named_system file;
+    struct tt_text names = {0};
     uint32_t next = 0;
-    if (tutti_named_system_open(&file, path) != TUTTI_OK) {
+    if (tt_info_open_system(&file, path) != TUTTI_OK) {
         console_error(tutti_err_message());
-        tutti_named_system_close(&file);
+        tt_info_close_system(&file);
         return EXIT_FAILED;
     }
     print_head(&file);
@@ -217,6 +217,6 @@ int info_print_system(const char *path, bool variables)
         print_connections(file.system);
         print_values(file.system);
     }
-    tutti_named_system_close(&file);
+    tt_info_close_system(&file);
     return EXIT_DONE;
 }

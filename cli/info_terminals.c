@@ -4,10 +4,10 @@
 
 #include "info.h"
 
-static void print_member(const struct tutti_desc *desc, const struct tutti_terminal_member *member)
+static void print_member(const struct tt_description *desc, const struct tt_terminal_member *member)
 {
-    const struct tutti_var *var = &desc->vars[member->variable];
-    printf("    %-12s %-11s ", member->kind_name, tutti_causality_name(var->causality));
+    const struct tt_var *var = &desc->vars[member->variable];
+    printf("    %-12s %-11s ", member->kind_name, tt_description_causality_name(var->causality));
     if (member->name) {
         info_put(member->name);
         fputs(" = ", stdout);
@@ -16,10 +16,10 @@ static void print_member(const struct tutti_desc *desc, const struct tutti_termi
     putchar('\n');
 }
 
-void info_print_terminals(struct tutti_fmu *fmu, bool members)
+void info_print_terminals(struct tt_fmu *fmu, bool members)
 {
-    const struct tutti_terminals *terminals;
-    if (tutti_fmu_terminals(fmu, NULL, &terminals) != TUTTI_OK) {
+    const struct tt_terminals *terminals;
+    if (tt_fmu_terminals(fmu, NULL, &terminals) != TUTTI_OK) {
         info_line("terminals", tutti_err_message());
         return;
     }
@@ -27,7 +27,7 @@ void info_print_terminals(struct tutti_fmu *fmu, bool members)
         return;
     puts("\nTerminals");
     for (uint32_t i = 0; i < terminals->count; i++) {
-        const struct tutti_terminal *terminal = &terminals->items[i];
+        const struct tt_terminal *terminal = &terminals->items[i];
         fputs("  ", stdout);
         info_put(terminal->path);
         fputs(": ", stdout);
@@ -48,35 +48,35 @@ void info_print_terminals(struct tutti_fmu *fmu, bool members)
 }
 
 /* Each bus once, with what becomes of it. */
-static void print_buses(const struct tutti_desc *desc)
+static void print_buses(const struct tt_description *desc)
 {
-    const struct tutti_bus *last = NULL;
-    for (const struct tutti_bus *bus; (bus = tutti_desc_next_bus(desc, last)); last = bus) {
-        struct tutti_text text = {0};
-        tutti_text_printf(&text, "%s: %s", bus->name, bus->note);
+    const struct tt_bus *last = NULL;
+    for (const struct tt_bus *bus; (bus = tt_layer_next_bus(desc, last)); last = bus) {
+        struct tt_text text = {0};
+        tt_text_printf(&text, "%s: %s", bus->name, bus->note);
         info_line("bus", text.text);
         info_release(&text);
     }
 }
 
-void info_print_layers(struct tutti_fmu *fmu)
+void info_print_layers(struct tt_fmu *fmu)
 {
     print_buses(fmu->desc);
-    struct tutti_arena arena = {0};
-    struct tutti_layer layer;
+    struct tt_arena arena = {0};
+    struct tt_layer layer;
     bool found = true;
     for (size_t at = 0; found;) {
-        if (tutti_fmu_next_layer(fmu, &at, &layer, &arena, NULL, &found) != TUTTI_OK)
+        if (tt_fmu_next_layer(fmu, &at, &layer, &arena, NULL, &found) != TUTTI_OK)
             break;
         if (!found)
             continue;
-        struct tutti_text text = {0};
-        tutti_text_printf(&text, "%s %s", layer.name, layer.version ? layer.version : "");
+        struct tt_text text = {0};
+        tt_text_printf(&text, "%s %s", layer.name, layer.version ? layer.version : "");
         if (layer.meaning || layer.bus_simulation)
-            tutti_text_printf(&text, "%s%s%s", layer.meaning ? ": " : "", layer.meaning ? layer.meaning : "",
-                              layer.bus_simulation ? "; it simulates the bus" : "");
+            tt_text_printf(&text, "%s%s%s", layer.meaning ? ": " : "", layer.meaning ? layer.meaning : "",
+                           layer.bus_simulation ? "; it simulates the bus" : "");
         info_line("follows", text.text);
         info_release(&text);
     }
-    tutti_arena_fini(&arena);
+    tt_arena_fini(&arena);
 }

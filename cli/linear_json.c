@@ -81,7 +81,7 @@ static json_t *texts(char **values, size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, tutti_text_json(values[i]));
+        json_array_append_new(list, tt_json_text(values[i]));
     return list;
 }
 
@@ -135,7 +135,7 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
     struct linear_speed speed = linear_speed_of(linearization);
     open_block(writer, NULL, '{');
     put(writer, "version", json_string(tutti_version()));
-    put(writer, "fmu", tutti_text_json(fmu));
+    put(writer, "fmu", tt_json_text(fmu));
     put(writer, "fmi", json_string(linearization->fmi));
     put(writer, "time", number(linearization->time));
     put(writer, "exact", json_boolean(linearization->exact));

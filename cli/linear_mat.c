@@ -114,9 +114,9 @@ static void put_sparse(struct writer *writer, const char *name, const struct tut
 
 static void put_matrix(struct writer *writer, const char *name, const struct tutti_matrix *matrix)
 {
-    const struct tutti_pattern pattern = {(int32_t)matrix->row_count, (int32_t)matrix->column_count,
-                                          (int32_t *)matrix->starts, (int32_t *)matrix->rows};
-    if (tutti_pattern_is_worth_sparse(&pattern) && tutti_pattern_entries(&pattern) > 0)
+    const struct tt_pattern pattern = {(int32_t)matrix->row_count, (int32_t)matrix->column_count,
+                                       (int32_t *)matrix->starts, (int32_t *)matrix->rows};
+    if (tt_pattern_is_worth_sparse(&pattern) && tt_pattern_entries(&pattern) > 0)
         put_sparse(writer, name, matrix);
     else
         put_full(writer, name, matrix);
@@ -126,7 +126,7 @@ static void put_matrix(struct writer *writer, const char *name, const struct tut
 static uint32_t take_character(const char **text)
 {
     const unsigned char *bytes = (const unsigned char *)*text;
-    size_t length = tutti_str_utf8_length(*text);
+    size_t length = tt_text_utf8_length(*text);
     uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++)
         character = character << 6 | (bytes[i] & 0x3fu);
@@ -138,11 +138,11 @@ static uint32_t take_character(const char **text)
  * replacement character. NULL: no memory. */
 static matvar_t *text(const char *name, const char *value)
 {
-    char *copy = tutti_str_copy(value);
+    char *copy = tt_text_copy(value);
     mat_uint16_t *units = copy ? malloc((strlen(copy) + 1) * sizeof *units) : NULL;
     size_t size[2] = {1, 0};
     if (units) {
-        tutti_str_make_printable(copy);
+        tt_text_make_printable(copy);
         for (const char *rest = copy; *rest;) {
             uint32_t character = take_character(&rest);
             units[size[1]++] = character > 0xffff ? 0xfffd : (mat_uint16_t)character;

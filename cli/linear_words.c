@@ -65,7 +65,7 @@ static void print_rest(const struct tutti_linearization *linearization)
         fprintf(stderr, "%-10s yes: no state moves\n", "at rest");
     else
         fprintf(stderr, "%-10s no: '%s' moves fastest, by %.6g per second\n", "at rest",
-                tutti_str_show(linearization->state_names[fastest]).text, linearization->derivatives[fastest]);
+                tt_text_excerpt(linearization->state_names[fastest]).text, linearization->derivatives[fastest]);
 }
 
 static bool is_second_of_pair(const struct tutti_linearization *linearization, size_t i)
@@ -180,7 +180,7 @@ static void print_hidden(const struct tutti_linearization *linearization)
 {
     for (size_t i = 0; i < linearization->hidden_count; i++)
         fprintf(stderr, "%-10s '%s' is for Co-Simulation: D only, its states count as constant\n", "hidden",
-                tutti_str_show(linearization->hidden_names[i]).text);
+                tt_text_excerpt(linearization->hidden_names[i]).text);
 }
 
 void linear_print(const struct tutti_linearization *linearization, const char *name, size_t units)

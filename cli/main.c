@@ -48,10 +48,10 @@ static const char *translate(const char *name)
 
 static int unknown_command(const char *name)
 {
-    struct tutti_nearest nearest = {.wanted = name, .best = translate(name)};
+    struct tt_text_nearest nearest = {.wanted = name, .best = translate(name)};
     bool translated = nearest.best != NULL;
     for (const struct command *command = commands; command->name && !translated; command++)
-        tutti_nearest_offer(&nearest, command->name);
+        tt_text_nearest_offer(&nearest, command->name);
     if (nearest.best)
         fprintf(stderr, "tutti: there is no command '%s'; did you mean '%s'?\n", name, nearest.best);
     else

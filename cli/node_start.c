@@ -53,10 +53,10 @@ static bool read_word(struct host *host, const char *word)
     size_t length = value ? (size_t)(value++ - word) : 0;
     if (length == 7 && strncmp(word, "address", length) == 0 && is_plain(value)) {
         free(host->address);
-        host->address = tutti_str_copy(value);
+        host->address = tt_text_copy(value);
     } else if (length == 5 && strncmp(word, "tutti", length) == 0) {
         free(host->tutti);
-        host->tutti = tutti_str_copy(value);
+        host->tutti = tt_text_copy(value);
     } else if (length == 5 && strncmp(word, "ranks", length) == 0) {
         char *end;
         long ranks = strtol(value, &end, 10);
@@ -72,49 +72,49 @@ static enum tutti_err take(void *context, char *line, const char *place)
     struct crowd *crowd = context;
     struct host *hosts = reallocarray(crowd->hosts, crowd->count + 1, sizeof *hosts);
     if (!hosts)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     crowd->hosts = hosts;
     struct host *host = &hosts[crowd->count++];
     char *next;
     const char *name = strtok_r(line, " \t", &next), *at = strrchr(name, '@');
-    *host = (struct host){.name = tutti_str_copy(name),
-                          .address = tutti_str_copy(at ? at + 1 : name),
-                          .tutti = tutti_str_copy("tutti"),
+    *host = (struct host){.name = tt_text_copy(name),
+                          .address = tt_text_copy(at ? at + 1 : name),
+                          .tutti = tt_text_copy("tutti"),
                           .ranks = 1,
                           .in = -1,
                           .out = -1};
     if (!is_plain(name))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no name of a host", place, tutti_str_show(name).text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no name of a host", place, tt_text_excerpt(name).text);
     for (const char *word; (word = strtok_r(NULL, " \t", &next));)
         if (!read_word(host, word))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is none of address=NAME, ranks=N, tutti=PATH", place,
-                              tutti_str_show(word).text);
-    return host->name && host->address && host->tutti ? TUTTI_OK : tutti_fail_memory();
+            return tt_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is none of address=NAME, ranks=N, tutti=PATH", place,
+                           tt_text_excerpt(word).text);
+    return host->name && host->address && host->tutti ? TUTTI_OK : tt_fail_memory();
 }
 
 /* ---- what is run there ---- */
 
 /* For a shell: 'it'\''s' */
-static void put_quoted(struct tutti_text *text, const char *word)
+static void put_quoted(struct tt_text *text, const char *word)
 {
-    tutti_text_append(text, " '");
+    tt_text_append(text, " '");
     for (; *word; word++)
         if (*word == '\'')
-            tutti_text_append(text, "'\\''");
+            tt_text_append(text, "'\\''");
         else
-            tutti_text_append_n(text, word, 1);
-    tutti_text_append(text, "'");
+            tt_text_append_n(text, word, 1);
+    tt_text_append(text, "'");
 }
 
 /* The options that nodes get as they were given. False after a message: one makes no sense for many machines. */
-static bool put_options(struct tutti_text *text, const struct arguments *arguments)
+static bool put_options(struct tt_text *text, const struct arguments *arguments)
 {
     static const char *const handed_on[] = {"--listen",   "--ports",     "--cache",       "--cache-size", "--idle",
                                             "--max-runs", "--max-ranks", "--max-seconds", "--max-memory", "--confine",
                                             "--permit",   "--limits",    "--env"};
     static const char *const own[] = {"--start", "--key", "--quiet"};
     bool listens = arguments_value(arguments, "--listen") != NULL;
-    tutti_text_append(text, listens ? "" : " --listen 0.0.0.0:0");
+    tt_text_append(text, listens ? "" : " --listen 0.0.0.0:0");
     for (size_t i = 0; i < arguments->given_count; i++) {
         const char *name = arguments->given[i].option->name;
         bool hands_on = false, is_own = false;
@@ -127,7 +127,7 @@ static bool put_options(struct tutti_text *text, const struct arguments *argumen
             return false;
         }
         if (hands_on) {
-            tutti_text_printf(text, " %s", name);
+            tt_text_printf(text, " %s", name);
             put_quoted(text, arguments->given[i].value);
         }
     }
@@ -135,11 +135,11 @@ static bool put_options(struct tutti_text *text, const struct arguments *argumen
 }
 
 /* A node with a key of its own, until standard input ends. Its first line tells its key and its port. */
-static void put_script(struct tutti_text *script, const struct crowd *crowd, const struct host *host)
+static void put_script(struct tt_text *script, const struct crowd *crowd, const struct host *host)
 {
-    struct tutti_text tutti = {0};
+    struct tt_text tutti = {0};
     put_quoted(&tutti, host->tutti);
-    tutti_text_printf(
+    tt_text_printf(
         script,
         "umask 077; d=$(mktemp -d) || exit 1; trap 'rm -rf \"$d\"' EXIT; trap 'exit 1' HUP INT TERM; exec 3<&0; "
         "%s node --keygen \"$d/key\" >\"$d/pub\" || exit 1; echo %s >\"$d/user.pub\"; "
@@ -151,7 +151,7 @@ static void put_script(struct tutti_text *script, const struct crowd *crowd, con
         "[ $s = 0 ] || cat \"$d/log\" >&2; exit $s",
         tutti.text ? tutti.text : "", crowd->user_key, tutti.text ? tutti.text : "", crowd->options);
     script->failed = script->failed || tutti.failed;
-    tutti_text_fini(&tutti);
+    tt_text_fini(&tutti);
 }
 
 /* ---- ssh ---- */
@@ -177,18 +177,18 @@ static int spawn(struct host *host, const char *there, const int in[2], const in
 
 static bool start_host(const struct crowd *crowd, struct host *host)
 {
-    struct tutti_text script = {0}, command = {0};
+    struct tt_text script = {0}, command = {0};
     int in[2] = {-1, -1}, out[2] = {-1, -1};
     put_script(&script, crowd, host);
-    tutti_text_append(&command, "exec sh -c"); /* whatever shell people have there */
+    tt_text_append(&command, "exec sh -c"); /* whatever shell people have there */
     put_quoted(&command, script.text ? script.text : "");
     int error = script.failed || command.failed                           ? ENOMEM
                 : pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 ? errno
                                                                           : 0;
     if (!error)
         error = spawn(host, command.text, in, out);
-    tutti_text_fini(&script);
-    tutti_text_fini(&command);
+    tt_text_fini(&script);
+    tt_text_fini(&command);
     host->in = in[1];
     host->out = out[0];
     if (in[0] >= 0)
@@ -233,7 +233,7 @@ static bool hear(struct host *host)
 /* "HOST:PORT KEY ranks=N", from "listening PORT KEY". False: a host says something else. */
 static bool print_list(const struct crowd *crowd)
 {
-    struct tutti_text list = {0};
+    struct tt_text list = {0};
     for (size_t i = 0; i < crowd->count; i++) {
         struct host *host = &crowd->hosts[i];
         uint8_t key[TUTTI_KEY_SIZE];
@@ -241,20 +241,20 @@ static bool print_list(const struct crowd *crowd)
         const char *word = strtok_r(host->said, " \n", &next), *port = strtok_r(NULL, " \n", &next),
                    *text = strtok_r(NULL, " \n", &next);
         if (!word || strcmp(word, "listening") != 0 || !port || port[strspn(port, "0123456789")] || !text ||
-            tutti_key_read(text, key)) {
+            tt_curve_auth_parse_key(text, key)) {
             fprintf(stderr,
                     "tutti: error: %s: what it answers is not what a node says; does its shell print something at the "
                     "start?\n",
                     host->name);
-            tutti_text_fini(&list);
+            tt_text_fini(&list);
             return false;
         }
         bool bare_v6 = strchr(host->address, ':') && host->address[0] != '[';
-        tutti_text_printf(&list, bare_v6 ? "[%s]:%s %s ranks=%d\n" : "%s:%s %s ranks=%d\n", host->address, port, text,
-                          host->ranks);
+        tt_text_printf(&list, bare_v6 ? "[%s]:%s %s ranks=%d\n" : "%s:%s %s ranks=%d\n", host->address, port, text,
+                       host->ranks);
     }
     bool done = !list.failed && fputs(list.text, stdout) != EOF && fflush(stdout) == 0;
-    tutti_text_fini(&list);
+    tt_text_fini(&list);
     if (!done)
         console_error("the list of nodes cannot be written");
     return done;
@@ -323,8 +323,8 @@ static int fail(enum tutti_err err)
 int node_start(const struct arguments *arguments, const volatile sig_atomic_t *ended)
 {
     struct crowd crowd = {0};
-    struct tutti_keys keys;
-    struct tutti_text options = {0};
+    struct tt_curve_keys keys;
+    struct tt_text options = {0};
     char user_key[TUTTI_KEY_TEXT];
     const char *key = arguments_value(arguments, "--key");
     if (!key) {
@@ -333,21 +333,21 @@ int node_start(const struct arguments *arguments, const volatile sig_atomic_t *e
               stderr);
         return EXIT_USAGE;
     }
-    enum tutti_err err = tutti_key_files_read(key, &keys);
+    enum tutti_err err = tt_key_files_read(key, &keys);
     if (err)
         return fail(err);
-    tutti_key_show(keys.public_key, user_key);
-    tutti_keys_wipe(&keys);
-    err = tutti_lines_read(
-        &(struct tutti_lines){"--start", "a line is HOST address=NAME ranks=N tutti=PATH", take, &crowd},
+    tt_curve_auth_format_key(keys.public_key, user_key);
+    tt_curve_auth_wipe_keys(&keys);
+    err = tt_list_file_read(
+        &(struct tt_list_file){"--start", "a line is HOST address=NAME ranks=N tutti=PATH", take, &crowd},
         arguments_value(arguments, "--start"));
     if (!err && crowd.count == 0)
-        err = tutti_fail(TUTTI_ERR_ARGUMENT, "--start: %s names no host", arguments_value(arguments, "--start"));
+        err = tt_fail(TUTTI_ERR_ARGUMENT, "--start: %s names no host", arguments_value(arguments, "--start"));
     int status = err ? fail(err) : put_options(&options, arguments) ? EXIT_DONE : EXIT_USAGE;
     crowd.user_key = user_key;
     crowd.options = options.text ? options.text : "";
     if (status == EXIT_DONE && options.failed)
-        status = fail(tutti_fail_memory());
+        status = fail(tt_fail_memory());
     if (status == EXIT_DONE)
         status = start_all(&crowd, ended, arguments_value(arguments, "--quiet") != NULL);
     for (size_t i = 0; i < crowd.count; i++) {
@@ -356,6 +356,6 @@ int node_start(const struct arguments *arguments, const volatile sig_atomic_t *e
         free(crowd.hosts[i].tutti);
     }
     free(crowd.hosts);
-    tutti_text_fini(&options);
+    tt_text_fini(&options);
     return status;
 }

@@ -14,10 +14,10 @@
 /* ---- the table of a command ---- */
 
 /* An option of a run as one of a command; its name gets dashes. False: memory is out. */
-static bool present(const struct tutti_option *of_run, struct option *out)
+static bool present(const struct tt_option *of_run, struct option *out)
 {
-    struct tutti_text name = {0};
-    tutti_text_printf(&name, "--%s", of_run->name);
+    struct tt_text name = {0};
+    tt_text_printf(&name, "--%s", of_run->name);
     bool has_first = of_run->words && of_run->kind != TUTTI_OPTION_CHOICE;
     const char *otherwise = of_run->otherwise ? of_run->otherwise : has_first ? of_run->words->name : NULL;
     *out = (struct option){
@@ -52,7 +52,7 @@ static struct option *resolve(const struct command *command)
     for (const struct option *row = command->rows; row->name && enough; row++) {
         if (!row->group)
             all[count++] = *row;
-        for (const struct tutti_option *o = tutti_options; o->name && row->group && enough; o++)
+        for (const struct tt_option *o = tt_options; o->name && row->group && enough; o++)
             if (o->group == row->group && (o->commands & command->takes))
                 enough = present(o, &all[count++]);
     }
@@ -149,11 +149,11 @@ static const char *translate(const struct command *command, const char *text, si
 static bool unknown_option(const struct command *command, const char *text)
 {
     const size_t length = strcspn(text, "=");
-    struct tutti_nearest nearest = {.wanted = text, .best = translate(command, text, length)};
+    struct tt_text_nearest nearest = {.wanted = text, .best = translate(command, text, length)};
     bool translated = nearest.best != NULL;
     for (const struct option *o = command_options(command); o->name && !translated; o++)
         if (o->help)
-            tutti_nearest_offer(&nearest, o->name);
+            tt_text_nearest_offer(&nearest, o->name);
     fprintf(stderr, "tutti %s: unknown option '%.*s'", command->name, (int)length, text);
     if (nearest.best)
         fprintf(stderr, "; did you mean '%s'?\n", nearest.best);
@@ -258,7 +258,7 @@ size_t arguments_values(const struct arguments *arguments, const char *name, con
 
 bool arguments_read_number(const struct arguments *arguments, const char *name, const char *text, double *value)
 {
-    if (tutti_number_read_double(text, strlen(text), value))
+    if (tt_number_read_double(text, strlen(text), value))
         return true;
     fprintf(stderr, "tutti %s: %s takes a number, not '%s'\n", arguments->command->name, name, text);
     return false;

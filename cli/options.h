@@ -22,9 +22,9 @@ struct option {
     const char *otherwise;                 /* what holds if it is not given; in brackets after `words` */
     const char *files;   /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
     const char *heading; /* this is no option, but begins a group of them */
-    enum tutti_option_group
+    enum tt_option_group
         group; /* this is no option, but stands for those of a run in this group that the command takes */
-    const struct tutti_option *of_run; /* it is this option of a run; NULL: one of the command's own */
+    const struct tt_option *of_run; /* it is this option of a run; NULL: one of the command's own */
 };
 
 struct arguments;

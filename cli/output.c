@@ -45,7 +45,7 @@ static int copy_to(int fd, FILE *content)
     char bytes[65536];
     int error = 0;
     for (size_t n; !error && (n = fread(bytes, 1, sizeof bytes, content)) > 0;)
-        if (tutti_fs_write(fd, bytes, n, -1) < n)
+        if (tt_fs_write(fd, bytes, n, -1) < n)
             error = errno;
     if (!error && ferror(content))
         error = EIO;
@@ -131,7 +131,7 @@ void output_keep_apart(void)
     fflush(stdout);
     int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, ABOVE_STANDARD); /* programs that an FMU starts do not get it */
     if (fd >= 0)
-        fd = tutti_fs_move_away(fd);
+        fd = tt_fs_move_descriptor(fd);
     FILE *stream = fd >= 0 ? fdopen(fd, is_writable(fd) ? "w" : "r") : NULL; /* "r": every print fails */
     if (stream && lead_away()) {
         own_standard = stream;

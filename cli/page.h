@@ -5,7 +5,7 @@
 
 #include "web/web.h"
 
-extern const struct tutti_web_asset page_assets[];
+extern const struct tt_web_asset page_assets[];
 extern const size_t page_asset_count; /* 0: it was built without Node.js */
 
 #endif

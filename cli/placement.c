@@ -6,15 +6,15 @@
 #include "base/str.h"
 #include "output.h"
 
-static void print_units(const struct tutti_placement *placement, int rank)
+static void print_units(const struct tt_placement_report *placement, int rank)
 {
     const char *before = "";
     for (uint32_t c = 0; c < placement->system->component_count; c++) {
         if (placement->place[c] != rank)
             continue;
-        char *name = tutti_str_copy(placement->system->components[c].name);
+        char *name = tt_text_copy(placement->system->components[c].name);
         if (name)
-            tutti_str_make_printable(name);
+            tt_text_make_printable(name);
         fprintf(output_standard(), "%s%s", before, name ? name : "?");
         before = ", ";
         free(name);
@@ -23,11 +23,11 @@ static void print_units(const struct tutti_placement *placement, int rank)
 }
 
 /* Of the list from *next on, what this rank sends. */
-static void print_sends(const struct tutti_placement *placement, int rank, size_t *next)
+static void print_sends(const struct tt_placement_report *placement, int rank, size_t *next)
 {
     const char *before = "sends ";
     for (; *next < placement->traffic_count && placement->traffic[*next].from == rank; ++*next) {
-        const struct tutti_traffic *way = &placement->traffic[*next];
+        const struct tt_traffic *way = &placement->traffic[*next];
         if (*before == 's')
             fprintf(output_standard(), "%12s        ", "");
         fprintf(output_standard(), "%s%llu value%s to %d", before, (unsigned long long)way->values,
@@ -38,7 +38,7 @@ static void print_sends(const struct tutti_placement *placement, int rank, size_
         fputc('\n', output_standard());
 }
 
-void placement_print(const struct tutti_placement *placement)
+void placement_print(const struct tt_placement_report *placement)
 {
     fprintf(output_standard(), "%-12s %d, by %s costs: the greatest load is %.3g times the mean\n", "ranks",
             placement->ranks, placement->measured ? "measured" : "estimated", placement->balance);

@@ -5,6 +5,6 @@
 
 #include "tell/placement.h"
 
-void placement_print(const struct tutti_placement *placement);
+void placement_print(const struct tt_placement_report *placement);
 
 #endif

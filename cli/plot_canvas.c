@@ -10,7 +10,7 @@ enum tutti_err plot_canvas_init(struct plot_canvas *canvas, int columns, int row
 {
     *canvas = (struct plot_canvas){.columns = columns, .rows = rows, .braille = braille};
     canvas->cells = calloc((size_t)columns * (size_t)rows, sizeof *canvas->cells);
-    return canvas->cells ? TUTTI_OK : tutti_fail_memory();
+    return canvas->cells ? TUTTI_OK : tt_fail_memory();
 }
 
 void plot_canvas_fini(struct plot_canvas *canvas)

@@ -36,8 +36,8 @@ struct ticks {
 
 /* A panel on its way to the terminal. */
 struct drawing {
-    const struct tutti_plot *plot;
-    const struct tutti_plot_panel *panel;
+    const struct tt_plot *plot;
+    const struct tt_plot_panel *panel;
     FILE *out;
     bool braille, unicode, colour;
     double margin[2]; /* of x and y: a part of the span, on both sides */
@@ -46,13 +46,13 @@ struct drawing {
 
 /* ---- axes */
 
-static double to_share(const struct tutti_plot_axis *axis, double margin, double value)
+static double to_share(const struct tt_plot_axis *axis, double margin, double value)
 {
     double low = axis->low, high = axis->high;
     if (axis->log)
         return (log10(value) - log10(low)) / (log10(high) - log10(low));
-    double shown_low = tutti_plot_axis_shown(axis, low), span = tutti_plot_axis_shown(axis, high) - shown_low;
-    return ((tutti_plot_axis_shown(axis, value) - shown_low) / span + margin) / (1 + 2 * margin);
+    double shown_low = tt_plot_axis_shown(axis, low), span = tt_plot_axis_shown(axis, high) - shown_low;
+    return ((tt_plot_axis_shown(axis, value) - shown_low) / span + margin) / (1 + 2 * margin);
 }
 
 static void add_tick(struct ticks *ticks, double share, const char *text)
@@ -62,11 +62,11 @@ static void add_tick(struct ticks *ticks, double share, const char *text)
     struct tick *tick = &ticks->at[ticks->count++];
     tick->share = share;
     snprintf(tick->text, sizeof tick->text, "%s", text);
-    int width = (int)tutti_plot_letters(tick->text);
+    int width = (int)tt_gnuplot_script_count_letters(tick->text);
     ticks->widest = width > ticks->widest ? width : ticks->widest;
 }
 
-static void find_log_ticks(struct ticks *ticks, const struct tutti_plot_axis *axis, double most, bool unicode)
+static void find_log_ticks(struct ticks *ticks, const struct tt_plot_axis *axis, double most, bool unicode)
 {
     double from = log10(axis->low), to = log10(axis->high), step = fmax(1, ceil((to - from) / most));
     double first = ceil(from / step - 1e-9);
@@ -74,18 +74,17 @@ static void find_log_ticks(struct ticks *ticks, const struct tutti_plot_axis *ax
         double power = (first + i) * step;
         if (power > to + 1e-9)
             break;
-        struct tutti_text text = {0};
+        struct tt_text text = {0};
         if (unicode || fabs(power) > 3.5)
-            tutti_plot_append_power(&text, (int)lround(power), unicode);
+            tt_plot_axis_append_power(&text, (int)lround(power), unicode);
         else
-            tutti_text_printf(&text, "%g", pow(10, round(power)));
+            tt_text_printf(&text, "%g", pow(10, round(power)));
         add_tick(ticks, (power - from) / (to - from), text.text ? text.text : "");
-        tutti_text_fini(&text);
+        tt_text_fini(&text);
     }
 }
 
-static void find_ticks(struct ticks *ticks, const struct tutti_plot_axis *axis, double margin, double most,
-                       bool unicode)
+static void find_ticks(struct ticks *ticks, const struct tt_plot_axis *axis, double margin, double most, bool unicode)
 {
     *ticks = (struct ticks){0};
     most = most < 2 ? 2 : most;
@@ -93,9 +92,8 @@ static void find_ticks(struct ticks *ticks, const struct tutti_plot_axis *axis, 
         find_log_ticks(ticks, axis, most, unicode);
         return;
     }
-    double low = tutti_plot_axis_shown(axis, axis->low), high = tutti_plot_axis_shown(axis, axis->high),
-           span = high - low;
-    double step = tutti_plot_tick_step(axis, span, most);
+    double low = tt_plot_axis_shown(axis, axis->low), high = tt_plot_axis_shown(axis, axis->high), span = high - low;
+    double step = tt_plot_axis_tick_step(axis, span, most);
     double first = ceil((low - margin * span) / step - 1e-9);
     for (int i = 0; i < MOST_TICKS; i++) {
         char text[TICK_LENGTH];
@@ -107,7 +105,7 @@ static void find_ticks(struct ticks *ticks, const struct tutti_plot_axis *axis, 
 
 /* ---- curves */
 
-static struct plot_pen pen_of(const struct drawing *drawing, const struct tutti_plot_curve *curve)
+static struct plot_pen pen_of(const struct drawing *drawing, const struct tt_plot_curve *curve)
 {
     unsigned symbol = curve->colour % SYMBOLS;
     bool second = curve->result > 0;
@@ -125,7 +123,7 @@ static void to_place(const struct drawing *drawing, double x, double y, double p
     place[1] = to_share(&drawing->panel->y, drawing->margin[1], y);
 }
 
-static void draw_line(struct drawing *drawing, const struct plot_pen *pen, const struct tutti_plot_line *line)
+static void draw_line(struct drawing *drawing, const struct plot_pen *pen, const struct tt_plot_line *line)
 {
     int step = 0;
     for (size_t i = 0; i < line->count; i++) {
@@ -141,7 +139,7 @@ static void draw_line(struct drawing *drawing, const struct plot_pen *pen, const
     }
 }
 
-static const char *sign_of(const struct drawing *drawing, enum tutti_plot_style style)
+static const char *sign_of(const struct drawing *drawing, enum tt_plot_style style)
 {
     if (style == TUTTI_PLOT_EVENTS)
         return drawing->unicode ? "▲" : "A";
@@ -150,16 +148,16 @@ static const char *sign_of(const struct drawing *drawing, enum tutti_plot_style 
     return drawing->unicode ? "×" : "x";
 }
 
-static bool is_marks(const struct tutti_plot_curve *curve)
+static bool is_marks(const struct tt_plot_curve *curve)
 {
     return curve->style == TUTTI_PLOT_TAKEN_BACK || curve->style == TUTTI_PLOT_EVENTS ||
            curve->style == TUTTI_PLOT_START;
 }
 
-static void draw_curve(struct drawing *drawing, const struct tutti_plot_curve *curve)
+static void draw_curve(struct drawing *drawing, const struct tt_plot_curve *curve)
 {
     struct plot_pen pen = pen_of(drawing, curve), thin = pen;
-    const struct tutti_plot_line *line = &curve->data->line;
+    const struct tt_plot_line *line = &curve->data->line;
     for (size_t i = 0; is_marks(curve) && i < line->count; i++) {
         double at[2];
         to_place(drawing, line->x[i], line->y[i], at);
@@ -186,17 +184,17 @@ static void draw_limit(struct drawing *drawing)
 /* Prints a text that comes from a file, on `room` columns at most; returns how many it took. */
 static int print_text(const struct drawing *drawing, const char *text, int room)
 {
-    char *copy = tutti_plot_shorten(text, room > 0 ? (size_t)room : 0, drawing->unicode ? "…" : "..");
+    char *copy = tt_gnuplot_script_shorten(text, room > 0 ? (size_t)room : 0, drawing->unicode ? "…" : "..");
     if (!copy)
         return 0;
-    tutti_str_make_printable(copy);
+    tt_text_make_printable(copy);
     fputs(copy, drawing->out);
     int columns = display_columns(copy);
     free(copy);
     return columns;
 }
 
-static void print_sample(const struct drawing *drawing, const struct tutti_plot_curve *curve)
+static void print_sample(const struct drawing *drawing, const struct tt_plot_curve *curve)
 {
     struct plot_pen pen = pen_of(drawing, curve);
     if (pen.colour)
@@ -216,18 +214,20 @@ static void print_sample(const struct drawing *drawing, const struct tutti_plot_
 /* Name and legend, on as many lines as they need; with `dry` it only counts them. */
 static int print_heading(const struct drawing *drawing, bool dry)
 {
-    const struct tutti_plot_panel *panel = drawing->panel;
+    const struct tt_plot_panel *panel = drawing->panel;
     int width = drawing->plot->options->width, lines = 1, column = 0;
-    size_t named = 0, entries = tutti_plot_legend_entries(panel);
+    size_t named = 0, entries = tt_gnuplot_script_legend_entries(panel);
     if (dry)
-        column = (int)tutti_plot_letters(panel->y.label) > width ? width : (int)tutti_plot_letters(panel->y.label);
+        column = (int)tt_gnuplot_script_count_letters(panel->y.label) > width
+                     ? width
+                     : (int)tt_gnuplot_script_count_letters(panel->y.label);
     else
         column = print_text(drawing, panel->y.label, width);
     for (size_t i = 0; i < panel->count && named < entries; i++) {
         const char *label = panel->curves[i].label;
         if (!label)
             continue;
-        int letters = (int)tutti_plot_letters(label);
+        int letters = (int)tt_gnuplot_script_count_letters(label);
         letters = letters > width - 3 ? width - 3 : letters;
         bool begins = column == 0, next = !begins && column + 3 + 3 + letters > width;
         named++;
@@ -264,7 +264,7 @@ static void print_rows(const struct drawing *drawing, const struct ticks *ticks,
         for (int i = 0; i < ticks->count; i++)
             if (row_of(drawing, ticks->at[i].share) == row)
                 text = ticks->at[i].text;
-        int width = text ? (int)tutti_plot_letters(text) : 0;
+        int width = text ? (int)tt_gnuplot_script_count_letters(text) : 0;
         fprintf(drawing->out, "%*s%s %s", left - width, "", text ? text : "", text ? tick_mark : line);
         plot_canvas_print(&drawing->canvas, row, drawing->out);
         fputc('\n', drawing->out);
@@ -293,7 +293,7 @@ static void print_x_numbers(const struct drawing *drawing, const struct ticks *t
 {
     int column = 0, width = drawing->plot->options->width;
     for (int i = 0; i < ticks->count; i++) {
-        int letters = (int)tutti_plot_letters(ticks->at[i].text),
+        int letters = (int)tt_gnuplot_script_count_letters(ticks->at[i].text),
             begin = left + 2 + column_of(drawing, ticks->at[i].share) - letters / 2;
         begin = begin + letters > width ? width - letters : begin;
         if (begin < column + (column > 0))
@@ -301,7 +301,7 @@ static void print_x_numbers(const struct drawing *drawing, const struct ticks *t
         fprintf(drawing->out, "%*s%s", begin - column, "", ticks->at[i].text);
         column = begin + letters;
     }
-    int letters = (int)tutti_plot_letters(drawing->panel->x.label),
+    int letters = (int)tt_gnuplot_script_count_letters(drawing->panel->x.label),
         before = left + 2 + (drawing->canvas.columns - letters) / 2;
     fprintf(drawing->out, "\n%*s", before > 0 ? before : 0, "");
     print_text(drawing, drawing->panel->x.label, width);
@@ -310,8 +310,8 @@ static void print_x_numbers(const struct drawing *drawing, const struct ticks *t
 
 static enum tutti_err print_panel(struct drawing *drawing, bool numbers)
 {
-    const struct tutti_plot_panel *panel = drawing->panel;
-    struct tutti_plot_size size = tutti_plot_size(drawing->plot);
+    const struct tt_plot_panel *panel = drawing->panel;
+    struct tt_plot_size size = tt_gnuplot_script_picture_size(drawing->plot);
     int rows = size.height - print_heading(drawing, true) - (numbers ? 3 : 1);
     struct ticks x_ticks, y_ticks;
     rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
@@ -333,7 +333,7 @@ static enum tutti_err print_panel(struct drawing *drawing, bool numbers)
     return TUTTI_OK;
 }
 
-static size_t line_count(const struct tutti_plot_panel *panel)
+static size_t line_count(const struct tt_plot_panel *panel)
 {
     size_t count = 0;
     for (size_t i = 0; i < panel->count; i++)
@@ -341,15 +341,15 @@ static size_t line_count(const struct tutti_plot_panel *panel)
     return count;
 }
 
-enum tutti_err plot_print_characters(FILE *out, const struct tutti_plot *plot)
+enum tutti_err plot_print_characters(FILE *out, const struct tt_plot *plot)
 {
-    const struct tutti_plot_options *options = plot->options;
+    const struct tt_plot_options *options = plot->options;
     if (options->title) {
-        size_t length = tutti_plot_letters(options->title), width = (size_t)options->width;
+        size_t length = tt_gnuplot_script_count_letters(options->title), width = (size_t)options->width;
         fprintf(out, "%*s%s\n", (int)(length < width ? (width - length) / 2 : 0), "", options->title);
     }
     for (size_t i = 0; i < plot->panel_count; i++) {
-        const struct tutti_plot_panel *panel = &plot->panels[i];
+        const struct tt_plot_panel *panel = &plot->panels[i];
         struct drawing drawing = {.plot = plot,
                                   .panel = panel,
                                   .out = out,
@@ -357,7 +357,7 @@ enum tutti_err plot_print_characters(FILE *out, const struct tutti_plot *plot)
                                   .unicode = options->unicode,
                                   .colour = options->colour,
                                   .margin = {panel->phase ? 0.04 : 0, 0.05}};
-        TRY(print_panel(&drawing, tutti_plot_has_numbers(plot, i)));
+        TRY(print_panel(&drawing, tt_gnuplot_script_has_numbers(plot, i)));
     }
     return TUTTI_OK;
 }

@@ -5,6 +5,6 @@
 
 #include "tell/plot/plot.h"
 
-TUTTI_CHECKED enum tutti_err plot_print_characters(FILE *out, const struct tutti_plot *plot);
+TUTTI_CHECKED enum tutti_err plot_print_characters(FILE *out, const struct tt_plot *plot);
 
 #endif

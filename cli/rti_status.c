@@ -12,28 +12,26 @@
 
 enum { CONNECT = 1, CONNECT_WITH_CREDENTIALS = 2, STATUS = 512 };
 
-static enum tutti_err connect_to(struct tutti_fedpro_caller *caller, struct tutti_fedpro_memory *memory,
-                                 const char *key)
+static enum tutti_err connect_to(struct tt_fedpro_caller *caller, struct tt_payload_memory *memory, const char *key)
 {
     Fedpro__Nothing nothing = FEDPRO__NOTHING__INIT;
     Fedpro__Credited credited = FEDPRO__CREDITED__INIT;
     Fedpro__Credentials credentials = FEDPRO__CREDENTIALS__INIT;
     ProtobufCMessage *response = NULL;
     if (!key)
-        return tutti_fedpro_caller_call(caller, memory, CONNECT, &nothing.base, &fedpro__connected__descriptor,
-                                        &response);
-    credentials.type = tutti_fedpro_make_text("HLAplainTextPassword");
-    TRY(tutti_fedpro_credentials_of_key(memory, key, &credentials.data));
+        return tt_fedpro_caller_call(caller, memory, CONNECT, &nothing.base, &fedpro__connected__descriptor, &response);
+    credentials.type = tt_payload_make_text("HLAplainTextPassword");
+    TRY(tt_payload_make_credentials(memory, key, &credentials.data));
     credited.credentials = &credentials;
-    return tutti_fedpro_caller_call(caller, memory, CONNECT_WITH_CREDENTIALS, &credited.base,
-                                    &fedpro__connected__descriptor, &response);
+    return tt_fedpro_caller_call(caller, memory, CONNECT_WITH_CREDENTIALS, &credited.base,
+                                 &fedpro__connected__descriptor, &response);
 }
 
 static json_t *federate_json(const Fedpro__StatusFederate *f)
 {
     json_t *json = json_object();
-    json_object_set_new(json, "name", tutti_text_json(f->name));
-    json_object_set_new(json, "type", tutti_text_json(f->type));
+    json_object_set_new(json, "name", tt_json_text(f->name));
+    json_object_set_new(json, "type", tt_json_text(f->type));
     json_object_set_new(json, "time", json_real(f->time));
     json_object_set_new(json, "regulating", json_boolean(f->regulating));
     json_object_set_new(json, "lookahead", f->regulating ? json_real(f->lookahead) : json_null());
@@ -42,7 +40,7 @@ static json_t *federate_json(const Fedpro__StatusFederate *f)
     json_object_set_new(json, "target", f->pending[0] ? json_real(f->target) : json_null());
     json_object_set_new(json, "galt", f->has_galt ? json_real(f->galt) : json_null());
     json_object_set_new(json, "lits", f->has_lits ? json_real(f->lits) : json_null());
-    json_object_set_new(json, "held_by", f->holder[0] ? tutti_text_json(f->holder) : json_null());
+    json_object_set_new(json, "held_by", f->holder[0] ? tt_json_text(f->holder) : json_null());
     json_object_set_new(json, "queued", json_integer(f->queued));
     json_object_set_new(json, "unsent", json_integer(f->unsent));
     json_object_set_new(json, "connected", json_boolean(f->connected));
@@ -55,13 +53,13 @@ static int print_json(const Fedpro__Status *status)
     for (size_t i = 0; i < status->n_federation; i++) {
         const Fedpro__StatusFederation *from = status->federation[i];
         json_t *federation = json_object(), *federates = json_array();
-        json_object_set_new(federation, "name", tutti_text_json(from->name));
-        json_object_set_new(federation, "time", tutti_text_json(from->time));
+        json_object_set_new(federation, "name", tt_json_text(from->name));
+        json_object_set_new(federation, "time", tt_json_text(from->time));
         json_object_set_new(federation, "objects", json_integer(from->objects));
         for (size_t k = 0; k < from->n_federate; k++)
             json_array_append_new(federates, federate_json(from->federate[k]));
         json_object_set_new(federation, "federates", federates);
-        json_object_set_new(federation, "waits", tutti_text_json(from->waits));
+        json_object_set_new(federation, "waits", tt_json_text(from->waits));
         json_array_append_new(federations, federation);
     }
     json_object_set_new(json, "federations", federations);
@@ -106,20 +104,19 @@ static int print_words(const Fedpro__Status *status)
 
 int rti_status(const struct arguments *arguments, const char *address, const char *key)
 {
-    struct tutti_fedpro_caller *caller = NULL;
-    struct tutti_fedpro_tls *tls = NULL;
-    struct tutti_fedpro_memory memory;
+    struct tt_fedpro_caller *caller = NULL;
+    struct tt_tls *tls = NULL;
+    struct tt_payload_memory memory;
     Fedpro__Nothing nothing = FEDPRO__NOTHING__INIT;
     ProtobufCMessage *response = NULL;
     const char *trust = arguments_value(arguments, "--tls-cert"), *own = arguments_value(arguments, "--tls-key");
-    tutti_fedpro_memory_init(&memory);
-    enum tutti_err err = trust || own ? tutti_fedpro_tls_client(&tls, trust, own, own) : TUTTI_OK;
-    struct tutti_fedpro_caller_options options = {.address = address, .tls = tls};
-    err = err ? err : tutti_fedpro_caller_open(&caller, &options);
+    tt_payload_memory_init(&memory);
+    enum tutti_err err = trust || own ? tt_tls_open_client(&tls, trust, own, own) : TUTTI_OK;
+    struct tt_fedpro_caller_options options = {.address = address, .tls = tls};
+    err = err ? err : tt_fedpro_caller_open(&caller, &options);
     err = err ? err : connect_to(caller, &memory, key);
-    err =
-        err ? err
-            : tutti_fedpro_caller_call(caller, &memory, STATUS, &nothing.base, &fedpro__status__descriptor, &response);
+    err = err ? err
+              : tt_fedpro_caller_call(caller, &memory, STATUS, &nothing.base, &fedpro__status__descriptor, &response);
     int exit = EXIT_FAILED;
     if (err)
         console_error(tutti_err_message());
@@ -127,8 +124,8 @@ int rti_status(const struct arguments *arguments, const char *address, const cha
         exit = print_json((const Fedpro__Status *)(const void *)response);
     else
         exit = print_words((const Fedpro__Status *)(const void *)response);
-    tutti_fedpro_caller_free(caller);
-    tutti_fedpro_tls_free(tls);
-    tutti_fedpro_memory_fini(&memory);
+    tt_fedpro_caller_free(caller);
+    tt_tls_free(tls);
+    tt_payload_memory_fini(&memory);
     return exit;
 }

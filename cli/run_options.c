@@ -38,7 +38,7 @@ static bool read_log(const struct arguments *arguments, struct tutti_run_options
     char text[CONSOLE_RUN_TEXT];
     if (!console_wants_json(arguments, &json))
         return false;
-    if (!json || tutti_keys_random(id, sizeof id))
+    if (!json || tt_curve_auth_random_bytes(id, sizeof id))
         return true;
     tutti_options_set_run_id(options, id);
     console_show_run(id, text);
@@ -109,11 +109,10 @@ static void warn_lonely(const struct tutti_log *log)
 {
     int tasks = launcher_lonely_tasks();
     if (tasks > 0)
-        tutti_log_printf(
-            log, TUTTI_LOG_WARNING, NULL,
-            "this is one of %d tasks of srun, and each of them makes a run of its own; `srun --mpi=pmi2` makes "
-            "one run of them",
-            tasks);
+        tt_log(log, TUTTI_LOG_WARNING, NULL,
+               "this is one of %d tasks of srun, and each of them makes a run of its own; `srun --mpi=pmi2` makes "
+               "one run of them",
+               tasks);
 }
 
 int run_options_read(struct run_options *run, const struct arguments *arguments)

@@ -71,7 +71,7 @@ static double timeout; /* of the run whose FMUs run here; 0: there is none. Set 
 
 /* A call of a thread, as it was seen last. */
 struct seen_call {
-    struct tutti_shown_call call;
+    struct tt_shown_call call;
     double since, looked;
 };
 
@@ -94,20 +94,20 @@ static void stop_at_once(int number)
         return;
     claim_end();
     say("\ntutti: error: stopped at once");
-    if (tutti_instance_where(where, sizeof where) > 0) {
+    if (tt_instance_describe_call(where, sizeof where) > 0) {
         say("; was in ");
         say(where);
     }
     say(kept());
     say("\n");
-    tutti_crash_run();
+    tt_crash_run();
     _exit(128 + number);
 }
 
 static bool is_in_fmu(void)
 {
     char where[2];
-    return tutti_instance_where(where, sizeof where) > 0;
+    return tt_instance_describe_call(where, sizeof where) > 0;
 }
 
 /* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library. Only the first thread knows
@@ -120,7 +120,7 @@ static void heed(int number)
         tgkill(first, has_watcher() ? atomic_load(&watcher.thread) : first, number);
     } else if (!in_run) { /* nothing to save */
         guard_announce_end();
-        tutti_crash_run();
+        tt_crash_run();
         _exit(128 + number);
     } else if (!signals_received) {
         signals_received = number;
@@ -158,7 +158,7 @@ static void handle_stops(void)
 static void end_hung(size_t thread)
 {
     char where[1024], seconds[32];
-    size_t length = tutti_instance_where_in_thread(thread, where, sizeof where);
+    size_t length = tt_instance_describe_thread(thread, where, sizeof where);
     snprintf(seconds, sizeof seconds, "%g", timeout);
     claim_end();
     say("tutti: error: a call of an FMU has not come back for ");
@@ -167,11 +167,11 @@ static void end_hung(size_t thread)
     say(length > 0 ? where : "it has by now");
     say(kept());
     say(". Raise --timeout if it may take that long, or ask the FMU's author\n");
-    tutti_crash_run();
+    tt_crash_run();
     _exit(EXIT_FAILED);
 }
 
-static bool is_one_call(const struct tutti_shown_call *a, const struct tutti_shown_call *b)
+static bool is_one_call(const struct tt_shown_call *a, const struct tt_shown_call *b)
 {
     bool same_time = a->time == b->time || (isnan(a->time) && isnan(b->time));
     return a->instance && a->instance == b->instance && a->calls == b->calls && a->call == b->call && same_time;
@@ -180,9 +180,9 @@ static bool is_one_call(const struct tutti_shown_call *a, const struct tutti_sho
 /* Which calls are those that were seen before? */
 static void look_for_hangs(struct seen_call *seen)
 {
-    double now = tutti_clock_now();
+    double now = tt_wall_clock_now();
     for (size_t i = 0; i < TUTTI_SHOWN_THREADS; i++) {
-        struct tutti_shown_call call = tutti_instance_look_at_thread(i);
+        struct tt_shown_call call = tt_instance_inspect_thread(i);
         bool same = is_one_call(&call, &seen[i].call);
         /* A process that was stopped, and looks rarely, has seen nothing. */
         if (!same || now - seen[i].looked > fmax(timeout / 2, 1))
@@ -198,7 +198,7 @@ static void *watch(void *unused)
 {
     static struct seen_call seen[TUTTI_SHOWN_THREADS];
     const struct timespec moment = {.tv_nsec = 200000000};
-    tutti_thread_own();
+    tt_thread_mark_own();
     atomic_store(&watcher.thread, gettid());
     atomic_store(&watcher.process, getpid());
     for (double pressed_at = INFINITY;;) {
@@ -209,8 +209,8 @@ static void *watch(void *unused)
             look_for_hangs(seen);
         if (!atomic_load(&watcher.pressed))
             continue;
-        pressed_at = fmin(pressed_at, tutti_clock_now());
-        if (tutti_clock_now() - pressed_at > 0.2) /* time for the first thread, which can tell more */
+        pressed_at = fmin(pressed_at, tt_wall_clock_now());
+        if (tt_wall_clock_now() - pressed_at > 0.2) /* time for the first thread, which can tell more */
             stop_at_once(atomic_load(&watcher.pressed));
     }
     return unused;
@@ -257,7 +257,7 @@ static void survive(void)
     enum { LAST_SECONDS = 10 };
     if (gettid() == getpid() && !launcher_is_mpi()) /* else other ranks may have much to do */
         alarm(LAST_SECONDS);
-    tutti_crash_escape();
+    tt_crash_escape();
 }
 
 /* There is nothing left to do: memory that is damaged does not matter any more. */
@@ -265,13 +265,13 @@ static void end_all_told(int number)
 {
     char where[512];
     claim_end();
-    (void)tutti_instance_where(where, sizeof where);
+    (void)tt_instance_describe_call(where, sizeof where);
     say("tutti: warning: crash, ");
     say(name_of(number));
     say(", in code of the FMU when its work was done: ");
     say(where);
     say("; results are not concerned. Ask the FMU's author\n");
-    tutti_crash_run();
+    tt_crash_run();
     _exit(told_status);
 }
 
@@ -281,7 +281,7 @@ static void on_alarm(int number)
     claim_end();
     say("tutti: error: stuck after a crash of an FMU that was freed; everything recorded is kept. Ask the FMU's "
         "author\n");
-    tutti_crash_run();
+    tt_crash_run();
     _exit(EXIT_FAILED);
 }
 
@@ -293,7 +293,7 @@ static void die_of(int number)
 }
 
 /* "; the instruction is in libm.so.6", where that is not said yet. */
-static void say_instruction(const struct tutti_blame *blame)
+static void say_instruction(const struct tt_crash_origin *blame)
 {
     if (blame->whose == TUTTI_WHOSE_LIBRARY) {
         say("; the instruction is in ");
@@ -303,10 +303,10 @@ static void say_instruction(const struct tutti_blame *blame)
     }
 }
 
-static void say_whose(const struct tutti_blame *blame)
+static void say_whose(const struct tt_crash_origin *blame)
 {
     char where[512];
-    bool calls = tutti_instance_where(where, sizeof where) > 0;
+    bool calls = tt_instance_describe_call(where, sizeof where) > 0;
     if (calls && blame->is_tuttis) {
         say(", in code of Tutti that the FMU called: ");
         say(where);
@@ -320,10 +320,10 @@ static void say_whose(const struct tutti_blame *blame)
         say_instruction(blame);
         say(kept());
         say(". ");
-        say(tutti_instance_is_mixed()
+        say(tt_instance_is_mixed()
                 ? "Perhaps it called functions of this program in place of its own: see the warning above\n"
                 : "Ask the FMU's author, with its inputs and parameters\n");
-    } else if (gettid() != getpid() && !tutti_thread_is_own()) { /* ours would know which FMU they are in */
+    } else if (gettid() != getpid() && !tt_thread_is_own()) { /* ours would know which FMU they are in */
         say(", in a thread that an FMU or a library started");
         say_instruction(blame);
         say(kept());
@@ -343,22 +343,21 @@ static void say_whose(const struct tutti_blame *blame)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    struct tutti_blame blame;
+    struct tt_crash_origin blame;
     if (getpid() != process) {
         die_of(number);
         return;
     }
-    if (tutti_crash_is_guarded() && told_status >= 0 && gettid() == getpid())
+    if (tt_crash_is_guarded() && told_status >= 0 && gettid() == getpid())
         end_all_told(number);
-    if (tutti_crash_is_guarded() &&
-        number != SIGABRT) /* which mostly means that memory is damaged: nothing works then */
+    if (tt_crash_is_guarded() && number != SIGABRT) /* which mostly means that memory is damaged: nothing works then */
         survive();
     claim_end();
-    tutti_blame_find(&blame, info, context);
+    tt_crash_origin_find(&blame, info, context);
     say(isatty(STDERR_FILENO) == 1 ? "\ntutti: error: crash, " : "tutti: error: crash, "); /* off the progress line */
     say(name_of(number));
     say_whose(&blame);
-    tutti_crash_run();
+    tt_crash_run();
     _exit(EXIT_FAILED);
 }
 
@@ -369,13 +368,13 @@ static void on_end_in_fmus(const char *how)
     claim_end();
     say("tutti: error: code of the FMU ");
     say(how);
-    if (tutti_instance_where(where, sizeof where) > 0) {
+    if (tt_instance_describe_call(where, sizeof where) > 0) {
         say(": ");
         say(where);
     }
     say(kept());
     say("\n");
-    tutti_crash_run();
+    tt_crash_run();
     _exit(EXIT_FAILED);
 }
 
@@ -408,13 +407,13 @@ static int settle(pid_t ended, int status)
 {
     char where[1024], number[64];
     ending = true;
-    bool saved = tutti_crash_run_for(ended), is_signal = WIFSIGNALED(status);
+    bool saved = tt_crash_run_for_process(ended), is_signal = WIFSIGNALED(status);
     int value = is_signal ? WTERMSIG(status) : WEXITSTATUS(status);
     snprintf(number, sizeof number, is_signal ? "%d (%.40s)" : "%d)", value, is_signal ? strsignal(value) : "");
     say(is_signal ? "tutti: error: the program was ended by signal "
                   : "tutti: error: code of an FMU ended the program (_exit, with status ");
     say(number);
-    if (tutti_instance_where_all(where, sizeof where) > 0) {
+    if (tt_instance_describe_calls(where, sizeof where) > 0) {
         say(": ");
         say(where);
     }
@@ -438,7 +437,7 @@ void signals_enter_fmus(void)
 {
     if (!launcher_is_mpi()) /* which watches its processes itself */
         put_under_guard();
-    tutti_instance_show_thread(true);
+    tt_instance_show_thread(true);
     in_fmus = true;
 }
 
@@ -446,7 +445,7 @@ void signals_leave_fmus(void)
 {
     guard_announce_end();
     in_fmus = false;
-    tutti_instance_show_thread(false);
+    tt_instance_show_thread(false);
 }
 
 static void begin_run(void)

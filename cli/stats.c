@@ -21,7 +21,7 @@ static json_t *value_json(const struct tutti_statistic *statistic)
     case TUTTI_STATISTIC_FLAG: return json_boolean(statistic->number != 0);
     case TUTTI_STATISTIC_TEXT: break;
     }
-    return statistic->text ? tutti_text_json(statistic->text) : json_null();
+    return statistic->text ? tt_json_text(statistic->text) : json_null();
 }
 
 /* "reasons.coupling" is `coupling` in the object `reasons`. */

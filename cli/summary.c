@@ -20,7 +20,7 @@ __attribute__((format(printf, 4, 5))) static void say(const struct display *disp
     va_end(arguments);
     if (length < 0)
         return;
-    tutti_str_make_printable(text);
+    tt_text_make_printable(text);
     display_line(display, label, tint, text);
     free(text);
 }
@@ -203,7 +203,7 @@ static void say_shares(const struct display *display, const struct tutti_run_sta
     double steps = 0, save = 0, restore = 0, set = 0, get = 0;
     double all = stats->loop_seconds * (stats->ranks > 0 ? stats->ranks : 1);
     for (size_t i = 0; i < stats->unit_count; i++) {
-        const struct tutti_unit_stats *unit = &stats->units[i];
+        const struct tt_unit_stats *unit = &stats->units[i];
         steps += unit->seconds;
         save += unit->save_seconds;
         restore += unit->restore_seconds;
@@ -226,7 +226,7 @@ static void say_forks(const struct display *display, const struct tutti_run_stat
     unsigned long units = 0, points = 0, rollbacks = 0;
     double save = 0, restore = 0;
     for (size_t i = 0; i < stats->unit_count; i++) {
-        const struct tutti_unit_stats *unit = &stats->units[i];
+        const struct tt_unit_stats *unit = &stats->units[i];
         if (!unit->forked)
             continue;
         units++;

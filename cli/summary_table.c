@@ -11,7 +11,7 @@ enum { MOST_LINES = 20, LEAST_NAME_COLUMNS = 16, GAP = 2 };
 
 enum what { NAME, FMI, KIND, RANK, COUNT, SOLVER_COUNT, SHARE };
 
-#define FIELD(name) offsetof(struct tutti_unit_stats, name)
+#define FIELD(name) offsetof(struct tt_unit_stats, name)
 
 static const struct column {
     const char *title;
@@ -38,7 +38,7 @@ static const struct column {
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 struct line {
-    struct tutti_unit_stats unit; /* a copy, whose texts are borrowed; failures of its solver are in one sum */
+    struct tt_unit_stats unit; /* a copy, whose texts are borrowed; failures of its solver are in one sum */
     char name[100];
     bool sum;
 };
@@ -78,7 +78,7 @@ static struct cell show_share(const struct table *table, const struct line *line
 /* What stands in a column; "" where there is nothing to say. */
 static struct cell show(const struct table *table, const struct line *line, size_t c)
 {
-    const struct tutti_unit_stats *unit = &line->unit;
+    const struct tt_unit_stats *unit = &line->unit;
     struct cell cell = {""};
     if (columns[c].what == NAME)
         snprintf(cell.text, sizeof cell.text, "%s", line->name);
@@ -102,7 +102,7 @@ static struct cell show(const struct table *table, const struct line *line, size
 
 /* ---- which lines */
 
-static void add(struct tutti_unit_stats *sum, const struct tutti_unit_stats *unit)
+static void add(struct tt_unit_stats *sum, const struct tt_unit_stats *unit)
 {
     for (size_t c = 0; c < COLUMN_COUNT; c++)
         if (columns[c].what == COUNT || columns[c].what == SOLVER_COUNT)
@@ -114,14 +114,14 @@ static void add(struct tutti_unit_stats *sum, const struct tutti_unit_stats *uni
 
 static int by_time(const void *a, const void *b)
 {
-    const struct tutti_unit_stats *one = *(const struct tutti_unit_stats *const *)a;
-    const struct tutti_unit_stats *other = *(const struct tutti_unit_stats *const *)b;
+    const struct tt_unit_stats *one = *(const struct tt_unit_stats *const *)a;
+    const struct tt_unit_stats *other = *(const struct tt_unit_stats *const *)b;
     if (one->seconds != other->seconds)
         return one->seconds > other->seconds ? -1 : 1;
     return one < other ? -1 : one > other;
 }
 
-static struct line *add_line(struct table *table, const char *name, const struct tutti_unit_stats *unit)
+static struct line *add_line(struct table *table, const char *name, const struct tt_unit_stats *unit)
 {
     struct line *line = &table->lines[table->line_count++];
     *line = (struct line){.unit = *unit};
@@ -130,10 +130,10 @@ static struct line *add_line(struct table *table, const char *name, const struct
 }
 
 /* In the order of the system; of many units, those that took most time, and the others in one line. */
-static void fill(struct table *table, const struct tutti_unit_stats **order)
+static void fill(struct table *table, const struct tt_unit_stats **order)
 {
     const struct tutti_run_stats *stats = table->stats;
-    struct tutti_unit_stats rest = {0}, all = {0};
+    struct tt_unit_stats rest = {0}, all = {0};
     char name[64];
     for (size_t i = 0; i < stats->unit_count; i++)
         order[i] = &stats->units[i];
@@ -144,7 +144,7 @@ static void fill(struct table *table, const struct tutti_unit_stats **order)
         if (i >= MOST_LINES)
             add(&rest, order[i]);
         else
-            add_line(table, tutti_str_show(order[i]->name).text, order[i])->unit.solver_error_failures +=
+            add_line(table, tt_text_excerpt(order[i]->name).text, order[i])->unit.solver_error_failures +=
                 order[i]->solver_other_failures;
     }
     snprintf(name, sizeof name, "and %zu more", stats->unit_count - table->line_count);
@@ -226,7 +226,7 @@ static void print_cell(const struct display *display, const struct table *table,
 void summary_table(const struct display *display, const struct tutti_run_stats *stats)
 {
     struct table table = {.stats = stats};
-    const struct tutti_unit_stats **order = calloc(stats->unit_count + 1, sizeof *order);
+    const struct tt_unit_stats **order = calloc(stats->unit_count + 1, sizeof *order);
     table.lines = calloc(MOST_LINES + 2, sizeof *table.lines);
     if (order && table.lines && stats->unit_count > 0) {
         fill(&table, order);

@@ -15,12 +15,13 @@ static bool is_own(const char *name, const char *const *own)
     return *own != NULL;
 }
 
-enum tutti_err told_options_read(struct tutti_given *given, const struct arguments *arguments, const char *const *own)
+enum tutti_err told_options_read(struct tt_display_options *given, const struct arguments *arguments,
+                                 const char *const *own)
 {
     struct tutti_tell_option *options = calloc(arguments->given_count + 1, sizeof *options);
-    *given = (struct tutti_given){.options = options};
+    *given = (struct tt_display_options){.options = options};
     if (!options)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < arguments->given_count; i++) {
         const struct option *option = arguments->given[i].option;
         if (!is_own(option->name, own))

@@ -7,7 +7,7 @@
 #include "tell/given.h"
 
 /* All that were given but the command's `own`, which NULL ends. `given->options` is the caller's (free). MEMORY. */
-TUTTI_CHECKED enum tutti_err told_options_read(struct tutti_given *given, const struct arguments *arguments,
+TUTTI_CHECKED enum tutti_err told_options_read(struct tt_display_options *given, const struct arguments *arguments,
                                                const char *const *own);
 /* Says why it failed; the exit status. */
 int told_options_fail(const struct arguments *arguments, enum tutti_err err);

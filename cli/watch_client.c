@@ -16,14 +16,14 @@ enum { LARGEST = 64 << 20 }; /* bytes of an event */
 
 static enum tutti_err open_connection(const char *address, int *fd)
 {
-    struct tutti_address at;
+    struct tt_host_address at;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     char port[16];
-    TRY(tutti_address_read(&at, address, "tutti watch", false));
+    TRY(tt_host_address_read(&at, address, "tutti watch", false));
     snprintf(port, sizeof port, "%d", at.port);
     int error = getaddrinfo(at.host, port, &hints, &found);
     if (error)
-        return tutti_fail(TUTTI_ERR_IO, "%s: %s", address, gai_strerror(error));
+        return tt_fail(TUTTI_ERR_IO, "%s: %s", address, gai_strerror(error));
     *fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool connected = *fd >= 0 && connect(*fd, found->ai_addr, found->ai_addrlen) == 0;
     int why = errno;
@@ -32,15 +32,15 @@ static enum tutti_err open_connection(const char *address, int *fd)
         return TUTTI_OK;
     if (*fd >= 0)
         close(*fd);
-    return tutti_fail(TUTTI_ERR_IO, "%s: %s; is there a run with --live %s?", address, strerror(why), address);
+    return tt_fail(TUTTI_ERR_IO, "%s: %s; is there a run with --live %s?", address, strerror(why), address);
 }
 
-static enum tutti_err send_all(int fd, const struct tutti_text *text)
+static enum tutti_err send_all(int fd, const struct tt_text *text)
 {
     for (size_t sent = 0; sent < text->length;) {
         ssize_t more = send(fd, text->text + sent, text->length - sent, MSG_NOSIGNAL);
         if (more < 0 && errno != EINTR)
-            return tutti_fail(TUTTI_ERR_LOST, "the connection to the run is lost: %s", strerror(errno));
+            return tt_fail(TUTTI_ERR_LOST, "the connection to the run is lost: %s", strerror(errno));
         sent += more > 0 ? (size_t)more : 0;
     }
     return TUTTI_OK;
@@ -49,33 +49,33 @@ static enum tutti_err send_all(int fd, const struct tutti_text *text)
 static enum tutti_err ask(const struct watch_client *client, int fd, const char *method, const char *target,
                           const char *body)
 {
-    struct tutti_text text = {0};
-    tutti_text_printf(&text, "%s %s HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n%s",
-                      method, target, client->address, client->token, strlen(body), body);
-    enum tutti_err err = text.failed ? tutti_fail_memory() : send_all(fd, &text);
-    tutti_text_fini(&text);
+    struct tt_text text = {0};
+    tt_text_printf(&text, "%s %s HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n%s",
+                   method, target, client->address, client->token, strlen(body), body);
+    enum tutti_err err = text.failed ? tt_fail_memory() : send_all(fd, &text);
+    tt_text_fini(&text);
     return err;
 }
 
 /* As it stands in an address: all but letters and digits by their bytes. */
-static void append_escaped(struct tutti_text *out, const char *text)
+static void append_escaped(struct tt_text *out, const char *text)
 {
     for (; *text; text++)
-        tutti_text_printf(out, "%%%02X", (unsigned char)*text);
+        tt_text_printf(out, "%%%02X", (unsigned char)*text);
 }
 
 enum tutti_err watch_connect(struct watch_client *client, const char *address, const char *token, const char *columns)
 {
-    struct tutti_text target = {0};
+    struct tt_text target = {0};
     *client = (struct watch_client){.address = address, .token = token, .fd = -1};
     TRY(open_connection(address, &client->fd));
-    tutti_text_append(&target, "/events");
+    tt_text_append(&target, "/events");
     if (columns) {
-        tutti_text_append(&target, "?columns=");
+        tt_text_append(&target, "?columns=");
         append_escaped(&target, columns);
     }
-    enum tutti_err err = target.failed ? tutti_fail_memory() : ask(client, client->fd, "GET", target.text, "");
-    tutti_text_fini(&target);
+    enum tutti_err err = target.failed ? tt_fail_memory() : ask(client, client->fd, "GET", target.text, "");
+    tt_text_fini(&target);
     return err;
 }
 
@@ -84,12 +84,12 @@ void watch_disconnect(struct watch_client *client)
     if (client->fd >= 0)
         close(client->fd);
     client->fd = -1;
-    tutti_text_fini(&client->text);
+    tt_text_fini(&client->text);
 }
 
 /* ---- answers ---- */
 
-static enum tutti_err read_more(int fd, struct tutti_text *text, bool *over)
+static enum tutti_err read_more(int fd, struct tt_text *text, bool *over)
 {
     char bytes[65536];
     ssize_t count;
@@ -97,12 +97,12 @@ static enum tutti_err read_more(int fd, struct tutti_text *text, bool *over)
         count = read(fd, bytes, sizeof bytes);
     while (count < 0 && errno == EINTR);
     if (count < 0)
-        return tutti_fail(TUTTI_ERR_LOST, "the connection to the run is lost: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_LOST, "the connection to the run is lost: %s", strerror(errno));
     *over = count == 0;
-    tutti_text_append_n(text, bytes, (size_t)count);
+    tt_text_append_n(text, bytes, (size_t)count);
     if (text->length > LARGEST)
-        return tutti_fail(TUTTI_ERR_FORMAT, "what comes is no run that is live");
-    return text->failed ? tutti_fail_memory() : TUTTI_OK;
+        return tt_fail(TUTTI_ERR_FORMAT, "what comes is no run that is live");
+    return text->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
 /* {"error":"..."}, as a sentence. */
@@ -110,21 +110,21 @@ static enum tutti_err refused(const char *body, int status)
 {
     json_t *json = json_loads(body, 0, NULL);
     const char *why = json_string_value(json_object_get(json, "error"));
-    enum tutti_err err = why ? tutti_fail(TUTTI_ERR_ARGUMENT, "%s", tutti_str_show(why).text)
-                             : tutti_fail(TUTTI_ERR_FORMAT, "the run answers with status %d", status);
+    enum tutti_err err = why ? tt_fail(TUTTI_ERR_ARGUMENT, "%s", tt_text_excerpt(why).text)
+                             : tt_fail(TUTTI_ERR_FORMAT, "the run answers with status %d", status);
     json_decref(json);
     return err;
 }
 
 /* The head is cut off when it is whole. */
-static enum tutti_err take_head(struct tutti_text *text, bool over, bool *answered)
+static enum tutti_err take_head(struct tt_text *text, bool over, bool *answered)
 {
     char *end = text->text ? strstr(text->text, "\r\n\r\n") : NULL;
     int status = text->text && strncmp(text->text, "HTTP/1.", 7) == 0 ? atoi(text->text + 9) : 0;
     if (!end && !over)
         return TUTTI_OK;
     if (!end || status == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "what answers there is no run that is live");
+        return tt_fail(TUTTI_ERR_FORMAT, "what answers there is no run that is live");
     if (status >= 300 && !over) /* the sentence is still to come */
         return TUTTI_OK;
     if (status >= 300)
@@ -147,7 +147,7 @@ bool watch_next(struct watch_client *client, const char **kind, json_t **data)
 {
     static const char EVENT[] = "event: ", DATA[] = "\ndata: ";
     static char name[32];
-    struct tutti_text *text = &client->text;
+    struct tt_text *text = &client->text;
     char *end;
     *data = NULL;
     while (!*data && client->answered && text->length > 0 && (end = strstr(text->text, "\n\n"))) {
@@ -168,7 +168,7 @@ bool watch_next(struct watch_client *client, const char **kind, json_t **data)
 
 enum tutti_err watch_order(const struct watch_client *client, const char *order)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     bool over = false, answered = false;
     int fd;
     TRY(open_connection(client->address, &fd));
@@ -177,7 +177,7 @@ enum tutti_err watch_order(const struct watch_client *client, const char *order)
         err = read_more(fd, &text, &over);
     if (!err)
         err = take_head(&text, true, &answered);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     close(fd);
     return err;
 }

@@ -10,7 +10,7 @@
 struct watch_client {
     const char *address, *token; /* borrowed */
     int fd;                      /* to poll for input */
-    struct tutti_text text;      /* that came, and is no whole event yet */
+    struct tt_text text;         /* that came, and is no whole event yet */
     bool answered;               /* the head of the answer has come */
 };
 

@@ -20,9 +20,9 @@ static void keep(char **text, const json_t *value)
 {
     const char *given = json_string_value(value);
     free(*text);
-    *text = given ? tutti_str_copy(given) : NULL;
+    *text = given ? tt_text_copy(given) : NULL;
     if (*text)
-        tutti_str_make_printable(*text);
+        tt_text_make_printable(*text);
 }
 
 static void take_run(struct watch_screen *screen, const json_t *data)
@@ -87,25 +87,25 @@ static void put_progress(struct watch_screen *screen, int width)
     enum { BAR = 30 };
     double span = screen->stop - screen->start, part = span > 0 ? (screen->time - screen->start) / span : 0;
     int full = (int)(fmin(fmax(part, 0), 1) * BAR);
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     const char *slash = screen->file ? strrchr(screen->file, '/') : NULL;
-    tutti_text_printf(&text, "%s  %s  t = %s of %s  ",
-                      slash          ? slash + 1
-                      : screen->file ? screen->file
-                                     : "",
-                      screen->state ? screen->state : "", TIME(screen->time), NUMBER(screen->stop));
+    tt_text_printf(&text, "%s  %s  t = %s of %s  ",
+                   slash          ? slash + 1
+                   : screen->file ? screen->file
+                                  : "",
+                   screen->state ? screen->state : "", TIME(screen->time), NUMBER(screen->stop));
     for (int i = 0; i < BAR; i++)
-        tutti_text_append(&text, i < full ? "\u2588" : "\u2591");
-    tutti_text_printf(&text, " %3.0f%%  %lu steps", 100 * part, screen->steps);
+        tt_text_append(&text, i < full ? "\u2588" : "\u2591");
+    tt_text_printf(&text, " %3.0f%%  %lu steps", 100 * part, screen->steps);
     if (screen->elapsed > 0)
-        tutti_text_printf(&text, ", %.3g times the clock", (screen->time - screen->start) / screen->elapsed);
+        tt_text_printf(&text, ", %.3g times the clock", (screen->time - screen->start) / screen->elapsed);
     if (!text.failed)
         put_line(screen, text.text, width);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 /* Eight heights from the least to the greatest value that is shown. */
-static void append_curve(struct tutti_text *text, const struct watch_column *column)
+static void append_curve(struct tt_text *text, const struct watch_column *column)
 {
     static const char *const heights[] = {"\u2581", "\u2582", "\u2583", "\u2584",
                                           "\u2585", "\u2586", "\u2587", "\u2588"};
@@ -118,21 +118,21 @@ static void append_curve(struct tutti_text *text, const struct watch_column *col
     for (size_t i = column->count - shown; i < column->count; i++) {
         double value = column->past[i % WATCH_PAST], range = greatest - least;
         int height = range > 0 ? (int)(7.999 * (value - least) / range) : 0;
-        tutti_text_append(text, isfinite(value) ? heights[height] : " ");
+        tt_text_append(text, isfinite(value) ? heights[height] : " ");
     }
 }
 
 static void put_column(struct watch_screen *screen, const struct watch_column *column, int names, int width)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     double value = column->count > 0 ? column->past[(column->count - 1) % WATCH_PAST] : NAN;
     const char *name = column->name ? column->name : "";
-    tutti_text_printf(&text, "  %s%*s %14.7g %-8s ", name, names - display_columns(name), "", value,
-                      column->unit ? column->unit : "");
+    tt_text_printf(&text, "  %s%*s %14.7g %-8s ", name, names - display_columns(name), "", value,
+                   column->unit ? column->unit : "");
     append_curve(&text, column);
     if (!text.failed)
         put_line(screen, text.text, width);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 static int rows_of_terminal(void)

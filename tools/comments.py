@@ -141,10 +141,10 @@ def check(root):
 
 
 GOOD = {
-    "src/base/str.h": "/* str.h - texts.\n *\n *  S1  Always ends with 0.\n *  S2  See base/str.c, tutti_str_copy, TUTTI_STR_*. */\n"
-    "char *tutti_str_copy(void);\n#define TUTTI_STR_MOST 1\n",
+    "src/base/str.h": "/* str.h - texts.\n *\n *  S1  Always ends with 0.\n *  S2  See base/str.c, tt_text_copy, TUTTI_STR_*. */\n"
+    "char *tt_text_copy(void);\n#define TUTTI_STR_MOST 1\n",
     "src/base/str.c": '/* S1; str.h. */\n',
-    "ARCHITECTURE.md": "`base/str.h` has `tutti_str_copy`.\n",
+    "ARCHITECTURE.md": "`base/str.h` has `tt_text_copy`.\n",
 }
 # One fault each: the file, its text, and what the finding must say; None: this is no fault.
 FAULTS = [

@@ -30,7 +30,7 @@ def main():
         place.write_bytes(data)
         text += INCLUDE % {"i": i, "path": place}
         rows.append('    {"%s", page_%d, %d},\n' % (path.name, i, len(data)))
-    text += "\nconst struct tutti_web_asset page_assets[] = {\n" + "".join(rows) + "    {NULL, NULL, 0},\n};\n"
+    text += "\nconst struct tt_web_asset page_assets[] = {\n" + "".join(rows) + "    {NULL, NULL, 0},\n};\n"
     text += "const size_t page_asset_count = %d;\n" % len(files)
     pathlib.Path(out).write_text(text, encoding="utf-8")
 

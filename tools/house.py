@@ -203,7 +203,7 @@ FAULTS = {
     "src/sim/one.c": "static int start(void)\n{\n    return 2;\n}\n\nint (*const list[])(void) = {start};\n\n"
                      "void tt_one_open(void)\n{\n" + "    start();\n" * 100 + "}\n",
     "src/sim/two.h": "/* What is told goes on. */\nstruct tt_pair {\n    bool a, b;\n    bool c;\n};\n",
-    "src/sim/two.c": "int tt_two_open(void)\n{\n    return tutti_fail(1, \"this is no number\");\n}\n",
+    "src/sim/two.c": "int tt_two_open(void)\n{\n    return tt_fail(1, \"this is no number\");\n}\n",
     "README.md": "There is nothing here. One may go on.\n",
 }
 EXPECTED = {"static_shared": 100, "dup_base": 2, "dup_tags": 1, "public_led": 200 / 3, "once_called": 1, "files": 5, "lines": 132,

@@ -18,7 +18,7 @@ FILES_AT_MOST = 60  # in a folder of src/, its subfolders not counted
 KIT_MAY = re.compile(r"(^|/)api[123]\.h$")
 
 # Calls that library code does not make, and why. `fprintf` is fine for a file of our own, not for the terminal.
-PRINTS = "library code never prints: use tutti_log_printf or tutti_fail"
+PRINTS = "library code never prints: use tt_log or tt_fail"
 ENDS = "library code never ends the process: return an error"
 GLOBAL = "library code leaves the process as it is"
 KILLS = "a number may be anyone's: use base/kill.h, which knows own children"

@@ -12,14 +12,14 @@
 #include "system/system.h"
 
 /* An algebraic loop of the running system. */
-struct tutti_loop_analysis {
+struct tt_loop_analysis {
     const uint32_t *nodes; /* of `running` */
     uint32_t count;
-    struct tutti_radii stability; /* at the start; not known, without a reason, where the system cannot be started */
+    struct tt_radii stability; /* at the start; not known, without a reason, where the system cannot be started */
 };
 
 /* One of the choices that make a master. */
-struct tutti_choice {
+struct tt_choice {
     const char *name;   /* "coupling", "control", "extrapolate", "events" */
     const char *value;  /* "seidel" */
     const char *reason; /* of `auto`; NULL: it was asked for */
@@ -28,47 +28,48 @@ struct tutti_choice {
 enum { TUTTI_CHOICES = 4 };
 
 /* A cell of the table of stability. */
-struct tutti_cell {
+struct tt_analysis_cell {
     bool possible; /* else there is no such combination */
     bool known, stable;
     double radius; /* NAN: it does not depend on one */
 };
 
 /* Extrapolation of an order. */
-struct tutti_stability_row {
-    const char *name;                 /* "constant", "linear", "quadratic" */
-    struct tutti_cell jacobi;         /* with derivatives that the units at hand take and give */
-    struct tutti_cell given, history; /* ... if all units took them, and all were given, or came from points before */
-    struct tutti_cell seidel, correct, smooth;
+struct tt_stability_row {
+    const char *name;               /* "constant", "linear", "quadratic" */
+    struct tt_analysis_cell jacobi; /* with derivatives that the units at hand take and give */
+    struct tt_analysis_cell given,
+        history; /* ... if all units took them, and all were given, or came from points before */
+    struct tt_analysis_cell seidel, correct, smooth;
 };
 
-struct tutti_analysis {
-    const struct tutti_system *system;
-    const struct tutti_structure *initial, *running;
-    const struct tutti_run_order *order; /* of the initialisation */
-    uint32_t ungrouped;                  /* evaluations that it would take with every output by itself */
+struct tt_analysis {
+    const struct tt_system *system;
+    const struct tt_structure *initial, *running;
+    const struct tt_eval_order *order; /* of the initialisation */
+    uint32_t ungrouped;                /* evaluations that it would take with every output by itself */
     /* Connected inputs, outside of loops, that are given a start value: their source's value takes its place (Galtier 2015). */
-    const struct tutti_end *pointless;
+    const struct tt_end *pointless;
     size_t pointless_count;
-    const struct tutti_loop_analysis *loops;
+    const struct tt_loop_analysis *loops;
     size_t loop_count;
-    struct tutti_radii
+    struct tt_radii
         stability; /* of all loops; 0 where there is none: DL is nilpotent then (Andersson 2016 section 5.1) */
-    struct tutti_stability_row rows[TUTTI_ORDERS];
-    struct tutti_step_analysis step;            /* with steps of the size that the options give */
-    bool initialised;                           /* the system can be started; else `failure` says why not */
-    bool chosen;                                /* ... and run, with the choices below; else `failure` */
-    struct tutti_choice choices[TUTTI_CHOICES]; /* zeroed if it is not */
+    struct tt_stability_row rows[TUTTI_ORDERS];
+    struct tt_step_analysis step;            /* with steps of the size that the options give */
+    bool initialised;                        /* the system can be started; else `failure` says why not */
+    bool chosen;                             /* ... and run, with the choices below; else `failure` */
+    struct tt_choice choices[TUTTI_CHOICES]; /* zeroed if it is not */
     bool corrects, smooths;
     const char *failure;
 };
 
 /* Everything in `analysis` lives during the call only. */
-typedef void tutti_analysis_report(void *context, const struct tutti_analysis *analysis);
+typedef void tt_analyze_report(void *context, const struct tt_analysis *analysis);
 
 /* Loads the system, initialises it as a run would, makes the choices of one, and reports. A system that cannot be
  * initialised, and options that do not go with it, are reported as well: an error comes back only if it cannot be loaded. */
-TUTTI_CHECKED enum tutti_err tutti_analyze(const struct tutti_run_options *options, tutti_analysis_report *report,
-                                           void *context);
+TUTTI_CHECKED enum tutti_err tt_analyze(const struct tutti_run_options *options, tt_analyze_report *report,
+                                        void *context);
 
 #endif

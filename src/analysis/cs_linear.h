@@ -10,20 +10,20 @@
 #include "unit/linear.h"
 #include "unit/me_axis.h"
 
-struct tutti_cs_linear {
-    struct tutti_linear linear;
-    struct me_axis inputs, outputs;
+struct tt_cs_linear {
+    struct tt_linear linear;
+    struct tt_me_axis inputs, outputs;
 };
 
 /* Where such a short step may be made. */
-struct tutti_cs_moment {
+struct tt_cs_moment {
     double t, step, latest; /* `step` is its size, and it ends at `latest` at the latest */
 };
 
 /* `own` is zeroed; release it also after a failure. UNSUPPORTED, naming what the FMU lacks, where there is no way to D; FMU if it does not
  * make the short step. */
-TUTTI_CHECKED enum tutti_err tutti_cs_linearize(struct tutti_cs_linear *own, struct tutti_unit *unit,
-                                                const struct tutti_cs_moment *moment);
-void tutti_cs_linear_fini(struct tutti_cs_linear *own);
+TUTTI_CHECKED enum tutti_err tt_coupled_linear_compute_cs(struct tt_cs_linear *own, struct tt_unit *unit,
+                                                          const struct tt_cs_moment *moment);
+void tt_coupled_linear_free_cs(struct tt_cs_linear *own);
 
 #endif

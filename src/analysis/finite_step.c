@@ -10,35 +10,35 @@
 /* Steps that are looked at for the largest stable one: from a hundredth of the wanted one to a hundred times it. */
 enum { STEPS_PER_DECADE = 6, DECADES = 2, MOST_SEARCHED = 120, BISECTIONS = 12 };
 
-static const enum tutti_step_method methods[TUTTI_STEP_ROWS] = {
+static const enum tt_step_method methods[TUTTI_STEP_ROWS] = {
     [TUTTI_ROW_JACOBI] = TUTTI_STEP_JACOBI,     [TUTTI_ROW_SMOOTH] = TUTTI_STEP_SMOOTH,
     [TUTTI_ROW_CORRECT] = TUTTI_STEP_CORRECT,   [TUTTI_ROW_SEIDEL] = TUTTI_STEP_SEIDEL,
     [TUTTI_ROW_IMPLICIT] = TUTTI_STEP_IMPLICIT, [TUTTI_ROW_KINEMATIC] = TUTTI_STEP_KINEMATIC};
 
 /* The end of the stable steps that begin with the least one looked at; between `low`, stable, and `high`, not, by bisection. */
-static double bisect(const struct tutti_linear_system *system, enum tutti_step_method method, unsigned order,
-                     double low, double high)
+static double finite_step_bisect(const struct tt_linear_system *system, enum tt_step_method method, unsigned order,
+                                 double low, double high)
 {
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = sqrt(low * high), radius;
         bool stable = false;
-        if (tutti_step_is_stable(system, method, order, middle, &radius, &stable) != TUTTI_OK)
+        if (tt_step_operator_is_stable(system, method, order, middle, &radius, &stable) != TUTTI_OK)
             stable = false;
         *(stable ? &low : &high) = middle;
     }
     return low;
 }
 
-static void search(const struct tutti_linear_system *system, const struct tutti_step_analysis *analysis,
-                   enum tutti_step_method method, unsigned order, struct tutti_step_cell *cell)
+static void finite_step_find_limit(const struct tt_linear_system *system, const struct tt_step_analysis *analysis,
+                                   enum tt_step_method method, unsigned order, struct tt_step_cell *cell)
 {
     double before = NAN;
     cell->searched = true;
     for (int k = 0; k <= 2 * DECADES * STEPS_PER_DECADE; k++) {
         double h = analysis->least * pow(10, (double)k / STEPS_PER_DECADE), radius;
         bool stable = false;
-        if (tutti_step_is_stable(system, method, order, h, &radius, &stable) != TUTTI_OK || !stable) {
-            cell->largest = k > 0 ? bisect(system, method, order, before, h) : NAN;
+        if (tt_step_operator_is_stable(system, method, order, h, &radius, &stable) != TUTTI_OK || !stable) {
+            cell->largest = k > 0 ? finite_step_bisect(system, method, order, before, h) : NAN;
             return;
         }
         before = h;
@@ -46,56 +46,57 @@ static void search(const struct tutti_linear_system *system, const struct tutti_
     cell->any_step = true;
 }
 
-static void fill_cell(const struct tutti_linear_system *system, struct tutti_step_analysis *analysis,
-                      enum tutti_step_row row, unsigned order)
+static void fill_step_cell(const struct tt_linear_system *system, struct tt_step_analysis *analysis,
+                           enum tt_step_row row, unsigned order)
 {
-    struct tutti_step_cell *cell = &analysis->cells[row][order];
-    *cell = (struct tutti_step_cell){.radius = NAN, .largest = NAN};
-    cell->known = tutti_step_is_stable(system, methods[row], order, analysis->h, &cell->radius, &cell->stable) ==
+    struct tt_step_cell *cell = &analysis->cells[row][order];
+    *cell = (struct tt_step_cell){.radius = NAN, .largest = NAN};
+    cell->known = tt_step_operator_is_stable(system, methods[row], order, analysis->h, &cell->radius, &cell->stable) ==
                   TUTTI_OK;
     size_t rows = system->states + 5 * system->outputs + system->inputs;
     if (cell->known && rows <= MOST_SEARCHED)
-        search(system, analysis, methods[row], order, cell);
+        finite_step_find_limit(system, analysis, methods[row], order, cell);
 }
 
-static enum tutti_err fill(const struct tutti_linear_system *system, struct tutti_step_analysis *analysis)
+static enum tutti_err finite_step_fill(const struct tt_linear_system *system, struct tt_step_analysis *analysis)
 {
     analysis->least = analysis->h / pow(10, DECADES);
     analysis->most = analysis->h * pow(10, DECADES);
     analysis->constrained = system->constraints.rows > 0;
     if (!analysis->constrained)
-        TRY(tutti_exact_radius(system, analysis->h, &analysis->exact));
+        TRY(tt_step_operator_exact_radius(system, analysis->h, &analysis->exact));
     for (int row = 0; row < TUTTI_STEP_ROWS; row++)
         for (unsigned order = row == TUTTI_ROW_SMOOTH; order < (row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS); order++)
-            if (tutti_step_row_applies(analysis, (enum tutti_step_row)row))
-                fill_cell(system, analysis, (enum tutti_step_row)row, order);
+            if (tt_analyze_step_row_applies(analysis, (enum tt_step_row)row))
+                fill_step_cell(system, analysis, (enum tt_step_row)row, order);
     for (int all = 0; all < 2; all++)
         if (analysis->constrained ||
-            tutti_sweep_radius(system, all == 0, analysis->h, &analysis->sweeps[all]) != TUTTI_OK)
+            tt_step_operator_sweep_radius(system, all == 0, analysis->h, &analysis->sweeps[all]) != TUTTI_OK)
             analysis->sweeps[all] = NAN;
     return TUTTI_OK;
 }
 
-static enum tutti_err analyze(struct tutti_linear_model *model, struct tutti_rank *rank,
-                              const struct tutti_structure *running, const struct tutti_sequence *sequence,
-                              struct tutti_step_analysis *analysis)
+static enum tutti_err analyze_finite_steps(struct tt_linear_model *model, struct tt_rank *rank,
+                                           const struct tt_structure *running, const struct tt_step_sequence *sequence,
+                                           struct tt_step_analysis *analysis)
 {
-    if (isfinite(tutti_tlm_shortest(rank->job->system)))
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "there are transmission lines, which have a past of their own");
-    TRY(tutti_linear_model_init(model, rank, running, sequence, TUTTI_TWINS_HERE));
+    if (isfinite(tt_tlm_shortest_delay(rank->job->system)))
+        return tt_fail(TUTTI_ERR_UNSUPPORTED, "there are transmission lines, which have a past of their own");
+    TRY(tt_linear_model_init(model, rank, running, sequence, TUTTI_TWINS_HERE));
     analysis->by_twins = model->by_twins;
-    return fill(&model->system, analysis);
+    return finite_step_fill(&model->system, analysis);
 }
 
-enum tutti_err tutti_finite_step(struct tutti_rank *rank, const struct tutti_structure *running,
-                                 const struct tutti_sequence *sequence, double h, struct tutti_step_analysis *analysis)
+enum tutti_err tt_analyze_finite_step(struct tt_rank *rank, const struct tt_structure *running,
+                                      const struct tt_step_sequence *sequence, double h,
+                                      struct tt_step_analysis *analysis)
 {
-    struct tutti_linear_model model = {0};
-    *analysis = (struct tutti_step_analysis){.asked = true, .h = h, .exact = NAN};
-    enum tutti_err err = analyze(&model, rank, running, sequence, analysis);
+    struct tt_linear_model model = {0};
+    *analysis = (struct tt_step_analysis){.asked = true, .h = h, .exact = NAN};
+    enum tutti_err err = analyze_finite_steps(&model, rank, running, sequence, analysis);
     analysis->known = err == TUTTI_OK;
     if (err)
         snprintf(analysis->why_not, sizeof analysis->why_not, "%s", tutti_err_message());
-    tutti_linear_model_fini(&model);
+    tt_linear_model_fini(&model);
     return err == TUTTI_ERR_MEMORY ? err : TUTTI_OK;
 }

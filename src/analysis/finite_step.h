@@ -8,7 +8,7 @@
 #include "start/step_operator.h"
 
 /* A coupling with extrapolation of some order. */
-struct tutti_step_cell {
+struct tt_step_cell {
     bool known; /* else it was too large, or has no radius */
     bool stable;
     double radius;
@@ -18,7 +18,7 @@ struct tutti_step_cell {
     double largest; /* else up to this one; NAN: not even the shortest is */
 };
 
-enum tutti_step_row {
+enum tt_step_row {
     TUTTI_ROW_JACOBI,
     TUTTI_ROW_SMOOTH,
     TUTTI_ROW_CORRECT,
@@ -28,7 +28,7 @@ enum tutti_step_row {
     TUTTI_STEP_ROWS
 };
 
-struct tutti_step_analysis {
+struct tt_step_analysis {
     bool asked; /* with a step; else all is zero */
     bool known; /* units could be linearised; else `why_not` */
     char why_not[512];
@@ -36,20 +36,20 @@ struct tutti_step_analysis {
     bool constrained; /* there are constraints: the last row is the only one */
     double exact;     /* what the coupled equations themselves do in this time; NAN with constraints */
     bool by_twins;    /* units for Co-Simulation were linearised by their Model Exchange interface */
-    struct tutti_step_cell cells[TUTTI_STEP_ROWS][TUTTI_ORDERS]; /* IMPLICIT: the first for all orders */
+    struct tt_step_cell cells[TUTTI_STEP_ROWS][TUTTI_ORDERS]; /* IMPLICIT: the first for all orders */
     double sweeps[2];   /* what is left of an error after a sweep of relax: seidel, jacobi; NAN: not known */
     double least, most; /* steps that were looked at for the largest one */
 };
 
-static inline bool tutti_step_row_applies(const struct tutti_step_analysis *analysis, enum tutti_step_row row)
+static inline bool tt_analyze_step_row_applies(const struct tt_step_analysis *analysis, enum tt_step_row row)
 {
     return analysis->constrained == (row == TUTTI_ROW_KINEMATIC);
 }
 
 /* With units that have left their initialisation. Units are read, and stay as they are. Only MEMORY comes back as an error, the others
  * as `why_not`. */
-TUTTI_CHECKED enum tutti_err tutti_finite_step(struct tutti_rank *rank, const struct tutti_structure *running,
-                                               const struct tutti_sequence *sequence, double h,
-                                               struct tutti_step_analysis *analysis);
+TUTTI_CHECKED enum tutti_err tt_analyze_finite_step(struct tt_rank *rank, const struct tt_structure *running,
+                                                    const struct tt_step_sequence *sequence, double h,
+                                                    struct tt_step_analysis *analysis);
 
 #endif

@@ -10,41 +10,41 @@
 #include "solve/linear.h"
 
 /* A matrix that is made column by column. */
-struct columns {
+struct sparse_columns {
     int *starts, *rows;
     double *values;
     size_t count, start_room, row_room, value_room, entries;
 };
 
-struct whole {
+struct coupled_linear {
     struct tutti_linearization *out;
-    const struct tutti_whole_part *parts;
+    const struct tt_linear_part *parts;
     size_t part_count;
-    const struct tutti_whole_link *links; /* by output */
+    const struct tt_linear_link *links; /* by output */
     size_t link_count;
     size_t *link_first;                               /* per output, and one more */
     size_t *first_state, *first_input, *first_output; /* per part, and one more */
     uint32_t *part_of_input;                          /* per input */
     bool *reached;                                    /* ... a connection ends there */
     size_t states, inputs, outputs;
-    struct tutti_lu *lu;
+    struct tt_lu *lu;
     double *y, *dx; /* a column: outputs, derivatives */
-    struct columns a, b, c, d;
+    struct sparse_columns a, b, c, d;
 };
 
-static enum tutti_err close_column(struct columns *to, const double *values, size_t count)
+static enum tutti_err finish_column(struct sparse_columns *to, const double *values, size_t count)
 {
-    if (!tutti_vector_reserve(&to->starts, &to->start_room, to->count + 2, sizeof *to->starts))
-        return tutti_fail_memory();
+    if (!tt_vector_reserve(&to->starts, &to->start_room, to->count + 2, sizeof *to->starts))
+        return tt_fail_memory();
     to->starts[to->count++] = (int)to->entries;
     for (size_t r = 0; r < count; r++) {
         if (values[r] == 0)
             continue;
         if (to->entries == INT_MAX)
-            return tutti_fail(TUTTI_ERR_LIMIT, "a matrix of the linearised system has more than %d entries", INT_MAX);
-        if (!tutti_vector_reserve(&to->rows, &to->row_room, to->entries + 1, sizeof *to->rows) ||
-            !tutti_vector_reserve(&to->values, &to->value_room, to->entries + 1, sizeof *to->values))
-            return tutti_fail_memory();
+            return tt_fail(TUTTI_ERR_LIMIT, "a matrix of the linearised system has more than %d entries", INT_MAX);
+        if (!tt_vector_reserve(&to->rows, &to->row_room, to->entries + 1, sizeof *to->rows) ||
+            !tt_vector_reserve(&to->values, &to->value_room, to->entries + 1, sizeof *to->values))
+            return tt_fail_memory();
         to->rows[to->entries] = (int)r;
         to->values[to->entries++] = values[r];
     }
@@ -53,31 +53,31 @@ static enum tutti_err close_column(struct columns *to, const double *values, siz
 }
 
 /* Takes what `from` has. */
-static enum tutti_err hand_over(struct columns *from, size_t rows, struct tutti_matrix *to)
+static enum tutti_err coupled_linear_move_columns(struct sparse_columns *from, size_t rows, struct tutti_matrix *to)
 {
-    if (!tutti_vector_reserve(&from->starts, &from->start_room, 1, sizeof *from->starts) ||
-        !tutti_vector_reserve(&from->rows, &from->row_room, 1, sizeof *from->rows) ||
-        !tutti_vector_reserve(&from->values, &from->value_room, 1, sizeof *from->values))
-        return tutti_fail_memory();
+    if (!tt_vector_reserve(&from->starts, &from->start_room, 1, sizeof *from->starts) ||
+        !tt_vector_reserve(&from->rows, &from->row_room, 1, sizeof *from->rows) ||
+        !tt_vector_reserve(&from->values, &from->value_room, 1, sizeof *from->values))
+        return tt_fail_memory();
     if (from->count == 0)
         from->starts[0] = 0;
     *to = (struct tutti_matrix){rows, from->count, from->starts, from->rows, from->values};
-    *from = (struct columns){0};
+    *from = (struct sparse_columns){0};
     return TUTTI_OK;
 }
 
 /* ---- where everything is ---- */
 
-static enum tutti_err count_all(struct whole *w)
+static enum tutti_err coupled_linear_count_all(struct coupled_linear *w)
 {
     size_t *sums = calloc(3 * (w->part_count + 1), sizeof *sums);
     w->first_state = sums;
     if (!sums)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     w->first_input = sums + w->part_count + 1;
     w->first_output = w->first_input + w->part_count + 1;
     for (size_t p = 0; p < w->part_count; p++) {
-        const struct tutti_linear *linear = w->parts[p].linear;
+        const struct tt_linear *linear = w->parts[p].linear;
         w->first_state[p + 1] = w->first_state[p] + linear->state_count;
         w->first_input[p + 1] = w->first_input[p] + linear->input_count;
         w->first_output[p + 1] = w->first_output[p] + linear->output_count;
@@ -91,24 +91,24 @@ static enum tutti_err count_all(struct whole *w)
     w->y = calloc(w->outputs + 1, sizeof *w->y);
     w->dx = calloc(w->states + 1, sizeof *w->dx);
     if (!w->link_first || !w->part_of_input || !w->reached || !w->y || !w->dx)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t p = 0; p < w->part_count; p++)
         for (size_t i = w->first_input[p]; i < w->first_input[p + 1]; i++)
             w->part_of_input[i] = (uint32_t)p;
     return TUTTI_OK;
 }
 
-static int by_output(const void *a, const void *b)
+static int compare_links_by_output(const void *a, const void *b)
 {
-    const struct tutti_whole_link *left = a, *right = b;
+    const struct tt_linear_link *left = a, *right = b;
     if (left->output != right->output)
         return left->output < right->output ? -1 : 1;
     return left->input < right->input ? -1 : left->input > right->input;
 }
 
-static void sort_links(struct whole *w, struct tutti_whole_link *links)
+static void sort_links(struct coupled_linear *w, struct tt_linear_link *links)
 {
-    qsort(links, w->link_count, sizeof *links, by_output);
+    qsort(links, w->link_count, sizeof *links, compare_links_by_output);
     w->links = links;
     for (size_t l = 0; l < w->link_count; l++) {
         w->link_first[links[l].output + 1]++;
@@ -121,31 +121,31 @@ static void sort_links(struct whole *w, struct tutti_whole_link *links)
 /* ---- I - D L ---- */
 
 /* The column of D that belongs to an input. */
-static const struct tutti_pattern *column_of(const struct whole *w, size_t input, int which, const double **values,
-                                             int32_t *column)
+static const struct tt_pattern *coupled_linear_column(const struct coupled_linear *w, size_t input, int which,
+                                                      const double **values, int32_t *column)
 {
     uint32_t part = w->part_of_input[input];
-    const struct tutti_linear *linear = w->parts[part].linear;
+    const struct tt_linear *linear = w->parts[part].linear;
     *values = linear->values[which];
     *column = (int32_t)(input - w->first_input[part]);
     return &linear->patterns[which];
 }
 
 /* Calls for every product of an entry of D and one of L: its place in D L. With `pattern` they are added to `values`, else listed. */
-static size_t multiply(const struct whole *w, const struct tutti_pattern *pattern, double *values,
-                       struct tutti_pattern_place *places)
+static size_t coupled_linear_multiply(const struct coupled_linear *w, const struct tt_pattern *pattern, double *values,
+                                      struct tt_pattern_place *places)
 {
     size_t count = 0;
     for (size_t l = 0; l < w->link_count; l++) {
-        const struct tutti_whole_link *link = &w->links[l];
+        const struct tt_linear_link *link = &w->links[l];
         const double *entries;
         int32_t column;
-        const struct tutti_pattern *d = column_of(w, link->input, TUTTI_LINEAR_D, &entries, &column);
+        const struct tt_pattern *d = coupled_linear_column(w, link->input, TUTTI_LINEAR_D, &entries, &column);
         size_t first = w->first_output[w->part_of_input[link->input]];
         for (int32_t k = d->starts[column]; k < d->starts[column + 1]; k++, count++) {
-            struct tutti_pattern_place place = {(int32_t)(first + (size_t)d->rows[k]), (int32_t)link->output};
+            struct tt_pattern_place place = {(int32_t)(first + (size_t)d->rows[k]), (int32_t)link->output};
             if (pattern)
-                values[tutti_pattern_find(pattern, &place)] += entries[k] * link->factor;
+                values[tt_pattern_find(pattern, &place)] += entries[k] * link->factor;
             else if (places)
                 places[count] = place;
         }
@@ -153,83 +153,84 @@ static size_t multiply(const struct whole *w, const struct tutti_pattern *patter
     return count;
 }
 
-static enum tutti_err factorise(struct whole *w, const struct tutti_pattern *pattern)
+static enum tutti_err coupled_linear_factorise(struct coupled_linear *w, const struct tt_pattern *pattern)
 {
     bool singular = false;
-    double *values = calloc(tutti_pattern_entries(pattern) + 1, sizeof *values);
+    double *values = calloc(tt_pattern_entries(pattern) + 1, sizeof *values);
     if (!values)
-        return tutti_fail_memory();
-    multiply(w, pattern, values, NULL);
-    enum tutti_err err = tutti_lu_new(&w->lu, w->outputs, pattern, false);
+        return tt_fail_memory();
+    coupled_linear_multiply(w, pattern, values, NULL);
+    enum tutti_err err = tt_lu_new(&w->lu, w->outputs, pattern, false);
     if (!err)
-        err = tutti_lu_factor(w->lu, values, 1, 0, &singular);
+        err = tt_lu_factor(w->lu, values, 1, 0, &singular);
     free(values);
     TRY(err);
     return singular
-               ? tutti_fail(
+               ? tt_fail(
                      TUTTI_ERR_SOLVER,
                      "the system cannot be linearised: I - D L is singular, so an algebraic loop between units has no "
                      "solution, or many")
                : TUTTI_OK;
 }
 
-static enum tutti_err solve_loops(struct whole *w)
+static enum tutti_err solve_loops(struct coupled_linear *w)
 {
-    size_t count = multiply(w, NULL, NULL, NULL);
+    size_t count = coupled_linear_multiply(w, NULL, NULL, NULL);
     if (count == 0)
         return TUTTI_OK; /* no output follows a connected input: D L is 0 */
-    struct tutti_pattern_place *places = malloc(count * sizeof *places);
-    struct tutti_pattern pattern = {0};
+    struct tt_pattern_place *places = malloc(count * sizeof *places);
+    struct tt_pattern pattern = {0};
     if (!places)
-        return tutti_fail_memory();
-    multiply(w, NULL, NULL, places);
-    enum tutti_err err = tutti_pattern_init(&pattern, (int32_t)w->outputs, (int32_t)w->outputs, places, count);
+        return tt_fail_memory();
+    coupled_linear_multiply(w, NULL, NULL, places);
+    enum tutti_err err = tt_pattern_init(&pattern, (int32_t)w->outputs, (int32_t)w->outputs, places, count);
     free(places);
     TRY(err);
-    err = factorise(w, &pattern);
-    tutti_pattern_fini(&pattern);
+    err = coupled_linear_factorise(w, &pattern);
+    tt_pattern_fini(&pattern);
     return err;
 }
 
 /* ---- columns ---- */
 
-static void spread(const struct tutti_pattern *pattern, const double *values, size_t column, double factor, double *to)
+static void coupled_linear_scatter(const struct tt_pattern *pattern, const double *values, size_t column, double factor,
+                                   double *to)
 {
     for (int32_t k = pattern->starts[column]; k < pattern->starts[column + 1]; k++)
         to[pattern->rows[k]] += factor * values[k];
 }
 
 /* w->dx and w->y hold what one state, or input, does to its own unit; then, what it does to all. */
-static void close_loops(struct whole *w)
+static void close_loops(struct coupled_linear *w)
 {
     if (w->lu)
-        tutti_lu_solve(w->lu, w->y, NULL);
+        tt_lu_solve(w->lu, w->y, NULL);
     for (size_t j = 0; j < w->outputs; j++)
         for (size_t l = w->link_first[j]; l < w->link_first[j + 1] && w->y[j] != 0; l++) {
             const double *values;
             int32_t column;
-            const struct tutti_pattern *b = column_of(w, w->links[l].input, TUTTI_LINEAR_B, &values, &column);
-            spread(b, values, (size_t)column, w->links[l].factor * w->y[j],
-                   w->dx + w->first_state[w->part_of_input[w->links[l].input]]);
+            const struct tt_pattern *b = coupled_linear_column(w, w->links[l].input, TUTTI_LINEAR_B, &values, &column);
+            coupled_linear_scatter(b, values, (size_t)column, w->links[l].factor * w->y[j],
+                                   w->dx + w->first_state[w->part_of_input[w->links[l].input]]);
         }
 }
 
-static enum tutti_err add_column(struct whole *w, size_t part, size_t column, bool state)
+static enum tutti_err coupled_linear_add_column(struct coupled_linear *w, size_t part, size_t column, bool state)
 {
-    const struct tutti_linear *linear = w->parts[part].linear;
+    const struct tt_linear *linear = w->parts[part].linear;
     int upper = state ? TUTTI_LINEAR_A : TUTTI_LINEAR_B, lower = state ? TUTTI_LINEAR_C : TUTTI_LINEAR_D;
     memset(w->dx, 0, w->states * sizeof *w->dx);
     memset(w->y, 0, w->outputs * sizeof *w->y);
-    spread(&linear->patterns[upper], linear->values[upper], column, 1, w->dx + w->first_state[part]);
-    spread(&linear->patterns[lower], linear->values[lower], column, 1, w->y + w->first_output[part]);
+    coupled_linear_scatter(&linear->patterns[upper], linear->values[upper], column, 1, w->dx + w->first_state[part]);
+    coupled_linear_scatter(&linear->patterns[lower], linear->values[lower], column, 1, w->y + w->first_output[part]);
     close_loops(w);
-    TRY(close_column(state ? &w->a : &w->b, w->dx, w->states));
-    return close_column(state ? &w->c : &w->d, w->y, w->outputs);
+    TRY(finish_column(state ? &w->a : &w->b, w->dx, w->states));
+    return finish_column(state ? &w->c : &w->d, w->y, w->outputs);
 }
 
 /* ---- names and values ---- */
 
-static char *join(const char *unit, const char *name)
+static char *coupled_linear_join_name(const char *unit, const char *name)
 {
     size_t size = strlen(unit) + strlen(name) + sizeof ".";
     char *text = malloc(size);
@@ -238,7 +239,7 @@ static char *join(const char *unit, const char *name)
     return text;
 }
 
-static enum tutti_err make_room(struct whole *w)
+static enum tutti_err coupled_linear_allocate(struct coupled_linear *w)
 {
     struct tutti_linearization *out = w->out;
     out->state_names = calloc(w->states + 1, sizeof *out->state_names);
@@ -251,81 +252,81 @@ static enum tutti_err make_room(struct whole *w)
     return out->state_names && out->input_names && out->output_names && out->states && out->derivatives &&
                    out->inputs && out->outputs
                ? TUTTI_OK
-               : tutti_fail_memory();
+               : tt_fail_memory();
 }
 
-static enum tutti_err add_name(char **names, size_t *count, const char *unit, const char *name)
+static enum tutti_err coupled_linear_add_name(char **names, size_t *count, const char *unit, const char *name)
 {
-    names[*count] = join(unit, name);
+    names[*count] = coupled_linear_join_name(unit, name);
     if (!names[*count])
-        return tutti_fail_memory();
+        return tt_fail_memory();
     ++*count;
     return TUTTI_OK;
 }
 
-static enum tutti_err name_part(struct whole *w, size_t part)
+static enum tutti_err name_part(struct coupled_linear *w, size_t part)
 {
     struct tutti_linearization *out = w->out;
-    const struct tutti_linear *linear = w->parts[part].linear;
+    const struct tt_linear *linear = w->parts[part].linear;
     const char *unit = w->parts[part].name;
     for (size_t i = 0; i < linear->state_count; i++) {
         out->states[out->state_count] = linear->states[i];
         out->derivatives[out->state_count] = linear->derivatives[i];
-        TRY(add_name(out->state_names, &out->state_count, unit, linear->state_names[i]));
+        TRY(coupled_linear_add_name(out->state_names, &out->state_count, unit, linear->state_names[i]));
     }
     for (size_t i = 0; i < linear->input_count; i++)
         if (!w->reached[w->first_input[part] + i]) {
             out->inputs[out->input_count] = linear->inputs[i];
-            TRY(add_name(out->input_names, &out->input_count, unit, linear->input_names[i]));
+            TRY(coupled_linear_add_name(out->input_names, &out->input_count, unit, linear->input_names[i]));
         }
     for (size_t i = 0; i < linear->output_count; i++) {
         out->outputs[out->output_count] = linear->outputs[i];
-        TRY(add_name(out->output_names, &out->output_count, unit, linear->output_names[i]));
+        TRY(coupled_linear_add_name(out->output_names, &out->output_count, unit, linear->output_names[i]));
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err make(struct whole *w, struct tutti_whole_link *links)
+static enum tutti_err coupled_linear_assemble(struct coupled_linear *w, struct tt_linear_link *links)
 {
     struct tutti_linearization *out = w->out;
     out->exact = out->structure_known = true;
-    TRY(count_all(w));
+    TRY(coupled_linear_count_all(w));
     sort_links(w, links);
-    TRY(make_room(w));
+    TRY(coupled_linear_allocate(w));
     TRY(solve_loops(w));
     for (size_t p = 0; p < w->part_count; p++) {
         out->exact = out->exact && w->parts[p].linear->exact;
         out->structure_known = out->structure_known && w->parts[p].linear->by_model;
         TRY(name_part(w, p));
         for (size_t k = 0; k < w->parts[p].linear->state_count; k++)
-            TRY(add_column(w, p, k, true));
+            TRY(coupled_linear_add_column(w, p, k, true));
         for (size_t k = 0; k < w->parts[p].linear->input_count; k++)
             if (!w->reached[w->first_input[p] + k])
-                TRY(add_column(w, p, k, false));
+                TRY(coupled_linear_add_column(w, p, k, false));
     }
-    TRY(hand_over(&w->a, w->states, &out->a));
-    TRY(hand_over(&w->b, w->states, &out->b));
-    TRY(hand_over(&w->c, w->outputs, &out->c));
-    return hand_over(&w->d, w->outputs, &out->d);
+    TRY(coupled_linear_move_columns(&w->a, w->states, &out->a));
+    TRY(coupled_linear_move_columns(&w->b, w->states, &out->b));
+    TRY(coupled_linear_move_columns(&w->c, w->outputs, &out->c));
+    return coupled_linear_move_columns(&w->d, w->outputs, &out->d);
 }
 
-static void release(struct columns *columns)
+static void coupled_linear_free_columns(struct sparse_columns *columns)
 {
     free(columns->starts);
     free(columns->rows);
     free(columns->values);
 }
 
-enum tutti_err tutti_whole_make(struct tutti_linearization *out, const struct tutti_whole_part *parts,
-                                size_t part_count, const struct tutti_whole_link *links, size_t link_count)
+enum tutti_err tt_coupled_linear_assemble(struct tutti_linearization *out, const struct tt_linear_part *parts,
+                                          size_t part_count, const struct tt_linear_link *links, size_t link_count)
 {
-    struct whole w = {.out = out, .parts = parts, .part_count = part_count, .link_count = link_count};
-    struct tutti_whole_link *sorted = malloc((link_count + 1) * sizeof *sorted);
+    struct coupled_linear w = {.out = out, .parts = parts, .part_count = part_count, .link_count = link_count};
+    struct tt_linear_link *sorted = malloc((link_count + 1) * sizeof *sorted);
     if (!sorted)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (link_count > 0)
         memcpy(sorted, links, link_count * sizeof *sorted);
-    enum tutti_err err = make(&w, sorted);
+    enum tutti_err err = coupled_linear_assemble(&w, sorted);
     free(sorted);
     free(w.link_first);
     free(w.first_state);
@@ -333,10 +334,10 @@ enum tutti_err tutti_whole_make(struct tutti_linearization *out, const struct tu
     free(w.reached);
     free(w.y);
     free(w.dx);
-    tutti_lu_free(w.lu);
-    release(&w.a);
-    release(&w.b);
-    release(&w.c);
-    release(&w.d);
+    tt_lu_free(w.lu);
+    coupled_linear_free_columns(&w.a);
+    coupled_linear_free_columns(&w.b);
+    coupled_linear_free_columns(&w.c);
+    coupled_linear_free_columns(&w.d);
     return err;
 }

@@ -15,21 +15,21 @@
 #include "unit/linear.h"
 
 /* A unit and its matrices. Borrowed. */
-struct tutti_whole_part {
+struct tt_linear_part {
     const char *name;
-    const struct tutti_linear *linear;
+    const struct tt_linear *linear;
 };
 
 /* Input `input` gets `factor` times output `output`; both are counted through all parts. */
-struct tutti_whole_link {
+struct tt_linear_link {
     size_t output, input;
     double factor;
 };
 
 /* Fills in sizes, names ("unit.variable"), values and matrices of `out`, which is zeroed; the caller releases it also after a failure. SOLVER if
  * I - D L is singular: an algebraic loop has no solution, or many. */
-TUTTI_CHECKED enum tutti_err tutti_whole_make(struct tutti_linearization *out, const struct tutti_whole_part *parts,
-                                              size_t part_count, const struct tutti_whole_link *links,
-                                              size_t link_count);
+TUTTI_CHECKED enum tutti_err tt_coupled_linear_assemble(struct tutti_linearization *out,
+                                                        const struct tt_linear_part *parts, size_t part_count,
+                                                        const struct tt_linear_link *links, size_t link_count);
 
 #endif

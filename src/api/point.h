@@ -9,23 +9,24 @@
 /* A handle: never dereferenced, and of one point only, also when that is gone. */
 struct tutti_point;
 
-struct tutti_kept_point;
+struct tt_simulation_point;
 
 /* All points of a run, so that they can be released with it. */
-struct tutti_points {
-    struct tutti_kept_point *first;
+struct tt_simulation_points {
+    struct tt_simulation_point *first;
 };
 
-bool tutti_points_have(const struct tutti_points *points, const struct tutti_point *point);
+bool tt_simulation_has_point(const struct tt_simulation_points *points, const struct tutti_point *point);
 /* Into *point, which is made, in `points`, if it is NULL, and used again else, where it has to be one of them. UNSUPPORTED, naming the unit and what it lacks. */
-TUTTI_CHECKED enum tutti_err tutti_point_take(struct tutti_points *points, struct tutti_point **point,
-                                              struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_simulation_save_point(struct tt_simulation_points *points, struct tutti_point **point,
+                                                      struct tt_execution *execution);
 /* To one of `points`, any number of times. Rows that were recorded since then go. */
-TUTTI_CHECKED enum tutti_err tutti_point_restore(const struct tutti_points *points, const struct tutti_point *point,
-                                                 struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_simulation_restore_point(const struct tt_simulation_points *points,
+                                                         const struct tutti_point *point,
+                                                         struct tt_execution *execution);
 /* While the units are alive; NULL, and one that is gone, are fine. */
-void tutti_point_release(struct tutti_points *points, const struct tutti_point *point,
-                         struct tutti_execution *execution);
-void tutti_points_fini(struct tutti_points *points, struct tutti_execution *execution);
+void tt_simulation_release_point(struct tt_simulation_points *points, const struct tutti_point *point,
+                                 struct tt_execution *execution);
+void tt_simulation_free_points(struct tt_simulation_points *points, struct tt_execution *execution);
 
 #endif

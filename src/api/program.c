@@ -18,117 +18,116 @@
 #include "fmi/library.h"
 #include "fmi/binary/platform.h"
 
-static enum tutti_err load_module(const struct tutti_program_module **module)
+static enum tutti_err load_program_module(const struct tt_program_module **module)
 {
-    static const struct tutti_module file = {.file = "tutti_program.so",
-                                             .symbol = "tutti_program_module",
-                                             .library = "the FMU kit",
-                                             .build_package = "nothing else",
-                                             .run_package = "tutti"};
+    static const struct tt_module file = {.file = "tutti_program.so",
+                                          .symbol = "tt_program_module",
+                                          .library = "the FMU kit",
+                                          .build_package = "nothing else",
+                                          .run_package = "tutti"};
     void *symbol;
-    TRY(tutti_module_load(&symbol, &file, NULL));
+    TRY(tt_module_load(&symbol, &file, NULL));
     *module = symbol;
     return TUTTI_OK;
 }
 
 /* ---- what is wrong with it ---- */
 
-static enum tutti_err check_variables(const struct tutti_program *program, struct tutti_map *names, size_t *states)
+static enum tutti_err check_variables(const struct tutti_program *program, struct tt_map *names, size_t *states)
 {
     for (size_t i = 0; i < program->variable_count; i++) {
         const struct tutti_program_variable *var = &program->variables[i];
         int64_t earlier = TUTTI_MAP_NONE;
         if (!var->name || !var->name[0])
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "program '%s': variable %zu has no name", program->name, i + 1);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "program '%s': variable %zu has no name", program->name, i + 1);
         if ((unsigned)var->role > TUTTI_PROGRAM_STATE)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "program '%s': '%s' has no role", program->name, var->name);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "program '%s': '%s' has no role", program->name, var->name);
         if (!isfinite(var->start))
-            return tutti_fail(TUTTI_ERR_ARGUMENT,
-                              "program '%s': the start value of '%s' is %s; a finite number is wanted", program->name,
-                              var->name, NUMBER(var->start));
-        TRY(tutti_map_add(names, var->name, 0, &earlier));
+            return tt_fail(TUTTI_ERR_ARGUMENT, "program '%s': the start value of '%s' is %s; a finite number is wanted",
+                           program->name, var->name, NUMBER(var->start));
+        TRY(tt_map_add(names, var->name, 0, &earlier));
         if (earlier != TUTTI_MAP_NONE || strcmp(var->name, "time") == 0)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "program '%s': there are two variables '%s'", program->name,
-                              var->name);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "program '%s': there are two variables '%s'", program->name, var->name);
         *states += var->role == TUTTI_PROGRAM_STATE;
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err check(const struct tutti_program *program)
+static enum tutti_err program_unit_check(const struct tutti_program *program)
 {
-    struct tutti_map names = {0};
+    struct tt_map names = {0};
     size_t states = 0;
     if (!program->name || !program->name[0])
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "a program has no name");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "a program has no name");
     if (!program->step == !program->derivatives)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "program '%s': either step or derivatives is wanted", program->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "program '%s': either step or derivatives is wanted", program->name);
     enum tutti_err err = check_variables(program, &names, &states);
-    tutti_map_fini(&names);
+    tt_map_fini(&names);
     if (!err && (states > 0) != (program->derivatives != NULL))
-        err = tutti_fail(TUTTI_ERR_ARGUMENT,
-                         program->derivatives ? "program '%s' has derivatives, but no states"
-                                              : "program '%s' has states, which want derivatives in place of step",
-                         program->name);
+        err = tt_fail(TUTTI_ERR_ARGUMENT,
+                      program->derivatives ? "program '%s' has derivatives, but no states"
+                                           : "program '%s' has states, which want derivatives in place of step",
+                      program->name);
     return err;
 }
 
 /* ---- its folder ---- */
 
-static enum tutti_err cannot(const char *what)
+static enum tutti_err program_unit_fail(const char *what)
 {
-    return tutti_fail(TUTTI_ERR_IO, "'%s' cannot be made: %s", what, strerror(errno));
+    return tt_fail(TUTTI_ERR_IO, "'%s' cannot be made: %s", what, strerror(errno));
 }
 
-static enum tutti_err make_folder(const char *path)
+static enum tutti_err program_unit_create_folder(const char *path)
 {
-    return mkdir(path, 0700) ? cannot(path) : TUTTI_OK;
+    return mkdir(path, 0700) ? program_unit_fail(path) : TUTTI_OK;
 }
 
-static enum tutti_err write_text(const char *path, const char *text)
+static enum tutti_err program_unit_write_text(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     size_t size = strlen(text);
-    bool good = fd >= 0 && tutti_fs_write(fd, text, size, -1) == size;
+    bool good = fd >= 0 && tt_fs_write(fd, text, size, -1) == size;
     if (fd >= 0 && close(fd))
         good = false;
-    return good ? TUTTI_OK : cannot(path);
+    return good ? TUTTI_OK : program_unit_fail(path);
 }
 
 /* FOLDER/modelDescription.xml, FOLDER/binaries/PLATFORM/tutti_program.so. */
-static enum tutti_err write_folder(const char *folder, const char *description, const char *library)
+static enum tutti_err write_program_folder(const char *folder, const char *description, const char *library)
 {
-    struct tutti_text binaries = {0}, platform = {0}, link = {0}, xml = {0};
-    tutti_text_printf(&xml, "%s/modelDescription.xml", folder);
-    tutti_text_printf(&binaries, "%s/binaries", folder);
-    tutti_text_printf(&platform, "%s/binaries/%s", folder, tutti_platforms()->folders[0]);
-    tutti_text_printf(&link, "%s/binaries/%s/" TUTTI_PROGRAM_IDENTIFIER ".so", folder, tutti_platforms()->folders[0]);
-    enum tutti_err err = xml.failed || binaries.failed || platform.failed || link.failed ? tutti_fail_memory()
-                                                                                         : make_folder(folder);
+    struct tt_text binaries = {0}, platform = {0}, link = {0}, xml = {0};
+    tt_text_printf(&xml, "%s/modelDescription.xml", folder);
+    tt_text_printf(&binaries, "%s/binaries", folder);
+    tt_text_printf(&platform, "%s/binaries/%s", folder, tt_binary_platforms()->folders[0]);
+    tt_text_printf(&link, "%s/binaries/%s/" TUTTI_PROGRAM_IDENTIFIER ".so", folder, tt_binary_platforms()->folders[0]);
+    enum tutti_err err = xml.failed || binaries.failed || platform.failed || link.failed
+                             ? tt_fail_memory()
+                             : program_unit_create_folder(folder);
     if (!err)
-        err = write_text(xml.text, description);
+        err = program_unit_write_text(xml.text, description);
     if (!err)
-        err = make_folder(binaries.text);
+        err = program_unit_create_folder(binaries.text);
     if (!err)
-        err = make_folder(platform.text);
+        err = program_unit_create_folder(platform.text);
     if (!err && symlink(library, link.text))
-        err = cannot(link.text);
-    tutti_text_fini(&xml);
-    tutti_text_fini(&binaries);
-    tutti_text_fini(&platform);
-    tutti_text_fini(&link);
+        err = program_unit_fail(link.text);
+    tt_text_fini(&xml);
+    tt_text_fini(&binaries);
+    tt_text_fini(&platform);
+    tt_text_fini(&link);
     return err;
 }
 
 /* With the start values as texts. */
-static struct tutti_program_unit *make(const struct tutti_program_module *module, const struct tutti_program *program,
-                                       char **description)
+static struct tutti_program_unit *program_unit_create(const struct tt_program_module *module,
+                                                      const struct tutti_program *program, char **description)
 {
-    struct tutti_number_text *numbers = calloc(program->variable_count + 1, sizeof *numbers);
+    struct tt_number_text *numbers = calloc(program->variable_count + 1, sizeof *numbers);
     const char **starts = calloc(program->variable_count + 1, sizeof *starts);
     struct tutti_program_unit *unit = NULL;
     for (size_t i = 0; numbers && starts && i < program->variable_count; i++) {
-        numbers[i] = tutti_number_show(program->variables[i].start);
+        numbers[i] = tt_number_show(program->variables[i].start);
         starts[i] = numbers[i].text;
     }
     if (numbers && starts)
@@ -141,18 +140,18 @@ static struct tutti_program_unit *make(const struct tutti_program_module *module
 enum tutti_err tutti_program_open(struct tutti_program_unit **out, const struct tutti_program *program,
                                   const char *folder)
 {
-    const struct tutti_program_module *module;
+    const struct tt_program_module *module;
     char *description = NULL;
     Dl_info library = {0};
-    TRY(check(program));
-    TRY(load_module(&module));
+    TRY(program_unit_check(program));
+    TRY(load_program_module(&module));
     if (!dladdr(module, &library) || !library.dli_fname)
-        return tutti_fail(TUTTI_ERR_LOAD, "it cannot be told where tutti_program.so was loaded from");
-    struct tutti_program_unit *unit = make(module, program, &description);
+        return tt_fail(TUTTI_ERR_LOAD, "it cannot be told where tutti_program.so was loaded from");
+    struct tutti_program_unit *unit = program_unit_create(module, program, &description);
     if (!unit)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     char *path = realpath(library.dli_fname, NULL);
-    enum tutti_err err = path ? write_folder(folder, description, path) : cannot(library.dli_fname);
+    enum tutti_err err = path ? write_program_folder(folder, description, path) : program_unit_fail(library.dli_fname);
     free(path);
     free(description);
     if (err)
@@ -164,7 +163,7 @@ enum tutti_err tutti_program_open(struct tutti_program_unit **out, const struct 
 
 void tutti_program_close(struct tutti_program_unit *unit)
 {
-    const struct tutti_program_module *module;
-    if (unit && load_module(&module) == TUTTI_OK)
+    const struct tt_program_module *module;
+    if (unit && load_program_module(&module) == TUTTI_OK)
         module->drop(unit);
 }

@@ -6,10 +6,10 @@
 #include <tutti/recording.h>
 
 /* The recording that a run with these options fills; NULL: there is none. */
-struct tutti_recording *tutti_recording_of(const struct tutti_run_options *options);
+struct tutti_recording *tt_recording_find(const struct tutti_run_options *options);
 /* Without the rows from number `rows` on. */
-void tutti_recording_cut(struct tutti_recording *recording, size_t rows);
+void tt_recording_cut(struct tutti_recording *recording, size_t rows);
 /* Without the rows whose times are after t. */
-void tutti_recording_cut_after(struct tutti_recording *recording, double t);
+void tt_recording_cut_after(struct tutti_recording *recording, double t);
 
 #endif

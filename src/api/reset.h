@@ -11,9 +11,9 @@
 
 /* From now on instances that end well are kept for the next run, or not any more. None is if one of the units is a program's
  * (<tutti/program.h>), whose functions a trial must not call. */
-void tutti_reset_keep(const struct tutti_job *job, bool keeps);
+void tt_reset_enable(const struct tt_job *job, bool keeps);
 /* Before a run: tries those that were kept, unless that was done, and frees those that are not to be used. The user is told of FMUs that
  * do not reset well. INTERRUPTED, MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_reset_try(const struct tutti_job *job);
+TUTTI_CHECKED enum tutti_err tt_reset_test(const struct tt_job *job);
 
 #endif

@@ -23,15 +23,15 @@ struct saver {
     const struct tutti_run_options *options;
     const char *output;
     bool bare; /* an .ssd is to be written */
-    struct tutti_job job;
-    struct tutti_write write;
-    struct tutti_word words[TUTTI_ANNOTATION_MOST];
-    struct tutti_save_files files;
-    struct tutti_text text; /* of the document */
-    struct tutti_arena arena;
+    struct tt_job job;
+    struct tt_ssd_writer_options write;
+    struct tt_run_setting words[TUTTI_ANNOTATION_MOST];
+    struct tt_save_files files;
+    struct tt_text text; /* of the document */
+    struct tt_arena arena;
 };
 
-static bool ends_with(const char *text, const char *end)
+static bool save_ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return n > m && strcasecmp(text + n - m, end) == 0;
@@ -41,41 +41,40 @@ static bool ends_with(const char *text, const char *end)
 
 /* "UNIT=VALUE" as a setting of the unit. */
 static enum tutti_err read_unit_word(struct saver *saver, const char *option, const char *text,
-                                     struct tutti_write_word *word)
+                                     struct tt_ssd_writer_setting *word)
 {
-    const struct tutti_system *system = saver->job.system;
+    const struct tt_system *system = saver->job.system;
     const char *equals = strrchr(text, '=');
-    char *name = tutti_arena_text(&saver->arena, text, equals ? (size_t)(equals - text) : strlen(text));
+    char *name = tt_arena_copy_text(&saver->arena, text, equals ? (size_t)(equals - text) : strlen(text));
     if (!name)
-        return tutti_fail_memory();
-    int64_t component = tutti_map_find(&system->names, name);
+        return tt_fail_memory();
+    int64_t component = tt_map_find(&system->names, name);
     word->option = option;
     word->component = (uint32_t)component;
     word->value = equals ? equals + 1 : "";
     if (component != TUTTI_MAP_NONE)
         return TUTTI_OK;
-    struct tutti_nearest nearest = {.wanted = name};
+    struct tt_text_nearest nearest = {.wanted = name};
     for (uint32_t c = 0; c < system->component_count; c++)
-        tutti_nearest_offer(&nearest, system->components[c].name);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s: there is no unit '%s'%s%s%s", option, text, name,
-                      nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                      nearest.best ? "'?" : "");
+        tt_text_nearest_offer(&nearest, system->components[c].name);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s %s: there is no unit '%s'%s%s%s", option, text, name,
+                   nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
-static enum tutti_err read_unit_step(struct saver *saver, const char *text, struct tutti_write_word *word)
+static enum tutti_err read_unit_step(struct saver *saver, const char *text, struct tt_ssd_writer_setting *word)
 {
     const char *equals = strrchr(text, '=');
     double step;
-    if (!equals || !tutti_number_read_double(equals + 1, strlen(equals + 1), &step))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
+    if (!equals || !tt_number_read_double(equals + 1, strlen(equals + 1), &step))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
     word->name = "step";
     TRY(read_unit_word(saver, "--step", text, word));
-    return tutti_times_check_multiple(&saver->job.times, step, saver->job.system->components[word->component].name);
+    return tt_times_check_multiple(&saver->job.times, step, saver->job.system->components[word->component].name);
 }
 
 /* A feature of the unit that is not to be used. */
 static enum tutti_err read_feature(struct saver *saver, const char *option, const char *unit,
-                                   struct tutti_write_word *word)
+                                   struct tt_ssd_writer_setting *word)
 {
     word->name = option + strlen("--");
     TRY(read_unit_word(saver, option, unit, word));
@@ -83,12 +82,12 @@ static enum tutti_err read_feature(struct saver *saver, const char *option, cons
     return TUTTI_OK;
 }
 
-static enum tutti_err read_rank(struct saver *saver, const char *text, struct tutti_write_word *word)
+static enum tutti_err save_read_rank(struct saver *saver, const char *text, struct tt_ssd_writer_setting *word)
 {
     const char *equals = strrchr(text, '=');
     uint64_t rank;
-    if (!equals || !tutti_number_read_uint(equals + 1, strlen(equals + 1), &rank) || rank >= INT32_MAX)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--place takes UNIT=RANK with a rank from 0 on, not '%s'", text);
+    if (!equals || !tt_number_read_uint(equals + 1, strlen(equals + 1), &rank) || rank >= INT32_MAX)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--place takes UNIT=RANK with a rank from 0 on, not '%s'", text);
     word->name = "rank";
     return read_unit_word(saver, "--place", text, word);
 }
@@ -98,25 +97,25 @@ static enum tutti_err read_unit_words(struct saver *saver)
     const struct tutti_run_options *options = saver->options;
     size_t count = options->unit_step_count + options->place_count + options->no_event_mode_unit_count +
                    options->no_stop_time_unit_count + options->no_directional_derivatives_unit_count;
-    struct tutti_write_word *words = tutti_arena_array(&saver->arena, count, sizeof *words);
+    struct tt_ssd_writer_setting *words = tt_arena_array(&saver->arena, count, sizeof *words);
     if (!words)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     saver->write.unit_words = words;
     saver->write.unit_word_count = count;
     if (options->unit_quantum_count > 0)
-        return tutti_fail(
+        return tt_fail(
             TUTTI_ERR_UNSUPPORTED,
             "--quantum %s is not kept in a file, which has one quantum for all outputs; give it to tutti run",
             options->unit_quantums[0]);
     if (options->unit_atol_count > 0)
-        return tutti_fail(
+        return tt_fail(
             TUTTI_ERR_UNSUPPORTED,
             "--atol %s is not kept in a file, which has one tolerance for all states of a unit; give it to tutti run",
             options->unit_atols[0]);
     for (size_t i = 0; i < options->unit_step_count; i++)
         TRY(read_unit_step(saver, options->unit_steps[i], words++));
     for (size_t i = 0; i < options->place_count; i++)
-        TRY(read_rank(saver, options->places[i], words++));
+        TRY(save_read_rank(saver, options->places[i], words++));
     for (size_t i = 0; i < options->no_event_mode_unit_count; i++)
         TRY(read_feature(saver, "--no-event-mode", options->no_event_mode_units[i], words++));
     for (size_t i = 0; i < options->no_stop_time_unit_count; i++)
@@ -127,10 +126,10 @@ static enum tutti_err read_unit_words(struct saver *saver)
 }
 
 /* Start and stop: those of the options; in a new document also what the FMUs propose. */
-static void choose_times(struct saver *saver, bool is_new)
+static void choose_saved_times(struct saver *saver, bool is_new)
 {
-    struct tutti_experiment proposal;
-    tutti_times_propose(saver->job.system, &proposal);
+    struct tt_experiment proposal;
+    tt_times_propose(saver->job.system, &proposal);
     saver->write.has_start = saver->options->has_start || (is_new && proposal.has_start && isfinite(proposal.start));
     saver->write.has_stop = saver->options->has_stop || (is_new && proposal.has_stop && isfinite(proposal.stop));
     saver->write.start = saver->job.times.start;
@@ -141,26 +140,26 @@ static void choose_times(struct saver *saver, bool is_new)
  * be saved. */
 static enum tutti_err check_component(const struct saver *saver, uint32_t c, bool *exchange)
 {
-    const struct tutti_job *job = &saver->job;
-    const struct tutti_component *component = &job->system->components[c];
-    const struct tutti_unit_kind *kind;
+    const struct tt_job *job = &saver->job;
+    const struct tt_component *component = &job->system->components[c];
+    const struct tt_unit_kind *kind;
     struct tutti_run_options own = *saver->options;
-    struct tutti_integration unused;
-    enum tutti_interface_choice choice;
+    struct tt_integration unused;
+    enum tt_interface_choice choice;
     double step;
-    TRY(tutti_annotation_of_component(&own, job->system, component, &step));
-    TRY(tutti_interface_choose(&own, &choice));
-    if (tutti_interface_find(&own, component->fmu, false, &kind) != TUTTI_OK || kind->interface != TUTTI_ME)
+    TRY(tt_annotation_apply_component(&own, job->system, component, &step));
+    TRY(tt_integration_choose_interface(&own, &choice));
+    if (tt_integration_find_interface(&own, component->fmu, false, &kind) != TUTTI_OK || kind->interface != TUTTI_ME)
         return TUTTI_OK;
     *exchange = true;
     uint32_t first = job->structure.component_first[c], end = job->structure.component_first[c + 1];
     bool driven = first < end && !job->structure.nodes[first].output;
-    return tutti_integration_resolve(&unused, &own, &job->times, own.has_rtol ? own.rtol : job->times.tolerance, driven,
-                                     tutti_system_is_coupled(job->system));
+    return tt_integration_resolve(&unused, &own, &job->times, own.has_rtol ? own.rtol : job->times.tolerance, driven,
+                                  tt_system_is_coupled(job->system));
 }
 
 /* What a run would refuse of the options given, though it would load the FMUs for that; a system of another tool may say more than concerns its FMUs. */
-static enum tutti_err check_options(const struct saver *saver)
+static enum tutti_err save_check_options(const struct saver *saver)
 {
     bool exchange = false;
     for (uint32_t c = 0; c < saver->job.system->component_count; c++)
@@ -168,31 +167,31 @@ static enum tutti_err check_options(const struct saver *saver)
     if (exchange)
         return TUTTI_OK;
     if (saver->options->solver)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
-                          saver->options->solver);
-    return tutti_integration_refuse(saver->options, tutti_system_is_coupled(saver->job.system));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
+                       saver->options->solver);
+    return tt_integration_reject_options(saver->options, tt_system_is_coupled(saver->job.system));
 }
 
 /* What adds to what the annotation says, and does not replace it. */
-static enum tutti_err add_to_old(struct saver *saver, struct tutti_word *word)
+static enum tutti_err merge_annotation_word(struct saver *saver, struct tt_run_setting *word)
 {
-    const struct tutti_system *system = saver->job.system;
-    struct tutti_text both = {0};
-    if (tutti_option_find(word->name)->kind != TUTTI_OPTION_TEXTS)
+    const struct tt_system *system = saver->job.system;
+    struct tt_text both = {0};
+    if (tt_options_find(word->name)->kind != TUTTI_OPTION_TEXTS)
         return TUTTI_OK;
     for (size_t i = 0; i < system->word_count; i++)
         if (strcmp(system->words[i].name, word->name) == 0)
-            tutti_text_printf(&both, "%s%s", system->words[i].value, TUTTI_ANNOTATION_AND);
-    tutti_text_append(&both, word->value);
-    word->value = both.failed ? NULL : tutti_arena_text(&saver->arena, both.text, both.length);
-    tutti_text_fini(&both);
-    return word->value ? TUTTI_OK : tutti_fail_memory();
+            tt_text_printf(&both, "%s%s", system->words[i].value, TUTTI_ANNOTATION_AND);
+    tt_text_append(&both, word->value);
+    word->value = both.failed ? NULL : tt_arena_copy_text(&saver->arena, both.text, both.length);
+    tt_text_fini(&both);
+    return word->value ? TUTTI_OK : tt_fail_memory();
 }
 
 /* A new document says what the file of another tool said, where the options do not. */
 static void add_words(struct saver *saver)
 {
-    const struct tutti_system *system = saver->job.system;
+    const struct tt_system *system = saver->job.system;
     for (size_t i = 0; i < system->word_count; i++) {
         size_t given = 0;
         while (given < saver->write.word_count && strcmp(saver->words[given].name, system->words[i].name) != 0)
@@ -202,7 +201,7 @@ static void add_words(struct saver *saver)
     }
 }
 
-static enum tutti_err prepare(struct saver *saver, bool is_new)
+static enum tutti_err save_prepare(struct saver *saver, bool is_new)
 {
     const struct tutti_run_options *options = saver->options;
     saver->write.system = saver->job.system;
@@ -210,35 +209,35 @@ static enum tutti_err prepare(struct saver *saver, bool is_new)
     saver->write.set_count = options->set_count;
     saver->write.connect = options->connects;
     saver->write.connect_count = options->connect_count;
-    TRY(check_options(saver));
+    TRY(save_check_options(saver));
     saver->write.words = saver->words;
-    TRY(tutti_annotation_given(options, &saver->arena, saver->words, &saver->write.word_count));
+    TRY(tt_annotation_list_given(options, &saver->arena, saver->words, &saver->write.word_count));
     for (size_t i = 0; i < saver->write.word_count; i++)
-        TRY(add_to_old(saver, &saver->words[i]));
+        TRY(merge_annotation_word(saver, &saver->words[i]));
     if (is_new)
         add_words(saver);
     TRY(read_unit_words(saver));
-    choose_times(saver, is_new);
+    choose_saved_times(saver, is_new);
     return TUTTI_OK;
 }
 
 /* ---- a new document ---- */
 
 /* "dir/car.ssp" -> "car" */
-static enum tutti_err choose_name(struct saver *saver)
+static enum tutti_err choose_saved_name(struct saver *saver)
 {
     const char *last = strrchr(saver->output, '/') ? strrchr(saver->output, '/') + 1 : saver->output;
     size_t n = strlen(last);
-    saver->write.name = tutti_arena_text(&saver->arena, last, n > 4 ? n - 4 : n);
-    struct tutti_text tool = {0};
-    tutti_text_printf(&tool, "Tutti %s", tutti_version());
-    saver->write.tool = tool.failed ? NULL : tutti_arena_text(&saver->arena, tool.text, tool.length);
-    tutti_text_fini(&tool);
-    return saver->write.name && saver->write.tool ? TUTTI_OK : tutti_fail_memory();
+    saver->write.name = tt_arena_copy_text(&saver->arena, last, n > 4 ? n - 4 : n);
+    struct tt_text tool = {0};
+    tt_text_printf(&tool, "Tutti %s", tutti_version());
+    saver->write.tool = tool.failed ? NULL : tt_arena_copy_text(&saver->arena, tool.text, tool.length);
+    tt_text_fini(&tool);
+    return saver->write.name && saver->write.tool ? TUTTI_OK : tt_fail_memory();
 }
 
 /* The path of a table's file on the disk. */
-static const char *path_of_table(const struct tutti_system *system, const struct tutti_system_table *table)
+static const char *find_table_path(const struct tt_system *system, const struct tt_system_table *table)
 {
     for (uint32_t i = 0; i < system->file_count; i++)
         if (strcmp(system->files[i].name, table->file) == 0)
@@ -247,41 +246,41 @@ static const char *path_of_table(const struct tutti_system *system, const struct
 }
 
 /* Puts a file into the package, or finds the reference to it from a bare document. */
-static enum tutti_err add_source(struct saver *saver, const char *path, const char **uri)
+static enum tutti_err save_add_source(struct saver *saver, const char *path, const char **uri)
 {
-    return saver->bare ? tutti_save_files_beside(&saver->files, path, uri)
-                       : tutti_save_files_resource(&saver->files, path, uri);
+    return saver->bare ? tt_save_files_relative(&saver->files, path, uri)
+                       : tt_save_files_resource(&saver->files, path, uri);
 }
 
 static enum tutti_err save_new(struct saver *saver)
 {
-    const struct tutti_system *system = saver->job.system;
-    TRY(prepare(saver, true));
-    TRY(choose_name(saver));
-    const char **sources = tutti_arena_array(&saver->arena, system->fmu_count, sizeof *sources);
-    const char **tables = tutti_arena_array(&saver->arena, system->table_count + 1, sizeof *tables);
+    const struct tt_system *system = saver->job.system;
+    TRY(save_prepare(saver, true));
+    TRY(choose_saved_name(saver));
+    const char **sources = tt_arena_array(&saver->arena, system->fmu_count, sizeof *sources);
+    const char **tables = tt_arena_array(&saver->arena, system->table_count + 1, sizeof *tables);
     if (!sources || !tables)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     saver->write.sources = sources;
     saver->write.tables = tables;
     for (uint32_t i = 0; i < system->fmu_count; i++)
-        TRY(add_source(saver, system->fmus[i]->path, &sources[i]));
+        TRY(save_add_source(saver, system->fmus[i]->path, &sources[i]));
     for (uint32_t i = 0; i < system->table_count; i++)
-        TRY(add_source(saver, path_of_table(system, &system->tables[i]), &tables[i]));
-    struct tutti_tree *tree;
-    TRY(tutti_write_ssd(&tree, &saver->write));
-    tutti_tree_write(tree, &saver->text);
-    tutti_tree_free(tree);
+        TRY(save_add_source(saver, find_table_path(system, &system->tables[i]), &tables[i]));
+    struct tt_tree *tree;
+    TRY(tt_ssd_writer_write(&tree, &saver->write));
+    tt_tree_write(tree, &saver->text);
+    tt_tree_free(tree);
     if (saver->bare)
-        return tutti_save_files_write_text(saver->output, &saver->text);
-    TRY(tutti_save_files_text(&saver->files, DEFAULT_SSD, &saver->text));
-    return tutti_save_files_write(&saver->files);
+        return tt_save_files_write_text(saver->output, &saver->text);
+    TRY(tt_save_files_text(&saver->files, DEFAULT_SSD, &saver->text));
+    return tt_save_files_write(&saver->files);
 }
 
 /* ---- a document that is changed ---- */
 
 /* What stands after '#' of "[NAME=]PATH#VARIANT", or NULL. */
-static const char *variant_of(const char *text, const char *path)
+static const char *find_variant_name(const char *text, const char *path)
 {
     size_t n = strlen(path);
     if (strncmp(text, path, n) != 0)
@@ -289,84 +288,85 @@ static const char *variant_of(const char *text, const char *path)
     return text[n] == '#' ? text + n + 1 : NULL;
 }
 
-static enum tutti_err read_ssd(const struct tutti_place *place, struct tutti_ssd **ssd)
+static enum tutti_err save_read_ssd(const struct tt_package_place *place, struct tt_ssd **ssd)
 {
-    struct tutti_reader reader;
-    enum tutti_err err = tutti_place_begin_read(place, &reader);
+    struct tt_byte_source reader;
+    enum tutti_err err = tt_package_open_file(place, &reader);
     if (!err)
-        err = tutti_ssd_read(ssd, place->shown, &reader, NULL);
-    tutti_place_end_read(&reader);
+        err = tt_ssd_read(ssd, place->shown, &reader, NULL);
+    tt_package_close_file(&reader);
     return err;
 }
 
-static enum tutti_err put_changed(struct saver *saver, struct tutti_ssd *ssd, const struct tutti_place *place)
+static enum tutti_err write_changed_document(struct saver *saver, struct tt_ssd *ssd,
+                                             const struct tt_package_place *place)
 {
     const char *path = saver->job.system->path;
-    bool from_bare = ends_with(path, ".ssd");
-    TRY(tutti_save_files_check_input(saver->output, path));
+    bool from_bare = save_ends_with(path, ".ssd");
+    TRY(tt_save_files_check_input(saver->output, path));
     if (from_bare)
-        TRY(tutti_save_files_move(&saver->files, ssd->tree, path, !saver->bare));
+        TRY(tt_save_files_rewrite_references(&saver->files, ssd->tree, path, !saver->bare));
     else if (saver->bare)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "an .ssd has no room for the files of %s; write an .ssp", path);
-    tutti_tree_write_back(ssd->tree, &saver->text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "an .ssd has no room for the files of %s; write an .ssp", path);
+    tt_edit_write_back(ssd->tree, &saver->text);
     if (saver->bare)
-        return tutti_save_files_write_text(saver->output, &saver->text);
+        return tt_save_files_write_text(saver->output, &saver->text);
     if (from_bare)
-        TRY(tutti_save_files_text(&saver->files, DEFAULT_SSD, &saver->text));
+        TRY(tt_save_files_text(&saver->files, DEFAULT_SSD, &saver->text));
     else
-        TRY(tutti_save_files_copy(&saver->files, path, strrchr(place->path, '/') + 1, &saver->text));
-    return tutti_save_files_write(&saver->files);
+        TRY(tt_save_files_copy(&saver->files, path, strrchr(place->path, '/') + 1, &saver->text));
+    return tt_save_files_write(&saver->files);
 }
 
 static enum tutti_err save_changed(struct saver *saver)
 {
     const char *path = saver->job.system->path;
-    struct tutti_package *package = NULL;
-    struct tutti_place place = {0};
-    struct tutti_ssd *ssd = NULL;
-    TRY(prepare(saver, false));
-    enum tutti_err err = tutti_package_open(&package, path, path);
+    struct tt_package *package = NULL;
+    struct tt_package_place place = {0};
+    struct tt_ssd *ssd = NULL;
+    TRY(save_prepare(saver, false));
+    enum tutti_err err = tt_package_open(&package, path, path);
     if (!err)
-        err = tutti_package_ssd(package, variant_of(saver->options->files[0], path), &place);
+        err = tt_package_find_ssd(package, find_variant_name(saver->options->files[0], path), &place);
     if (!err)
-        err = read_ssd(&place, &ssd);
+        err = save_read_ssd(&place, &ssd);
     if (!err)
-        err = tutti_write_changes(ssd, &saver->write);
+        err = tt_ssd_changes_apply(ssd, &saver->write);
     if (!err)
-        err = put_changed(saver, ssd, &place);
-    tutti_ssd_free(ssd);
-    tutti_place_fini(&place);
-    tutti_package_free(package);
+        err = write_changed_document(saver, ssd, &place);
+    tt_ssd_free(ssd);
+    tt_package_place_fini(&place);
+    tt_package_free(package);
     return err;
 }
 
-static enum tutti_err save(struct saver *saver)
+static enum tutti_err save_write(struct saver *saver)
 {
-    TRY(tutti_job_load(&saver->job, saver->options, NULL));
+    TRY(tt_job_load(&saver->job, saver->options, NULL));
     if (saver->job.system->package_count == 0)
         return save_new(saver);
     if (saver->options->file_count > 1)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s is a system already; give it alone, or FMUs only",
-                          saver->job.system->path);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s is a system already; give it alone, or FMUs only",
+                       saver->job.system->path);
     return save_changed(saver);
 }
 
 enum tutti_err tutti_save(const char *output, const struct tutti_run_options *options)
 {
-    if (!ends_with(output, ".ssp") && !ends_with(output, ".ssd"))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the file to write is OUT.ssp or OUT.ssd, not '%s'", output);
-    struct tutti_failure failure;
+    if (!save_ends_with(output, ".ssp") && !save_ends_with(output, ".ssd"))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the file to write is OUT.ssp or OUT.ssd, not '%s'", output);
+    struct tt_failure failure;
     struct saver *saver = calloc(1, sizeof *saver);
     if (!saver)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     saver->options = options;
     saver->output = saver->files.output = output;
-    saver->bare = ends_with(output, ".ssd");
-    tutti_failure_keep(&failure, save(saver));
-    tutti_save_files_fini(&saver->files);
-    tutti_text_fini(&saver->text);
-    tutti_arena_fini(&saver->arena);
-    tutti_job_close(&saver->job);
+    saver->bare = save_ends_with(output, ".ssd");
+    tt_fail_save(&failure, save_write(saver));
+    tt_save_files_fini(&saver->files);
+    tt_text_fini(&saver->text);
+    tt_arena_fini(&saver->arena);
+    tt_job_close(&saver->job);
     free(saver);
-    return tutti_failure_return(&failure);
+    return tt_fail_restore(&failure);
 }

@@ -18,7 +18,7 @@ bool tutti_used_library_get(size_t number, struct tutti_used_library *out)
     zmq_version(&major, &minor, &patch);
     *out = (struct tutti_used_library){.name = names[number]};
     switch (number) {
-    case 0: tutti_solver_version(out->version, sizeof out->version); break;
+    case 0: tt_sundials_version(out->version, sizeof out->version); break;
     case 1: snprintf(out->version, sizeof out->version, "%d.%d.%d", major, minor, patch); break;
     case 2: snprintf(out->version, sizeof out->version, "%s", zip_libzip_version()); break;
     default: {

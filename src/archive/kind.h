@@ -19,7 +19,7 @@ enum {
     TUTTI_ARCHIVE_DEPTH = 64,       /* most folders in each other */
 };
 
-struct tutti_archive_entry {
+struct tt_archive_entry {
     const char *name; /* '/' between folders; ends in '/' for a folder */
     uint64_t size;    /* unpacked */
     uint32_t index;   /* in the ZIP's table of contents */
@@ -27,42 +27,42 @@ struct tutti_archive_entry {
     bool repeated; /* the same is there already */
 };
 
-struct tutti_archive;
+struct tt_archive;
 
-struct tutti_archive_kind {
+struct tt_archive_kind {
     /* Make *archive->entry readable; read as in base/reader.h, with the archive as context; release what begin took. */
-    enum tutti_err (*begin)(struct tutti_archive *archive);
+    enum tutti_err (*begin)(struct tt_archive *archive);
     enum tutti_err (*read)(void *archive, void *buffer, size_t size, size_t *got);
-    void (*end)(struct tutti_archive *archive);
-    /* As tutti_archive_folder. */
-    enum tutti_err (*folder)(struct tutti_archive *archive, const char **folder);
+    void (*end)(struct tt_archive *archive);
+    /* As tt_archive_unpack. */
+    enum tutti_err (*folder)(struct tt_archive *archive, const char **folder);
     /* Release everything of the kind's own; also called when opening failed half-way. */
-    void (*fini)(struct tutti_archive *archive);
+    void (*fini)(struct tt_archive *archive);
 };
 
 /* The first member of either kind's own struct. */
-struct tutti_archive {
-    const struct tutti_archive_kind *kind;
+struct tt_archive {
+    const struct tt_archive_kind *kind;
     char *path; /* as the caller gave it, for messages */
-    struct tutti_arena names;
-    struct tutti_archive_entry *entries;
+    struct tt_arena names;
+    struct tt_archive_entry *entries;
     size_t count, room;
-    struct tutti_archive_entry **sorted;     /* entries by name, parent before child, see compare() in archive.c */
-    const struct tutti_archive_entry *entry; /* being streamed, or NULL */
-    size_t repeats;                          /* entries that were left out, as they are there already */
-    const char *repeated;                    /* the first of them */
-    uint64_t compared;                       /* bytes, to find that out */
+    struct tt_archive_entry **sorted;     /* entries by name, parent before child, see compare() in archive.c */
+    const struct tt_archive_entry *entry; /* being streamed, or NULL */
+    size_t repeats;                       /* entries that were left out, as they are there already */
+    const char *repeated;                 /* the first of them */
+    uint64_t compared;                    /* bytes, to find that out */
 };
 
 /* Adds an entry under a copy of `name`; entry->name is not looked at. */
-TUTTI_CHECKED enum tutti_err tutti_archive_add(struct tutti_archive *archive, const char *name,
-                                               const struct tutti_archive_entry *entry);
+TUTTI_CHECKED enum tutti_err tt_archive_add(struct tt_archive *archive, const char *name,
+                                            const struct tt_archive_entry *entry);
 
-/* Makes a zeroed struct of `size` bytes that starts with a struct tutti_archive; NULL when memory is out. */
-struct tutti_archive *tutti_archive_new(size_t size, const struct tutti_archive_kind *kind, const char *path);
+/* Makes a zeroed struct of `size` bytes that starts with a struct tt_archive; NULL when memory is out. */
+struct tt_archive *tt_archive_new(size_t size, const struct tt_archive_kind *kind, const char *path);
 
 /* Open, and fill the entries. Both take `fd`, also on failure; then the caller frees *out if it is not NULL. */
-TUTTI_CHECKED enum tutti_err tutti_archive_open_zip(struct tutti_archive **out, const char *path, int fd, off_t size);
-TUTTI_CHECKED enum tutti_err tutti_archive_open_folder(struct tutti_archive **out, const char *path, int fd);
+TUTTI_CHECKED enum tutti_err tt_zip_open(struct tt_archive **out, const char *path, int fd, off_t size);
+TUTTI_CHECKED enum tutti_err tt_folder_archive_open(struct tt_archive **out, const char *path, int fd);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static zip_int64_t read_some(struct tutti_archive_source *file, void *data, zip_uint64_t length)
+static zip_int64_t zip_source_read_some(struct tt_zip_source *file, void *data, zip_uint64_t length)
 {
     if (file->at >= file->size)
         return 0;
@@ -33,14 +33,14 @@ static zip_int64_t read_some(struct tutti_archive_source *file, void *data, zip_
     return (zip_int64_t)done;
 }
 
-static zip_int64_t callback(void *context, void *data, zip_uint64_t length, zip_source_cmd_t command)
+static zip_int64_t zip_source_answer(void *context, void *data, zip_uint64_t length, zip_source_cmd_t command)
 {
-    struct tutti_archive_source *file = context;
+    struct tt_zip_source *file = context;
     zip_error_t error = {.zip_err = file->error ? ZIP_ER_READ : ZIP_ER_INVAL, .sys_err = file->error};
     switch (command) {
     case ZIP_SOURCE_SUPPORTS: return ZIP_SOURCE_SUPPORTS_SEEKABLE;
     case ZIP_SOURCE_OPEN: file->at = 0; return 0;
-    case ZIP_SOURCE_READ: return read_some(file, data, length);
+    case ZIP_SOURCE_READ: return zip_source_read_some(file, data, length);
     case ZIP_SOURCE_SEEK: {
         zip_int64_t at = zip_source_seek_compute_offset(file->at, file->size, data, length, &error);
         if (at < 0)
@@ -63,7 +63,7 @@ static zip_int64_t callback(void *context, void *data, zip_uint64_t length, zip_
     }
 }
 
-zip_source_t *tutti_archive_source_new(struct tutti_archive_source *file)
+zip_source_t *tt_zip_source_new(struct tt_zip_source *file)
 {
-    return zip_source_function_create(callback, file, NULL);
+    return zip_source_function_create(zip_source_answer, file, NULL);
 }

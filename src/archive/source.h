@@ -8,7 +8,7 @@
 #include <zip.h>
 
 /* libzip borrows it until the archive is closed. */
-struct tutti_archive_source {
+struct tt_zip_source {
     int fd;
     uint64_t size, at;
     /* Bytes that may still be read; UINT64_MAX: no bound. Crafted archives make libzip read the same table of contents
@@ -18,6 +18,6 @@ struct tutti_archive_source {
     int error;      /* errno of a failed read, which libzip takes for an early end of the file */
 };
 /* NULL when memory is out. */
-zip_source_t *tutti_archive_source_new(struct tutti_archive_source *file);
+zip_source_t *tt_zip_source_new(struct tt_zip_source *file);
 
 #endif

@@ -30,48 +30,48 @@
 enum { BUFFER = 64 * 1024 };
 
 struct zip_archive {
-    struct tutti_archive base;
-    struct tutti_archive_source source;
+    struct tt_archive base;
+    struct tt_zip_source source;
     zip_t *zip;
     zip_file_t *file; /* the entry being read */
     uint64_t got;     /* bytes of it so far */
-    struct tutti_tempdir *unpacked;
+    struct tt_tempdir *unpacked;
 };
 
 static enum tutti_err fail_zip(const struct zip_archive *archive, const char *entry, int code)
 {
     char place[160] = "";
     if (entry)
-        snprintf(place, sizeof place, " at '%s'", tutti_str_show(entry).text);
+        snprintf(place, sizeof place, " at '%s'", tt_text_excerpt(entry).text);
     const char *path = archive->base.path;
     if (archive->source.error)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s%s: %s", path, place, strerror(archive->source.error));
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s%s: %s", path, place, strerror(archive->source.error));
     if (archive->source.exhausted)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: the archive's table of contents is too large", path);
+        return tt_fail(TUTTI_ERR_LIMIT, "%s: the archive's table of contents is too large", path);
     if (code == ZIP_ER_MEMORY)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (code == ZIP_ER_MULTIDISK)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: a part of a split archive; join the parts, or pack it again", path);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: a part of a split archive; join the parts, or pack it again", path);
     zip_error_t error = {.zip_err = code};
     const char *reason = code == ZIP_ER_CRC    ? "wrong checksum"
                          : code == ZIP_ER_ZLIB ? "what is compressed cannot be decompressed"
                                                : zip_error_strerror(&error);
-    enum tutti_err err = tutti_fail(TUTTI_ERR_FORMAT, "%s: the archive is damaged or cut off%s (%s); get a new copy",
-                                    path, place, reason);
+    enum tutti_err err =
+        tt_fail(TUTTI_ERR_FORMAT, "%s: the archive is damaged or cut off%s (%s); get a new copy", path, place, reason);
     zip_error_fini(&error);
     return err;
 }
 
 /* Why libzip found no table of contents, in words that help. */
-static enum tutti_err fail_no_zip(struct zip_archive *archive)
+static enum tutti_err zip_fail_open(struct zip_archive *archive)
 {
     char magic[4] = "";
     const char *path = archive->base.path;
     ssize_t n = pread(archive->source.fd, magic, sizeof magic, 0);
     if (n == sizeof magic && memcmp(magic, "PK\3\4", 4) == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT,
-                          "%s: the archive is cut off (its table of contents is missing); get a new copy", path);
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s: not a ZIP archive, and so neither an FMU nor an SSP", path);
+        return tt_fail(TUTTI_ERR_FORMAT,
+                       "%s: the archive is cut off (its table of contents is missing); get a new copy", path);
+    return tt_fail(TUTTI_ERR_FORMAT, "%s: not a ZIP archive, and so neither an FMU nor an SSP", path);
 }
 
 /* Copies a name with '/' for '\\' (a common fault of packers for Windows) and without empty and "." parts. Returns
@@ -88,15 +88,16 @@ static const char *clean_name(const char *raw, char clean[TUTTI_ARCHIVE_NAME + 1
     if (((raw[0] >= 'A' && raw[0] <= 'Z') || (raw[0] >= 'a' && raw[0] <= 'z')) && raw[1] == ':')
         return "its name starts with a drive";
     for (const char *c = raw; *c;) {
-        size_t step = tutti_str_utf8_length(c);
+        size_t step = tt_text_utf8_length(c);
         bool c1 = step == 2 && (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] < 0xa0;
         if (step == 0 || (unsigned char)*c < 0x20 || *c == 0x7f || c1)
             return "its name has control characters";
         c += step;
     }
-    for (const char *part = raw, *end; *part; part = *end ? end + 1 : end) {
+    for (const char *part = raw, *zip_close_entry; *part;
+         part = *zip_close_entry ? zip_close_entry + 1 : zip_close_entry) {
         size_t size = strcspn(part, "/\\");
-        end = part + size;
+        zip_close_entry = part + size;
         if (size == 0 || (size == 1 && part[0] == '.'))
             continue;
         if (size == 2 && part[0] == '.' && part[1] == '.')
@@ -105,7 +106,7 @@ static const char *clean_name(const char *raw, char clean[TUTTI_ARCHIVE_NAME + 1
             return size > TUTTI_ARCHIVE_PART ? "its name is too long" : "it lies too deep in folders";
         memcpy(clean + n, part, size);
         n += size;
-        if (*end)
+        if (*zip_close_entry)
             clean[n++] = '/';
     }
     clean[n] = '\0';
@@ -113,7 +114,7 @@ static const char *clean_name(const char *raw, char clean[TUTTI_ARCHIVE_NAME + 1
 }
 
 /* What the permission bits of an entry say about it; 0 where the packer wrote none. */
-static mode_t mode_of(zip_t *zip, zip_uint64_t index)
+static mode_t zip_entry_mode(zip_t *zip, zip_uint64_t index)
 {
     zip_uint8_t system = 0;
     zip_uint32_t attributes = 0;
@@ -123,7 +124,7 @@ static mode_t mode_of(zip_t *zip, zip_uint64_t index)
     return (mode_t)(attributes >> 16);
 }
 
-static const char *fault_of(const struct zip_archive *archive, const zip_stat_t *st, mode_t mode)
+static const char *zip_entry_fault(const struct zip_archive *archive, const zip_stat_t *st, mode_t mode)
 {
     if ((mode & S_IFMT) == S_IFLNK)
         return "it is a link, which FMI forbids";
@@ -138,9 +139,9 @@ static const char *fault_of(const struct zip_archive *archive, const zip_stat_t 
     return NULL;
 }
 
-static enum tutti_err add_entry(struct zip_archive *archive, zip_uint64_t index, uint64_t *total)
+static enum tutti_err zip_add_entry(struct zip_archive *archive, zip_uint64_t index, uint64_t *total)
 {
-    struct tutti_archive *base = &archive->base;
+    struct tt_archive *base = &archive->base;
     zip_stat_t st;
     if (zip_stat_index(archive->zip, index, 0, &st) != 0 || !st.name)
         return fail_zip(archive, NULL, zip_error_code_zip(zip_get_error(archive->zip)));
@@ -148,46 +149,46 @@ static enum tutti_err add_entry(struct zip_archive *archive, zip_uint64_t index,
     if ((st.valid & needed) != needed)
         return fail_zip(archive, st.name, ZIP_ER_INCONS);
     char name[TUTTI_ARCHIVE_NAME + 1];
-    mode_t mode = mode_of(archive->zip, index);
+    mode_t mode = zip_entry_mode(archive->zip, index);
     const char *fault = clean_name(st.name, name);
-    fault = fault ? fault : fault_of(archive, &st, mode);
+    fault = fault ? fault : zip_entry_fault(archive, &st, mode);
     if (fault)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: entry '%s' is refused: %s; pack it again, or ask who made it",
-                          base->path, tutti_str_show(st.name).text, fault);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: entry '%s' is refused: %s; pack it again, or ask who made it", base->path,
+                       tt_text_excerpt(st.name).text, fault);
     if (st.size > ENTRY_LARGEST || (*total += st.size) > TOTAL_LARGEST)
-        return tutti_fail(TUTTI_ERR_LIMIT,
-                          "%s: with '%s' the archive unpacks to more than is allowed (%" PRIu64 " MB a file, %" PRIu64
-                          " MB in all); if you trust it, unpack it yourself and name the folder",
-                          base->path, tutti_str_show(name).text, ENTRY_LARGEST / MIB, TOTAL_LARGEST / MIB);
+        return tt_fail(TUTTI_ERR_LIMIT,
+                       "%s: with '%s' the archive unpacks to more than is allowed (%" PRIu64 " MB a file, %" PRIu64
+                       " MB in all); if you trust it, unpack it yourself and name the folder",
+                       base->path, tt_text_excerpt(name).text, ENTRY_LARGEST / MIB, TOTAL_LARGEST / MIB);
     if (name[0] == '\0') /* the folder "./" itself */
         return TUTTI_OK;
-    return tutti_archive_add(
+    return tt_archive_add(
         base, name,
-        &(struct tutti_archive_entry){.size = st.size, .index = (uint32_t)index, .executable = (mode & 0111) != 0});
+        &(struct tt_archive_entry){.size = st.size, .index = (uint32_t)index, .executable = (mode & 0111) != 0});
 }
 
-static enum tutti_err add_entries(struct zip_archive *archive)
+static enum tutti_err zip_add_entries(struct zip_archive *archive)
 {
     zip_int64_t count = zip_get_num_entries(archive->zip, 0);
     if (count <= 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the archive is empty; get a new copy", archive->base.path);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the archive is empty; get a new copy", archive->base.path);
     if (count > TUTTI_ARCHIVE_ENTRIES)
-        return tutti_fail(TUTTI_ERR_LIMIT,
-                          "%s: %" PRId64 " entries, and %d are allowed; no FMU and no system needs so many",
-                          archive->base.path, count, TUTTI_ARCHIVE_ENTRIES);
+        return tt_fail(TUTTI_ERR_LIMIT,
+                       "%s: %" PRId64 " entries, and %d are allowed; no FMU and no system needs so many",
+                       archive->base.path, count, TUTTI_ARCHIVE_ENTRIES);
     uint64_t total = 0;
     for (zip_uint64_t i = 0; i < (zip_uint64_t)count; i++)
-        TRY(add_entry(archive, i, &total));
+        TRY(zip_add_entry(archive, i, &total));
     /* Against the size of the file, not the sizes in the table: entries may share their bytes. */
     if (total > RATIO_FROM && total / RATIO_MOST > archive->source.size)
-        return tutti_fail(TUTTI_ERR_LIMIT,
-                          "%s: %" PRIu64 " MB are packed into %" PRIu64 " kB: this looks like an archive made to fill "
-                          "disks; if you trust it, unpack it yourself and name the folder",
-                          archive->base.path, total / MIB, archive->source.size / 1024 + 1);
+        return tt_fail(TUTTI_ERR_LIMIT,
+                       "%s: %" PRIu64 " MB are packed into %" PRIu64 " kB: this looks like an archive made to fill "
+                       "disks; if you trust it, unpack it yourself and name the folder",
+                       archive->base.path, total / MIB, archive->source.size / 1024 + 1);
     return TUTTI_OK;
 }
 
-static enum tutti_err begin(struct tutti_archive *base)
+static enum tutti_err zip_open_entry(struct tt_archive *base)
 {
     struct zip_archive *archive = (struct zip_archive *)base;
     archive->source.error = 0;
@@ -197,30 +198,30 @@ static enum tutti_err begin(struct tutti_archive *base)
                          : fail_zip(archive, base->entry->name, zip_error_code_zip(zip_get_error(archive->zip)));
 }
 
-static enum tutti_err read_entry(void *context, void *buffer, size_t size, size_t *got)
+static enum tutti_err zip_read_entry(void *context, void *buffer, size_t size, size_t *got)
 {
     struct zip_archive *archive = context;
-    const struct tutti_archive_entry *entry = archive->base.entry;
+    const struct tt_archive_entry *entry = archive->base.entry;
     zip_int64_t n = zip_fread(archive->file, buffer, size);
     if (n < 0)
         return fail_zip(archive, entry->name, zip_error_code_zip(zip_file_get_error(archive->file)));
     archive->got += (uint64_t)n;
     if (archive->got > entry->size || (n == 0 && size > 0 && archive->got < entry->size))
-        return tutti_fail(
-            TUTTI_ERR_FORMAT,
-            "%s: the archive is damaged at '%s' (%s bytes than its table of contents says); get a new copy",
-            archive->base.path, tutti_str_show(entry->name).text, archive->got > entry->size ? "more" : "fewer");
+        return tt_fail(TUTTI_ERR_FORMAT,
+                       "%s: the archive is damaged at '%s' (%s bytes than its table of contents says); get a new copy",
+                       archive->base.path, tt_text_excerpt(entry->name).text,
+                       archive->got > entry->size ? "more" : "fewer");
     *got = (size_t)n;
     return TUTTI_OK;
 }
 
-static void end(struct tutti_archive *base)
+static void zip_close_entry(struct tt_archive *base)
 {
     zip_fclose(((struct zip_archive *)base)->file);
 }
 
 /* Where unpacking is. */
-struct unpack {
+struct unpacking {
     struct zip_archive *archive;
     const char *folder;
     int root;
@@ -229,16 +230,16 @@ struct unpack {
     char *buffer;
 };
 
-static enum tutti_err fail_unpack(const struct unpack *unpack, const char *name)
+static enum tutti_err fail_unpack(const struct unpacking *unpack, const char *name)
 {
-    return tutti_fail(TUTTI_ERR_IO,
-                      "cannot unpack '%s' of %s into %s: %s; make room, or set TMPDIR to a folder on another disk",
-                      tutti_str_show(name).text, unpack->archive->base.path, unpack->folder, strerror(errno));
+    return tt_fail(TUTTI_ERR_IO,
+                   "cannot unpack '%s' of %s into %s: %s; make room, or set TMPDIR to a folder on another disk",
+                   tt_text_excerpt(name).text, unpack->archive->base.path, unpack->folder, strerror(errno));
 }
 
 /* Makes and opens the folder that the first `length` bytes of `name` are, one step at a time, so that no link is ever
  * followed. */
-static enum tutti_err enter_parent(struct unpack *unpack, const char *name, size_t length)
+static enum tutti_err open_parent_folder(struct unpacking *unpack, const char *name, size_t length)
 {
     if (unpack->parent >= 0 && strlen(unpack->parent_name) == length && memcmp(unpack->parent_name, name, length) == 0)
         return TUTTI_OK;
@@ -265,61 +266,61 @@ static enum tutti_err enter_parent(struct unpack *unpack, const char *name, size
 }
 
 /* Copies the entry that is begun into `fd`. */
-static enum tutti_err copy_entry(struct unpack *unpack, int fd, const char *name)
+static enum tutti_err copy_entry(struct unpacking *unpack, int fd, const char *name)
 {
     for (size_t got = 1; got > 0;) {
-        TRY(read_entry(unpack->archive, unpack->buffer, BUFFER, &got));
-        if (tutti_fs_write(fd, unpack->buffer, got, -1) != got)
+        TRY(zip_read_entry(unpack->archive, unpack->buffer, BUFFER, &got));
+        if (tt_fs_write(fd, unpack->buffer, got, -1) != got)
             return fail_unpack(unpack, name);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err unpack_file(struct unpack *unpack, const char *name, bool executable)
+static enum tutti_err zip_unpack_file(struct unpacking *unpack, const char *name, bool executable)
 {
-    struct tutti_reader reader;
+    struct tt_byte_source reader;
     const char *slash = strrchr(name, '/');
-    TRY(enter_parent(unpack, name, slash ? (size_t)(slash + 1 - name) : 0));
-    TRY(tutti_archive_begin_entry(&unpack->archive->base, name, &reader));
+    TRY(open_parent_folder(unpack, name, slash ? (size_t)(slash + 1 - name) : 0));
+    TRY(tt_archive_open_entry(&unpack->archive->base, name, &reader));
     /* Programs that an FMU brings along stay programs; set-user-ID and the like are dropped. */
     int fd = openat(unpack->parent, slash ? slash + 1 : name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     executable ? S_IRWXU : S_IRUSR | S_IWUSR);
     enum tutti_err err = fd < 0 ? fail_unpack(unpack, name) : copy_entry(unpack, fd, name);
     if (fd >= 0 && close(fd) != 0 && err == TUTTI_OK) /* network file systems tell a full disk here */
         err = fail_unpack(unpack, name);
-    tutti_archive_end_entry(&unpack->archive->base);
+    tt_archive_close_entry(&unpack->archive->base);
     return err;
 }
 
-static bool is_wanted(const char *name)
+static bool zip_is_wanted(const char *name)
 {
     return strncmp(name, "sources/", 8) != 0 && strncmp(name, "documentation/", 14) != 0;
 }
 
-static enum tutti_err unpack_all(struct unpack *unpack)
+static enum tutti_err unpack_all(struct unpacking *unpack)
 {
-    struct tutti_archive *base = &unpack->archive->base;
+    struct tt_archive *base = &unpack->archive->base;
     for (size_t i = 0; i < base->count; i++) {
         const char *name = base->entries[i].name;
         size_t length = strlen(name);
-        if (!is_wanted(name))
+        if (!zip_is_wanted(name))
             continue;
-        TRY(name[length - 1] == '/' ? enter_parent(unpack, name, length)
-                                    : unpack_file(unpack, name, base->entries[i].executable));
+        TRY(name[length - 1] == '/' ? open_parent_folder(unpack, name, length)
+                                    : zip_unpack_file(unpack, name, base->entries[i].executable));
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err folder_of(struct tutti_archive *base, const char **folder)
+static enum tutti_err zip_unpack(struct tt_archive *base, const char **folder)
 {
     struct zip_archive *archive = (struct zip_archive *)base;
     if (!archive->unpacked) {
-        struct tutti_tempdir *dir;
-        TRY(tutti_tempdir_new(&dir));
-        struct unpack unpack = {.archive = archive, .folder = tutti_tempdir_path(dir), .parent = -1};
+        struct tt_tempdir *dir;
+        TRY(tt_tempdir_new(&dir));
+        struct unpacking unpack = {.archive = archive, .folder = tt_tempdir_path(dir), .parent = -1};
         unpack.root = open(unpack.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         unpack.buffer = malloc(BUFFER);
-        enum tutti_err err = !unpack.buffer    ? tutti_fail_memory()
+        enum tutti_err err = !unpack.buffer    ? tt_fail_memory()
                              : unpack.root < 0 ? fail_unpack(&unpack, "")
                                                : unpack_all(&unpack);
         free(unpack.buffer);
@@ -328,45 +329,44 @@ static enum tutti_err folder_of(struct tutti_archive *base, const char **folder)
         if (unpack.root >= 0)
             close(unpack.root);
         if (err != TUTTI_OK) {
-            tutti_tempdir_free(dir);
+            tt_tempdir_free(dir);
             return err;
         }
         archive->unpacked = dir;
     }
-    *folder = tutti_tempdir_path(archive->unpacked);
+    *folder = tt_tempdir_path(archive->unpacked);
     return TUTTI_OK;
 }
 
-static void fini(struct tutti_archive *base)
+static void zip_fini(struct tt_archive *base)
 {
     struct zip_archive *archive = (struct zip_archive *)base;
     if (archive->zip)
         zip_discard(archive->zip);
     close(archive->source.fd);
-    tutti_tempdir_free(archive->unpacked);
+    tt_tempdir_free(archive->unpacked);
 }
 
-static const struct tutti_archive_kind kind = {.begin = begin,
-                                               .read = read_entry,
-                                               .end = end,
-                                               .folder = folder_of,
-                                               .fini = fini};
+static const struct tt_archive_kind kind = {.begin = zip_open_entry,
+                                            .read = zip_read_entry,
+                                            .end = zip_close_entry,
+                                            .folder = zip_unpack,
+                                            .fini = zip_fini};
 
-enum tutti_err tutti_archive_open_zip(struct tutti_archive **out, const char *path, int fd, off_t size)
+enum tutti_err tt_zip_open(struct tt_archive **out, const char *path, int fd, off_t size)
 {
-    *out = tutti_archive_new(sizeof(struct zip_archive), &kind, path);
+    *out = tt_archive_new(sizeof(struct zip_archive), &kind, path);
     if (!*out) {
         close(fd);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     struct zip_archive *archive = (struct zip_archive *)*out;
-    archive->source =
-        (struct tutti_archive_source){.fd = fd, .size = (uint64_t)size, .budget = OPEN_BUDGET((uint64_t)size)};
+    archive->source = (struct tt_zip_source){.fd = fd, .size = (uint64_t)size, .budget = OPEN_BUDGET((uint64_t)size)};
     if (size == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; get a new copy", path);
-    zip_source_t *source = tutti_archive_source_new(&archive->source);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; get a new copy", path);
+    zip_source_t *source = tt_zip_source_new(&archive->source);
     if (!source)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     zip_error_t error;
     zip_error_init(&error);
     archive->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
@@ -375,9 +375,9 @@ enum tutti_err tutti_archive_open_zip(struct tutti_archive **out, const char *pa
     if (!archive->zip) {
         zip_source_free(source);
         return code == ZIP_ER_NOZIP && !archive->source.error && !archive->source.exhausted
-                   ? fail_no_zip(archive)
+                   ? zip_fail_open(archive)
                    : fail_zip(archive, NULL, code);
     }
     archive->source.budget = UINT64_MAX;
-    return add_entries(archive);
+    return zip_add_entries(archive);
 }

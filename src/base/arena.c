@@ -6,31 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tutti_arena_chunk {
-    struct tutti_arena_chunk *older;
+struct tt_arena_chunk {
+    struct tt_arena_chunk *older;
     alignas(max_align_t) char bytes[];
 };
 
 enum { CHUNK_FIRST = 16 * 1024, CHUNK_LARGEST = 1024 * 1024 };
 
-void tutti_arena_fini(struct tutti_arena *arena)
+void tt_arena_fini(struct tt_arena *arena)
 {
-    for (struct tutti_arena_chunk *chunk = arena->chunk, *older; chunk; chunk = older) {
+    for (struct tt_arena_chunk *chunk = arena->chunk, *older; chunk; chunk = older) {
         older = chunk->older;
         free(chunk);
     }
-    *arena = (struct tutti_arena){0};
+    *arena = (struct tt_arena){0};
 }
 
 /* Chunks double up to a bound, so that a small description stays small and a large one needs few. */
-static void *grow(struct tutti_arena *arena, size_t size)
+static void *arena_grow(struct tt_arena *arena, size_t size)
 {
     size_t bytes = arena->total < CHUNK_FIRST ? CHUNK_FIRST : arena->total;
     bytes = bytes > CHUNK_LARGEST ? CHUNK_LARGEST : bytes;
     bytes = bytes < size ? size : bytes;
-    if (bytes > SIZE_MAX - sizeof(struct tutti_arena_chunk))
+    if (bytes > SIZE_MAX - sizeof(struct tt_arena_chunk))
         return NULL;
-    struct tutti_arena_chunk *chunk = malloc(sizeof *chunk + bytes);
+    struct tt_arena_chunk *chunk = malloc(sizeof *chunk + bytes);
     if (!chunk)
         return NULL;
     chunk->older = arena->chunk;
@@ -41,11 +41,11 @@ static void *grow(struct tutti_arena *arena, size_t size)
     return chunk;
 }
 
-static void *take(struct tutti_arena *arena, size_t size, size_t align)
+static void *arena_carve(struct tt_arena *arena, size_t size, size_t align)
 {
     size_t pad = arena->next ? -(uintptr_t)arena->next & (align - 1) : 0;
     if (!arena->next || (size_t)(arena->end - arena->next) < pad || (size_t)(arena->end - arena->next) - pad < size) {
-        if (!grow(arena, size))
+        if (!arena_grow(arena, size))
             return NULL;
         pad = 0;
     }
@@ -54,22 +54,22 @@ static void *take(struct tutti_arena *arena, size_t size, size_t align)
     return memory;
 }
 
-void *tutti_arena_alloc(struct tutti_arena *arena, size_t size)
+void *tt_arena_alloc(struct tt_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
-    void *memory = take(arena, size, alignof(max_align_t));
+    void *memory = arena_carve(arena, size, alignof(max_align_t));
     return memory ? memset(memory, 0, size) : NULL;
 }
 
-void *tutti_arena_array(struct tutti_arena *arena, size_t n, size_t size)
+void *tt_arena_array(struct tt_arena *arena, size_t n, size_t size)
 {
-    return size && n > SIZE_MAX / 2 / size ? NULL : tutti_arena_alloc(arena, n * size);
+    return size && n > SIZE_MAX / 2 / size ? NULL : tt_arena_alloc(arena, n * size);
 }
 
-char *tutti_arena_text(struct tutti_arena *arena, const char *text, size_t n)
+char *tt_arena_copy_text(struct tt_arena *arena, const char *text, size_t n)
 {
-    char *copy = n < SIZE_MAX / 2 ? take(arena, n + 1, 1) : NULL;
+    char *copy = n < SIZE_MAX / 2 ? arena_carve(arena, n + 1, 1) : NULL;
     if (copy) {
         if (n > 0)
             memcpy(copy, text, n);

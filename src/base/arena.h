@@ -5,20 +5,20 @@
 
 #include <stddef.h>
 
-struct tutti_arena {
-    struct tutti_arena_chunk *chunk; /* the newest; older ones are linked after it */
-    char *next, *end;                /* what is left of it */
-    size_t total;                    /* bytes taken from the heap */
+struct tt_arena {
+    struct tt_arena_chunk *chunk; /* the newest; older ones are linked after it */
+    char *next, *end;             /* what is left of it */
+    size_t total;                 /* bytes taken from the heap */
 };
 
 /* A zeroed arena is empty and ready. */
-void tutti_arena_fini(struct tutti_arena *arena);
+void tt_arena_fini(struct tt_arena *arena);
 
 /* Zeroed memory, aligned for any type; NULL when memory is out. */
-void *tutti_arena_alloc(struct tutti_arena *arena, size_t size);
+void *tt_arena_alloc(struct tt_arena *arena, size_t size);
 /* n elements, NULL also when n * size overflows. */
-void *tutti_arena_array(struct tutti_arena *arena, size_t n, size_t size);
+void *tt_arena_array(struct tt_arena *arena, size_t n, size_t size);
 /* A copy of n bytes of text with a NUL after it; NULL when memory is out. */
-char *tutti_arena_text(struct tutti_arena *arena, const char *text, size_t n);
+char *tt_arena_copy_text(struct tt_arena *arena, const char *text, size_t n);
 
 #endif

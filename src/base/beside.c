@@ -16,12 +16,12 @@ enum { MOST = 1 << 26 }; /* bytes of an answer */
 /* Locked for writing while a child is made: for its sake no other thread holds a lock then, and no other child gets the writing end of its pipe. */
 static pthread_rwlock_t children = PTHREAD_RWLOCK_INITIALIZER;
 
-void tutti_beside_hold(void)
+void tt_child_hold(void)
 {
     pthread_rwlock_rdlock(&children);
 }
 
-void tutti_beside_release(void)
+void tt_child_release(void)
 {
     pthread_rwlock_unlock(&children);
 }
@@ -32,7 +32,7 @@ static bool is_confined(void)
 }
 
 /* Nothing that is printed there is wanted, and none of the program's handlers is to run. */
-static _Noreturn void be_child(void (*work)(void *context, int fd), void *context, unsigned seconds, int fd)
+static _Noreturn void child_main(void (*work)(void *context, int fd), void *context, unsigned seconds, int fd)
 {
     static const int ends[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGTERM, SIGINT};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -50,7 +50,7 @@ static _Noreturn void be_child(void (*work)(void *context, int fd), void *contex
 }
 
 /* Up to the end of it. */
-static size_t read_all(int fd, char **bytes)
+static size_t child_read_all(int fd, char **bytes)
 {
     size_t size = 0, room = 0;
     for (;;) {
@@ -72,7 +72,7 @@ static size_t read_all(int fd, char **bytes)
     }
 }
 
-bool tutti_beside(void (*work)(void *context, int fd), void *context, unsigned seconds, void **answer, size_t *size)
+bool tt_child_run(void (*work)(void *context, int fd), void *context, unsigned seconds, void **answer, size_t *size)
 {
     int ends[2];
     char *bytes = NULL;
@@ -86,7 +86,7 @@ bool tutti_beside(void (*work)(void *context, int fd), void *context, unsigned s
     if (child == 0) {
         children = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER; /* threads that wait for it are not here */
         close(ends[0]);
-        be_child(work, context, seconds, ends[1]);
+        child_main(work, context, seconds, ends[1]);
     }
     if (piped)
         close(ends[1]);
@@ -94,7 +94,7 @@ bool tutti_beside(void (*work)(void *context, int fd), void *context, unsigned s
     if (!piped)
         return false;
     if (child > 0)
-        *size = read_all(ends[0], &bytes);
+        *size = child_read_all(ends[0], &bytes);
     close(ends[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;

@@ -9,11 +9,11 @@
 /* work(context, fd) runs in a child, a copy of this process without its other threads, and writes its answer to `fd`. What was written until it has
  * ended, after so many seconds by force, is *answer, which is the caller's to free. False: there is no answer. A confined process has no
  * children. */
-bool tutti_beside(void (*work)(void *context, int fd), void *context, unsigned seconds, void **answer, size_t *size);
+bool tt_child_run(void (*work)(void *context, int fd), void *context, unsigned seconds, void **answer, size_t *size);
 
 /* Around each use of a lock of this process that code in the child may take, too: between these two, no child is made, in which the lock would stay
  * locked. They nest. */
-void tutti_beside_hold(void);
-void tutti_beside_release(void);
+void tt_child_hold(void);
+void tt_child_release(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* Seconds since some fixed moment, never going back. */
-static inline double tutti_clock_now(void)
+static inline double tt_wall_clock_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -15,7 +15,7 @@ static inline double tutti_clock_now(void)
 }
 
 /* A number that changes some hundred times a second: for what is to be done often, but not always. Takes a few nanoseconds. */
-static inline int64_t tutti_clock_tick(void)
+static inline int64_t tt_wall_clock_tick(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);

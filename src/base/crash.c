@@ -11,13 +11,13 @@
 enum { MOST_ACTIONS = 64 };
 
 /* A slot is free (0), being filled (1), or ready (2); a handler runs only what is ready. */
-static struct slot {
+static struct crash_slot {
     atomic_int state;
     void (*action)(void *context);
     void *context;
 } slots[MOST_ACTIONS];
 
-enum tutti_err tutti_crash_add(void (*action)(void *context), void *context)
+enum tutti_err tt_crash_add(void (*action)(void *context), void *context)
 {
     for (size_t i = 0; i < MOST_ACTIONS; i++) {
         int expected = 0;
@@ -28,10 +28,10 @@ enum tutti_err tutti_crash_add(void (*action)(void *context), void *context)
         atomic_store(&slots[i].state, 2);
         return TUTTI_OK;
     }
-    return tutti_fail(TUTTI_ERR_LIMIT, "more than %d results are open at once", MOST_ACTIONS);
+    return tt_fail(TUTTI_ERR_LIMIT, "more than %d results are open at once", MOST_ACTIONS);
 }
 
-void tutti_crash_remove(void (*action)(void *context), void *context)
+void tt_crash_remove(void (*action)(void *context), void *context)
 {
     for (size_t i = 0; i < MOST_ACTIONS; i++)
         if (atomic_load(&slots[i].state) == 2 && slots[i].action == action && slots[i].context == context) {
@@ -42,7 +42,7 @@ void tutti_crash_remove(void (*action)(void *context), void *context)
 
 static _Thread_local sigjmp_buf *way_out; /* of the guarded action that this thread is in */
 
-bool tutti_crash_guard(void (*action)(void *context), void *context)
+bool tt_crash_guard(void (*action)(void *context), void *context)
 {
     sigjmp_buf here, *outer = way_out;
     if (sigsetjmp(here, 1) != 0) {
@@ -55,24 +55,24 @@ bool tutti_crash_guard(void (*action)(void *context), void *context)
     return true;
 }
 
-bool tutti_crash_is_guarded(void)
+bool tt_crash_is_guarded(void)
 {
     return way_out != NULL;
 }
 
-void tutti_crash_escape(void)
+void tt_crash_escape(void)
 {
     siglongjmp(*way_out, 1);
 }
 
 static atomic_bool alone, lossy;
 
-bool tutti_crash_is_alone(void)
+bool tt_crash_is_last_thread(void)
 {
     return alone;
 }
 
-void tutti_crash_admit_loss(void)
+void tt_crash_report_loss(void)
 {
     lossy = true;
 }
@@ -86,16 +86,16 @@ static void run_actions(void)
     }
 }
 
-void tutti_crash_run(void)
+void tt_crash_run(void)
 {
     run_actions();
-    tutti_tempdir_remove_all(getpid());
+    tt_tempdir_remove_all(getpid());
 }
 
-bool tutti_crash_run_for(pid_t ended)
+bool tt_crash_run_for_process(pid_t ended)
 {
     alone = true;
     run_actions();
-    tutti_tempdir_remove_all(ended);
+    tt_tempdir_remove_all(ended);
     return !lossy;
 }

@@ -9,27 +9,27 @@
 #include "base/err.h"
 
 /* Registers an async-signal-safe action; TUTTI_ERR_LIMIT if there are too many. Thread-safe. */
-TUTTI_CHECKED enum tutti_err tutti_crash_add(void (*action)(void *context), void *context);
+TUTTI_CHECKED enum tutti_err tt_crash_add(void (*action)(void *context), void *context);
 /* Removes it again (a pair that was never added is ignored). */
-void tutti_crash_remove(void (*action)(void *context), void *context);
+void tt_crash_remove(void (*action)(void *context), void *context);
 
 /* Calls action(context), which may crash: false if a fatal signal came on its way, and the process has a handler that left it
- * by tutti_crash_escape. Whatever it held then (locks, memory) is lost. Not for what has to go on for long: memory may be damaged. */
-bool tutti_crash_guard(void (*action)(void *context), void *context);
+ * by tt_crash_escape. Whatever it held then (locks, memory) is lost. Not for what has to go on for long: memory may be damaged. */
+bool tt_crash_guard(void (*action)(void *context), void *context);
 /* For a handler of a fatal signal. Is this thread in such an action? */
-bool tutti_crash_is_guarded(void);
-/* Leaves it, and does not return; only where tutti_crash_is_guarded. */
-void tutti_crash_escape(void);
+bool tt_crash_is_guarded(void);
+/* Leaves it, and does not return; only where tt_crash_is_guarded. */
+void tt_crash_escape(void);
 
 /* For a handler of a fatal signal: runs every registered action once, then removes the temporary folders. */
-void tutti_crash_run(void);
+void tt_crash_run(void);
 
 /* In a process that shares the memory of another one, which has ended with all its threads: the same in its place, as far as one
  * thread can do it. False: something that was recorded may be lost. */
-bool tutti_crash_run_for(pid_t ended);
+bool tt_crash_run_for_process(pid_t ended);
 /* For actions: is there no other thread any more, to be waited for? What those had under way stays so. */
-bool tutti_crash_is_alone(void);
+bool tt_crash_is_last_thread(void);
 /* For actions: something cannot be saved. */
-void tutti_crash_admit_loss(void);
+void tt_crash_report_loss(void);
 
 #endif

@@ -16,7 +16,7 @@ enum { MESSAGE_SIZE = 4096 };
  * the program would have to have room for them already. */
 struct failure {
     char text[MESSAGE_SIZE];
-    struct tutti_about about;
+    struct tt_fail_subject about;
 };
 
 static _Thread_local struct {
@@ -29,18 +29,18 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* frees the record when its thread ends */
 static bool has_key;
 
-static void make_key(void)
+static void fail_make_key(void)
 {
     has_key = pthread_key_create(&key, free) == 0;
 }
 
-static const struct tutti_about nothing = {.time = NAN};
+static const struct tt_fail_subject nothing = {.time = NAN};
 
-static void set_message(const char text[MESSAGE_SIZE])
+static void fail_set_message(const char text[MESSAGE_SIZE])
 {
     record.failures++;
     if (!record.last) {
-        pthread_once(&once, make_key);
+        pthread_once(&once, fail_make_key);
         struct failure *memory = has_key ? malloc(sizeof *memory) : NULL;
         if (memory && pthread_setspecific(key, memory) != 0) {
             free(memory);
@@ -72,7 +72,7 @@ const char *tutti_err_message(void)
     return record.is_lost ? "out of memory" : "";
 }
 
-enum tutti_err tutti_fail(enum tutti_err err, const char *format, ...)
+enum tutti_err tt_fail(enum tutti_err err, const char *format, ...)
 {
     /* The arguments may point into the old message: print beside it first. */
     char text[MESSAGE_SIZE];
@@ -80,9 +80,9 @@ enum tutti_err tutti_fail(enum tutti_err err, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tutti_str_make_printable(text); /* names out of files go to terminals */
-    tutti_spelling_apply(text);
-    set_message(text);
+    tt_text_make_printable(text); /* names out of files go to terminals */
+    tt_text_spell_options(text);
+    fail_set_message(text);
     if (record.last)
         record.last->about = nothing;
     return err;
@@ -90,7 +90,7 @@ enum tutti_err tutti_fail(enum tutti_err err, const char *format, ...)
 
 /* ---- what it is about ---- */
 
-struct tutti_about tutti_err_about(void)
+struct tt_fail_subject tt_fail_subject(void)
 {
     return record.last ? record.last->about : nothing;
 }
@@ -110,9 +110,9 @@ double tutti_err_time(void)
     return record.last ? record.last->about.time : NAN;
 }
 
-enum tutti_err tutti_fail_about(enum tutti_err err, const char *unit, const char *variable, double time)
+enum tutti_err tt_fail_about(enum tutti_err err, const char *unit, const char *variable, double time)
 {
-    struct tutti_about *about = record.last ? &record.last->about : NULL;
+    struct tt_fail_subject *about = record.last ? &record.last->about : NULL;
     if (err == TUTTI_OK || !about)
         return err;
     if (unit && !about->unit[0])
@@ -126,12 +126,12 @@ enum tutti_err tutti_fail_about(enum tutti_err err, const char *unit, const char
 
 /* ---- more words ---- */
 
-enum tutti_err tutti_fail_memory(void)
+enum tutti_err tt_fail_memory(void)
 {
-    return tutti_fail(TUTTI_ERR_MEMORY, "out of memory");
+    return tt_fail(TUTTI_ERR_MEMORY, "out of memory");
 }
 
-enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...)
+enum tutti_err tt_fail_context(enum tutti_err err, const char *format, ...)
 {
     if (err == TUTTI_OK)
         return err;
@@ -148,36 +148,36 @@ enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...)
         memcpy(text + used + 2, message, length);
         text[(size_t)used + 2 + length] = '\0';
     }
-    tutti_str_make_printable(text);
-    tutti_spelling_apply(text);
-    set_message(text);
+    tt_text_make_printable(text);
+    tt_text_spell_options(text);
+    fail_set_message(text);
     return err;
 }
 
-unsigned long tutti_fail_count(void)
+unsigned long tt_fail_count(void)
 {
     return record.failures;
 }
 
-enum tutti_err tutti_fail_unsaid(enum tutti_err err, unsigned long before, const char *words)
+enum tutti_err tt_fail_without_message(enum tutti_err err, unsigned long before, const char *words)
 {
-    return err != TUTTI_OK && record.failures == before ? tutti_fail(err, "%s", words) : err;
+    return err != TUTTI_OK && record.failures == before ? tt_fail(err, "%s", words) : err;
 }
 
-void tutti_failure_keep(struct tutti_failure *failure, enum tutti_err err)
+void tt_fail_save(struct tt_failure *failure, enum tutti_err err)
 {
     failure->err = err;
     failure->message[0] = '\0';
     if (err)
         snprintf(failure->message, sizeof failure->message, "%s", tutti_err_message());
-    failure->about = tutti_err_about();
+    failure->about = tt_fail_subject();
 }
 
-enum tutti_err tutti_failure_return(const struct tutti_failure *failure)
+enum tutti_err tt_fail_restore(const struct tt_failure *failure)
 {
-    const struct tutti_about *about = &failure->about;
+    const struct tt_fail_subject *about = &failure->about;
     if (!failure->err)
         return TUTTI_OK;
-    tutti_fail(failure->err, "%s", failure->message);
-    return tutti_fail_about(failure->err, about->unit, about->variable, about->time);
+    tt_fail(failure->err, "%s", failure->message);
+    return tt_fail_about(failure->err, about->unit, about->variable, about->time);
 }

@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 
-void tutti_findings_add(struct tutti_findings *findings, enum tutti_severity severity, const char *file, unsigned line,
-                        const char *format, ...)
+void tt_findings_add(struct tt_findings *findings, enum tt_severity severity, const char *file, unsigned line,
+                     const char *format, ...)
 {
     if (!findings)
         return;
@@ -22,7 +22,7 @@ void tutti_findings_add(struct tutti_findings *findings, enum tutti_severity sev
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tutti_str_make_printable(text);
-    tutti_spelling_apply(text);
+    tt_text_make_printable(text);
+    tt_text_spell_options(text);
     findings->report(findings->context, severity, file, line, text);
 }

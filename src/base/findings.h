@@ -7,17 +7,17 @@
 
 #include "base/err.h"
 
-enum tutti_severity { TUTTI_FINDING_ERROR, TUTTI_FINDING_WARNING };
+enum tt_severity { TUTTI_FINDING_ERROR, TUTTI_FINDING_WARNING };
 
-struct tutti_findings {
+struct tt_findings {
     /* `line` is 0 where there is none. Texts live only during the call. */
-    void (*report)(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text);
+    void (*report)(void *context, enum tt_severity severity, const char *file, unsigned line, const char *text);
     void *context;
     unsigned errors, warnings; /* counted before report is called */
 };
 
 /* Count and report; `findings` may be NULL, `report` too (then it only counts). */
-void tutti_findings_add(struct tutti_findings *findings, enum tutti_severity severity, const char *file, unsigned line,
-                        const char *format, ...) TUTTI_PRINTF(5, 6);
+void tt_findings_add(struct tt_findings *findings, enum tt_severity severity, const char *file, unsigned line,
+                     const char *format, ...) TUTTI_PRINTF(5, 6);
 
 #endif

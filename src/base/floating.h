@@ -14,15 +14,15 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 
-struct tutti_floating {
+struct tt_float_mode {
     uint32_t sse; /* rounding, flush-to-zero and traps of what compilers use */
     uint16_t x87; /* the same, and precision, of long double */
 };
 
-static inline struct tutti_floating tutti_floating_now(void)
+static inline struct tt_float_mode tt_float_mode_get(void)
 {
     enum { RAISED = 0x3f }; /* flags, not modes */
-    struct tutti_floating now = {0};
+    struct tt_float_mode now = {0};
     __asm__ volatile("fnstcw %0" : "=m"(now.x87));
 #ifdef __SSE__
     now.sse = __builtin_ia32_stmxcsr() & ~(uint32_t)RAISED;
@@ -30,12 +30,12 @@ static inline struct tutti_floating tutti_floating_now(void)
     return now;
 }
 
-static inline bool tutti_floating_same(const struct tutti_floating *a, const struct tutti_floating *b)
+static inline bool tt_float_mode_is_same(const struct tt_float_mode *a, const struct tt_float_mode *b)
 {
     return a->sse == b->sse && a->x87 == b->x87;
 }
 
-static inline void tutti_floating_set(const struct tutti_floating *modes)
+static inline void tt_float_mode_set(const struct tt_float_mode *modes)
 {
     __asm__ volatile("fnclex; fldcw %0" : : "m"(modes->x87)); /* an exception raised before must not trap now */
 #ifdef __SSE__
@@ -45,24 +45,24 @@ static inline void tutti_floating_set(const struct tutti_floating *modes)
 
 #else
 
-struct tutti_floating {
+struct tt_float_mode {
     femode_t modes;
 };
 
-static inline struct tutti_floating tutti_floating_now(void)
+static inline struct tt_float_mode tt_float_mode_get(void)
 {
-    struct tutti_floating now;
+    struct tt_float_mode now;
     memset(&now, 0, sizeof now); /* what lies between members, too */
     fegetmode(&now.modes);
     return now;
 }
 
-static inline bool tutti_floating_same(const struct tutti_floating *a, const struct tutti_floating *b)
+static inline bool tt_float_mode_is_same(const struct tt_float_mode *a, const struct tt_float_mode *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-static inline void tutti_floating_set(const struct tutti_floating *modes)
+static inline void tt_float_mode_set(const struct tt_float_mode *modes)
 {
     fesetmode(&modes->modes);
 }
@@ -70,7 +70,7 @@ static inline void tutti_floating_set(const struct tutti_floating *modes)
 #endif
 
 /* The outcome of a computation that comes out differently with other rounding, or flush-to-zero. */
-static inline unsigned tutti_floating_probe(void)
+static inline unsigned tt_float_mode_probe(void)
 {
     typedef float four __attribute__((vector_size(16)));
     typedef int32_t bits __attribute__((vector_size(16)));
@@ -96,7 +96,7 @@ static inline unsigned tutti_floating_probe(void)
 /* What differs, in words: "the direction of rounding", of several the gravest. Static. */
 #if defined(__x86_64__) || defined(__i386__)
 
-static inline const char *tutti_floating_difference(const struct tutti_floating *a, const struct tutti_floating *b)
+static inline const char *tt_float_mode_difference(const struct tt_float_mode *a, const struct tt_float_mode *b)
 {
     /* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, figures 8-6 and 10-3. */
     enum {
@@ -120,7 +120,7 @@ static inline const char *tutti_floating_difference(const struct tutti_floating 
 
 #else
 
-static inline const char *tutti_floating_difference(const struct tutti_floating *a, const struct tutti_floating *b)
+static inline const char *tt_float_mode_difference(const struct tt_float_mode *a, const struct tt_float_mode *b)
 {
     (void)a;
     (void)b;

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at)
+size_t tt_fs_write(int fd, const void *data, size_t n, off_t at)
 {
     size_t done = 0;
     while (done < n) {
@@ -31,16 +31,16 @@ size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at)
     return done;
 }
 
-bool tutti_fs_identify(int fd, struct tutti_fs_identity *identity)
+bool tt_fs_identify(int fd, struct tt_fs_identity *identity)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return false;
-    *identity = (struct tutti_fs_identity){st.st_dev, st.st_ino, st.st_mode, st.st_size};
+    *identity = (struct tt_fs_identity){st.st_dev, st.st_ino, st.st_mode, st.st_size};
     return true;
 }
 
-int tutti_fs_move_away(int fd)
+int tt_fs_move_descriptor(int fd)
 {
     enum { USUAL_LIMIT = 1024 }; /* that programs close descriptors up to */
     struct rlimit limit;
@@ -68,7 +68,7 @@ struct kernel_dirent {
  * so that any depth is removed with this little memory and few open files: the stack of a signal handler is small. */
 enum { LEVELS = 16 };
 
-struct walk {
+struct fs_walk {
     int depth; /* of the folder being emptied; its descriptor is fd[depth] */
     int fd[LEVELS];
     int64_t resume[LEVELS]; /* where to read on after coming back from a subfolder */
@@ -79,7 +79,7 @@ struct walk {
 };
 
 /* Opens a folder for emptying. One that its maker closed to himself is opened up. */
-static int open_folder(int parent, const char *name)
+static int fs_open_folder(int parent, const char *name)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(parent, name, flags);
@@ -92,14 +92,14 @@ static int open_folder(int parent, const char *name)
     return fd;
 }
 
-static void enter(struct walk *walk, int fd)
+static void fs_enter_folder(struct fs_walk *walk, int fd)
 {
     int depth = ++walk->depth;
     walk->fd[depth] = fd;
     walk->pass[depth] = walk->ever[depth] = false;
 }
 
-static bool move_up(struct walk *walk, const char *name)
+static bool fs_leave_to_parent(struct fs_walk *walk, const char *name)
 {
     char new_name[32] = "tutti-deep-"; /* then digits: snprintf is not for signal handlers */
     size_t n = strlen(new_name);
@@ -109,7 +109,7 @@ static bool move_up(struct walk *walk, const char *name)
 }
 
 /* Removes one entry, or enters it. Returns true if it entered a subfolder. */
-static bool remove_entry(struct walk *walk, const struct kernel_dirent *entry)
+static bool remove_entry(struct fs_walk *walk, const struct kernel_dirent *entry)
 {
     int depth = walk->depth, parent = walk->fd[depth];
     if (unlinkat(parent, entry->name, 0) == 0 || unlinkat(parent, entry->name, AT_REMOVEDIR) == 0) {
@@ -119,20 +119,20 @@ static bool remove_entry(struct walk *walk, const struct kernel_dirent *entry)
     if (errno != ENOTEMPTY && errno != EEXIST && errno != EACCES)
         return false;
     if (depth == LEVELS - 1) {
-        if (move_up(walk, entry->name))
+        if (fs_leave_to_parent(walk, entry->name))
             walk->pass[0] = walk->pass[depth] = true;
         return false;
     }
-    int fd = open_folder(parent, entry->name);
+    int fd = fs_open_folder(parent, entry->name);
     if (fd < 0)
         return false;
     walk->resume[depth] = entry->next;
-    enter(walk, fd);
+    fs_enter_folder(walk, fd);
     return true;
 }
 
 /* Reads the folder from where it is, removing; returns true if a subfolder was entered, false at the end. */
-static bool remove_entries(struct walk *walk)
+static bool remove_entries(struct fs_walk *walk)
 {
     for (;;) {
         long n = syscall(SYS_getdents64, walk->fd[walk->depth], walk->entries, sizeof walk->entries);
@@ -148,7 +148,7 @@ static bool remove_entries(struct walk *walk)
 }
 
 /* Back to the parent. The folder itself, if it is empty now, falls in the parent's next pass. */
-static void leave(struct walk *walk)
+static void fs_leave_folder(struct fs_walk *walk)
 {
     int depth = walk->depth--;
     close(walk->fd[depth]);
@@ -158,18 +158,18 @@ static void leave(struct walk *walk)
     (void)lseek(walk->fd[depth - 1], walk->resume[depth - 1], SEEK_SET);
 }
 
-int tutti_fs_remove_tree(const char *path)
+int tt_fs_remove_tree(const char *path)
 {
     /* unlink() first: it takes files and links, and leaves folders alone. */
     if (unlink(path) == 0 || errno == ENOENT)
         return 0;
-    int top = open_folder(AT_FDCWD, path);
+    int top = fs_open_folder(AT_FDCWD, path);
     if (top < 0)
         return -1;
-    struct walk walk;
+    struct fs_walk walk;
     walk.depth = -1;
     walk.moved = 0;
-    enter(&walk, top);
+    fs_enter_folder(&walk, top);
     while (walk.depth >= 0) {
         if (remove_entries(&walk))
             continue;
@@ -179,13 +179,13 @@ int tutti_fs_remove_tree(const char *path)
             walk.ever[depth] = true;
             (void)lseek(walk.fd[depth], 0, SEEK_SET);
         } else {
-            leave(&walk);
+            fs_leave_folder(&walk);
         }
     }
     return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
 }
 
-char *tutti_fs_absolute(const char *path)
+char *tt_fs_absolute(const char *path)
 {
     char *folder = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
     if (!folder)
@@ -206,7 +206,7 @@ static bool is_same_inode(const char *a, const char *b, mode_t kind)
 }
 
 /* The folder that a path leads through. */
-static const char *folder_of(const char *path, char *folder, size_t size)
+static const char *fs_folder_of(const char *path, char *folder, size_t size)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -215,10 +215,10 @@ static const char *folder_of(const char *path, char *folder, size_t size)
     return folder;
 }
 
-bool tutti_fs_sync_folder(const char *path)
+bool tt_fs_sync_folder(const char *path)
 {
     char folder[4096];
-    int fd = open(folder_of(path, folder, sizeof folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(fs_folder_of(path, folder, sizeof folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
     int number = errno;
     if (fd >= 0)
@@ -227,12 +227,12 @@ bool tutti_fs_sync_folder(const char *path)
     return synced;
 }
 
-static bool write_whole(const char *path, const void *data, size_t n, mode_t mode)
+static bool fs_write_whole(const char *path, const void *data, size_t n, mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0)
         return false;
-    bool written = tutti_fs_write(fd, data, n, -1) == n && fsync(fd) == 0;
+    bool written = tt_fs_write(fd, data, n, -1) == n && fsync(fd) == 0;
     int number = errno;
     bool closed = close(fd) == 0;
     if (!written)
@@ -240,14 +240,14 @@ static bool write_whole(const char *path, const void *data, size_t n, mode_t mod
     return written && closed;
 }
 
-static bool replace(const char *path, const void *data, size_t n, mode_t mode)
+static bool fs_replace_with_mode(const char *path, const void *data, size_t n, mode_t mode)
 {
     char *beside;
     if (asprintf(&beside, "%s.part", path) < 0) {
         errno = ENOMEM;
         return false;
     }
-    bool replaced = write_whole(beside, data, n, mode) && rename(beside, path) == 0 && tutti_fs_sync_folder(path);
+    bool replaced = fs_write_whole(beside, data, n, mode) && rename(beside, path) == 0 && tt_fs_sync_folder(path);
     int number = errno;
     if (!replaced)
         (void)unlink(beside);
@@ -256,17 +256,17 @@ static bool replace(const char *path, const void *data, size_t n, mode_t mode)
     return replaced;
 }
 
-bool tutti_fs_replace(const char *path, const void *data, size_t n)
+bool tt_fs_replace(const char *path, const void *data, size_t n)
 {
-    return replace(path, data, n, S_IRUSR | S_IWUSR);
+    return fs_replace_with_mode(path, data, n, S_IRUSR | S_IWUSR);
 }
 
-bool tutti_fs_replace_result(const char *path, const void *data, size_t n)
+bool tt_fs_replace_result(const char *path, const void *data, size_t n)
 {
-    return replace(path, data, n, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
+    return fs_replace_with_mode(path, data, n, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
 }
 
-static bool read_all(int fd, char *bytes, size_t size)
+static bool fs_read_all(int fd, char *bytes, size_t size)
 {
     for (size_t at = 0; at < size;) {
         ssize_t n = read(fd, bytes + at, size - at);
@@ -280,7 +280,7 @@ static bool read_all(int fd, char *bytes, size_t size)
     return true;
 }
 
-static char *read_open(int fd, size_t *size)
+static char *fs_read_open_file(int fd, size_t *size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -291,25 +291,25 @@ static char *read_open(int fd, size_t *size)
     }
     *size = (size_t)status.st_size;
     char *bytes = malloc(*size + 1);
-    if (!bytes || read_all(fd, bytes, *size))
+    if (!bytes || fs_read_all(fd, bytes, *size))
         return bytes;
     free(bytes);
     return NULL;
 }
 
-char *tutti_fs_read_whole(const char *path, size_t *size)
+char *tt_fs_read_whole(const char *path, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe without a writer would wait for one */
     if (fd < 0)
         return NULL;
-    char *bytes = read_open(fd, size);
+    char *bytes = fs_read_open_file(fd, size);
     int number = errno;
     close(fd);
     errno = number;
     return bytes;
 }
 
-bool tutti_fs_make_folder(const char *path)
+bool tt_fs_make_folder(const char *path)
 {
     char *copy = strdup(path);
     if (!copy)
@@ -323,7 +323,7 @@ bool tutti_fs_make_folder(const char *path)
     return mkdir(path, S_IRWXU) == 0 || (errno == EEXIST && access(path, R_OK | W_OK | X_OK) == 0);
 }
 
-bool tutti_fs_is_same(const char *a, const char *b)
+bool tt_fs_is_same_file(const char *a, const char *b)
 {
     char first[4096], second[4096];
     if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
@@ -331,5 +331,5 @@ bool tutti_fs_is_same(const char *a, const char *b)
     const char *a_name = strrchr(a, '/') ? strrchr(a, '/') + 1 : a, *b_name = strrchr(b, '/') ? strrchr(b, '/') + 1 : b;
     return is_same_inode(a, b, S_IFREG) ||
            (strcmp(a_name, b_name) == 0 &&
-            is_same_inode(folder_of(a, first, sizeof first), folder_of(b, second, sizeof second), S_IFDIR));
+            is_same_inode(fs_folder_of(a, first, sizeof first), fs_folder_of(b, second, sizeof second), S_IFDIR));
 }

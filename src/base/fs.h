@@ -9,10 +9,10 @@
 
 /* Writes all n bytes, at the file's own position (`at` is -1) or at offset `at`, over interruptions and short writes.
  * Returns how many were written: n, or less with errno saying why. Async-signal-safe. */
-size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at);
+size_t tt_fs_write(int fd, const void *data, size_t n, off_t at);
 
 /* What a descriptor stands for. */
-struct tutti_fs_identity {
+struct tt_fs_identity {
     dev_t device;
     ino_t inode;
     mode_t mode;
@@ -20,38 +20,38 @@ struct tutti_fs_identity {
 };
 
 /* False, with errno, if the descriptor is not open. Async-signal-safe. */
-bool tutti_fs_identify(int fd, struct tutti_fs_identity *identity);
+bool tt_fs_identify(int fd, struct tt_fs_identity *identity);
 /* Are these the same file? Its size may have changed. */
-static inline bool tutti_fs_is_identical(const struct tutti_fs_identity *a, const struct tutti_fs_identity *b)
+static inline bool tt_fs_is_identical(const struct tt_fs_identity *a, const struct tt_fs_identity *b)
 {
     return a->device == b->device && a->inode == b->inode;
 }
 
 /* Gives a descriptor a high number, which code that closes all it does not know, or that counts on the next free number, rarely
  * comes to. Takes `fd`; returns the one that holds from now on, `fd` itself where there is no higher one. */
-int tutti_fs_move_away(int fd);
+int tt_fs_move_descriptor(int fd);
 
 /* Removes `path` and everything under it; links are removed, not followed. Returns 0, or -1 if something is left.
  * Async-signal-safe. */
-int tutti_fs_remove_tree(const char *path);
+int tt_fs_remove_tree(const char *path);
 
 /* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */
-char *tutti_fs_absolute(const char *path);
+char *tt_fs_absolute(const char *path);
 
 /* Forces the name of a file to the disk, which is there only once its folder is. False: errno. File systems that know no such thing do not
  * fail. */
-bool tutti_fs_sync_folder(const char *path);
+bool tt_fs_sync_folder(const char *path);
 /* `path` holds these bytes, or what it held before: they are written beside it ("PATH.part", for this user alone), forced to the disk, and
  * renamed. False: errno. */
-bool tutti_fs_replace(const char *path, const void *data, size_t n);
+bool tt_fs_replace(const char *path, const void *data, size_t n);
 /* The same for what users asked for: its permissions are those of any new file, as the umask has them. */
-bool tutti_fs_replace_result(const char *path, const void *data, size_t n);
+bool tt_fs_replace_result(const char *path, const void *data, size_t n);
 /* All of a regular file; the caller's (free), with a NUL after it. NULL: errno, EINVAL if it is no regular file. */
-char *tutti_fs_read_whole(const char *path, size_t *size);
+char *tt_fs_read_whole(const char *path, size_t *size);
 
 /* Makes a folder, for this user alone, and those above it. One that is there already will do if it can be used. False: errno. */
-bool tutti_fs_make_folder(const char *path);
+bool tt_fs_make_folder(const char *path);
 /* Do both lead to the same file, there already or not yet? NULL and "-" are no file. */
-bool tutti_fs_is_same(const char *a, const char *b);
+bool tt_fs_is_same_file(const char *a, const char *b);
 
 #endif

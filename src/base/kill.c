@@ -11,12 +11,12 @@ static bool is_child(pid_t pid)
     return pid > 1 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-bool tutti_kill_child(pid_t pid, int number)
+bool tt_child_kill(pid_t pid, int number)
 {
     return is_child(pid) && kill(pid, number) == 0;
 }
 
-bool tutti_kill_group(pid_t pid, int number)
+bool tt_child_kill_group(pid_t pid, int number)
 {
     return is_child(pid) && kill(-pid, number) == 0; /* a group has the number of the process that made it */
 }

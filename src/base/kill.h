@@ -12,8 +12,8 @@
 
 /* Sends a signal to a child of this process that is not collected yet, so that its number is no other process's. False: `pid` is not the
  * number of such a child, and nothing was sent; or the signal is forbidden. Async-signal-safe. */
-bool tutti_kill_child(pid_t pid, int number);
+bool tt_child_kill(pid_t pid, int number);
 /* Sends a signal to the process group that such a child has made. */
-bool tutti_kill_group(pid_t pid, int number);
+bool tt_child_kill_group(pid_t pid, int number);
 
 #endif

@@ -9,18 +9,18 @@
 
 #include "base/err.h"
 
-static inline bool tutti_log_wants(const struct tutti_log *log, enum tutti_log_level level)
+static inline bool tt_log_accepts(const struct tutti_log *log, enum tutti_log_level level)
 {
     return log != NULL && log->write != NULL && level <= log->level;
 }
 
 /* Formats and hands on; control characters become spaces and broken UTF-8 becomes '?'. Cut at about 4 kB. */
-void tutti_log_printf(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
-                      ...) TUTTI_PRINTF(4, 5);
+void tt_log(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format, ...)
+    TUTTI_PRINTF(4, 5);
 /* The same, whatever level the log wants: for messages that say that the result is not what was asked for. */
-void tutti_log_insist(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
-                      ...) TUTTI_PRINTF(4, 5);
+void tt_log_unfiltered(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
+                       ...) TUTTI_PRINTF(4, 5);
 /* For a log that hands on to another one, while it writes: is this such a message? */
-bool tutti_log_insists(void);
+bool tt_log_is_unfiltered(void);
 
 #endif

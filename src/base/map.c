@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-struct tutti_map_slot {
+struct tt_map_slot {
     const char *name; /* NULL: free */
     uint64_t hash;
     int64_t value;
@@ -22,7 +22,7 @@ static void choose_seed(void)
 }
 
 /* FNV-1a with a final mix. */
-static uint64_t hash_of(const char *name, size_t length)
+static uint64_t map_hash(const char *name, size_t length)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, choose_seed);
@@ -32,65 +32,65 @@ static uint64_t hash_of(const char *name, size_t length)
     return hash ^ hash >> 29;
 }
 
-void tutti_map_fini(struct tutti_map *map)
+void tt_map_fini(struct tt_map *map)
 {
     free(map->slots);
-    *map = (struct tutti_map){0};
+    *map = (struct tt_map){0};
 }
 
-static struct tutti_map_slot *slot_of(const struct tutti_map *map, const char *name, size_t length, uint64_t hash)
+static struct tt_map_slot *map_find_slot(const struct tt_map *map, const char *name, size_t length, uint64_t hash)
 {
     for (size_t i = hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
-        struct tutti_map_slot *slot = &map->slots[i];
+        struct tt_map_slot *slot = &map->slots[i];
         if (!slot->name || (slot->hash == hash && strncmp(slot->name, name, length) == 0 && slot->name[length] == '\0'))
             return slot;
     }
 }
 
-enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t count)
+enum tutti_err tt_map_reserve(struct tt_map *map, size_t count)
 {
     size_t capacity = map->capacity ? map->capacity : 16;
     if (count > SIZE_MAX / 4 / sizeof *map->slots)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     while (capacity / 2 < count)
         capacity *= 2;
     if (capacity == map->capacity)
         return TUTTI_OK;
-    struct tutti_map larger = {calloc(capacity, sizeof *larger.slots), capacity, map->count};
+    struct tt_map larger = {calloc(capacity, sizeof *larger.slots), capacity, map->count};
     if (!larger.slots)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slots[i].name)
-            *slot_of(&larger, map->slots[i].name, strlen(map->slots[i].name), map->slots[i].hash) = map->slots[i];
+            *map_find_slot(&larger, map->slots[i].name, strlen(map->slots[i].name), map->slots[i].hash) = map->slots[i];
     free(map->slots);
     *map = larger;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t value, int64_t *earlier)
+enum tutti_err tt_map_add(struct tt_map *map, const char *name, int64_t value, int64_t *earlier)
 {
-    TRY(tutti_map_reserve(map, map->count + 1));
+    TRY(tt_map_reserve(map, map->count + 1));
     size_t length = strlen(name);
-    uint64_t hash = hash_of(name, length);
-    struct tutti_map_slot *slot = slot_of(map, name, length, hash);
+    uint64_t hash = map_hash(name, length);
+    struct tt_map_slot *slot = map_find_slot(map, name, length, hash);
     if (earlier)
         *earlier = slot->name ? slot->value : TUTTI_MAP_NONE;
     if (!slot->name) {
-        *slot = (struct tutti_map_slot){name, hash, value};
+        *slot = (struct tt_map_slot){name, hash, value};
         map->count++;
     }
     return TUTTI_OK;
 }
 
-int64_t tutti_map_find_n(const struct tutti_map *map, const char *name, size_t length)
+int64_t tt_map_find_n(const struct tt_map *map, const char *name, size_t length)
 {
     if (map->count == 0)
         return TUTTI_MAP_NONE;
-    const struct tutti_map_slot *slot = slot_of(map, name, length, hash_of(name, length));
+    const struct tt_map_slot *slot = map_find_slot(map, name, length, map_hash(name, length));
     return slot->name ? slot->value : TUTTI_MAP_NONE;
 }
 
-int64_t tutti_map_find(const struct tutti_map *map, const char *name)
+int64_t tt_map_find(const struct tt_map *map, const char *name)
 {
-    return tutti_map_find_n(map, name, strlen(name));
+    return tt_map_find_n(map, name, strlen(name));
 }

@@ -10,22 +10,22 @@
 
 enum { TUTTI_MAP_NONE = -1 };
 
-struct tutti_map {
-    struct tutti_map_slot *slots;
+struct tt_map {
+    struct tt_map_slot *slots;
     size_t capacity; /* a power of two, or 0 */
     size_t count;
 };
 
 /* A zeroed map is empty and ready. */
-void tutti_map_fini(struct tutti_map *map);
+void tt_map_fini(struct tt_map *map);
 /* Makes room for `count` names at once. */
-TUTTI_CHECKED enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t count);
+TUTTI_CHECKED enum tutti_err tt_map_reserve(struct tt_map *map, size_t count);
 /* Adds name -> value; `name` is borrowed. If the name is there already, its value stays and *earlier (may be NULL)
  * tells it, else *earlier is TUTTI_MAP_NONE. */
-TUTTI_CHECKED enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t value, int64_t *earlier);
+TUTTI_CHECKED enum tutti_err tt_map_add(struct tt_map *map, const char *name, int64_t value, int64_t *earlier);
 /* The value, or TUTTI_MAP_NONE. */
-int64_t tutti_map_find(const struct tutti_map *map, const char *name);
+int64_t tt_map_find(const struct tt_map *map, const char *name);
 /* ... of the first `length` bytes, which have no zero byte among them, as a name. */
-int64_t tutti_map_find_n(const struct tutti_map *map, const char *name, size_t length);
+int64_t tt_map_find_n(const struct tt_map *map, const char *name, size_t length);
 
 #endif

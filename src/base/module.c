@@ -11,10 +11,10 @@
 
 /* Where modules may be, one folder per line: beside the program, in lib/tutti next to its bin, and the same seen from this
  * library, which need not be a part of the program; last where they were to be installed. */
-static char *places(void)
+static char *module_list_folders(void)
 {
     static const char *const ways[] = {"", "/../" TUTTI_LIBDIR "/tutti", "/tutti"};
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     char program[PATH_MAX];
     Dl_info library = {0};
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -24,84 +24,83 @@ static char *places(void)
     for (int f = 0; f < 2; f++) {
         const char *end = files[f] ? strrchr(files[f], '/') : NULL;
         for (size_t w = 0; end && w < sizeof ways / sizeof *ways; w++)
-            tutti_text_printf(&text, "%.*s%s\n", (int)(end - files[f]), files[f], ways[w]);
+            tt_text_printf(&text, "%.*s%s\n", (int)(end - files[f]), files[f], ways[w]);
     }
-    tutti_text_printf(&text, "%s\n", TUTTI_MODULES);
+    tt_text_printf(&text, "%s\n", TUTTI_MODULES);
     if (!text.failed)
         return text.text;
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     return NULL;
 }
 
 /* *path (free) is the first place that has it, and lets us; NULL: none does. */
-static enum tutti_err look_for(char **path, const char *file, int access_mode)
+static enum tutti_err module_search_folders(char **path, const char *file, int access_mode)
 {
-    char *all = places(), *rest = all;
+    char *all = module_list_folders(), *rest = all;
     *path = NULL;
     if (!all)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (const char *folder; !*path && (folder = strsep(&rest, "\n")) && *folder;) {
-        struct tutti_text text = {0};
-        tutti_text_printf(&text, "%s/%s", folder, file);
+        struct tt_text text = {0};
+        tt_text_printf(&text, "%s/%s", folder, file);
         if (!text.failed && access(text.text, access_mode) == 0)
             *path = text.text;
         else
-            tutti_text_fini(&text);
+            tt_text_fini(&text);
     }
     free(all);
     return TUTTI_OK;
 }
 
-static enum tutti_err find(char **path, const struct tutti_module *module)
+static enum tutti_err module_find_or_fail(char **path, const struct tt_module *module)
 {
-    TRY(look_for(path, module->file, R_OK));
+    TRY(module_search_folders(path, module->file, R_OK));
     if (!*path)
-        return tutti_fail(
-            TUTTI_ERR_LOAD,
-            "%s is neither beside this program nor in lib/tutti: Tutti builds and installs it where %s is "
-            "found (on Debian: %s)",
-            module->file, module->library, module->build_package);
+        return tt_fail(TUTTI_ERR_LOAD,
+                       "%s is neither beside this program nor in lib/tutti: Tutti builds and installs it where %s is "
+                       "found (on Debian: %s)",
+                       module->file, module->library, module->build_package);
     return TUTTI_OK;
 }
 
-static enum tutti_err load(void **symbol, const struct tutti_module *module, const char *path)
+static enum tutti_err module_load_symbol(void **symbol, const struct tt_module *module, const char *path)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return tutti_fail(TUTTI_ERR_LOAD, "cannot load the module for %s: %s (on Debian, %s has its library)",
-                          module->library, dlerror(), module->run_package);
+        return tt_fail(TUTTI_ERR_LOAD, "cannot load the module for %s: %s (on Debian, %s has its library)",
+                       module->library, dlerror(), module->run_package);
     *symbol = dlsym(library, module->symbol);
     /* It stays once it is here: the libraries that it uses may have threads. */
     /* cppcheck-suppress resourceLeak */
-    return *symbol ? TUTTI_OK : tutti_fail(TUTTI_ERR_LOAD, "'%s' is not a module of Tutti", path);
+    return *symbol ? TUTTI_OK : tt_fail(TUTTI_ERR_LOAD, "'%s' is not a module of Tutti", path);
 }
 
-enum tutti_err tutti_module_load(void **symbol, const struct tutti_module *module, const char *path)
+enum tutti_err tt_module_load(void **symbol, const struct tt_module *module, const char *path)
 {
     char *found = NULL;
     if (!path)
-        TRY(find(&found, module));
-    enum tutti_err err = load(symbol, module, path ? path : found);
+        TRY(module_find_or_fail(&found, module));
+    enum tutti_err err = module_load_symbol(symbol, module, path ? path : found);
     free(found);
     return err;
 }
 
-static enum tutti_err find_part(char **path, const char *file, int access_mode)
+static enum tutti_err module_find_part(char **path, const char *file, int access_mode)
 {
-    TRY(look_for(path, file, access_mode));
+    TRY(module_search_folders(path, file, access_mode));
     return *path ? TUTTI_OK
-                 : tutti_fail(TUTTI_ERR_LOAD,
-                              "%s, which is a part of Tutti, is neither beside this program nor in lib/tutti: install "
-                              "Tutti as a whole",
-                              file);
+                 : tt_fail(TUTTI_ERR_LOAD,
+                           "%s, which is a part of Tutti, is neither beside this program nor in lib/tutti: install "
+                           "Tutti as a whole",
+                           file);
 }
 
-enum tutti_err tutti_module_find(char **path, const char *file)
+enum tutti_err tt_module_find(char **path, const char *file)
 {
-    return find_part(path, file, R_OK);
+    return module_find_part(path, file, R_OK);
 }
 
-enum tutti_err tutti_module_find_program(char **path, const char *file)
+enum tutti_err tt_module_find_program(char **path, const char *file)
 {
-    return find_part(path, file, X_OK);
+    return module_find_part(path, file, X_OK);
 }

@@ -6,20 +6,20 @@
 #include <stddef.h>
 
 /* The Damerau-Levenshtein distance, ignoring case, or `limit` + 1 as soon as it is larger. */
-size_t tutti_nearest_distance(const char *a, const char *b, size_t limit);
+size_t tt_text_distance(const char *a, const char *b, size_t limit);
 
 /* Keeps the candidate nearest to `wanted`. Zeroed with `wanted` set is ready; `best` is NULL while nothing is near. */
-struct tutti_nearest {
+struct tt_text_nearest {
     const char *wanted;
     const char *best;
     size_t distance;
 };
-void tutti_nearest_offer(struct tutti_nearest *nearest, const char *candidate);
+void tt_text_nearest_offer(struct tt_text_nearest *nearest, const char *candidate);
 
 /* "; did you mean 'name'?" for the end of a message; "" for NULL, when nothing is near. */
-struct tutti_nearest_hint {
+struct tt_text_suggestion {
     char text[128];
 };
-struct tutti_nearest_hint tutti_nearest_hint(const char *name);
+struct tt_text_suggestion tt_text_suggest(const char *name);
 
 #endif

@@ -44,54 +44,54 @@ template <typename Number> bool read(const char *text, size_t n, Number *value)
 
 } // namespace
 
-size_t tutti_number_write_double(char *out, double value)
+size_t tt_number_write_double(char *out, double value)
 {
     return write_float(out, value);
 }
 
-struct tutti_number_text tutti_number_show(double value)
+struct tt_number_text tt_number_show(double value)
 {
-    struct tutti_number_text result;
+    struct tt_number_text result;
     result.text[write_float(result.text, value)] = '\0';
     return result;
 }
 
-struct tutti_number_text tutti_number_show_time(double t)
+struct tt_number_text tt_number_show_time(double t)
 {
-    struct tutti_number_text shown = {};
+    struct tt_number_text shown = {};
     if (std::isfinite(t))
         *std::to_chars(shown.text, shown.text + TUTTI_NUMBER_MAX, t, std::chars_format::general, 10).ptr = 0;
     else
-        shown = tutti_number_show(t);
+        shown = tt_number_show(t);
     return shown;
 }
 
-size_t tutti_number_write_float(char *out, float value)
+size_t tt_number_write_float(char *out, float value)
 {
     return write_float(out, value);
 }
 
-size_t tutti_number_write_int(char *out, int64_t value)
+size_t tt_number_write_int(char *out, int64_t value)
 {
     return write_integer(out, value);
 }
 
-size_t tutti_number_write_uint(char *out, uint64_t value)
+size_t tt_number_write_uint(char *out, uint64_t value)
 {
     return write_integer(out, value);
 }
 
-bool tutti_number_read_double(const char *text, size_t n, double *value)
+bool tt_number_read_double(const char *text, size_t n, double *value)
 {
     return read(text, n, value);
 }
 
-bool tutti_number_read_int(const char *text, size_t n, int64_t *value)
+bool tt_number_read_int(const char *text, size_t n, int64_t *value)
 {
     return read(text, n, value);
 }
 
-bool tutti_number_read_uint(const char *text, size_t n, uint64_t *value)
+bool tt_number_read_uint(const char *text, size_t n, uint64_t *value)
 {
     return read(text, n, value);
 }

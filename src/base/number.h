@@ -15,26 +15,26 @@ enum { TUTTI_NUMBER_MAX = 32 }; /* room that any number's text needs */
 
 /* The shortest text that reads back to the same bits ("nan", "inf", "-inf" for those). Writes no NUL; returns the
  * length, at most TUTTI_NUMBER_MAX. */
-size_t tutti_number_write_double(char *out, double value);
-size_t tutti_number_write_float(char *out, float value);
-size_t tutti_number_write_int(char *out, int64_t value);
-size_t tutti_number_write_uint(char *out, uint64_t value);
+size_t tt_number_write_double(char *out, double value);
+size_t tt_number_write_float(char *out, float value);
+size_t tt_number_write_int(char *out, int64_t value);
+size_t tt_number_write_uint(char *out, uint64_t value);
 
 /* A number as text for messages: printf("%s", NUMBER(x)). The text lives until the end of the statement. */
-struct tutti_number_text {
+struct tt_number_text {
     char text[TUTTI_NUMBER_MAX + 1];
 };
-struct tutti_number_text tutti_number_show(double value);
-#define NUMBER(value) (tutti_number_show(value).text)
+struct tt_number_text tt_number_show(double value);
+#define NUMBER(value) (tt_number_show(value).text)
 /* The same with ten digits at most: where in time something happened, for people. A number that a person may have to type is a NUMBER. */
-struct tutti_number_text tutti_number_show_time(double t);
-#define TIME(t) (tutti_number_show_time(t).text)
+struct tt_number_text tt_number_show_time(double t);
+#define TIME(t) (tt_number_show_time(t).text)
 
 /* Reads all of text[0..n), white space at both ends allowed; false if it is anything else than one number that fits,
  * and *value is left alone then. Doubles take what XML Schema and C take: 1, -1.5e3, +2, INF, -INF, NaN, inf, nan. */
-bool tutti_number_read_double(const char *text, size_t n, double *value);
-bool tutti_number_read_int(const char *text, size_t n, int64_t *value);
-bool tutti_number_read_uint(const char *text, size_t n, uint64_t *value);
+bool tt_number_read_double(const char *text, size_t n, double *value);
+bool tt_number_read_int(const char *text, size_t n, int64_t *value);
+bool tt_number_read_uint(const char *text, size_t n, uint64_t *value);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-struct tutti_reader {
+struct tt_byte_source {
     /* Fills at most `size` bytes; *got is 0 at the end only. */
     enum tutti_err (*read)(void *context, void *buffer, size_t size, size_t *got);
     void *context;

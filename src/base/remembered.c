@@ -6,29 +6,29 @@
 
 #include "base/vector.h"
 
-enum tutti_err tutti_remember(struct tutti_remembered *remembered, void *data, size_t size)
+enum tutti_err tt_rollback_list_add(struct tt_rollback_list *remembered, void *data, size_t size)
 {
-    return tutti_remember_of(remembered, TUTTI_OF_ALL, data, size);
+    return tt_rollback_list_add_of(remembered, TUTTI_OF_ALL, data, size);
 }
 
 /* The list of these, made if there is none; NULL when memory is out. */
-static struct tutti_remembered_list *list_of(struct tutti_remembered *remembered, int64_t of)
+static struct tt_rollback_range *rollback_list_of(struct tt_rollback_list *remembered, int64_t of)
 {
     size_t number = (size_t)(of - TUTTI_OF_RANK);
-    if (!tutti_vector_reserve(&remembered->lists, &remembered->list_room, number + 1, sizeof *remembered->lists))
+    if (!tt_vector_reserve(&remembered->lists, &remembered->list_room, number + 1, sizeof *remembered->lists))
         return NULL;
     while (remembered->list_count <= number)
-        remembered->lists[remembered->list_count++] = (struct tutti_remembered_list){0};
+        remembered->lists[remembered->list_count++] = (struct tt_rollback_range){0};
     return &remembered->lists[number];
 }
 
-enum tutti_err tutti_remember_of(struct tutti_remembered *remembered, int64_t of, void *data, size_t size)
+enum tutti_err tt_rollback_list_add_of(struct tt_rollback_list *remembered, int64_t of, void *data, size_t size)
 {
-    struct tutti_remembered_list *list = list_of(remembered, of);
-    if (!list || !tutti_vector_reserve(&remembered->pieces, &remembered->room, remembered->count + 1,
-                                       sizeof *remembered->pieces))
-        return tutti_fail_memory();
-    remembered->pieces[remembered->count++] = (struct tutti_remembered_piece){data, size, of, 0};
+    struct tt_rollback_range *list = rollback_list_of(remembered, of);
+    if (!list ||
+        !tt_vector_reserve(&remembered->pieces, &remembered->room, remembered->count + 1, sizeof *remembered->pieces))
+        return tt_fail_memory();
+    remembered->pieces[remembered->count++] = (struct tt_rollback_piece){data, size, of, 0};
     if (list->last > 0)
         remembered->pieces[list->last - 1].next = remembered->count;
     else
@@ -38,7 +38,7 @@ enum tutti_err tutti_remember_of(struct tutti_remembered *remembered, int64_t of
     return TUTTI_OK;
 }
 
-void tutti_remembered_save(const struct tutti_remembered *remembered, void *bytes)
+void tt_rollback_list_save(const struct tt_rollback_list *remembered, void *bytes)
 {
     char *to = bytes;
     for (size_t i = 0; i < remembered->count; to += remembered->pieces[i++].size)
@@ -46,7 +46,7 @@ void tutti_remembered_save(const struct tutti_remembered *remembered, void *byte
             memcpy(to, remembered->pieces[i].data, remembered->pieces[i].size);
 }
 
-void tutti_remembered_restore(const struct tutti_remembered *remembered, const void *bytes)
+void tt_rollback_list_restore(const struct tt_rollback_list *remembered, const void *bytes)
 {
     const char *from = bytes;
     for (size_t i = 0; i < remembered->count; from += remembered->pieces[i++].size)
@@ -55,42 +55,45 @@ void tutti_remembered_restore(const struct tutti_remembered *remembered, const v
 }
 
 /* The first one of these; NULL: there is none. */
-static const struct tutti_remembered_piece *first_of(const struct tutti_remembered *remembered, int64_t of)
+static const struct tt_rollback_piece *rollback_list_first(const struct tt_rollback_list *remembered, int64_t of)
 {
     size_t number = (size_t)(of - TUTTI_OF_RANK);
     size_t first = number < remembered->list_count ? remembered->lists[number].first : 0;
     return first > 0 ? &remembered->pieces[first - 1] : NULL;
 }
 
-static const struct tutti_remembered_piece *next_of(const struct tutti_remembered *remembered,
-                                                    const struct tutti_remembered_piece *piece)
+static const struct tt_rollback_piece *rollback_list_next(const struct tt_rollback_list *remembered,
+                                                          const struct tt_rollback_piece *piece)
 {
     return piece->next > 0 ? &remembered->pieces[piece->next - 1] : NULL;
 }
 
-static size_t size_of(const struct tutti_remembered *remembered, int64_t of)
+static size_t rollback_list_size(const struct tt_rollback_list *remembered, int64_t of)
 {
     size_t size = 0;
-    for (const struct tutti_remembered_piece *at = first_of(remembered, of); at; at = next_of(remembered, at))
+    for (const struct tt_rollback_piece *at = rollback_list_first(remembered, of); at;
+         at = rollback_list_next(remembered, at))
         size += at->size;
     return size;
 }
 
-void tutti_remembered_pack(const struct tutti_remembered *remembered, int64_t of, struct tutti_parcel *parcel)
+void tt_rollback_list_pack(const struct tt_rollback_list *remembered, int64_t of, struct tt_byte_writer *parcel)
 {
-    tutti_parcel_put_u64(parcel, size_of(remembered, of));
-    for (const struct tutti_remembered_piece *at = first_of(remembered, of); at; at = next_of(remembered, at))
+    tt_bytes_put_u64(parcel, rollback_list_size(remembered, of));
+    for (const struct tt_rollback_piece *at = rollback_list_first(remembered, of); at;
+         at = rollback_list_next(remembered, at))
         if (at->size > 0)
-            tutti_parcel_put_bytes(parcel, at->data, at->size);
+            tt_bytes_put_bytes(parcel, at->data, at->size);
 }
 
-enum tutti_err tutti_remembered_unpack(const struct tutti_remembered *remembered, int64_t of, struct tutti_unparcel *in)
+enum tutti_err tt_rollback_list_unpack(const struct tt_rollback_list *remembered, int64_t of, struct tt_byte_reader *in)
 {
     size_t size = 0;
-    const char *from = tutti_unparcel_block(in, &size);
-    if (in->bad || size != size_of(remembered, of))
-        return tutti_fail(TUTTI_ERR_FORMAT, "what a run remembers has another size");
-    for (const struct tutti_remembered_piece *at = first_of(remembered, of); at; at = next_of(remembered, at))
+    const char *from = tt_bytes_get_block(in, &size);
+    if (in->bad || size != rollback_list_size(remembered, of))
+        return tt_fail(TUTTI_ERR_FORMAT, "what a run remembers has another size");
+    for (const struct tt_rollback_piece *at = rollback_list_first(remembered, of); at;
+         at = rollback_list_next(remembered, at))
         if (at->size > 0) {
             memcpy(at->data, from, at->size);
             from += at->size;
@@ -98,9 +101,9 @@ enum tutti_err tutti_remembered_unpack(const struct tutti_remembered *remembered
     return TUTTI_OK;
 }
 
-void tutti_remembered_fini(struct tutti_remembered *remembered)
+void tt_rollback_list_fini(struct tt_rollback_list *remembered)
 {
     free(remembered->pieces);
     free(remembered->lists);
-    *remembered = (struct tutti_remembered){0};
+    *remembered = (struct tt_rollback_list){0};
 }

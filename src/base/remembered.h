@@ -16,7 +16,7 @@
  * alone, and of no use to another process. */
 enum { TUTTI_OF_ALL = -1, TUTTI_OF_RANK = -2 };
 
-struct tutti_remembered_piece {
+struct tt_rollback_piece {
     void *data; /* borrowed */
     size_t size;
     int64_t of;
@@ -24,32 +24,32 @@ struct tutti_remembered_piece {
 };
 
 /* Pieces of one component, or of all, or of the rank: 1 + the places of the first and of the last one; 0: there is none. */
-struct tutti_remembered_list {
+struct tt_rollback_range {
     size_t first, last;
 };
 
 /* Zeroed is empty. */
-struct tutti_remembered {
-    struct tutti_remembered_piece *pieces;
+struct tt_rollback_list {
+    struct tt_rollback_piece *pieces;
     size_t count, room;
-    size_t size;                         /* of all of them, in bytes */
-    struct tutti_remembered_list *lists; /* by `of` - TUTTI_OF_RANK */
+    size_t size;                     /* of all of them, in bytes */
+    struct tt_rollback_range *lists; /* by `of` - TUTTI_OF_RANK */
     size_t list_count, list_room;
 };
 
 /* One more piece, the same on every rank. It must stay where it is, and as large, as long as the list is used. */
-TUTTI_CHECKED enum tutti_err tutti_remember(struct tutti_remembered *remembered, void *data, size_t size);
+TUTTI_CHECKED enum tutti_err tt_rollback_list_add(struct tt_rollback_list *remembered, void *data, size_t size);
 /* The same, `of` a component, or of this rank. */
-TUTTI_CHECKED enum tutti_err tutti_remember_of(struct tutti_remembered *remembered, int64_t of, void *data,
-                                               size_t size);
+TUTTI_CHECKED enum tutti_err tt_rollback_list_add_of(struct tt_rollback_list *remembered, int64_t of, void *data,
+                                                     size_t size);
 /* `bytes` has room for remembered->size of them. */
-void tutti_remembered_save(const struct tutti_remembered *remembered, void *bytes);
-void tutti_remembered_restore(const struct tutti_remembered *remembered, const void *bytes);
+void tt_rollback_list_save(const struct tt_rollback_list *remembered, void *bytes);
+void tt_rollback_list_restore(const struct tt_rollback_list *remembered, const void *bytes);
 /* Those `of` a component, or of all; and back. FORMAT if these are others. */
-void tutti_remembered_pack(const struct tutti_remembered *remembered, int64_t of, struct tutti_parcel *parcel);
-TUTTI_CHECKED enum tutti_err tutti_remembered_unpack(const struct tutti_remembered *remembered, int64_t of,
-                                                     struct tutti_unparcel *in);
+void tt_rollback_list_pack(const struct tt_rollback_list *remembered, int64_t of, struct tt_byte_writer *parcel);
+TUTTI_CHECKED enum tutti_err tt_rollback_list_unpack(const struct tt_rollback_list *remembered, int64_t of,
+                                                     struct tt_byte_reader *in);
 /* Empty again. */
-void tutti_remembered_fini(struct tutti_remembered *remembered);
+void tt_rollback_list_fini(struct tt_rollback_list *remembered);
 
 #endif

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tutti_text_fini(struct tutti_text *text)
+void tt_text_fini(struct tt_text *text)
 {
     free(text->text);
-    *text = (struct tutti_text){0};
+    *text = (struct tt_text){0};
 }
 
-static bool reserve(struct tutti_text *text, size_t more)
+static bool text_reserve(struct tt_text *text, size_t more)
 {
     if (text->failed || more > SIZE_MAX / 2 - text->length - 1)
         return text->failed = true, false;
@@ -30,9 +30,9 @@ static bool reserve(struct tutti_text *text, size_t more)
     return true;
 }
 
-void tutti_text_append_n(struct tutti_text *text, const char *more, size_t n)
+void tt_text_append_n(struct tt_text *text, const char *more, size_t n)
 {
-    if (!reserve(text, n))
+    if (!text_reserve(text, n))
         return;
     if (n > 0)
         memcpy(text->text + text->length, more, n);
@@ -40,12 +40,12 @@ void tutti_text_append_n(struct tutti_text *text, const char *more, size_t n)
     text->text[text->length] = '\0';
 }
 
-void tutti_text_append(struct tutti_text *text, const char *more)
+void tt_text_append(struct tt_text *text, const char *more)
 {
-    tutti_text_append_n(text, more, strlen(more));
+    tt_text_append_n(text, more, strlen(more));
 }
 
-void tutti_text_printf(struct tutti_text *text, const char *format, ...)
+void tt_text_printf(struct tt_text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -53,7 +53,7 @@ void tutti_text_printf(struct tutti_text *text, const char *format, ...)
     va_end(args);
     if (length < 0)
         text->failed = true;
-    if (length < 0 || !reserve(text, (size_t)length))
+    if (length < 0 || !text_reserve(text, (size_t)length))
         return;
     va_start(args, format);
     vsnprintf(text->text + text->length, (size_t)length + 1, format, args);
@@ -62,13 +62,13 @@ void tutti_text_printf(struct tutti_text *text, const char *format, ...)
 }
 
 /* Bytes of the character at `text`; a byte that belongs to none stands for itself. */
-static size_t character(const char *text)
+static size_t text_character_size(const char *text)
 {
-    size_t length = tutti_str_utf8_length(text);
+    size_t length = tt_text_utf8_length(text);
     return length ? length : 1;
 }
 
-bool tutti_str_glob_n(const char *pattern, size_t length, const char *name)
+bool tt_text_glob_n(const char *pattern, size_t length, const char *name)
 {
     const char *end = pattern + length, *star = NULL, *retry = NULL;
     while (*name) {
@@ -77,13 +77,13 @@ bool tutti_str_glob_n(const char *pattern, size_t length, const char *name)
             retry = name;
         } else if (pattern < end && *pattern == '?') {
             pattern++;
-            name += character(name);
+            name += text_character_size(name);
         } else if (pattern < end && *pattern == *name) {
             pattern++;
             name++;
         } else if (star) {
             pattern = star + 1;
-            name = retry += character(retry);
+            name = retry += text_character_size(retry);
         } else {
             return false;
         }
@@ -93,22 +93,22 @@ bool tutti_str_glob_n(const char *pattern, size_t length, const char *name)
     return pattern == end;
 }
 
-bool tutti_str_glob(const char *pattern, const char *name)
+bool tt_text_glob(const char *pattern, const char *name)
 {
-    return tutti_str_glob_n(pattern, strlen(pattern), name);
+    return tt_text_glob_n(pattern, strlen(pattern), name);
 }
 
-bool tutti_str_glob_any(const char *patterns, const char *name)
+bool tt_text_glob_any(const char *patterns, const char *name)
 {
     for (size_t length; *patterns; patterns += length + (patterns[length] == ';')) {
         length = strcspn(patterns, ";");
-        if (length > 0 && tutti_str_glob_n(patterns, length, name))
+        if (length > 0 && tt_text_glob_n(patterns, length, name))
             return true;
     }
     return false;
 }
 
-size_t tutti_str_utf8_length(const char *text)
+size_t tt_text_utf8_length(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     if (s[0] < 0x80)
@@ -126,11 +126,11 @@ size_t tutti_str_utf8_length(const char *text)
     return bad ? 0 : length;
 }
 
-void tutti_str_make_printable(char *text)
+void tt_text_make_printable(char *text)
 {
     char *c = text;
     while (*c) {
-        size_t length = tutti_str_utf8_length(c);
+        size_t length = tt_text_utf8_length(c);
         /* C1 controls (U+0080 to U+009F) steer terminals as well as C0 ones do. */
         bool control = (length == 1 && ((unsigned char)*c < 0x20 || *c == 0x7f)) ||
                        (length == 2 && (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] < 0xa0);
@@ -146,9 +146,9 @@ void tutti_str_make_printable(char *text)
         *--c = '\0';
 }
 
-struct tutti_shown tutti_str_show(const char *text)
+struct tt_text_excerpt tt_text_excerpt(const char *text)
 {
-    struct tutti_shown shown;
+    struct tt_text_excerpt shown;
     size_t length = strlen(text), most = sizeof shown.text - 4;
     bool cut = length > most;
     if (cut) /* not in the middle of a character */
@@ -156,13 +156,13 @@ struct tutti_shown tutti_str_show(const char *text)
             length--;
     memcpy(shown.text, text, length);
     shown.text[length] = '\0';
-    tutti_str_make_printable(shown.text);
+    tt_text_make_printable(shown.text);
     if (cut)
         memcpy(shown.text + strlen(shown.text), "...", 4);
     return shown;
 }
 
-char *tutti_str_copy(const char *text)
+char *tt_text_copy(const char *text)
 {
     size_t size = strlen(text) + 1;
     char *copy = malloc(size);
@@ -173,32 +173,32 @@ char *tutti_str_copy(const char *text)
 
 static atomic_bool has_dashes;
 
-void tutti_spelling_set_dashes(bool dashes)
+void tt_text_set_dashes(bool dashes)
 {
     atomic_store_explicit(&has_dashes, dashes, memory_order_relaxed);
 }
 
-bool tutti_spelling_has_dashes(void)
+bool tt_text_has_dashes(void)
 {
     return atomic_load_explicit(&has_dashes, memory_order_relaxed);
 }
 
-static bool begins_word(const char *text, const char *at)
+static bool text_begins_word(const char *text, const char *at)
 {
     return at == text || strchr(" ('", at[-1]) != NULL;
 }
 
-void tutti_spelling_apply(char *text)
+void tt_text_spell_options(char *text)
 {
     char *to = text;
     bool quoted = false; /* a line for a shell */
-    if (tutti_spelling_has_dashes())
+    if (tt_text_has_dashes())
         return;
     for (const char *from = text; *from; from++) {
         if (*from == '`')
             quoted = !quoted && strchr(from + 1, '`');
         bool option = !quoted && from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z' &&
-                      begins_word(text, from);
+                      text_begins_word(text, from);
         from += option ? 2 : 0;
         *to++ = *from;
     }

@@ -9,48 +9,48 @@
 
 /* A growing text. Zeroed is empty; `text` may be NULL then. Growth that fails sets `failed` and drops what follows, so
  * that a series of appends needs one check at its end. */
-struct tutti_text {
+struct tt_text {
     char *text;
     size_t length, capacity;
     bool failed;
 };
 
-void tutti_text_fini(struct tutti_text *text);
-void tutti_text_append(struct tutti_text *text, const char *more);
-void tutti_text_append_n(struct tutti_text *text, const char *more, size_t n);
-void tutti_text_printf(struct tutti_text *text, const char *format, ...) TUTTI_PRINTF(2, 3);
+void tt_text_fini(struct tt_text *text);
+void tt_text_append(struct tt_text *text, const char *more);
+void tt_text_append_n(struct tt_text *text, const char *more, size_t n);
+void tt_text_printf(struct tt_text *text, const char *format, ...) TUTTI_PRINTF(2, 3);
 
 /* Does `name` match the glob `pattern` (* any run, ? one character; everything else, brackets included, is itself,
  * because array elements are named x[1])? */
-bool tutti_str_glob(const char *pattern, const char *name);
+bool tt_text_glob(const char *pattern, const char *name);
 /* The same for a pattern of `length` bytes that need not end there. */
-bool tutti_str_glob_n(const char *pattern, size_t length, const char *name);
+bool tt_text_glob_n(const char *pattern, size_t length, const char *name);
 /* Does `name` match one of the patterns, which ';' separates? An empty one matches nothing. */
-bool tutti_str_glob_any(const char *patterns, const char *name);
+bool tt_text_glob_any(const char *patterns, const char *name);
 
 /* Replaces, in place, control characters by spaces and bytes that are not valid UTF-8 by '?'; cuts white space at the
  * end. For text that strangers wrote and people will read in a terminal. */
-void tutti_str_make_printable(char *text);
+void tt_text_make_printable(char *text);
 
 /* A copy of foreign text that fits into a message: printable, and cut if it is long. */
-struct tutti_shown {
+struct tt_text_excerpt {
     char text[100];
 };
-struct tutti_shown tutti_str_show(const char *text);
+struct tt_text_excerpt tt_text_excerpt(const char *text);
 
 /* The length of the valid UTF-8 character at `text` (1 to 4), or 0. */
-size_t tutti_str_utf8_length(const char *text);
+size_t tt_text_utf8_length(const char *text);
 
 /* A copy on the heap, or NULL. */
-char *tutti_str_copy(const char *text);
+char *tt_text_copy(const char *text);
 
 /* How messages name options. In the library's texts an option is `--step`, so that it is told from the word; a program that is not the
  * command knows it as `step`, and its messages lose the dashes here, in one place. For all threads; without dashes at first.
  * tutti_options_name_with_dashes is the same for programs. */
-void tutti_spelling_set_dashes(bool dashes);
-bool tutti_spelling_has_dashes(void);
+void tt_text_set_dashes(bool dashes);
+bool tt_text_has_dashes(void);
 /* Takes the dashes away, in place, unless they are wanted: of `--a...`, at the beginning of a word; but not
  * between backticks, where a command line stands. */
-void tutti_spelling_apply(char *text);
+void tt_text_spell_options(char *text);
 
 #endif

@@ -38,13 +38,13 @@ static struct {
     pid_t swept_by;
 } house = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-struct tutti_tempdir {
+struct tt_tempdir {
     char *path;
     pid_t owner;
 };
 
 /* "tutti-PID-XXXXXX" and nothing else: what is removed must be ours beyond doubt. */
-static bool is_house_name(const char *name)
+static bool tempdir_is_root_name(const char *name)
 {
     if (strncmp(name, "tutti-", 6) != 0)
         return false;
@@ -55,7 +55,7 @@ static bool is_house_name(const char *name)
 }
 
 /* Removes the house `name` if it is of this user, old enough, and no process holds its lock. */
-static void sweep_one(const char *base, int base_fd, const char *name)
+static void tempdir_sweep_one(const char *base, int base_fd, const char *name)
 {
     int fd = openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
@@ -66,53 +66,52 @@ static void sweep_one(const char *base, int base_fd, const char *name)
         char path[PATH_MAX];
         int length = snprintf(path, sizeof path, "%s/%s", base, name);
         if (length > 0 && (size_t)length < sizeof path)
-            (void)tutti_fs_remove_tree(path); /* what cannot be removed now is tried again by the next process */
+            (void)tt_fs_remove_tree(path); /* what cannot be removed now is tried again by the next process */
     }
     close(fd);
 }
 
-static void sweep(const char *base)
+static void tempdir_sweep(const char *base)
 {
     DIR *folder = opendir(base);
     if (!folder)
         return;
     for (struct dirent *entry; (entry = readdir(folder));)
-        if (is_house_name(entry->d_name))
-            sweep_one(base, dirfd(folder), entry->d_name);
+        if (tempdir_is_root_name(entry->d_name))
+            tempdir_sweep_one(base, dirfd(folder), entry->d_name);
     closedir(folder);
 }
 
 /* The folder for temporary files, absolute: an FMU may change the working directory under us. */
-static enum tutti_err find_base(char base[PATH_MAX])
+static enum tutti_err tempdir_find_base(char base[PATH_MAX])
 {
     const char *wanted = getenv("TMPDIR");
     wanted = wanted && *wanted ? wanted : "/tmp";
     if (!realpath(wanted, base))
-        return tutti_fail(TUTTI_ERR_IO, "no folder for temporary files at %s: %s; set TMPDIR to a folder that exists",
-                          wanted, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "no folder for temporary files at %s: %s; set TMPDIR to a folder that exists",
+                       wanted, strerror(errno));
     return TUTTI_OK;
 }
 
 /* Called with the mutex held. */
-static enum tutti_err make_house(void)
+static enum tutti_err tempdir_make_root(void)
 {
     char base[PATH_MAX];
-    TRY(find_base(base));
+    TRY(tempdir_find_base(base));
     if (house.swept_by != getpid()) {
         house.swept_by = getpid();
-        sweep(base);
+        tempdir_sweep(base);
     }
     int length = snprintf(house.path, sizeof house.path, "%s/tutti-%ld-XXXXXX", strcmp(base, "/") == 0 ? "" : base,
                           (long)getpid());
     /* 64: so that the folders in it fit too */
     if (length < 0 || (size_t)length >= sizeof house.path - 64)
-        return tutti_fail(TUTTI_ERR_IO,
-                          "the path of the folder for temporary files is too long; set TMPDIR to a shorter");
+        return tt_fail(TUTTI_ERR_IO, "the path of the folder for temporary files is too long; set TMPDIR to a shorter");
     if (!mkdtemp(house.path))
-        return tutti_fail(TUTTI_ERR_IO,
-                          "cannot make a folder for temporary files in %s: %s; set TMPDIR to a folder that can be "
-                          "written to",
-                          base, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO,
+                       "cannot make a folder for temporary files in %s: %s; set TMPDIR to a folder that can be "
+                       "written to",
+                       base, strerror(errno));
     /* A file system without such locks is no error: a sweeper cannot lock there either and leaves all folders alone. */
     house.lock = open(house.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (house.lock >= 0)
@@ -123,16 +122,16 @@ static enum tutti_err make_house(void)
 }
 
 /* Called with the mutex held. */
-static void drop_house(void)
+static void tempdir_drop_root(void)
 {
-    (void)tutti_fs_remove_tree(house.path);
+    (void)tt_fs_remove_tree(house.path);
     atomic_store(&house.owner, 0);
     if (house.lock >= 0)
         close(house.lock);
 }
 
 /* Called with the mutex held. A child of a fork closes its copy of the parent's lock; the parent's own stays. */
-static void forget_house_of_parent(void)
+static void tempdir_drop_inherited(void)
 {
     pid_t owner = atomic_load(&house.owner);
     if (owner == 0 || owner == getpid())
@@ -143,40 +142,39 @@ static void forget_house_of_parent(void)
 }
 
 /* Called with the mutex held; there is a house. */
-static enum tutti_err make_folder(struct tutti_tempdir *dir)
+static enum tutti_err tempdir_make_folder(struct tt_tempdir *dir)
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%u", house.path, house.serial++);
     if (length < 0 || (size_t)length >= sizeof path || mkdir(path, S_IRWXU) != 0)
-        return tutti_fail(TUTTI_ERR_IO,
-                          "cannot make a folder for temporary files in %s: %s; set TMPDIR to another folder",
-                          house.path, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "cannot make a folder for temporary files in %s: %s; set TMPDIR to another folder",
+                       house.path, strerror(errno));
     dir->owner = getpid();
-    dir->path = tutti_str_copy(path);
+    dir->path = tt_text_copy(path);
     if (!dir->path) {
         rmdir(path);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     house.folders++;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out)
+enum tutti_err tt_tempdir_new(struct tt_tempdir **out)
 {
-    struct tutti_tempdir *dir = calloc(1, sizeof *dir);
+    struct tt_tempdir *dir = calloc(1, sizeof *dir);
     if (!dir)
-        return tutti_fail_memory();
-    tutti_beside_hold();
+        return tt_fail_memory();
+    tt_child_hold();
     pthread_mutex_lock(&house.mutex);
-    forget_house_of_parent();
-    enum tutti_err err = atomic_load(&house.owner) ? TUTTI_OK : make_house();
+    tempdir_drop_inherited();
+    enum tutti_err err = atomic_load(&house.owner) ? TUTTI_OK : tempdir_make_root();
     if (err == TUTTI_OK) {
-        err = make_folder(dir);
+        err = tempdir_make_folder(dir);
         if (house.folders == 0)
-            drop_house();
+            tempdir_drop_root();
     }
     pthread_mutex_unlock(&house.mutex);
-    tutti_beside_release();
+    tt_child_release();
     if (err == TUTTI_OK)
         *out = dir;
     else
@@ -184,30 +182,30 @@ enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out)
     return err;
 }
 
-const char *tutti_tempdir_path(const struct tutti_tempdir *dir)
+const char *tt_tempdir_path(const struct tt_tempdir *dir)
 {
     return dir->path;
 }
 
-void tutti_tempdir_free(struct tutti_tempdir *dir)
+void tt_tempdir_free(struct tt_tempdir *dir)
 {
     if (!dir)
         return;
     if (dir->owner == getpid()) {
-        (void)tutti_fs_remove_tree(dir->path);
-        tutti_beside_hold();
+        (void)tt_fs_remove_tree(dir->path);
+        tt_child_hold();
         pthread_mutex_lock(&house.mutex);
         if (--house.folders == 0)
-            drop_house();
+            tempdir_drop_root();
         pthread_mutex_unlock(&house.mutex);
-        tutti_beside_release();
+        tt_child_release();
     }
     free(dir->path);
     free(dir);
 }
 
-void tutti_tempdir_remove_all(pid_t owner)
+void tt_tempdir_remove_all(pid_t owner)
 {
     if (atomic_load(&house.owner) == owner)
-        (void)tutti_fs_remove_tree(house.path);
+        (void)tt_fs_remove_tree(house.path);
 }

@@ -12,18 +12,18 @@
 
 #include "base/err.h"
 
-struct tutti_tempdir;
+struct tt_tempdir;
 
 /* Makes a folder; also sweeps abandoned ones of this user, once per process: those that no process holds the lock of and
- * that were not touched for a minute. Thread-safe, as is tutti_tempdir_free. */
-TUTTI_CHECKED enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out);
-const char *tutti_tempdir_path(const struct tutti_tempdir *dir); /* absolute; borrowed */
+ * that were not touched for a minute. Thread-safe, as is tt_tempdir_free. */
+TUTTI_CHECKED enum tutti_err tt_tempdir_new(struct tt_tempdir **out);
+const char *tt_tempdir_path(const struct tt_tempdir *dir); /* absolute; borrowed */
 /* Removes the folder and all that is in it, whatever put it there; links are removed, not followed. In a forked child
  * it only releases the memory of a folder that the parent made. */
-void tutti_tempdir_free(struct tutti_tempdir *dir);
+void tt_tempdir_free(struct tt_tempdir *dir);
 
 /* Removes all folders that the process `owner` has made, this one or one whose memory this one shares. Async-signal-safe: for
  * handlers of fatal signals. Folders that were made by a parent process before a fork are left alone. */
-void tutti_tempdir_remove_all(pid_t owner);
+void tt_tempdir_remove_all(pid_t owner);
 
 #endif

@@ -8,11 +8,11 @@
 
 /* Starts a thread that runs no code of FMUs. Signals are for the threads of the program, and blocked in it; faults are for the
  * thread that causes them. To be joined. Returns an error number. */
-int tutti_thread_start(pthread_t *thread, void *(*work)(void *context), void *context);
+int tt_thread_start(pthread_t *thread, void *(*work)(void *context), void *context);
 
 /* The thread that calls is one of ours, however it was started. */
-void tutti_thread_own(void);
+void tt_thread_mark_own(void);
 /* Is it? Async-signal-safe. */
-bool tutti_thread_is_own(void);
+bool tt_thread_is_own(void);
 
 #endif

@@ -2,23 +2,23 @@
 #include "base/time.h"
 
 /* The number of whole steps from start to stop if, up to rounding, it is one; else 0. */
-static double whole_steps(double start, double step, double stop)
+static double count_whole_steps(double start, double step, double stop)
 {
     double whole = nearbyint((stop - start) / step);
-    return tutti_time_same(start + whole * step, stop, stop - start) ? whole : 0;
+    return tt_time_same(start + whole * step, stop, stop - start) ? whole : 0;
 }
 
-void tutti_grid_init(struct tutti_grid *grid, double start, double step, double stop)
+void tt_time_grid_init(struct tt_time_grid *grid, double start, double step, double stop)
 {
-    double whole = whole_steps(start, step, stop);
+    double whole = count_whole_steps(start, step, stop);
     double last = whole > 0 ? whole : ceil((stop - start) / step);
     /* Beyond 2^53 steps single ones cannot be told apart any more; such a run will never come to its end. */
     last = fmin(fmax(last, 1), 9007199254740992.0);
-    *grid = (struct tutti_grid){start, step, stop, (int64_t)last, 1, 0};
-    grid->next = tutti_grid_point(grid, 1);
+    *grid = (struct tt_time_grid){start, step, stop, (int64_t)last, 1, 0};
+    grid->next = tt_time_grid_point(grid, 1);
 }
 
-void tutti_grid_pass_to(struct tutti_grid *grid, double t)
+void tt_time_grid_pass_to(struct tt_time_grid *grid, double t)
 {
     double span = grid->stop - grid->start;
     /* Usually one point is passed; after a long step the index is computed, not counted up. */
@@ -26,15 +26,15 @@ void tutti_grid_pass_to(struct tutti_grid *grid, double t)
     if (guess > (double)grid->next_index)
         grid->next_index = guess < (double)grid->last ? (int64_t)guess : grid->last;
     while (grid->next_index < grid->last) {
-        double point = tutti_grid_point(grid, grid->next_index);
-        if (point > t && !tutti_time_same(point, t, span))
+        double point = tt_time_grid_point(grid, grid->next_index);
+        if (point > t && !tt_time_same(point, t, span))
             break;
         grid->next_index++;
     }
-    grid->next = tutti_grid_point(grid, grid->next_index);
+    grid->next = tt_time_grid_point(grid, grid->next_index);
 }
 
-bool tutti_grid_fits(double start, double step, double stop)
+bool tt_time_grid_fits(double start, double step, double stop)
 {
-    return whole_steps(start, step, stop) > 0;
+    return count_whole_steps(start, step, stop) > 0;
 }

@@ -7,7 +7,7 @@
 
 enum { LEAST_ROOM = 16 };
 
-bool tutti_vector_reserve(void *items, size_t *room, size_t count, size_t size)
+bool tt_vector_reserve(void *items, size_t *room, size_t count, size_t size)
 {
     if (count <= *room)
         return true;
@@ -26,15 +26,15 @@ bool tutti_vector_reserve(void *items, size_t *room, size_t count, size_t size)
     return true;
 }
 
-void *tutti_vector_push(struct tutti_vector *vector, size_t size)
+void *tt_vector_push(struct tt_vector *vector, size_t size)
 {
-    if (!tutti_vector_reserve(&vector->items, &vector->room, vector->count + 1, size))
+    if (!tt_vector_reserve(&vector->items, &vector->room, vector->count + 1, size))
         return NULL;
     return memset((char *)vector->items + vector->count++ * size, 0, size);
 }
 
-void tutti_vector_fini(struct tutti_vector *vector)
+void tt_vector_fini(struct tt_vector *vector)
 {
     free(vector->items);
-    *vector = (struct tutti_vector){0};
+    *vector = (struct tt_vector){0};
 }

@@ -14,10 +14,10 @@
 
 enum { BUFFER = 64 * 1024, BUFFER_LARGEST = 8 * 1024 * 1024 };
 
-struct tutti_xml {
+struct tt_xml {
     XML_Parser parser;
     const char *file;
-    const struct tutti_xml_handlers *handlers;
+    const struct tt_xml_handlers *handlers;
     void *context;
     enum tutti_err err; /* of a handler */
     unsigned depth, elements;
@@ -36,20 +36,20 @@ struct tutti_xml {
 static _Thread_local size_t heap_used, heap_limit;
 static _Thread_local bool heap_exhausted;
 
-struct block {
+struct xml_block {
     alignas(max_align_t) size_t size;
     alignas(max_align_t) char bytes[];
 };
 
-static void *heap_resize(void *memory, size_t size)
+static void *xml_heap_resize(void *memory, size_t size)
 {
-    struct block *old = memory ? (struct block *)((char *)memory - offsetof(struct block, bytes)) : NULL;
+    struct xml_block *old = memory ? (struct xml_block *)((char *)memory - offsetof(struct xml_block, bytes)) : NULL;
     size_t held = old ? old->size : 0;
     if (size > held && size - held > heap_limit - heap_used) {
         heap_exhausted = true;
         return NULL;
     }
-    struct block *block = realloc(old, sizeof *block + size);
+    struct xml_block *block = realloc(old, sizeof *block + size);
     if (!block)
         return NULL;
     heap_used = heap_used - held + size;
@@ -57,21 +57,21 @@ static void *heap_resize(void *memory, size_t size)
     return block->bytes;
 }
 
-static void *heap_alloc(size_t size)
+static void *xml_heap_alloc(size_t size)
 {
-    return heap_resize(NULL, size);
+    return xml_heap_resize(NULL, size);
 }
 
-static void heap_free(void *memory)
+static void xml_heap_free(void *memory)
 {
     if (!memory)
         return;
-    struct block *block = (struct block *)((char *)memory - offsetof(struct block, bytes));
+    struct xml_block *block = (struct xml_block *)((char *)memory - offsetof(struct xml_block, bytes));
     heap_used -= block->size;
     free(block);
 }
 
-static unsigned newlines(const char *text, size_t n)
+static unsigned xml_count_newlines(const char *text, size_t n)
 {
     unsigned count = 0;
     const char *end = text + n;
@@ -82,7 +82,7 @@ static unsigned newlines(const char *text, size_t n)
     return count;
 }
 
-const char *tutti_xml_attribute(const char **attributes, const char *name)
+const char *tt_xml_attribute(const char **attributes, const char *name)
 {
     for (; attributes[0]; attributes += 2)
         if (strcmp(attributes[0], name) == 0)
@@ -90,14 +90,14 @@ const char *tutti_xml_attribute(const char **attributes, const char *name)
     return NULL;
 }
 
-unsigned tutti_xml_line(struct tutti_xml *xml)
+unsigned tt_xml_line(struct tt_xml *xml)
 {
     XML_Index index = XML_GetCurrentByteIndex(xml->parser);
     size_t at = index < 0 ? 0 : (size_t)index;
     if (at >= xml->begin) {
         size_t offset = at - xml->begin;
         if (offset > xml->counted && offset <= xml->length) {
-            xml->line += newlines(xml->buffer + xml->counted, offset - xml->counted);
+            xml->line += xml_count_newlines(xml->buffer + xml->counted, offset - xml->counted);
             xml->counted = offset;
         }
         return xml->line;
@@ -108,10 +108,10 @@ unsigned tutti_xml_line(struct tutti_xml *xml)
     size_t before = xml->begin - at;
     if (!input || (size_t)(size - offset) < before)
         return (unsigned)XML_GetCurrentLineNumber(xml->parser);
-    return xml->line_begin - newlines(input + offset, before);
+    return xml->line_begin - xml_count_newlines(input + offset, before);
 }
 
-static void take_buffer(struct tutti_xml *xml, const char *buffer, size_t length)
+static void xml_set_buffer(struct tt_xml *xml, const char *buffer, size_t length)
 {
     xml->begin += xml->length;
     xml->buffer = buffer;
@@ -120,31 +120,31 @@ static void take_buffer(struct tutti_xml *xml, const char *buffer, size_t length
     xml->line_begin = xml->line;
 }
 
-static void finish_buffer(struct tutti_xml *xml)
+static void xml_finish_buffer(struct tt_xml *xml)
 {
-    xml->line += newlines(xml->buffer + xml->counted, xml->length - xml->counted);
+    xml->line += xml_count_newlines(xml->buffer + xml->counted, xml->length - xml->counted);
     xml->counted = xml->length;
 }
 
 TUTTI_PRINTF(4, 0)
-static enum tutti_err fail_at(const char *file, unsigned line, enum tutti_err err, const char *format, va_list args)
+static enum tutti_err xml_fail_at(const char *file, unsigned line, enum tutti_err err, const char *format, va_list args)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, args);
-    tutti_str_make_printable(text);
-    return tutti_fail(err, "%s:%u: %s", file, line, text);
+    tt_text_make_printable(text);
+    return tt_fail(err, "%s:%u: %s", file, line, text);
 }
 
-enum tutti_err tutti_xml_fail(struct tutti_xml *xml, enum tutti_err err, const char *format, ...)
+enum tutti_err tt_xml_fail(struct tt_xml *xml, enum tutti_err err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail_at(xml->file, tutti_xml_line(xml), err, format, args);
+    xml_fail_at(xml->file, tt_xml_line(xml), err, format, args);
     va_end(args);
     return err;
 }
 
-static void stop(struct tutti_xml *xml, enum tutti_err err)
+static void xml_stop(struct tt_xml *xml, enum tutti_err err)
 {
     if (err != TUTTI_OK && xml->err == TUTTI_OK) {
         xml->err = err;
@@ -152,50 +152,51 @@ static void stop(struct tutti_xml *xml, enum tutti_err err)
     }
 }
 
-static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **attributes)
+static void XMLCALL xml_on_start(void *user, const XML_Char *name, const XML_Char **attributes)
 {
-    struct tutti_xml *xml = user;
+    struct tt_xml *xml = user;
     if (xml->err != TUTTI_OK)
         return;
     xml->moved = true;
     if (++xml->depth > TUTTI_XML_DEPTH)
-        stop(xml,
-             tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> is nested more than %d elements deep", name, TUTTI_XML_DEPTH));
+        xml_stop(xml,
+                 tt_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> is nested more than %d elements deep", name, TUTTI_XML_DEPTH));
     else if (XML_GetSpecifiedAttributeCount(xml->parser) > 2 * TUTTI_XML_ATTRIBUTES)
-        stop(xml, tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> has more than %d attributes", name, TUTTI_XML_ATTRIBUTES));
+        xml_stop(xml,
+                 tt_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> has more than %d attributes", name, TUTTI_XML_ATTRIBUTES));
     else if (++xml->elements > TUTTI_XML_ELEMENTS)
-        stop(xml, tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "more than %d elements", TUTTI_XML_ELEMENTS));
+        xml_stop(xml, tt_xml_fail(xml, TUTTI_ERR_LIMIT, "more than %d elements", TUTTI_XML_ELEMENTS));
     else
-        stop(xml, xml->handlers->start(xml->context, xml, name, attributes));
+        xml_stop(xml, xml->handlers->start(xml->context, xml, name, attributes));
 }
 
-static void XMLCALL on_end(void *user, const XML_Char *name)
+static void XMLCALL xml_on_end(void *user, const XML_Char *name)
 {
-    struct tutti_xml *xml = user;
+    struct tt_xml *xml = user;
     (void)name;
     if (xml->err != TUTTI_OK)
         return;
     xml->moved = true;
     xml->depth--;
-    stop(xml, xml->handlers->end(xml->context, xml));
+    xml_stop(xml, xml->handlers->end(xml->context, xml));
 }
 
-static void XMLCALL on_text(void *user, const XML_Char *text, int n)
+static void XMLCALL xml_on_text(void *user, const XML_Char *text, int n)
 {
-    struct tutti_xml *xml = user;
+    struct tt_xml *xml = user;
     if (xml->err == TUTTI_OK)
-        stop(xml, xml->handlers->text(xml->context, xml, text, (size_t)n));
+        xml_stop(xml, xml->handlers->text(xml->context, xml, text, (size_t)n));
 }
 
 static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char *system, const XML_Char *public,
                                int internal)
 {
-    struct tutti_xml *xml = user;
+    struct tt_xml *xml = user;
     (void)system, (void)public, (void)internal;
-    stop(xml, tutti_xml_fail(xml, TUTTI_ERR_FORMAT,
-                             "found a document type declaration (<!DOCTYPE %.64s>), expected none: "
-                             "declarations and entities are not accepted",
-                             name));
+    xml_stop(xml, tt_xml_fail(xml, TUTTI_ERR_FORMAT,
+                              "found a document type declaration (<!DOCTYPE %.64s>), expected none: "
+                              "declarations and entities are not accepted",
+                              name));
 }
 
 /* Old tools write the encoding of their Windows; expat knows UTF-8, UTF-16, ISO-8859-1 and US-ASCII itself. */
@@ -216,71 +217,71 @@ static int XMLCALL on_encoding(void *user, const XML_Char *name, XML_Encoding *i
     return XML_STATUS_OK;
 }
 
-void tutti_xml_want_text(struct tutti_xml *xml, bool wanted)
+void tt_xml_enable_text(struct tt_xml *xml, bool wanted)
 {
-    XML_SetCharacterDataHandler(xml->parser, wanted && xml->handlers->text ? on_text : NULL);
+    XML_SetCharacterDataHandler(xml->parser, wanted && xml->handlers->text ? xml_on_text : NULL);
 }
 
-static enum tutti_err parse_error(struct tutti_xml *xml)
+static enum tutti_err xml_parse_error(struct tt_xml *xml)
 {
     enum XML_Error code = XML_GetErrorCode(xml->parser);
     unsigned line = (unsigned)XML_GetCurrentLineNumber(xml->parser);
     if (xml->err != TUTTI_OK)
         return xml->err;
     if (heap_exhausted)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s:%u: reading it would take more than %zu MiB", xml->file, line,
-                          heap_limit / (1024 * 1024));
+        return tt_fail(TUTTI_ERR_LIMIT, "%s:%u: reading it would take more than %zu MiB", xml->file, line,
+                       heap_limit / (1024 * 1024));
     if (code == XML_ERROR_NO_MEMORY)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (code == XML_ERROR_UNKNOWN_ENCODING)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: found an unknown encoding, expected UTF-8", xml->file, line);
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: found %s at column %lu, expected well-formed XML", xml->file, line,
-                      XML_ErrorString(code), (unsigned long)XML_GetCurrentColumnNumber(xml->parser) + 1);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%u: found an unknown encoding, expected UTF-8", xml->file, line);
+    return tt_fail(TUTTI_ERR_FORMAT, "%s:%u: found %s at column %lu, expected well-formed XML", xml->file, line,
+                   XML_ErrorString(code), (unsigned long)XML_GetCurrentColumnNumber(xml->parser) + 1);
 }
 
-static enum tutti_err read_all(struct tutti_xml *xml, struct tutti_reader *reader)
+static enum tutti_err xml_read_all(struct tt_xml *xml, struct tt_byte_source *reader)
 {
     size_t size = BUFFER, waiting = 0;
     for (;;) {
         char *buffer = XML_GetBuffer(xml->parser, (int)size);
         if (!buffer)
-            return parse_error(xml);
+            return xml_parse_error(xml);
         size_t got = 0;
         enum tutti_err err = reader->read(reader->context, buffer, size, &got);
         if (err != TUTTI_OK)
-            return tutti_fail_context(err, "%s", xml->file);
-        take_buffer(xml, buffer, got);
+            return tt_fail_context(err, "%s", xml->file);
+        xml_set_buffer(xml, buffer, got);
         xml->moved = false;
         if (XML_ParseBuffer(xml->parser, (int)got, got == 0) != XML_STATUS_OK)
-            return parse_error(xml);
-        finish_buffer(xml);
+            return xml_parse_error(xml);
+        xml_finish_buffer(xml);
         if (got == 0)
             return TUTTI_OK;
         /* A tag that spans many buffers is scanned from its beginning each time: larger and larger ones keep the sum
          * linear. */
         waiting = xml->moved ? 0 : waiting + got;
         if (waiting > TUTTI_XML_TAG)
-            return tutti_fail(TUTTI_ERR_LIMIT, "%s:%u: a tag, comment or text larger than %d MiB", xml->file, xml->line,
-                              TUTTI_XML_TAG / (1024 * 1024));
+            return tt_fail(TUTTI_ERR_LIMIT, "%s:%u: a tag, comment or text larger than %d MiB", xml->file, xml->line,
+                           TUTTI_XML_TAG / (1024 * 1024));
         size = waiting < BUFFER ? BUFFER : waiting < BUFFER_LARGEST ? waiting : BUFFER_LARGEST;
     }
 }
 
-enum tutti_err tutti_xml_read(const char *file, struct tutti_reader *reader, const struct tutti_xml_handlers *handlers,
-                              void *context)
+enum tutti_err tt_xml_read(const char *file, struct tt_byte_source *reader, const struct tt_xml_handlers *handlers,
+                           void *context)
 {
-    static const XML_Memory_Handling_Suite heap = {heap_alloc, heap_resize, heap_free};
+    static const XML_Memory_Handling_Suite heap = {xml_heap_alloc, xml_heap_resize, xml_heap_free};
     heap_exhausted = false;
     heap_limit = handlers->heap > 0 ? handlers->heap : TUTTI_XML_HEAP;
-    struct tutti_xml xml = {.file = file, .handlers = handlers, .context = context, .line = 1, .line_begin = 1};
+    struct tt_xml xml = {.file = file, .handlers = handlers, .context = context, .line = 1, .line_begin = 1};
     xml.parser = XML_ParserCreate_MM(NULL, &heap, NULL);
     if (!xml.parser)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     XML_SetUserData(xml.parser, &xml);
-    XML_SetElementHandler(xml.parser, on_start, on_end);
+    XML_SetElementHandler(xml.parser, xml_on_start, xml_on_end);
     XML_SetStartDoctypeDeclHandler(xml.parser, on_doctype);
     XML_SetUnknownEncodingHandler(xml.parser, on_encoding, NULL);
-    enum tutti_err err = read_all(&xml, reader);
+    enum tutti_err err = xml_read_all(&xml, reader);
     XML_ParserFree(xml.parser);
     return err;
 }

@@ -21,31 +21,31 @@ enum {
     TUTTI_XML_HEAP = 256 * 1024 * 1024,     /* bytes that the parser may hold, unless handlers say otherwise */
 };
 
-struct tutti_xml;
+struct tt_xml;
 
-/* Every text lives only during the call. An error ends the reading and is what tutti_xml_read returns. */
-struct tutti_xml_handlers {
+/* Every text lives only during the call. An error ends the reading and is what tt_xml_read returns. */
+struct tt_xml_handlers {
     /* `attributes` is name, value, name, value, ..., NULL. */
-    enum tutti_err (*start)(void *context, struct tutti_xml *xml, const char *name, const char **attributes);
-    enum tutti_err (*end)(void *context, struct tutti_xml *xml);
-    /* Called piece by piece while tutti_xml_want_text is on. NULL: never wanted. */
-    enum tutti_err (*text)(void *context, struct tutti_xml *xml, const char *text, size_t n);
+    enum tutti_err (*start)(void *context, struct tt_xml *xml, const char *name, const char **attributes);
+    enum tutti_err (*end)(void *context, struct tt_xml *xml);
+    /* Called piece by piece while tt_xml_enable_text is on. NULL: never wanted. */
+    enum tutti_err (*text)(void *context, struct tt_xml *xml, const char *text, size_t n);
     size_t heap; /* bytes that the parser may hold; 0: TUTTI_XML_HEAP */
 };
 
 /* Reads to the end. `file` is the name for messages. Malformed XML is TUTTI_ERR_FORMAT; errors of `reader` are passed
  * on. */
-TUTTI_CHECKED enum tutti_err tutti_xml_read(const char *file, struct tutti_reader *reader,
-                                            const struct tutti_xml_handlers *handlers, void *context);
+TUTTI_CHECKED enum tutti_err tt_xml_read(const char *file, struct tt_byte_source *reader,
+                                         const struct tt_xml_handlers *handlers, void *context);
 
 /* Of the attributes of an element, the value of the one with this name; NULL: there is none. */
-const char *tutti_xml_attribute(const char **attributes, const char *name);
+const char *tt_xml_attribute(const char **attributes, const char *name);
 
 /* Inside of a handler: the line where the tag begins. Lines are counted on demand, so ask only where it matters. */
-unsigned tutti_xml_line(struct tutti_xml *xml);
+unsigned tt_xml_line(struct tt_xml *xml);
 /* Inside of a handler: whether character data is wanted from here on. It is not at the beginning. */
-void tutti_xml_want_text(struct tutti_xml *xml, bool wanted);
+void tt_xml_enable_text(struct tt_xml *xml, bool wanted);
 /* Inside of a handler: fails with "file:line: " before the words, which are made fit for a terminal. */
-enum tutti_err tutti_xml_fail(struct tutti_xml *xml, enum tutti_err err, const char *format, ...) TUTTI_PRINTF(3, 4);
+enum tutti_err tt_xml_fail(struct tt_xml *xml, enum tutti_err err, const char *format, ...) TUTTI_PRINTF(3, 4);
 
 #endif

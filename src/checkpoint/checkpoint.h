@@ -15,31 +15,31 @@
 #include "base/err.h"
 #include "base/parcel.h"
 
-struct tutti_checkpoint {
+struct tt_checkpoint {
     double t;
-    struct tutti_bytes identity;
-    struct tutti_bytes result, step_log; /* of size 0: there is none */
-    struct tutti_bytes common;
-    struct tutti_bytes *units; /* per component */
+    struct tt_bytes identity;
+    struct tt_bytes result, step_log; /* of size 0: there is none */
+    struct tt_bytes common;
+    struct tt_bytes *units; /* per component */
     uint32_t unit_count;
 };
 
 /* What the file holds, but for the hash. MEMORY is in the parcel. */
-void tutti_checkpoint_lay_out(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint);
+void tt_checkpoint_encode(struct tt_byte_writer *file, const struct tt_checkpoint *checkpoint);
 /* Fills in the hash, which takes longer than all else. */
-void tutti_checkpoint_seal(struct tutti_parcel *file);
+void tt_checkpoint_add_hash(struct tt_byte_writer *file);
 /* Both. */
-void tutti_checkpoint_compose(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint);
+void tt_checkpoint_encode_and_hash(struct tt_byte_writer *file, const struct tt_checkpoint *checkpoint);
 
 /* Of a whole file; the pieces point into `bytes`, which the caller keeps. FORMAT: `name` is in the sentence. */
-TUTTI_CHECKED enum tutti_err tutti_checkpoint_parse(struct tutti_checkpoint **out, const void *bytes, size_t size,
-                                                    const char *name);
+TUTTI_CHECKED enum tutti_err tt_checkpoint_parse(struct tt_checkpoint **out, const void *bytes, size_t size,
+                                                 const char *name);
 /* Reads a file with its bytes; where it is damaged or gone, the one that was kept before it ("FILE.previous"): *kept is then
  * true. IO, FORMAT: what is wrong with the file itself. */
-TUTTI_CHECKED enum tutti_err tutti_checkpoint_read(struct tutti_checkpoint **out, const char *path, bool *kept);
-void tutti_checkpoint_free(struct tutti_checkpoint *checkpoint); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_checkpoint_read(struct tt_checkpoint **out, const char *path, bool *kept);
+void tt_checkpoint_free(struct tt_checkpoint *checkpoint); /* NULL is fine */
 
 /* Where the one before is kept. The caller's (free); NULL when memory is out. */
-char *tutti_checkpoint_previous(const char *path);
+char *tt_checkpoint_previous_path(const char *path);
 
 #endif

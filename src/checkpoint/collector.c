@@ -5,29 +5,29 @@
 #include <string.h>
 
 /* A part of `frames`. */
-struct piece {
+struct collector_piece {
     size_t at, size;
     bool is_here;
 };
 
-struct tutti_collector {
+struct tt_collector {
     uint8_t *identity;
     size_t identity_size;
     const struct tutti_log *log;
-    struct tutti_parcel frames; /* that have come, one after the other */
-    struct piece common, *units;
-    struct tutti_bytes *pieces; /* room for what is composed */
+    struct tt_byte_writer frames; /* that have come, one after the other */
+    struct collector_piece common, *units;
+    struct tt_bytes *pieces; /* room for what is composed */
     uint32_t unit_count;
     uint32_t missing; /* pieces of the one that is collected ... */
     uint64_t number;  /* ... which is this, if a frame of it has come */
     bool has_number;
     double t, written_t;
-    struct tutti_parcel file, last;
+    struct tt_byte_writer file, last;
     bool keeps;
-    struct tutti_checkpoint_writer *writer; /* NULL: no file is written */
+    struct tt_checkpoint_writer *writer; /* NULL: no file is written */
 };
 
-static enum tutti_err make(struct tutti_collector *collector, const struct tutti_collector_target *target)
+static enum tutti_err collector_build(struct tt_collector *collector, const struct tt_collector_target *target)
 {
     collector->log = target->log;
     collector->keeps = target->keeps;
@@ -37,168 +37,167 @@ static enum tutti_err make(struct tutti_collector *collector, const struct tutti
     collector->pieces = calloc((size_t)target->unit_count + 1, sizeof *collector->pieces);
     collector->identity = malloc(target->identity.size + 1);
     if (!collector->units || !collector->pieces || !collector->identity)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (target->identity.size > 0)
         memcpy(collector->identity, target->identity.data, target->identity.size);
     collector->identity_size = target->identity.size;
-    return target->path ? tutti_checkpoint_writer_new(&collector->writer, target->path, &target->sync) : TUTTI_OK;
+    return target->path ? tt_checkpoint_writer_new(&collector->writer, target->path, &target->sync) : TUTTI_OK;
 }
 
-enum tutti_err tutti_collector_new(struct tutti_collector **out, const struct tutti_collector_target *target)
+enum tutti_err tt_collector_new(struct tt_collector **out, const struct tt_collector_target *target)
 {
-    struct tutti_collector *collector = *out = calloc(1, sizeof *collector);
+    struct tt_collector *collector = *out = calloc(1, sizeof *collector);
     if (!collector)
-        return tutti_fail_memory();
-    enum tutti_err err = make(collector, target);
+        return tt_fail_memory();
+    enum tutti_err err = collector_build(collector, target);
     if (err) {
-        tutti_collector_free(collector);
+        tt_collector_free(collector);
         *out = NULL;
     }
     return err;
 }
 
-bool tutti_collector_must_wait(const struct tutti_collector *collector, struct tutti_unparcel frame)
+bool tt_collector_must_wait(const struct tt_collector *collector, struct tt_byte_reader frame)
 {
-    uint64_t number = tutti_unparcel_u64(&frame);
+    uint64_t number = tt_bytes_get_u64(&frame);
     return collector->has_number && !frame.bad && number > collector->number;
 }
 
-static enum tutti_err malformed(void)
+static enum tutti_err collector_fail_malformed(void)
 {
-    return tutti_fail(TUTTI_ERR_FORMAT, "what a rank brought for a checkpoint is malformed");
+    return tt_fail(TUTTI_ERR_FORMAT, "what a rank brought for a checkpoint is malformed");
 }
 
 /* `frame` is in `frames`. */
-static enum tutti_err take_piece(struct tutti_collector *collector, struct tutti_unparcel *frame)
+static enum tutti_err collect_piece(struct tt_collector *collector, struct tt_byte_reader *frame)
 {
     size_t size;
-    uint32_t component = tutti_unparcel_u32(frame);
-    const char *bytes = tutti_unparcel_block(frame, &size);
+    uint32_t component = tt_bytes_get_u32(frame);
+    const char *bytes = tt_bytes_get_block(frame, &size);
     if (frame->bad || (component != TUTTI_PIECE_OF_ALL && component >= collector->unit_count))
-        return malformed();
-    struct piece *piece = component == TUTTI_PIECE_OF_ALL ? &collector->common : &collector->units[component];
+        return collector_fail_malformed();
+    struct collector_piece *piece = component == TUTTI_PIECE_OF_ALL ? &collector->common : &collector->units[component];
     if (piece->is_here)
-        return malformed();
-    *piece = (struct piece){.at = (size_t)(bytes - collector->frames.bytes), .size = size, .is_here = true};
+        return collector_fail_malformed();
+    *piece = (struct collector_piece){.at = (size_t)(bytes - collector->frames.bytes), .size = size, .is_here = true};
     collector->missing--;
     return TUTTI_OK;
 }
 
 /* A frame that lies in `frames`, from `begin` to its end. */
-static enum tutti_err take_frame(struct tutti_collector *collector, size_t begin, bool *complete)
+static enum tutti_err collector_read_frame(struct tt_collector *collector, size_t begin, bool *complete)
 {
-    struct tutti_unparcel frame = tutti_unparcel_begin(tutti_parcel_bytes(&collector->frames));
+    struct tt_byte_reader frame = tt_bytes_get_begin(tt_bytes_written(&collector->frames));
     frame.at += begin;
-    uint64_t number = tutti_unparcel_u64(&frame);
-    double t = tutti_unparcel_double(&frame);
-    uint32_t count = tutti_unparcel_u32(&frame);
+    uint64_t number = tt_bytes_get_u64(&frame);
+    double t = tt_bytes_get_double(&frame);
+    uint32_t count = tt_bytes_get_u32(&frame);
     if (frame.bad || (collector->has_number && (number != collector->number || t != collector->t)))
-        return malformed();
+        return collector_fail_malformed();
     collector->has_number = true;
     collector->number = number;
     collector->t = t;
     for (uint32_t i = 0; i < count; i++)
-        TRY(take_piece(collector, &frame));
+        TRY(collect_piece(collector, &frame));
     if (frame.at != frame.end)
-        return malformed();
+        return collector_fail_malformed();
     *complete = collector->missing == 0;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_collector_take(struct tutti_collector *collector, struct tutti_unparcel *frame, bool *complete)
+enum tutti_err tt_collector_add_frame(struct tt_collector *collector, struct tt_byte_reader *frame, bool *complete)
 {
     size_t begin = collector->frames.size;
     *complete = false;
-    tutti_parcel_put_bytes(&collector->frames, frame->at, (size_t)(frame->end - frame->at));
-    return collector->frames.failed ? tutti_fail_memory() : take_frame(collector, begin, complete);
+    tt_bytes_put_bytes(&collector->frames, frame->at, (size_t)(frame->end - frame->at));
+    return collector->frames.failed ? tt_fail_memory() : collector_read_frame(collector, begin, complete);
 }
 
-enum tutti_err tutti_collector_take_over(struct tutti_collector *collector, struct tutti_parcel *frame, size_t begin)
+enum tutti_err tt_collector_adopt_frame(struct tt_collector *collector, struct tt_byte_writer *frame, size_t begin)
 {
     bool complete = false;
-    struct tutti_parcel before = collector->frames;
+    struct tt_byte_writer before = collector->frames;
     collector->frames = *frame;
     *frame = before;
-    TRY(take_frame(collector, begin, &complete));
-    return complete ? TUTTI_OK : malformed();
+    TRY(collector_read_frame(collector, begin, &complete));
+    return complete ? TUTTI_OK : collector_fail_malformed();
 }
 
 /* The next one is collected. */
-static void begin_anew(struct tutti_collector *collector)
+static void collector_reset(struct tt_collector *collector)
 {
     collector->has_number = collector->common.is_here = false;
     for (uint32_t i = 0; i < collector->unit_count; i++)
         collector->units[i].is_here = false;
     collector->missing = collector->unit_count + 1;
-    tutti_parcel_reset(&collector->frames);
+    tt_bytes_reset(&collector->frames);
 }
 
-static void warn(const struct tutti_collector *collector, enum tutti_err err)
+static void collector_warn(const struct tt_collector *collector, enum tutti_err err)
 {
     if (err)
-        tutti_log_printf(collector->log, TUTTI_LOG_WARNING, NULL, "%s; the run goes on, and the one before it is kept",
-                         tutti_err_message());
+        tt_log(collector->log, TUTTI_LOG_WARNING, NULL, "%s; the run goes on, and the one before it is kept",
+               tutti_err_message());
 }
 
-static struct tutti_bytes bytes_of(const struct tutti_collector *collector, const struct piece *piece)
+static struct tt_bytes collector_piece_bytes(const struct tt_collector *collector, const struct collector_piece *piece)
 {
-    return (struct tutti_bytes){piece->size, (const uint8_t *)collector->frames.bytes + piece->at};
+    return (struct tt_bytes){piece->size, (const uint8_t *)collector->frames.bytes + piece->at};
 }
 
-enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
-                                     struct tutti_bytes step_log)
+enum tutti_err tt_collector_write(struct tt_collector *collector, struct tt_bytes result, struct tt_bytes step_log)
 {
-    struct tutti_checkpoint checkpoint = {.t = collector->t,
-                                          .identity = {collector->identity_size, collector->identity},
-                                          .result = result,
-                                          .step_log = step_log,
-                                          .common = bytes_of(collector, &collector->common),
-                                          .units = collector->pieces,
-                                          .unit_count = collector->unit_count};
+    struct tt_checkpoint checkpoint = {.t = collector->t,
+                                       .identity = {collector->identity_size, collector->identity},
+                                       .result = result,
+                                       .step_log = step_log,
+                                       .common = collector_piece_bytes(collector, &collector->common),
+                                       .units = collector->pieces,
+                                       .unit_count = collector->unit_count};
     for (uint32_t i = 0; i < collector->unit_count; i++)
-        collector->pieces[i] = bytes_of(collector, &collector->units[i]);
-    tutti_checkpoint_lay_out(&collector->file, &checkpoint); /* sealed when it is written */
+        collector->pieces[i] = collector_piece_bytes(collector, &collector->units[i]);
+    tt_checkpoint_encode(&collector->file, &checkpoint); /* sealed when it is written */
     if (collector->file.failed)
-        return tutti_fail_memory();
-    begin_anew(collector);
+        return tt_fail_memory();
+    collector_reset(collector);
     collector->written_t = collector->t;
     if (collector->keeps) {
-        tutti_parcel_reset(&collector->last);
-        tutti_parcel_put_bytes(&collector->last, collector->file.bytes, collector->file.size);
+        tt_bytes_reset(&collector->last);
+        tt_bytes_put_bytes(&collector->last, collector->file.bytes, collector->file.size);
         if (collector->last.failed)
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     if (collector->writer)
-        warn(collector, tutti_checkpoint_writer_put(collector->writer, &collector->file));
+        collector_warn(collector, tt_checkpoint_writer_submit(collector->writer, &collector->file));
     return TUTTI_OK;
 }
 
-struct tutti_bytes tutti_collector_last(struct tutti_collector *collector)
+struct tt_bytes tt_collector_last_file(struct tt_collector *collector)
 {
-    tutti_checkpoint_seal(&collector->last);
-    return tutti_parcel_bytes(&collector->last);
+    tt_checkpoint_add_hash(&collector->last);
+    return tt_bytes_written(&collector->last);
 }
 
-double tutti_collector_time(const struct tutti_collector *collector)
+double tt_collector_time(const struct tt_collector *collector)
 {
     return collector->written_t;
 }
 
-void tutti_collector_wait(struct tutti_collector *collector)
+void tt_collector_wait(struct tt_collector *collector)
 {
     if (collector && collector->writer)
-        warn(collector, tutti_checkpoint_writer_wait(collector->writer));
+        collector_warn(collector, tt_checkpoint_writer_wait(collector->writer));
 }
 
-void tutti_collector_free(struct tutti_collector *collector)
+void tt_collector_free(struct tt_collector *collector)
 {
     if (!collector)
         return;
-    tutti_collector_wait(collector);
-    tutti_checkpoint_writer_free(collector->writer);
-    tutti_parcel_fini(&collector->frames);
-    tutti_parcel_fini(&collector->file);
-    tutti_parcel_fini(&collector->last);
+    tt_collector_wait(collector);
+    tt_checkpoint_writer_free(collector->writer);
+    tt_bytes_fini(&collector->frames);
+    tt_bytes_fini(&collector->file);
+    tt_bytes_fini(&collector->last);
     free(collector->units);
     free(collector->pieces);
     free(collector->identity);

@@ -15,40 +15,39 @@
 
 #define TUTTI_PIECE_OF_ALL UINT32_MAX
 
-struct tutti_collector_target {
-    const char *path;            /* absolute, copied; NULL: no file is written */
-    struct tutti_bytes identity; /* copied */
+struct tt_collector_target {
+    const char *path;         /* absolute, copied; NULL: no file is written */
+    struct tt_bytes identity; /* copied */
     uint32_t unit_count;
-    bool keeps;                  /* the last one, in memory, too: tutti_collector_last */
+    bool keeps;                  /* the last one, in memory, too: tt_collector_last_file */
     const struct tutti_log *log; /* borrowed: for what goes wrong with a file */
-    struct tutti_checkpoint_sync sync;
+    struct tt_checkpoint_sync sync;
 };
 
-struct tutti_collector;
+struct tt_collector;
 
-TUTTI_CHECKED enum tutti_err tutti_collector_new(struct tutti_collector **out,
-                                                 const struct tutti_collector_target *target);
+TUTTI_CHECKED enum tutti_err tt_collector_new(struct tt_collector **out, const struct tt_collector_target *target);
 /* Is this the frame of a later checkpoint than the one that is being collected? It has to wait. */
-bool tutti_collector_must_wait(const struct tutti_collector *collector, struct tutti_unparcel frame);
+bool tt_collector_must_wait(const struct tt_collector *collector, struct tt_byte_reader frame);
 /* Takes a frame; *complete: all pieces of this checkpoint are there. FORMAT. */
-TUTTI_CHECKED enum tutti_err tutti_collector_take(struct tutti_collector *collector, struct tutti_unparcel *frame,
-                                                  bool *complete);
+TUTTI_CHECKED enum tutti_err tt_collector_add_frame(struct tt_collector *collector, struct tt_byte_reader *frame,
+                                                    bool *complete);
 /* The same for one who brings all pieces of a checkpoint in one frame, from `begin` on: the memory of the two parcels changes hands, and nothing
  * is copied. FORMAT, also if there are pieces missing. */
-TUTTI_CHECKED enum tutti_err tutti_collector_take_over(struct tutti_collector *collector, struct tutti_parcel *frame,
-                                                       size_t begin);
+TUTTI_CHECKED enum tutti_err tt_collector_adopt_frame(struct tt_collector *collector, struct tt_byte_writer *frame,
+                                                      size_t begin);
 /* A complete one is written, by a thread, with these marks of the result and of the step log. What is wrong with an earlier one
  * is a warning. */
-TUTTI_CHECKED enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
-                                                   struct tutti_bytes step_log);
+TUTTI_CHECKED enum tutti_err tt_collector_write(struct tt_collector *collector, struct tt_bytes result,
+                                                struct tt_bytes step_log);
 /* The last one that was complete, as a file in memory, if target.keeps; size 0: there is none. Good until the next one is. */
-struct tutti_bytes tutti_collector_last(struct tutti_collector *collector);
+struct tt_bytes tt_collector_last_file(struct tt_collector *collector);
 /* The time of it. */
-double tutti_collector_time(const struct tutti_collector *collector);
+double tt_collector_time(const struct tt_collector *collector);
 /* Waits until everything is written: before the files that target.sync means are closed. What could not be is told; NULL is fine,
  * here and below. */
-void tutti_collector_wait(struct tutti_collector *collector);
+void tt_collector_wait(struct tt_collector *collector);
 /* Waits, too. */
-void tutti_collector_free(struct tutti_collector *collector);
+void tt_collector_free(struct tt_collector *collector);
 
 #endif

@@ -9,27 +9,27 @@
 #include "base/err.h"
 #include "base/parcel.h"
 
-struct tutti_checkpoint_writer;
+struct tt_checkpoint_writer;
 
 /* Files that a checkpoint tells the length of must be on the disk before it is. Called by the thread; NULL: there are none. */
-struct tutti_checkpoint_sync {
+struct tt_checkpoint_sync {
     enum tutti_err (*sync)(void *context);
     void *context;
 };
 
 /* `path` is absolute; copied. */
-TUTTI_CHECKED enum tutti_err tutti_checkpoint_writer_new(struct tutti_checkpoint_writer **out, const char *path,
-                                                         const struct tutti_checkpoint_sync *sync);
+TUTTI_CHECKED enum tutti_err tt_checkpoint_writer_new(struct tt_checkpoint_writer **out, const char *path,
+                                                      const struct tt_checkpoint_sync *sync);
 /* Hands over a whole file, sealed or not (checkpoint.h), whose memory changes hands: the parcel is another one, or empty, afterwards. One that still waits
  * to be written is not needed any more. An error is that of an earlier one: the run can go on without. */
-TUTTI_CHECKED enum tutti_err tutti_checkpoint_writer_put(struct tutti_checkpoint_writer *writer,
-                                                         struct tutti_parcel *file);
+TUTTI_CHECKED enum tutti_err tt_checkpoint_writer_submit(struct tt_checkpoint_writer *writer,
+                                                         struct tt_byte_writer *file);
 /* Waits until the last one is written: that one's error. */
-TUTTI_CHECKED enum tutti_err tutti_checkpoint_writer_wait(struct tutti_checkpoint_writer *writer);
+TUTTI_CHECKED enum tutti_err tt_checkpoint_writer_wait(struct tt_checkpoint_writer *writer);
 /* Waits, too; NULL is fine. */
-void tutti_checkpoint_writer_free(struct tutti_checkpoint_writer *writer);
+void tt_checkpoint_writer_free(struct tt_checkpoint_writer *writer);
 
 /* Once, in the calling thread. IO. */
-TUTTI_CHECKED enum tutti_err tutti_checkpoint_write(const char *path, const void *bytes, size_t size);
+TUTTI_CHECKED enum tutti_err tt_checkpoint_write(const char *path, const void *bytes, size_t size);
 
 #endif

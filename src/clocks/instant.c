@@ -12,7 +12,7 @@ __extension__ typedef __float128 quad;
 typedef long double quad; /* of that size where there is no other */
 #endif
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
+static uint64_t time_common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
         uint64_t rest = a % b;
@@ -22,18 +22,18 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-double tutti_fraction_value(struct tutti_fraction fraction)
+double tt_time_fraction_value(struct tt_fraction fraction)
 {
     return (double)((quad)fraction.counter / (quad)fraction.resolution);
 }
 
-double tutti_instant_round(const struct tutti_instant *instant)
+double tt_time_instant_round(const struct tt_instant *instant)
 {
     return (double)((quad)instant->base + (quad)instant->after.counter / (quad)instant->after.resolution);
 }
 
 /* value = *n / *d exactly; false: it takes more than 127 bits. */
-static bool as_ratio(double value, wide *n, wide *d)
+static bool time_ratio_of_double(double value, wide *n, wide *d)
 {
     int exponent;
     double mantissa = frexp(value, &exponent); /* in [0.5, 1) */
@@ -46,13 +46,13 @@ static bool as_ratio(double value, wide *n, wide *d)
     return true;
 }
 
-bool tutti_fraction_of(double value, struct tutti_fraction *out)
+bool tt_time_fraction_of(double value, struct tt_fraction *out)
 {
-    *out = (struct tutti_fraction){0, 1};
+    *out = (struct tt_fraction){0, 1};
     if (value == 0)
         return true;
     wide n, d;
-    if (!(value > 0) || !isfinite(value) || !as_ratio(value, &n, &d))
+    if (!(value > 0) || !isfinite(value) || !time_ratio_of_double(value, &n, &d))
         return false;
     wide p = 1, p_before = 0, q = 0, q_before = 1; /* convergents p / q */
     while (d != 0) {
@@ -65,8 +65,8 @@ bool tutti_fraction_of(double value, struct tutti_fraction *out)
         q_before = q;
         p = p_next;
         q = q_next;
-        *out = (struct tutti_fraction){(uint64_t)p, (uint64_t)q};
-        if (tutti_fraction_value(*out) == value)
+        *out = (struct tt_fraction){(uint64_t)p, (uint64_t)q};
+        if (tt_time_fraction_value(*out) == value)
             return true;
         n = d;
         d = rest;
@@ -75,22 +75,22 @@ bool tutti_fraction_of(double value, struct tutti_fraction *out)
 }
 
 /* Both as parts of one resolution; false: that, or their sum, has more than 64 bits. */
-static bool add(struct tutti_fraction *to, struct tutti_fraction by)
+static bool time_add_fraction(struct tt_fraction *to, struct tt_fraction by)
 {
-    uint64_t divisor = common_divisor(to->resolution, by.resolution), resolution, counter, other;
+    uint64_t divisor = time_common_divisor(to->resolution, by.resolution), resolution, counter, other;
     if (__builtin_mul_overflow(to->resolution, by.resolution / divisor, &resolution) ||
         __builtin_mul_overflow(to->counter, by.resolution / divisor, &counter) ||
         __builtin_mul_overflow(by.counter, to->resolution / divisor, &other) ||
         __builtin_add_overflow(counter, other, &counter))
         return false;
-    *to = (struct tutti_fraction){counter, resolution};
+    *to = (struct tt_fraction){counter, resolution};
     return true;
 }
 
-void tutti_instant_move_far(struct tutti_instant *instant, struct tutti_fraction by)
+void tt_time_instant_move_far(struct tt_instant *instant, struct tt_fraction by)
 {
-    if (add(&instant->after, by))
+    if (time_add_fraction(&instant->after, by))
         return;
-    instant->base = tutti_instant_time(instant);
+    instant->base = tt_time_of_instant(instant);
     instant->after = by;
 }

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct tutti_child {
+struct tt_compile_process {
     const char *const *words; /* program and arguments, ended by NULL; the program is looked for as a shell does */
     const char *folder;       /* that it may write to; absolute. Has a folder "tmp" for its temporary files */
     const char *where;        /* the folder in which it begins */
@@ -18,6 +18,7 @@ struct tutti_child {
 
 /* Runs it to its end. *out is what it says, on either stream; *good whether it ended well. IO: it cannot be started; LIMIT: it took too
  * long, or said too much. */
-TUTTI_CHECKED enum tutti_err tutti_child_run(const struct tutti_child *child, struct tutti_text *out, bool *good);
+TUTTI_CHECKED enum tutti_err tt_compile_process_run(const struct tt_compile_process *child, struct tt_text *out,
+                                                    bool *good);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /* fmi/api2.h and fmi/api3.h as they are: made by the build (src/CMakeLists.txt). */
-extern const char tutti_headers_api2[], tutti_headers_api3[];
+extern const char tt_compile_fmu_api2[], tt_compile_fmu_api3[];
 
 /* What follows from the list of functions, with V for the version. A shared library has no prefix before the names of its functions,
  * whatever the sources say. */
@@ -42,7 +42,7 @@ static const char *const names[][3] = {
     {"fmi3PlatformTypes.h", "fmi3FunctionTypes.h", "fmi3Functions.h"},
 };
 
-bool tutti_headers_has(int fmi, const char *name)
+bool tt_compile_fmu_has_header(int fmi, const char *name)
 {
     for (size_t i = 0; i < 3; i++)
         if (strcmp(names[fmi - 2][i], name) == 0)
@@ -51,39 +51,39 @@ bool tutti_headers_has(int fmi, const char *name)
 }
 
 /* V in words that begin with FMI or fmi is the version, and %s the name of the first header. */
-static void fill(struct tutti_text *out, const char *text, int fmi)
+static void fill_header(struct tt_text *out, const char *text, int fmi)
 {
     for (const char *c = text; *c; c++)
         if (*c == 'V' && c - text >= 3 && (strncmp(c - 3, "FMI", 3) == 0 || strncmp(c - 3, "fmi", 3) == 0))
-            tutti_text_printf(out, "%d", fmi);
+            tt_text_printf(out, "%d", fmi);
         else if (*c == '%' && *++c == 's')
-            tutti_text_append(out, names[fmi - 2][0]);
+            tt_text_append(out, names[fmi - 2][0]);
         else
-            tutti_text_append_n(out, c, 1);
+            tt_text_append_n(out, c, 1);
 }
 
-static enum tutti_err write(const char *folder, const char *name, const struct tutti_text *content)
+static enum tutti_err write_header_file(const char *folder, const char *name, const struct tt_text *content)
 {
-    struct tutti_text path = {0};
-    tutti_text_printf(&path, "%s/%s", folder, name);
-    enum tutti_err err = path.failed || content->failed ? tutti_fail_memory() : TUTTI_OK;
-    if (!err && !tutti_fs_replace(path.text, content->text, content->length))
-        err = tutti_fail(TUTTI_ERR_IO, "cannot write %s: %s", path.text, strerror(errno));
-    tutti_text_fini(&path);
+    struct tt_text path = {0};
+    tt_text_printf(&path, "%s/%s", folder, name);
+    enum tutti_err err = path.failed || content->failed ? tt_fail_memory() : TUTTI_OK;
+    if (!err && !tt_fs_replace(path.text, content->text, content->length))
+        err = tt_fail(TUTTI_ERR_IO, "cannot write %s: %s", path.text, strerror(errno));
+    tt_text_fini(&path);
     return err;
 }
 
-enum tutti_err tutti_headers_write(int fmi, const char *folder)
+enum tutti_err tt_compile_fmu_write_headers(int fmi, const char *folder)
 {
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < 3 && !err; i++) {
-        struct tutti_text text = {0};
+        struct tt_text text = {0};
         if (i == 0)
-            tutti_text_append(&text, fmi == 2 ? tutti_headers_api2 : tutti_headers_api3);
+            tt_text_append(&text, fmi == 2 ? tt_compile_fmu_api2 : tt_compile_fmu_api3);
         else
-            fill(&text, i == 1 ? types_of_functions : functions, fmi);
-        err = write(folder, names[fmi - 2][i], &text);
-        tutti_text_fini(&text);
+            fill_header(&text, i == 1 ? types_of_functions : functions, fmi);
+        err = write_header_file(folder, names[fmi - 2][i], &text);
+        tt_text_fini(&text);
     }
     return err;
 }

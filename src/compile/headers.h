@@ -8,8 +8,8 @@
 #include "base/err.h"
 
 /* Is this the file name of one of them, for the version 2 or 3 of FMI? */
-bool tutti_headers_has(int fmi, const char *name);
+bool tt_compile_fmu_has_header(int fmi, const char *name);
 /* Writes them all to a folder. IO. */
-TUTTI_CHECKED enum tutti_err tutti_headers_write(int fmi, const char *folder);
+TUTTI_CHECKED enum tutti_err tt_compile_fmu_write_headers(int fmi, const char *folder);
 
 #endif

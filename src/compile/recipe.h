@@ -9,33 +9,32 @@
 #include "fmi/fmu.h"
 
 /* Files that are compiled alike. Texts are the recipe's; lists are of const char *. */
-struct tutti_recipe_set {
-    bool cpp;                        /* all files are C++, whatever they are called */
-    const char *standard;            /* "-std=gnu99"; NULL: the compiler's own */
-    struct tutti_vector sources;     /* below sources/, '/' between folders */
-    struct tutti_vector definitions; /* "-DNAME=VALUE" */
-    struct tutti_vector includes;    /* folders below sources/ */
-    struct tutti_vector options;     /* of the compiler */
+struct tt_recipe_set {
+    bool cpp;                     /* all files are C++, whatever they are called */
+    const char *standard;         /* "-std=gnu99"; NULL: the compiler's own */
+    struct tt_vector sources;     /* below sources/, '/' between folders */
+    struct tt_vector definitions; /* "-DNAME=VALUE" */
+    struct tt_vector includes;    /* folders below sources/ */
+    struct tt_vector options;     /* of the compiler */
 };
 
 /* A library. */
-struct tutti_recipe_build {
-    const char *identifier;        /* its name, without ".so" */
-    struct tutti_vector sets;      /* struct tutti_recipe_set * */
-    struct tutti_vector libraries; /* "m": names without "lib" */
+struct tt_recipe_build {
+    const char *identifier;     /* its name, without ".so" */
+    struct tt_vector sets;      /* struct tt_recipe_set * */
+    struct tt_vector libraries; /* "m": names without "lib" */
 };
 
-struct tutti_recipe {
-    struct tutti_vector builds; /* struct tutti_recipe_build * */
-    struct tutti_arena arena;
+struct tt_recipe {
+    struct tt_vector builds; /* struct tt_recipe_build * */
+    struct tt_arena arena;
 };
 
 /* UNSUPPORTED where there are no sources, or they are in a language that is not known; FORMAT, with file and line. */
 /* `platform`: that libraries are for; NULL: this one. */
-TUTTI_CHECKED enum tutti_err tutti_recipe_read(struct tutti_recipe *recipe, const struct tutti_fmu *fmu,
-                                               const char *platform);
-void tutti_recipe_fini(struct tutti_recipe *recipe);
+TUTTI_CHECKED enum tutti_err tt_recipe_read(struct tt_recipe *recipe, const struct tt_fmu *fmu, const char *platform);
+void tt_recipe_fini(struct tt_recipe *recipe);
 /* Is it C++, by its name? */
-bool tutti_recipe_is_cpp(const char *source);
+bool tt_recipe_is_cpp(const char *source);
 
 #endif

@@ -16,24 +16,24 @@
 #include "conduct/launch/launcher.h"
 
 /* A run whose ranks can be started. */
-struct tutti_launch {
-    const struct tutti_launcher *launcher;
+struct tt_launch {
+    const struct tt_launcher *launcher;
     void *self; /* the launcher's, which is open */
-    const struct tutti_job *job;
+    const struct tt_job *job;
     int ranks;
 };
 
 /* Starts the ranks, in the calling thread, and returns what the run came to. Takes the conductor; fills `stats`. */
-TUTTI_CHECKED enum tutti_err tutti_conduct(const struct tutti_launch *launch, struct tutti_conductor *conductor,
-                                           struct tutti_run_stats *stats);
+TUTTI_CHECKED enum tutti_err tt_supervision_run(const struct tt_launch *launch, struct tt_conductor *conductor,
+                                                struct tutti_run_stats *stats);
 
 /* The same in a thread, which hears no signals, beside a rank. */
-struct tutti_conduct_thread;
+struct tt_supervision_thread;
 
 /* `launch` is borrowed until join; the conductor is taken unless it fails. */
-TUTTI_CHECKED enum tutti_err tutti_conduct_beside(struct tutti_conduct_thread **out, const struct tutti_launch *launch,
-                                                  struct tutti_conductor *conductor);
+TUTTI_CHECKED enum tutti_err tt_supervision_start(struct tt_supervision_thread **out, const struct tt_launch *launch,
+                                                  struct tt_conductor *conductor);
 /* Waits for its end, and releases it. */
-TUTTI_CHECKED enum tutti_err tutti_conduct_join(struct tutti_conduct_thread *thread, struct tutti_run_stats *stats);
+TUTTI_CHECKED enum tutti_err tt_supervision_join(struct tt_supervision_thread *thread, struct tutti_run_stats *stats);
 
 #endif

@@ -23,24 +23,24 @@ _Static_assert(TUTTI_CONTENT_SIZE == crypto_hash_sha256_BYTES, "a hash is a SHA-
 
 enum { BLOCK = 256 * 1024, GRACE_SECONDS = 60 };
 
-bool tutti_content_same(const struct tutti_content *a, const struct tutti_content *b)
+bool tt_content_equal(const struct tt_content *a, const struct tt_content *b)
 {
     return a->size == b->size && memcmp(a->hash, b->hash, sizeof a->hash) == 0;
 }
 
-void tutti_content_show(const struct tutti_content *content, char text[TUTTI_CONTENT_TEXT])
+void tt_content_format(const struct tt_content *content, char text[TUTTI_CONTENT_TEXT])
 {
     sodium_bin2hex(text, TUTTI_CONTENT_TEXT, content->hash, sizeof content->hash);
 }
 
-void tutti_content_of_bytes(struct tutti_content *out, const void *bytes, size_t size)
+void tt_content_of_bytes(struct tt_content *out, const void *bytes, size_t size)
 {
     out->size = size;
     crypto_hash_sha256(out->hash, bytes, size);
 }
 
 /* Reads to the end, and writes the same to `copy` (-1: nowhere); -1 and errno if that cannot be done. */
-static int hash_all(struct tutti_content *out, int fd, int copy, char *block)
+static int hash_and_copy(struct tt_content *out, int fd, int copy, char *block)
 {
     crypto_hash_sha256_state state;
     crypto_hash_sha256_init(&state);
@@ -53,19 +53,19 @@ static int hash_all(struct tutti_content *out, int fd, int copy, char *block)
             crypto_hash_sha256_final(&state, out->hash);
             return (int)n;
         }
-        if (copy >= 0 && tutti_fs_write(copy, block, (size_t)n, -1) != (size_t)n)
+        if (copy >= 0 && tt_fs_write(copy, block, (size_t)n, -1) != (size_t)n)
             return -1;
         crypto_hash_sha256_update(&state, (const unsigned char *)block, (size_t)n);
         out->size += (uint64_t)n;
     }
 }
 
-enum tutti_err tutti_content_of_file(struct tutti_content *out, const char *path)
+enum tutti_err tt_content_of_file(struct tt_content *out, const char *path)
 {
     struct stat st;
     char *block = malloc(BLOCK);
     if (!block)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int result = fd < 0 ? -1 : fstat(fd, &st);
     if (result == 0 && !S_ISREG(st.st_mode)) {
@@ -73,8 +73,8 @@ enum tutti_err tutti_content_of_file(struct tutti_content *out, const char *path
         result = -1;
     }
     if (result == 0)
-        result = hash_all(out, fd, -1, block);
-    enum tutti_err err = result == 0 ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+        result = hash_and_copy(out, fd, -1, block);
+    enum tutti_err err = result == 0 ? TUTTI_OK : tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
     if (fd >= 0)
         close(fd);
     free(block);
@@ -85,12 +85,12 @@ enum tutti_err tutti_content_of_file(struct tutti_content *out, const char *path
 
 #define WORK "work-"
 
-struct tutti_cache {
+struct tt_content_cache {
     char *folder, *work; /* absolute */
     int lock;            /* on `work`: it is in use */
 };
 
-void tutti_cache_sweep(const struct tutti_cache *cache)
+void tt_content_cache_clean_up(const struct tt_content_cache *cache)
 {
     const char *folder = cache->folder, *own = cache->work ? strrchr(cache->work, '/') + 1 : "";
     DIR *dir = opendir(folder);
@@ -99,13 +99,13 @@ void tutti_cache_sweep(const struct tutti_cache *cache)
             continue;
         int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat st;
-        struct tutti_text path = {0};
-        tutti_text_printf(&path, "%s/%s", folder, entry->d_name);
+        struct tt_text path = {0};
+        tt_text_printf(&path, "%s/%s", folder, entry->d_name);
         /* One that is being made is not locked yet; it is young. */
         if (fd >= 0 && !path.failed && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
             time(NULL) - st.st_mtime > GRACE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            (void)tutti_fs_remove_tree(path.text);
-        tutti_text_fini(&path);
+            (void)tt_fs_remove_tree(path.text);
+        tt_text_fini(&path);
         if (fd >= 0)
             close(fd);
     }
@@ -113,18 +113,18 @@ void tutti_cache_sweep(const struct tutti_cache *cache)
         closedir(dir);
 }
 
-static enum tutti_err make_work(struct tutti_cache *cache)
+static enum tutti_err create_work_folder(struct tt_content_cache *cache)
 {
-    struct tutti_text path = {0};
-    tutti_text_printf(&path, "%s/" WORK "XXXXXX", cache->folder);
+    struct tt_text path = {0};
+    tt_text_printf(&path, "%s/" WORK "XXXXXX", cache->folder);
     cache->work = path.text;
     if (path.failed)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (!mkdtemp(cache->work)) {
         free(cache->work);
         cache->work = NULL;
-        return tutti_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be written to: %s", cache->folder,
-                          strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be written to: %s", cache->folder,
+                       strerror(errno));
     }
     cache->lock = open(cache->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (cache->lock >= 0)
@@ -132,39 +132,39 @@ static enum tutti_err make_work(struct tutti_cache *cache)
     return TUTTI_OK;
 }
 
-static enum tutti_err open_cache(struct tutti_cache *cache, const char *folder)
+static enum tutti_err open_cache(struct tt_content_cache *cache, const char *folder)
 {
     cache->lock = -1;
-    cache->folder = tutti_fs_absolute(folder);
+    cache->folder = tt_fs_absolute(folder);
     if (!cache->folder)
-        return tutti_fail_memory();
-    if (!tutti_fs_make_folder(cache->folder))
-        return tutti_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be used: %s; name another with --cache",
-                          cache->folder, strerror(errno));
-    tutti_cache_sweep(cache);
-    return make_work(cache);
+        return tt_fail_memory();
+    if (!tt_fs_make_folder(cache->folder))
+        return tt_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be used: %s; name another with --cache",
+                       cache->folder, strerror(errno));
+    tt_content_cache_clean_up(cache);
+    return create_work_folder(cache);
 }
 
-enum tutti_err tutti_cache_open(struct tutti_cache **out, const char *folder)
+enum tutti_err tt_content_cache_open(struct tt_content_cache **out, const char *folder)
 {
     *out = NULL;
-    struct tutti_cache *cache = calloc(1, sizeof *cache);
+    struct tt_content_cache *cache = calloc(1, sizeof *cache);
     if (!cache)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     enum tutti_err err = open_cache(cache, folder);
     if (err)
-        tutti_cache_free(cache);
+        tt_content_cache_free(cache);
     else
         *out = cache;
     return err;
 }
 
-void tutti_cache_free(struct tutti_cache *cache)
+void tt_content_cache_free(struct tt_content_cache *cache)
 {
     if (!cache)
         return;
     if (cache->work)
-        (void)tutti_fs_remove_tree(cache->work);
+        (void)tt_fs_remove_tree(cache->work);
     if (cache->lock >= 0)
         close(cache->lock);
     free(cache->work);
@@ -172,37 +172,37 @@ void tutti_cache_free(struct tutti_cache *cache)
     free(cache);
 }
 
-const char *tutti_cache_work(const struct tutti_cache *cache)
+const char *tt_content_cache_work_folder(const struct tt_content_cache *cache)
 {
     return cache->work;
 }
 
-char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_content *content)
+char *tt_content_cache_path(const struct tt_content_cache *cache, const struct tt_content *content)
 {
     char digits[TUTTI_CONTENT_TEXT];
-    struct tutti_text path = {0};
-    tutti_content_show(content, digits);
-    tutti_text_printf(&path, "%s/%s", cache->folder, digits);
+    struct tt_text path = {0};
+    tt_content_format(content, digits);
+    tt_text_printf(&path, "%s/%s", cache->folder, digits);
     if (path.failed)
-        tutti_text_fini(&path);
+        tt_text_fini(&path);
     return path.text;
 }
 
 /* By its name and size. */
-static bool is_there(const char *path, const struct tutti_content *content)
+static bool is_in_cache(const char *path, const struct tt_content *content)
 {
     struct stat st;
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == content->size;
 }
 
-bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content)
+bool tt_content_cache_has(const struct tt_content_cache *cache, const struct tt_content *content)
 {
-    struct tutti_content found = {0};
-    char *path = tutti_cache_path(cache, content);
-    bool there = path && is_there(path, content);
-    bool has = there && tutti_content_of_file(&found, path) == TUTTI_OK && tutti_content_same(&found, content);
+    struct tt_content found = {0};
+    char *path = tt_content_cache_path(cache, content);
+    bool there = path && is_in_cache(path, content);
+    bool has = there && tt_content_of_file(&found, path) == TUTTI_OK && tt_content_equal(&found, content);
     if (has)
-        (void)utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* used: tutti_cache_clear */
+        (void)utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* used: tt_content_cache_evict */
     else if (there)
         (void)unlink(path); /* it is not what its name says */
     free(path);
@@ -210,13 +210,13 @@ bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content
 }
 
 /* Makes a copy, where the file system can, one that shares its blocks, and says what is in it. False: errno. */
-static bool copy_file(const char *from, const char *to, struct tutti_content *found)
+static bool copy_and_hash_file(const char *from, const char *to, struct tt_content *found)
 {
     char *block = malloc(BLOCK);
     int in = block ? open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     int out = in < 0 ? -1 : open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR);
     bool cloned = out >= 0 && ioctl(out, FICLONE, in) == 0;
-    bool copied = out >= 0 && hash_all(found, cloned ? out : in, cloned ? -1 : out, block) == 0;
+    bool copied = out >= 0 && hash_and_copy(found, cloned ? out : in, cloned ? -1 : out, block) == 0;
     int error = block ? errno : ENOMEM;
     if (in >= 0)
         close(in);
@@ -229,27 +229,28 @@ static bool copy_file(const char *from, const char *to, struct tutti_content *fo
     return copied;
 }
 
-enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content, const char *path)
+enum tutti_err tt_content_cache_copy_out(const struct tt_content_cache *cache, const struct tt_content *content,
+                                         const char *path)
 {
-    struct tutti_content found = {0};
-    char *from = tutti_cache_path(cache, content);
+    struct tt_content found = {0};
+    char *from = tt_content_cache_path(cache, content);
     if (!from)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     /* Another node that shares the cache may just replace the file by the same: there is none then, for a moment. */
     bool lent = false;
     for (int i = 0; i < 100 && !lent; i++) {
-        lent = copy_file(from, path, &found);
-        if (!lent && (errno != ENOENT || !is_there(from, content)))
+        lent = copy_and_hash_file(from, path, &found);
+        if (!lent && (errno != ENOENT || !is_in_cache(from, content)))
             break;
     }
     enum tutti_err err = TUTTI_OK;
     if (!lent) {
-        err = tutti_fail(TUTTI_ERR_IO, "a file of the run cannot be used from %s: %s", cache->folder, strerror(errno));
-    } else if (!tutti_content_same(&found, content)) {
+        err = tt_fail(TUTTI_ERR_IO, "a file of the run cannot be used from %s: %s", cache->folder, strerror(errno));
+    } else if (!tt_content_equal(&found, content)) {
         (void)unlink(path);
         (void)unlink(from);
-        err = tutti_fail(TUTTI_ERR_IO, "a file of the run was altered in %s, and has been removed; run again",
-                         cache->folder);
+        err = tt_fail(TUTTI_ERR_IO, "a file of the run was altered in %s, and has been removed; run again",
+                      cache->folder);
     }
     free(from);
     return err;
@@ -257,29 +258,29 @@ enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tu
 
 /* ---- clearing ---- */
 
-struct kept {
+struct cached_file {
     char name[TUTTI_CONTENT_TEXT];
     uint64_t size;
     struct timespec used;
 };
 
-static int compare_times(const struct timespec *a, const struct timespec *b)
+static int content_compare_times(const struct timespec *a, const struct timespec *b)
 {
     if (a->tv_sec != b->tv_sec)
         return a->tv_sec < b->tv_sec ? -1 : 1;
     return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-static int compare_kept(const void *a, const void *b)
+static int compare_cached_files(const void *a, const void *b)
 {
-    return compare_times(&((const struct kept *)a)->used, &((const struct kept *)b)->used);
+    return content_compare_times(&((const struct cached_file *)a)->used, &((const struct cached_file *)b)->used);
 }
 
 /* All files of the cache. NULL when memory is out, or it cannot be read. The caller's (free). */
-static struct kept *list_kept(const struct tutti_cache *cache, size_t *count, uint64_t *total)
+static struct cached_file *list_cached_files(const struct tt_content_cache *cache, size_t *count, uint64_t *total)
 {
     DIR *dir = opendir(cache->folder);
-    struct kept *kept = NULL;
+    struct cached_file *kept = NULL;
     size_t room = 0;
     *count = 0;
     *total = 0;
@@ -289,10 +290,10 @@ static struct kept *list_kept(const struct tutti_cache *cache, size_t *count, ui
             strspn(entry->d_name, "0123456789abcdef") != TUTTI_CONTENT_TEXT - 1 ||
             fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
             continue;
-        if (!tutti_vector_reserve(&kept, &room, *count + 1, sizeof *kept))
+        if (!tt_vector_reserve(&kept, &room, *count + 1, sizeof *kept))
             break; /* what was found so far will do */
-        struct kept *next = &kept[(*count)++];
-        *next = (struct kept){.size = (uint64_t)st.st_size, .used = st.st_mtim};
+        struct cached_file *next = &kept[(*count)++];
+        *next = (struct cached_file){.size = (uint64_t)st.st_size, .used = st.st_mtim};
         memcpy(next->name, entry->d_name, sizeof next->name);
         *total += next->size;
     }
@@ -301,30 +302,30 @@ static struct kept *list_kept(const struct tutti_cache *cache, size_t *count, ui
     return kept;
 }
 
-uint64_t tutti_cache_held(const struct tutti_cache *cache, uint64_t *files)
+uint64_t tt_content_cache_size(const struct tt_content_cache *cache, uint64_t *files)
 {
     size_t count;
     uint64_t total;
-    free(list_kept(cache, &count, &total));
+    free(list_cached_files(cache, &count, &total));
     *files = count;
     return total;
 }
 
-size_t tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since)
+size_t tt_content_cache_evict(const struct tt_content_cache *cache, uint64_t limit, const struct timespec *since)
 {
     size_t count, removed = 0;
     uint64_t total;
-    struct kept *kept = list_kept(cache, &count, &total);
+    struct cached_file *kept = list_cached_files(cache, &count, &total);
     if (count > 0)
-        qsort(kept, count, sizeof *kept, compare_kept);
-    for (size_t i = 0; i < count && total > limit && compare_times(&kept[i].used, since) < 0; i++) {
-        struct tutti_text path = {0};
-        tutti_text_printf(&path, "%s/%s", cache->folder, kept[i].name);
+        qsort(kept, count, sizeof *kept, compare_cached_files);
+    for (size_t i = 0; i < count && total > limit && content_compare_times(&kept[i].used, since) < 0; i++) {
+        struct tt_text path = {0};
+        tt_text_printf(&path, "%s/%s", cache->folder, kept[i].name);
         if (!path.failed && unlink(path.text) == 0) {
             total -= kept[i].size;
             removed++;
         }
-        tutti_text_fini(&path);
+        tt_text_fini(&path);
     }
     free(kept);
     return removed;
@@ -332,95 +333,95 @@ size_t tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const 
 
 /* ---- files on their way ---- */
 
-struct tutti_arrival {
-    const struct tutti_cache *cache;
-    struct tutti_content content;
+struct tt_content_arrival {
+    const struct tt_content_cache *cache;
+    struct tt_content content;
     crypto_hash_sha256_state state;
     uint64_t size;
     int fd;
     char *path; /* in the work folder */
 };
 
-static enum tutti_err fail_writing(const struct tutti_arrival *arrival)
+static enum tutti_err content_fail_writing(const struct tt_content_arrival *arrival)
 {
-    return tutti_fail(TUTTI_ERR_IO, "a file cannot be kept in %s: %s", arrival->cache->folder, strerror(errno));
+    return tt_fail(TUTTI_ERR_IO, "a file cannot be kept in %s: %s", arrival->cache->folder, strerror(errno));
 }
 
-enum tutti_err tutti_arrival_new(struct tutti_arrival **out, const struct tutti_cache *cache,
-                                 const struct tutti_content *content)
+enum tutti_err tt_content_arrival_new(struct tt_content_arrival **out, const struct tt_content_cache *cache,
+                                      const struct tt_content *content)
 {
     *out = NULL;
-    struct tutti_arrival *arrival = calloc(1, sizeof *arrival);
-    struct tutti_text path = {0};
-    tutti_text_printf(&path, "%s/new-XXXXXX", cache->work);
+    struct tt_content_arrival *arrival = calloc(1, sizeof *arrival);
+    struct tt_text path = {0};
+    tt_text_printf(&path, "%s/new-XXXXXX", cache->work);
     if (!arrival || path.failed) {
         free(arrival);
-        tutti_text_fini(&path);
-        return tutti_fail_memory();
+        tt_text_fini(&path);
+        return tt_fail_memory();
     }
-    *arrival = (struct tutti_arrival){.cache = cache, .content = *content, .path = path.text};
+    *arrival = (struct tt_content_arrival){.cache = cache, .content = *content, .path = path.text};
     crypto_hash_sha256_init(&arrival->state);
     arrival->fd = mkostemp(arrival->path, O_CLOEXEC);
     if (arrival->fd >= 0) {
         *out = arrival;
         return TUTTI_OK;
     }
-    enum tutti_err err = fail_writing(arrival);
+    enum tutti_err err = content_fail_writing(arrival);
     free(arrival->path);
     free(arrival);
     return err;
 }
 
-const struct tutti_content *tutti_arrival_content(const struct tutti_arrival *arrival)
+const struct tt_content *tt_content_arrival_content(const struct tt_content_arrival *arrival)
 {
     return &arrival->content;
 }
 
-uint64_t tutti_arrival_size(const struct tutti_arrival *arrival)
+uint64_t tt_content_arrival_size(const struct tt_content_arrival *arrival)
 {
     return arrival->size;
 }
 
-enum tutti_err tutti_arrival_put(struct tutti_arrival *arrival, const void *bytes, size_t size)
+enum tutti_err tt_content_arrival_write(struct tt_content_arrival *arrival, const void *bytes, size_t size)
 {
     if (size > arrival->content.size - arrival->size)
-        return tutti_fail(TUTTI_ERR_FORMAT, "more bytes came than the %" PRIu64 " that a file was said to have",
-                          arrival->content.size);
-    if (tutti_fs_write(arrival->fd, bytes, size, -1) != size)
-        return fail_writing(arrival);
+        return tt_fail(TUTTI_ERR_FORMAT, "more bytes came than the %" PRIu64 " that a file was said to have",
+                       arrival->content.size);
+    if (tt_fs_write(arrival->fd, bytes, size, -1) != size)
+        return content_fail_writing(arrival);
     crypto_hash_sha256_update(&arrival->state, bytes, size);
     arrival->size += size;
     return TUTTI_OK;
 }
 
-static enum tutti_err finish(struct tutti_arrival *arrival)
+static enum tutti_err content_finish_arrival(struct tt_content_arrival *arrival)
 {
     uint8_t hash[TUTTI_CONTENT_SIZE];
     crypto_hash_sha256_final(&arrival->state, hash);
     if (arrival->size != arrival->content.size || memcmp(hash, arrival->content.hash, sizeof hash) != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "a file arrived damaged: its bytes are not those of its hash");
-    char *path = tutti_cache_path(arrival->cache, &arrival->content);
+        return tt_fail(TUTTI_ERR_FORMAT, "a file arrived damaged: its bytes are not those of its hash");
+    char *path = tt_content_cache_path(arrival->cache, &arrival->content);
     if (!path)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     /* It is not changed from here on; and what has its name is on the disk. */
     bool kept = fchmod(arrival->fd, S_IRUSR) == 0 && fsync(arrival->fd) == 0 && rename(arrival->path, path) == 0;
-    enum tutti_err err = kept ? TUTTI_OK : fail_writing(arrival);
+    enum tutti_err err = kept ? TUTTI_OK : content_fail_writing(arrival);
     free(path);
     return err;
 }
 
-enum tutti_err tutti_arrival_finish(struct tutti_arrival *arrival)
+enum tutti_err tt_content_arrival_finish(struct tt_content_arrival *arrival)
 {
-    enum tutti_err err = finish(arrival);
+    enum tutti_err err = content_finish_arrival(arrival);
     if (err == TUTTI_OK) {
         free(arrival->path);
         arrival->path = NULL;
     }
-    tutti_arrival_free(arrival);
+    tt_content_arrival_free(arrival);
     return err;
 }
 
-void tutti_arrival_free(struct tutti_arrival *arrival)
+void tt_content_arrival_free(struct tt_content_arrival *arrival)
 {
     if (!arrival)
         return;

@@ -17,53 +17,55 @@
 
 enum { TUTTI_CONTENT_SIZE = 32, TUTTI_CONTENT_TEXT = 2 * TUTTI_CONTENT_SIZE + 1 };
 
-struct tutti_content {
+struct tt_content {
     uint8_t hash[TUTTI_CONTENT_SIZE];
     uint64_t size;
 };
 
-bool tutti_content_same(const struct tutti_content *a, const struct tutti_content *b);
+bool tt_content_equal(const struct tt_content *a, const struct tt_content *b);
 /* The hash as digits. */
-void tutti_content_show(const struct tutti_content *content, char text[TUTTI_CONTENT_TEXT]);
+void tt_content_format(const struct tt_content *content, char text[TUTTI_CONTENT_TEXT]);
 /* Of a plain file; IO, naming `path`. */
-TUTTI_CHECKED enum tutti_err tutti_content_of_file(struct tutti_content *out, const char *path);
-void tutti_content_of_bytes(struct tutti_content *out, const void *bytes, size_t size);
+TUTTI_CHECKED enum tutti_err tt_content_of_file(struct tt_content *out, const char *path);
+void tt_content_of_bytes(struct tt_content *out, const void *bytes, size_t size);
 
-struct tutti_cache;
+struct tt_content_cache;
 
 /* Makes the folder, private to this user, unless it is there. IO, naming it. */
-TUTTI_CHECKED enum tutti_err tutti_cache_open(struct tutti_cache **out, const char *folder);
-void tutti_cache_free(struct tutti_cache *cache);
+TUTTI_CHECKED enum tutti_err tt_content_cache_open(struct tt_content_cache **out, const char *folder);
+void tt_content_cache_free(struct tt_content_cache *cache);
 /* This process's folder: absolute; borrowed. */
-const char *tutti_cache_work(const struct tutti_cache *cache);
+const char *tt_content_cache_work_folder(const struct tt_content_cache *cache);
 /* Is it there, and is it what its name says? One that is not is removed: code of FMUs runs as the user who owns the cache. */
-bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content);
+bool tt_content_cache_has(const struct tt_content_cache *cache, const struct tt_content *content);
 /* Where it is, or would be. The caller's (free); NULL when memory is out. */
-char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_content *content);
+char *tt_content_cache_path(const struct tt_content_cache *cache, const struct tt_content *content);
 /* Copies it to `path`: whoever alters that alters no other run's. IO if it is not there (any more), or is not what its name says. */
-TUTTI_CHECKED enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content,
-                                              const char *path);
+TUTTI_CHECKED enum tutti_err tt_content_cache_copy_out(const struct tt_content_cache *cache,
+                                                       const struct tt_content *content, const char *path);
 
 /* Removes what processes left that were killed: folders that no process holds the lock of. Also done when it is opened. */
-void tutti_cache_sweep(const struct tutti_cache *cache);
+void tt_content_cache_clean_up(const struct tt_content_cache *cache);
 /* The bytes of all files in it, and how many there are. */
-uint64_t tutti_cache_held(const struct tutti_cache *cache, uint64_t *files);
+uint64_t tt_content_cache_size(const struct tt_content_cache *cache, uint64_t *files);
 /* Removes files, the least recently used first, until at most `limit` bytes are left; those used since then stay. How many it
  * removed. */
-size_t tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since);
+size_t tt_content_cache_evict(const struct tt_content_cache *cache, uint64_t limit, const struct timespec *since);
 
 /* A file on its way. */
-struct tutti_arrival;
+struct tt_content_arrival;
 
-TUTTI_CHECKED enum tutti_err tutti_arrival_new(struct tutti_arrival **out, const struct tutti_cache *cache,
-                                               const struct tutti_content *content);
-const struct tutti_content *tutti_arrival_content(const struct tutti_arrival *arrival);
-uint64_t tutti_arrival_size(const struct tutti_arrival *arrival); /* bytes so far */
+TUTTI_CHECKED enum tutti_err tt_content_arrival_new(struct tt_content_arrival **out,
+                                                    const struct tt_content_cache *cache,
+                                                    const struct tt_content *content);
+const struct tt_content *tt_content_arrival_content(const struct tt_content_arrival *arrival);
+uint64_t tt_content_arrival_size(const struct tt_content_arrival *arrival); /* bytes so far */
 /* The next bytes. FORMAT if there are more than were told; IO. */
-TUTTI_CHECKED enum tutti_err tutti_arrival_put(struct tutti_arrival *arrival, const void *bytes, size_t size);
+TUTTI_CHECKED enum tutti_err tt_content_arrival_write(struct tt_content_arrival *arrival, const void *bytes,
+                                                      size_t size);
 /* All bytes are there: checks the hash and gives the file its name. FORMAT if they are not what was told. Releases it. */
-TUTTI_CHECKED enum tutti_err tutti_arrival_finish(struct tutti_arrival *arrival);
+TUTTI_CHECKED enum tutti_err tt_content_arrival_finish(struct tt_content_arrival *arrival);
 /* Gives it up; NULL is fine. */
-void tutti_arrival_free(struct tutti_arrival *arrival);
+void tt_content_arrival_free(struct tt_content_arrival *arrival);
 
 #endif

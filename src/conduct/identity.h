@@ -8,6 +8,6 @@
 
 /* Fills in job->identity, whose bytes `memory` holds, and compares it with that of job->resume, if there is one. ARGUMENT, naming
  * what is another; IO. */
-TUTTI_CHECKED enum tutti_err tutti_identity_settle(struct tutti_job *job, struct tutti_parcel *memory);
+TUTTI_CHECKED enum tutti_err tt_run_identity_check(struct tt_job *job, struct tt_byte_writer *memory);
 
 #endif

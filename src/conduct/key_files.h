@@ -7,13 +7,13 @@
 #include "fabric/keys.h"
 
 /* Makes a pair and writes both files, or none. IO if one of them is there already. */
-TUTTI_CHECKED enum tutti_err tutti_key_files_make(const char *path, struct tutti_keys *keys);
+TUTTI_CHECKED enum tutti_err tt_key_files_create(const char *path, struct tt_curve_keys *keys);
 /* Reads the secret key, and derives the other. FORMAT; ARGUMENT if others may read the file. */
-TUTTI_CHECKED enum tutti_err tutti_key_files_read(const char *path, struct tutti_keys *keys);
+TUTTI_CHECKED enum tutti_err tt_key_files_read(const char *path, struct tt_curve_keys *keys);
 /* Reads a public key. */
-TUTTI_CHECKED enum tutti_err tutti_key_files_read_public(const char *path, uint8_t key[TUTTI_KEY_SIZE]);
+TUTTI_CHECKED enum tutti_err tt_key_files_read_public(const char *path, uint8_t key[TUTTI_KEY_SIZE]);
 /* The pair by which nodes and runs of this user know each other on this machine, where no keys were made for them: "local.key" in
- * tutti_userdir_own, made when it is first asked for. IO if there is no place for it. */
-TUTTI_CHECKED enum tutti_err tutti_key_files_local(struct tutti_keys *keys);
+ * tt_fs_own_cache, made when it is first asked for. IO if there is no place for it. */
+TUTTI_CHECKED enum tutti_err tt_key_files_local(struct tt_curve_keys *keys);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-struct tutti_lines {
+struct tt_list_file {
     const char *option; /* that names the file: "--nodes" */
     const char *form;   /* "a line is HOST:PORT PUBLICKEY ranks=N" */
     /* An entry, without white space around it and without what follows a #; it may be changed. `place` is "FILE:LINE". */
@@ -14,8 +14,8 @@ struct tutti_lines {
 };
 
 /* One line, or another text of that kind; one that is empty, or a comment, is none. */
-TUTTI_CHECKED enum tutti_err tutti_lines_take(const struct tutti_lines *lines, char *line, const char *place);
+TUTTI_CHECKED enum tutti_err tt_list_file_parse_line(const struct tt_list_file *lines, char *line, const char *place);
 /* All of a file. ARGUMENT if it cannot be read, or is no list; or what `take` returns. */
-TUTTI_CHECKED enum tutti_err tutti_lines_read(const struct tutti_lines *lines, const char *path);
+TUTTI_CHECKED enum tutti_err tt_list_file_read(const struct tt_list_file *lines, const char *path);
 
 #endif

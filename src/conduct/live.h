@@ -9,16 +9,16 @@
 
 #include "job/job.h"
 
-struct tutti_live;
+struct tt_live;
 
 /* Begins, as `options` ask for; in the process that writes results. ARGUMENT, IO, LOAD. */
-TUTTI_CHECKED enum tutti_err tutti_live_open(struct tutti_live **out, const struct tutti_run_options *options,
-                                             const struct tutti_job *job);
+TUTTI_CHECKED enum tutti_err tt_live_open(struct tt_live **out, const struct tutti_run_options *options,
+                                          const struct tt_job *job);
 /* The job is run, and its options lead here as well as to where they led before. For each attempt at a run. */
-TUTTI_CHECKED enum tutti_err tutti_live_attach(struct tutti_live *live, struct tutti_job *job);
+TUTTI_CHECKED enum tutti_err tt_live_attach(struct tt_live *live, struct tt_job *job);
 /* The job is about to be closed. */
-void tutti_live_detach(struct tutti_live *live);
+void tt_live_detach(struct tt_live *live);
 /* It has come to this at time t, with this thread's message. NULL is fine. */
-void tutti_live_close(struct tutti_live *live, enum tutti_err err, double t);
+void tt_live_close(struct tt_live *live, enum tutti_err err, double t);
 
 #endif

@@ -14,61 +14,60 @@
 #include "user/userdir.h"
 
 /* NULL: there is no place for it. */
-static char *path_of(const char *address)
+static char *live_token_path(const char *address)
 {
-    char *folder = tutti_userdir_own();
-    struct tutti_text path = {0};
+    char *folder = tt_fs_own_cache();
+    struct tt_text path = {0};
     if (folder)
-        tutti_text_printf(&path, "%s/live-%s", folder, address);
+        tt_text_printf(&path, "%s/live-%s", folder, address);
     free(folder);
     if (path.failed)
-        tutti_text_fini(&path);
+        tt_text_fini(&path);
     return path.text;
 }
 
 /* A file of that name may be left of a run that was killed. */
-static bool keep(const char *path, const char *token)
+static bool live_token_write(const char *path, const char *token)
 {
     (void)unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    bool kept = fd >= 0 && tutti_fs_write(fd, token, strlen(token), -1) == strlen(token);
+    bool kept = fd >= 0 && tt_fs_write(fd, token, strlen(token), -1) == strlen(token);
     if (fd >= 0)
         close(fd);
     return kept;
 }
 
-enum tutti_err tutti_live_token_make(const char *address, char token[TUTTI_LIVE_TOKEN], char **path)
+enum tutti_err tt_live_token_create(const char *address, char token[TUTTI_LIVE_TOKEN], char **path)
 {
     unsigned char random[(TUTTI_LIVE_TOKEN - 1) / 2];
     *path = NULL;
     if (strchr(address, '/'))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--live: '%s' is no address", tutti_str_show(address).text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--live: '%s' is no address", tt_text_excerpt(address).text);
     if (sodium_init() < 0)
-        return tutti_fail(TUTTI_ERR_IO, "--live: there are no random numbers to be had");
+        return tt_fail(TUTTI_ERR_IO, "--live: there are no random numbers to be had");
     randombytes_buf(random, sizeof random);
     sodium_bin2hex(token, TUTTI_LIVE_TOKEN, random, sizeof random);
-    char *place = path_of(address);
-    if (place && keep(place, token))
+    char *place = live_token_path(address);
+    if (place && live_token_write(place, token))
         *path = place;
     else
         free(place);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_live_token_read(const char *address, char token[TUTTI_LIVE_TOKEN])
+enum tutti_err tt_live_token_read(const char *address, char token[TUTTI_LIVE_TOKEN])
 {
-    char *path = strchr(address, '/') ? NULL : path_of(address);
+    char *path = strchr(address, '/') ? NULL : live_token_path(address);
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     ssize_t size = fd >= 0 ? read(fd, token, TUTTI_LIVE_TOKEN) : -1;
     if (fd >= 0)
         close(fd);
     free(path);
     if (size != TUTTI_LIVE_TOKEN - 1)
-        return tutti_fail(
-            TUTTI_ERR_IO,
-            "no run of this user on this machine is live at %s; for one of others, or elsewhere, give its "
-            "token as it is shown there (--token)",
-            tutti_str_show(address).text);
+        return tt_fail(TUTTI_ERR_IO,
+                       "no run of this user on this machine is live at %s; for one of others, or elsewhere, give its "
+                       "token as it is shown there (--token)",
+                       tt_text_excerpt(address).text);
     token[size] = '\0';
     return TUTTI_OK;
 }

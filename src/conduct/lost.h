@@ -7,11 +7,11 @@
 #include "system/system.h"
 
 /* "has given no sign of life for 10 s: ..." */
-const char *tutti_lost_by_silence(double seconds, char *out, size_t size);
+const char *tt_supervision_describe_silence(double seconds, char *out, size_t size);
 /* LOST: "worker 2 (unit 'engine', engine.fmu, t = 1.25) HOW; everything computed before is kept". */
-enum tutti_err tutti_lost_worker(const struct tutti_system *system, int rank, const struct tutti_heartbeat *heartbeat,
-                                 const char *how);
+enum tutti_err tt_supervision_describe_loss(const struct tt_system *system, int rank,
+                                            const struct tt_heartbeat *heartbeat, const char *how);
 /* "; its last words: ...", in one line; "" if there are none. */
-const char *tutti_lost_last_words(struct tutti_conductor *conductor, int rank, char *out, size_t size);
+const char *tt_supervision_last_log_lines(struct tt_conductor *conductor, int rank, char *out, size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/kill.h"
 
 /* 0: it is no process, or gone. */
-static pid_t parent_of(const char *name)
+static pid_t orphans_parent(const char *name)
 {
     char path[300], line[512];
     snprintf(path, sizeof path, "/proc/%s/stat", name);
@@ -24,13 +24,13 @@ static pid_t parent_of(const char *name)
     return rest && strlen(rest) > strlen(") S ") ? (pid_t)strtol(rest + strlen(") S "), NULL, 10) : 0;
 }
 
-size_t tutti_orphans_signal(int number, bool (*judge)(void *context, pid_t pid), void *context)
+size_t tt_fmu_process_signal_orphans(int number, bool (*judge)(void *context, pid_t pid), void *context)
 {
     size_t count = 0;
     DIR *dir = opendir("/proc");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (parent_of(entry->d_name) != getpid() || !judge(context, pid) || !tutti_kill_child(pid, number))
+        if (orphans_parent(entry->d_name) != getpid() || !judge(context, pid) || !tt_child_kill(pid, number))
             continue;
         (void)waitpid(pid, NULL, WNOHANG);
         count++;

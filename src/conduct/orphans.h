@@ -10,6 +10,6 @@
 
 /* Calls judge(context, PID) for every child of this process, sends the signal to those for which it is true, and collects them if
  * they have ended. How many were they? Without those that are of another user, and let go. */
-size_t tutti_orphans_signal(int number, bool (*judge)(void *context, pid_t pid), void *context);
+size_t tt_fmu_process_signal_orphans(int number, bool (*judge)(void *context, pid_t pid), void *context);
 
 #endif

@@ -11,31 +11,32 @@
 #include "base/parcel.h"
 #include "record/output.h"
 
-struct tutti_rows;
+struct tt_merged_rows;
 
 /* `target` is copied, what it names is borrowed; its origin is what ranks tell. */
-TUTTI_CHECKED enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks,
-                                            const struct tutti_output_target *target);
-/* The file goes on from a mark (tutti_rows_mark), borrowed until it is open. */
-void tutti_rows_resume(struct tutti_rows *rows, struct tutti_bytes mark);
+TUTTI_CHECKED enum tutti_err tt_merged_rows_new(struct tt_merged_rows **out, int ranks,
+                                                const struct tt_output_target *target);
+/* The file goes on from a mark (tt_merged_rows_mark), borrowed until it is open. */
+void tt_merged_rows_resume(struct tt_merged_rows *rows, struct tt_bytes mark);
 /* A frame COLUMNS. FORMAT; whatever opening the file fails with. */
-TUTTI_CHECKED enum tutti_err tutti_rows_take_columns(struct tutti_rows *rows, int rank, struct tutti_unparcel *in);
+TUTTI_CHECKED enum tutti_err tt_merged_rows_receive_columns(struct tt_merged_rows *rows, int rank,
+                                                            struct tt_byte_reader *in);
 /* Has a row of this rank to wait for others? */
-bool tutti_rows_must_wait(const struct tutti_rows *rows, int rank);
+bool tt_merged_rows_must_wait(const struct tt_merged_rows *rows, int rank);
 /* A frame ROW of a rank that need not wait; *t is its time. FORMAT; IO. */
-TUTTI_CHECKED enum tutti_err tutti_rows_take_row(struct tutti_rows *rows, int rank, struct tutti_unparcel *in,
-                                                 double *t);
+TUTTI_CHECKED enum tutti_err tt_merged_rows_receive_row(struct tt_merged_rows *rows, int rank,
+                                                        struct tt_byte_reader *in, double *t);
 /* The rank brings no more. */
-void tutti_rows_end(struct tutti_rows *rows, int rank);
+void tt_merged_rows_end_rank(struct tt_merged_rows *rows, int rank);
 /* Written so far. */
-unsigned long tutti_rows_count(const struct tutti_rows *rows);
-/* At the end of a run that went well, as tutti_output_conclude. */
-TUTTI_CHECKED enum tutti_err tutti_rows_conclude(const struct tutti_rows *rows);
-TUTTI_CHECKED enum tutti_err tutti_rows_flush(struct tutti_rows *rows);
+unsigned long tt_merged_rows_count(const struct tt_merged_rows *rows);
+/* At the end of a run that went well, as tt_output_check_finite. */
+TUTTI_CHECKED enum tutti_err tt_merged_rows_finish(const struct tt_merged_rows *rows);
+TUTTI_CHECKED enum tutti_err tt_merged_rows_flush(struct tt_merged_rows *rows);
 /* As of record/output.h; nothing before the file is open. */
-TUTTI_CHECKED enum tutti_err tutti_rows_mark(struct tutti_rows *rows, struct tutti_parcel *mark);
-TUTTI_CHECKED enum tutti_err tutti_rows_sync(struct tutti_rows *rows);
+TUTTI_CHECKED enum tutti_err tt_merged_rows_mark(struct tt_merged_rows *rows, struct tt_byte_writer *mark);
+TUTTI_CHECKED enum tutti_err tt_merged_rows_sync(struct tt_merged_rows *rows);
 /* Closes the file and releases everything; NULL is fine. */
-TUTTI_CHECKED enum tutti_err tutti_rows_close(struct tutti_rows *rows);
+TUTTI_CHECKED enum tutti_err tt_merged_rows_close(struct tt_merged_rows *rows);
 
 #endif

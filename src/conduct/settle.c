@@ -9,22 +9,22 @@
 
 #include "base/crash.h"
 
-static void on_crash(int number)
+static void fmu_process_on_crash(int number)
 {
-    if (tutti_crash_is_guarded() && number != SIGABRT) { /* which mostly means that memory is damaged */
+    if (tt_crash_is_guarded() && number != SIGABRT) { /* which mostly means that memory is damaged */
         alarm(TUTTI_SETTLE_LAST_SECONDS);
-        tutti_crash_escape();
+        tt_crash_escape();
     }
     signal(number, SIG_DFL);
     raise(number);
 }
 
-void tutti_settle_in(pid_t parent)
+void tt_fmu_process_install_signals(pid_t parent)
 {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static const int usual[] = {SIGSYS, SIGTRAP, SIGCHLD, SIGALRM};
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    struct sigaction action = {.sa_handler = on_crash};
+    struct sigaction action = {.sa_handler = fmu_process_on_crash};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         sigaction(crashes[i], &action, NULL);

@@ -9,6 +9,6 @@
 enum { TUTTI_SETTLE_LAST_SECONDS = 10 };
 
 /* Signals from the terminal reach the whole group: what they mean, `parent` tells, and it does not outlive it. Crashes end it, without a core. */
-void tutti_settle_in(pid_t parent);
+void tt_fmu_process_install_signals(pid_t parent);
 
 #endif

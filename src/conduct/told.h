@@ -10,18 +10,18 @@
 #include "base/map.h"
 #include "base/vector.h"
 
-struct tutti_told {
+struct tt_message_filter {
     struct tutti_log log;       /* to be used in place of `to` */
     const struct tutti_log *to; /* borrowed */
     pthread_mutex_t lock;       /* of what follows */
-    struct tutti_map by_text;
-    struct tutti_vector messages;
+    struct tt_map by_text;
+    struct tt_vector messages;
 };
 
 /* `to` has a function to write. `told` must stay where it is. */
-void tutti_told_init(struct tutti_told *told, const struct tutti_log *to);
-void tutti_told_fini(struct tutti_told *told);
+void tt_recovery_filter_init(struct tt_message_filter *told, const struct tutti_log *to);
+void tt_recovery_filter_fini(struct tt_message_filter *told);
 /* Another attempt begins. */
-void tutti_told_begin_anew(struct tutti_told *told);
+void tt_recovery_filter_restart(struct tt_message_filter *told);
 
 #endif

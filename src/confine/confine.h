@@ -13,29 +13,29 @@
 #include "options/words.h"
 
 /* The words of --confine. */
-enum tutti_confine {
+enum tt_confine {
 #define TUTTI_CONFINE_NAME(name, ...) TUTTI_CONFINE_##name,
     TUTTI_CONFINEMENTS(TUTTI_CONFINE_NAME)
 #undef TUTTI_CONFINE_NAME
 };
 
-struct tutti_confinement {
-    struct tutti_policy policy;
+struct tt_sandbox {
+    struct tt_policy policy;
     bool by_landlock, by_seccomp, asks; /* what is used of the kernel */
-    struct tutti_supervisor supervisor;
-    struct tutti_filter filter;
+    struct tt_supervisor supervisor;
+    struct tt_syscall_filter filter;
 };
 
 /* What the kernel lacks: STRICT makes an error of it, AUTO a warning. */
-TUTTI_CHECKED enum tutti_err tutti_confine_check(enum tutti_confine how, const struct tutti_log *log);
+TUTTI_CHECKED enum tutti_err tt_sandbox_check(enum tt_confine how, const struct tutti_log *log);
 
 /* `confinement` has a policy, and its address stays. `denials` and `component` are in memory that outlives the worker
  * (supervisor.h); `keeps_net`: connections of ours are made between the two steps. */
-TUTTI_CHECKED enum tutti_err tutti_confine_files(struct tutti_confinement *confinement, enum tutti_confine how,
-                                                 struct tutti_denials *denials, const _Atomic uint32_t *component,
-                                                 bool keeps_net);
-TUTTI_CHECKED enum tutti_err tutti_confine_calls(struct tutti_confinement *confinement);
+TUTTI_CHECKED enum tutti_err tt_sandbox_restrict_files(struct tt_sandbox *confinement, enum tt_confine how,
+                                                       struct tt_denials *denials, const _Atomic uint32_t *component,
+                                                       bool keeps_net);
+TUTTI_CHECKED enum tutti_err tt_sandbox_restrict_calls(struct tt_sandbox *confinement);
 /* When nothing of an FMU runs any more. Zeroed is fine. */
-void tutti_confine_end(struct tutti_confinement *confinement);
+void tt_sandbox_end(struct tt_sandbox *confinement);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-void tutti_denials_add(struct tutti_denials *denials, const struct tutti_denial *denial)
+void tt_supervisor_add_denial(struct tt_denials *denials, const struct tt_denial *denial)
 {
     uint32_t count = atomic_load(&denials->count);
     for (uint32_t i = 0; i < count && i < TUTTI_DENIALS_MOST; i++)
@@ -17,14 +17,14 @@ void tutti_denials_add(struct tutti_denials *denials, const struct tutti_denial 
     atomic_store(&denials->count, count + 1);
 }
 
-bool tutti_denials_take(const struct tutti_denials *denials, uint32_t next, struct tutti_denial *out)
+bool tt_supervisor_read_denial(const struct tt_denials *denials, uint32_t next, struct tt_denial *out)
 {
     uint32_t count = atomic_load(&denials->count);
     if (next >= count || next >= TUTTI_DENIALS_MOST)
         return false;
     *out = denials->list[next];
     out->what[sizeof out->what - 1] = out->allow[sizeof out->allow - 1] = '\0';
-    tutti_str_make_printable(out->what);
-    tutti_str_make_printable(out->allow);
+    tt_text_make_printable(out->what);
+    tt_text_make_printable(out->allow);
     return true;
 }

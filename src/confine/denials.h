@@ -11,21 +11,21 @@
 enum { TUTTI_DENIALS_MOST = 64, TUTTI_DENIAL_TEXT = 300 };
 
 /* What was tried, and what --allow would have to say for it: "" if nothing would do. */
-struct tutti_denial {
+struct tt_denial {
     uint32_t component; /* whose FMU the worker was in; UINT32_MAX: none */
     char what[TUTTI_DENIAL_TEXT];
     char allow[TUTTI_DENIAL_TEXT];
 };
 
 /* Each of them once. Zeroed is empty. */
-struct tutti_denials {
+struct tt_denials {
     _Atomic uint32_t count; /* of those that are whole */
-    struct tutti_denial list[TUTTI_DENIALS_MOST];
+    struct tt_denial list[TUTTI_DENIALS_MOST];
 };
 
 /* For the supervisor: adds it, unless it is there or there is no room. */
-void tutti_denials_add(struct tutti_denials *denials, const struct tutti_denial *denial);
+void tt_supervisor_add_denial(struct tt_denials *denials, const struct tt_denial *denial);
 /* For readers: copies number `next`, made printable; false if there is none yet. */
-bool tutti_denials_take(const struct tutti_denials *denials, uint32_t next, struct tutti_denial *out);
+bool tt_supervisor_read_denial(const struct tt_denials *denials, uint32_t next, struct tt_denial *out);
 
 #endif

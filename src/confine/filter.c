@@ -277,107 +277,112 @@ static const uint64_t prctls[] = {PR_SET_NAME,         PR_GET_NAME,         PR_G
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-struct builder {
+struct syscall_filter_builder {
     scmp_filter_ctx context;
     int error; /* the first one, negative; 0: none */
 };
 
-static void note(struct builder *builder, int error)
+static void syscall_filter_add_error(struct syscall_filter_builder *builder, int error)
 {
     if (error && error != -EDOM && !builder->error) /* EDOM: the architecture has no such call */
         builder->error = error;
 }
 
-static void allow(struct builder *builder, const char *name)
+static void syscall_filter_allow(struct syscall_filter_builder *builder, const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
     if (number >= 0)
-        note(builder, seccomp_rule_add(builder->context, SCMP_ACT_ALLOW, number, 0));
+        syscall_filter_add_error(builder, seccomp_rule_add(builder->context, SCMP_ACT_ALLOW, number, 0));
 }
 
-static void allow_all(struct builder *builder, const char *const *names, size_t count)
+static void syscall_filter_allow_all(struct syscall_filter_builder *builder, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        allow(builder, names[i]);
+        syscall_filter_allow(builder, names[i]);
 }
 
-static void allow_if(struct builder *builder, const char *name, struct scmp_arg_cmp condition)
+static void syscall_filter_allow_if(struct syscall_filter_builder *builder, const char *name,
+                                    struct scmp_arg_cmp condition)
 {
     int number = seccomp_syscall_resolve_name(name);
     if (number >= 0)
-        note(builder, seccomp_rule_add_array(builder->context, SCMP_ACT_ALLOW, number, 1, &condition));
+        syscall_filter_add_error(builder,
+                                 seccomp_rule_add_array(builder->context, SCMP_ACT_ALLOW, number, 1, &condition));
 }
 
-static void allow_commands(struct builder *builder, const char *name, unsigned argument, const uint64_t *commands,
-                           size_t count)
+static void syscall_filter_allow_commands(struct syscall_filter_builder *builder, const char *name, unsigned argument,
+                                          const uint64_t *commands, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        allow_if(builder, name, SCMP_CMP64(argument, SCMP_CMP_EQ, commands[i]));
+        syscall_filter_allow_if(builder, name, SCMP_CMP64(argument, SCMP_CMP_EQ, commands[i]));
 }
 
-static void allow_network(struct builder *builder)
+static void syscall_filter_allow_network(struct syscall_filter_builder *builder)
 {
     static const uint64_t domains[] = {AF_INET, AF_INET6, AF_NETLINK /* which addresses this machine has */};
-    allow_all(builder, networking, COUNT(networking));
-    allow_commands(builder, "socket", 0, domains, COUNT(domains));
+    syscall_filter_allow_all(builder, networking, COUNT(networking));
+    syscall_filter_allow_commands(builder, "socket", 0, domains, COUNT(domains));
 }
 
 /* Connections that are there, but none by the way of a first message. */
-static void allow_sending(struct builder *builder)
+static void syscall_filter_allow_sending(struct syscall_filter_builder *builder)
 {
-    allow_if(builder, "sendto", SCMP_CMP64(4, SCMP_CMP_EQ, 0));
-    allow_if(builder, "sendmsg", SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
+    syscall_filter_allow_if(builder, "sendto", SCMP_CMP64(4, SCMP_CMP_EQ, 0));
+    syscall_filter_allow_if(builder, "sendmsg", SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
 }
 
 /* Where there is no supervisor to ask. */
-static void allow_unjudged(struct builder *builder, const struct tutti_policy *policy, int pid)
+static void syscall_filter_allow_unjudged(struct syscall_filter_builder *builder, const struct tt_policy *policy,
+                                          int pid)
 {
-    allow_all(builder, judged, COUNT(judged));
-    allow_if(builder, "kill", SCMP_CMP64(0, SCMP_CMP_EQ, (uint64_t)pid));
-    allow_if(builder, "tgkill", SCMP_CMP64(0, SCMP_CMP_EQ, (uint64_t)pid));
+    syscall_filter_allow_all(builder, judged, COUNT(judged));
+    syscall_filter_allow_if(builder, "kill", SCMP_CMP64(0, SCMP_CMP_EQ, (uint64_t)pid));
+    syscall_filter_allow_if(builder, "tgkill", SCMP_CMP64(0, SCMP_CMP_EQ, (uint64_t)pid));
     if (policy->fork)
-        allow_all(builder, (const char *const[]){"clone", "clone3", "fork", "vfork"}, 4);
+        syscall_filter_allow_all(builder, (const char *const[]){"clone", "clone3", "fork", "vfork"}, 4);
     else
-        allow_if(builder, "clone", SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+        syscall_filter_allow_if(builder, "clone", SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     if (policy->exec || policy->own_forks)
-        allow_all(builder, (const char *const[]){"execve", "execveat"}, 2);
+        syscall_filter_allow_all(builder, (const char *const[]){"execve", "execveat"}, 2);
     if (policy->own_forks)
-        allow_all(builder, (const char *const[]){"memfd_create", "setpgid", "prctl"}, 3);
+        syscall_filter_allow_all(builder, (const char *const[]){"memfd_create", "setpgid", "prctl"}, 3);
 }
 
-static void fill(struct builder *builder, const struct tutti_policy *policy, bool asks, int pid)
+static void syscall_filter_add_rules(struct syscall_filter_builder *builder, const struct tt_policy *policy, bool asks,
+                                     int pid)
 {
-    allow_all(builder, harmless, COUNT(harmless));
-    allow_commands(builder, "fcntl", 1, fcntls, COUNT(fcntls));
-    allow_commands(builder, "fcntl64", 1, fcntls, COUNT(fcntls));
-    allow_commands(builder, "ioctl", 1, ioctls, COUNT(ioctls));
-    allow_commands(builder, "prctl", 0, prctls, COUNT(prctls));
-    note(builder, seccomp_rule_add(builder->context, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
-                                   SCMP_A0_64(SCMP_CMP_EQ, PR_SET_PDEATHSIG), SCMP_A1_64(SCMP_CMP_EQ, SIGKILL)));
-    allow_if(builder, "prlimit64", SCMP_CMP64(0, SCMP_CMP_EQ, 0));
-    allow_if(builder, "socketpair", SCMP_CMP64(0, SCMP_CMP_EQ, AF_UNIX));
+    syscall_filter_allow_all(builder, harmless, COUNT(harmless));
+    syscall_filter_allow_commands(builder, "fcntl", 1, fcntls, COUNT(fcntls));
+    syscall_filter_allow_commands(builder, "fcntl64", 1, fcntls, COUNT(fcntls));
+    syscall_filter_allow_commands(builder, "ioctl", 1, ioctls, COUNT(ioctls));
+    syscall_filter_allow_commands(builder, "prctl", 0, prctls, COUNT(prctls));
+    syscall_filter_add_error(builder, seccomp_rule_add(builder->context, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
+                                                       SCMP_A0_64(SCMP_CMP_EQ, PR_SET_PDEATHSIG),
+                                                       SCMP_A1_64(SCMP_CMP_EQ, SIGKILL)));
+    syscall_filter_allow_if(builder, "prlimit64", SCMP_CMP64(0, SCMP_CMP_EQ, 0));
+    syscall_filter_allow_if(builder, "socketpair", SCMP_CMP64(0, SCMP_CMP_EQ, AF_UNIX));
     if (policy->net)
-        allow_network(builder);
+        syscall_filter_allow_network(builder);
     else
-        allow_sending(builder);
+        syscall_filter_allow_sending(builder);
     if (!asks) {
-        allow_unjudged(builder, policy, pid);
+        syscall_filter_allow_unjudged(builder, policy, pid);
         return;
     }
     /* Memory that is shared is not in RLIMIT_DATA, and put to the supervisor, which counts it. */
     for (int i = 0; i < 2; i++) {
-        allow_if(builder, i ? "mmap2" : "mmap", SCMP_CMP64(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
-        allow_if(builder, i ? "mmap2" : "mmap", SCMP_CMP64(3, SCMP_CMP_MASKED_EQ, MAP_SHARED, 0));
+        syscall_filter_allow_if(builder, i ? "mmap2" : "mmap", SCMP_CMP64(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
+        syscall_filter_allow_if(builder, i ? "mmap2" : "mmap", SCMP_CMP64(3, SCMP_CMP_MASKED_EQ, MAP_SHARED, 0));
     }
 }
 
-static enum tutti_err fail(const char *what, int error)
+static enum tutti_err syscall_filter_fail(const char *what, int error)
 {
-    return tutti_fail(TUTTI_ERR_IO, "a worker cannot be confined by seccomp: %s: %s", what, strerror(error));
+    return tt_fail(TUTTI_ERR_IO, "a worker cannot be confined by seccomp: %s: %s", what, strerror(error));
 }
 
 /* libseccomp writes the program to a file only. */
-static enum tutti_err export_code(struct tutti_filter *filter, scmp_filter_ctx context)
+static enum tutti_err syscall_filter_export(struct tt_syscall_filter *filter, scmp_filter_ctx context)
 {
     struct stat status;
     int fd = memfd_create("filter", MFD_CLOEXEC);
@@ -391,43 +396,46 @@ static enum tutti_err export_code(struct tutti_filter *filter, scmp_filter_ctx c
         error = -EIO;
     if (fd >= 0)
         close(fd);
-    return filter->code && !error ? TUTTI_OK : fail("its program", error ? -error : ENOMEM);
+    return filter->code && !error ? TUTTI_OK : syscall_filter_fail("its program", error ? -error : ENOMEM);
 }
 
-enum tutti_err tutti_filter_make(struct tutti_filter *filter, const struct tutti_policy *policy, bool asks, int pid)
+enum tutti_err tt_syscall_filter_make(struct tt_syscall_filter *filter, const struct tt_policy *policy, bool asks,
+                                      int pid)
 {
-    struct builder builder = {.context = seccomp_init(asks ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EPERM))};
-    *filter = (struct tutti_filter){0};
+    struct syscall_filter_builder builder = {.context = seccomp_init(asks ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EPERM))};
+    *filter = (struct tt_syscall_filter){0};
     if (!builder.context)
-        return fail("libseccomp", ENOMEM);
-    note(&builder, seccomp_attr_set(builder.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
-    fill(&builder, policy, asks, pid);
-    enum tutti_err err = builder.error ? fail("its rules", -builder.error) : export_code(filter, builder.context);
+        return syscall_filter_fail("libseccomp", ENOMEM);
+    syscall_filter_add_error(&builder,
+                             seccomp_attr_set(builder.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    syscall_filter_add_rules(&builder, policy, asks, pid);
+    enum tutti_err err = builder.error ? syscall_filter_fail("its rules", -builder.error)
+                                       : syscall_filter_export(filter, builder.context);
     seccomp_release(builder.context);
     return err;
 }
 
-void tutti_filter_fini(struct tutti_filter *filter)
+void tt_syscall_filter_fini(struct tt_syscall_filter *filter)
 {
     free(filter->code);
-    *filter = (struct tutti_filter){0};
+    *filter = (struct tt_syscall_filter){0};
 }
 
-bool tutti_filter_exists(void)
+bool tt_syscall_filter_is_supported(void)
 {
     return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 &&
            syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &(uint32_t){SECCOMP_RET_ERRNO}) == 0;
 }
 
-bool tutti_filter_can_ask(void)
+bool tt_syscall_filter_can_notify(void)
 {
     struct seccomp_notif_sizes sizes;
-    return tutti_filter_exists() &&
+    return tt_syscall_filter_is_supported() &&
            syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &(uint32_t){SECCOMP_RET_USER_NOTIF}) == 0 &&
            syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0;
 }
 
-enum tutti_err tutti_filter_load(const struct tutti_filter *filter, bool asks, int *listener)
+enum tutti_err tt_syscall_filter_load(const struct tt_syscall_filter *filter, bool asks, int *listener)
 {
     struct sock_fprog program = {.len = filter->count, .filter = filter->code};
     unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC;
@@ -441,7 +449,7 @@ enum tutti_err tutti_filter_load(const struct tutti_filter *filter, bool asks, i
     if (result < 0)
         result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
     if (result < 0)
-        return fail("it cannot be loaded", errno);
+        return syscall_filter_fail("it cannot be loaded", errno);
     if (asks)
         *listener = (int)result;
     return TUTTI_OK;

@@ -47,14 +47,14 @@ enum kind {
 };
 
 /* `first` is the argument with the path, the folder that it begins at is before it (`at`); or that with flags, number, length. */
-struct rule {
+struct syscall_rule {
     const char *name;
     enum kind kind;
     unsigned first;
     bool at;
 };
 
-static const struct rule rules[] = {
+static const struct syscall_rule rules[] = {
     {"open", OPENS, 0, false},
     {"openat", OPENS, 1, true},
     {"openat2", OPENS_HOW, 1, true},
@@ -104,24 +104,24 @@ static const struct rule rules[] = {
 
 /* ---- what is refused ---- */
 
-static void deny(struct tutti_judge *judge, const char *allow, const char *format, ...)
+static void supervisor_deny(struct tt_supervision *judge, const char *allow, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void deny(struct tutti_judge *judge, const char *allow, const char *format, ...)
+static void supervisor_deny(struct tt_supervision *judge, const char *allow, const char *format, ...)
 {
-    struct tutti_denial denial = {.component = atomic_load(judge->of.component)};
+    struct tt_denial denial = {.component = atomic_load(judge->of.component)};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(denial.what, sizeof denial.what, format, arguments);
     va_end(arguments);
     snprintf(denial.allow, sizeof denial.allow, "%s", allow);
-    tutti_denials_add(judge->of.denials, &denial);
+    tt_supervisor_add_denial(judge->of.denials, &denial);
 }
 
-static int refuse_path(struct tutti_judge *judge, const char *path, bool write)
+static int supervisor_deny_path(struct tt_supervision *judge, const char *path, bool write)
 {
     char allow[TUTTI_DENIAL_TEXT];
     snprintf(allow, sizeof allow, "%s:%.250s", write ? "write" : "read", path);
-    deny(judge, allow, "%s %.250s", write ? "write" : "read", path);
+    supervisor_deny(judge, allow, "%s %.250s", write ? "write" : "read", path);
     return EACCES;
 }
 
@@ -135,7 +135,7 @@ static bool copy_memory(pid_t from, uint64_t address, void *out, size_t size)
 }
 
 /* A text of the worker, cut at PATH_MAX. */
-static bool copy_text(pid_t from, uint64_t address, char out[PATH_MAX])
+static bool supervisor_copy_text(pid_t from, uint64_t address, char out[PATH_MAX])
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), length = 0;
     while (length < PATH_MAX) {
@@ -151,7 +151,7 @@ static bool copy_text(pid_t from, uint64_t address, char out[PATH_MAX])
 }
 
 /* Where a relative path of the worker begins. */
-static bool find_base(pid_t of, bool at, uint64_t folder, char out[PATH_MAX])
+static bool supervisor_find_base(pid_t of, bool at, uint64_t folder, char out[PATH_MAX])
 {
     char link[64];
     if (!at || (int32_t)folder == AT_FDCWD)
@@ -166,24 +166,24 @@ static bool find_base(pid_t of, bool at, uint64_t folder, char out[PATH_MAX])
 }
 
 /* /proc/self is another folder here than there. */
-static void name_itself(pid_t worker, const char *path, struct tutti_text *out)
+static void replace_proc_self(pid_t worker, const char *path, struct tt_text *out)
 {
     static const char *const names[] = {"/proc/self", "/proc/thread-self"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(path, names[i], length) == 0 && (path[length] == '/' || path[length] == '\0')) {
-            tutti_text_printf(out, "/proc/%d%s", (int)worker, path + length);
+            tt_text_printf(out, "/proc/%d%s", (int)worker, path + length);
             return;
         }
     }
-    tutti_text_append(out, path);
+    tt_text_append(out, path);
 }
 
 /* `path` with its links resolved but for the last part. False: the kernel will find no such folder. */
 static bool resolve_folder(const char *path, char out[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
-    char *parent = slash ? tutti_str_copy(path) : NULL;
+    char *parent = slash ? tt_text_copy(path) : NULL;
     if (!parent)
         return false;
     parent[slash - path + (slash == path)] = '\0';
@@ -196,7 +196,7 @@ static bool resolve_folder(const char *path, char out[PATH_MAX])
 }
 
 /* The same with the last part, if that exists and is a file, not a pipe of some process or the like. */
-static bool resolve(const char *path, bool follow, char out[PATH_MAX])
+static bool supervisor_resolve_path(const char *path, bool follow, char out[PATH_MAX])
 {
     char link[64];
     int fd = open(path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
@@ -210,28 +210,28 @@ static bool resolve(const char *path, bool follow, char out[PATH_MAX])
 }
 
 /* The path in argument `first` of the call, absolute. False: there is none that the kernel would find. */
-static bool find_path(const struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule,
-                      unsigned first, bool follow, char out[PATH_MAX])
+static bool supervisor_find_path(const struct tt_supervision *judge, const struct seccomp_notif *call,
+                                 const struct syscall_rule *rule, unsigned first, bool follow, char out[PATH_MAX])
 {
     char text[PATH_MAX], base[PATH_MAX] = "";
-    struct tutti_text whole = {0};
+    struct tt_text whole = {0};
     pid_t caller = (pid_t)call->pid;
-    if (!copy_text(caller, call->data.args[first], text) || !text[0])
+    if (!supervisor_copy_text(caller, call->data.args[first], text) || !text[0])
         return false;
     if (text[0] != '/') {
-        if (!find_base(caller, rule->at, rule->at ? call->data.args[first - 1] : 0, base))
+        if (!supervisor_find_base(caller, rule->at, rule->at ? call->data.args[first - 1] : 0, base))
             return false;
-        tutti_text_printf(&whole, "%s/%s", base, text);
+        tt_text_printf(&whole, "%s/%s", base, text);
     } else
-        name_itself(judge->worker, text, &whole);
-    bool found = !whole.failed && resolve(whole.text, follow, out);
-    tutti_text_fini(&whole);
+        replace_proc_self(judge->worker, text, &whole);
+    bool found = !whole.failed && supervisor_resolve_path(whole.text, follow, out);
+    tt_text_fini(&whole);
     return found;
 }
 
 /* ---- the scratch folder ---- */
 
-static uint64_t size_below(int folder, int depth)
+static uint64_t folder_tree_size(int folder, int depth)
 {
     enum { DEEPEST = 32, LEAST = 4096 }; /* an empty file takes room, too */
     uint64_t size = 0;
@@ -247,7 +247,7 @@ static uint64_t size_below(int folder, int depth)
                         ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                         : -1;
         if (below >= 0)
-            size += size_below(below, depth + 1);
+            size += folder_tree_size(below, depth + 1);
     }
     if (dir)
         closedir(dir);
@@ -256,38 +256,38 @@ static uint64_t size_below(int folder, int depth)
     return size;
 }
 
-void tutti_judge_scratch(struct tutti_judge *judge)
+void tt_supervisor_check_scratch(struct tt_supervision *judge)
 {
-    const struct tutti_policy *policy = judge->of.policy;
+    const struct tt_policy *policy = judge->of.policy;
     if (judge->scratch_is_full || !judge->uses_scratch || !policy->scratch || policy->limits.scratch == 0)
         return;
     int folder = open(policy->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || size_below(folder, 0) <= policy->limits.scratch)
+    if (folder < 0 || folder_tree_size(folder, 0) <= policy->limits.scratch)
         return;
     judge->scratch_is_full = true;
     prlimit(judge->worker, RLIMIT_FSIZE, &(struct rlimit){0, 0}, NULL);
-    deny(judge, "", "have more than %" PRIu64 " bytes in its scratch folder (--limits scratch=)",
-         policy->limits.scratch);
+    supervisor_deny(judge, "", "have more than %" PRIu64 " bytes in its scratch folder (--limits scratch=)",
+                    policy->limits.scratch);
 }
 
 /* ---- calls ---- */
 
-static int judge_path(struct tutti_judge *judge, const char *path, bool write)
+static int judge_path(struct tt_supervision *judge, const char *path, bool write)
 {
-    if (!tutti_policy_lets(judge->of.policy, path, write))
-        return refuse_path(judge, path, write);
+    if (!tt_policy_allows(judge->of.policy, path, write))
+        return supervisor_deny_path(judge, path, write);
     if (write)
         judge->uses_scratch = true;
     return write && judge->scratch_is_full ? EDQUOT : 0;
 }
 
-static int judge_open(struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule,
+static int judge_open(struct tt_supervision *judge, const struct seccomp_notif *call, const struct syscall_rule *rule,
                       uint64_t flags)
 {
     char path[PATH_MAX];
     bool write = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC));
     bool follow = !(flags & O_NOFOLLOW) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
-    if ((flags & O_PATH) || !find_path(judge, call, rule, rule->first, follow, path))
+    if ((flags & O_PATH) || !supervisor_find_path(judge, call, rule, rule->first, follow, path))
         return 0;
     struct stat status = {0};
     if (lstat(path, &status) != 0 && !(flags & O_CREAT))
@@ -296,24 +296,24 @@ static int judge_open(struct tutti_judge *judge, const struct seccomp_notif *cal
     return judge_path(judge, path, write && !is_pipe);
 }
 
-static int judge_change(struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule,
-                        unsigned first)
+static int judge_path_change(struct tt_supervision *judge, const struct seccomp_notif *call,
+                             const struct syscall_rule *rule, unsigned first)
 {
     char path[PATH_MAX];
     bool follow = rule->kind == CREATES || rule->kind == CUTS;
-    if (!find_path(judge, call, rule, first, follow, path))
+    if (!supervisor_find_path(judge, call, rule, first, follow, path))
         return 0;
     int error = judge_path(judge, path, true);
     return error == 0 && rule->kind == CUTS && !judge->of.guards_truncation ? EPERM : error;
 }
 
-static int judge_run(struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule)
+static int judge_exec(struct tt_supervision *judge, const struct seccomp_notif *call, const struct syscall_rule *rule)
 {
     char path[PATH_MAX] = "a program";
-    (void)find_path(judge, call, rule, rule->first, true, path);
-    if (tutti_policy_lets_run(judge->of.policy, path))
+    (void)supervisor_find_path(judge, call, rule, rule->first, true, path);
+    if (tt_policy_allows_run(judge->of.policy, path))
         return 0;
-    deny(judge, "exec", "run %.200s", path);
+    supervisor_deny(judge, "exec", "run %.200s", path);
     return EPERM;
 }
 
@@ -326,7 +326,7 @@ static uint64_t count_threads(pid_t pid)
     return stat(path, &status) == 0 && status.st_nlink > 2 ? (uint64_t)status.st_nlink - 2 : 0;
 }
 
-static pid_t parent_of(pid_t pid)
+static pid_t supervisor_parent_of(pid_t pid)
 {
     char path[64], line[512];
     int fd;
@@ -341,11 +341,11 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* Is the process one that the worker has started? */
-static bool is_descendant(const struct tutti_judge *judge, pid_t pid)
+static bool is_descendant(const struct tt_supervision *judge, pid_t pid)
 {
     enum { DEEPEST = 64 };
     for (int i = 0; i < DEEPEST && pid > 1; i++) {
-        pid = parent_of(pid);
+        pid = supervisor_parent_of(pid);
         if (pid == judge->worker)
             return true;
     }
@@ -353,7 +353,7 @@ static bool is_descendant(const struct tutti_judge *judge, pid_t pid)
 }
 
 /* Those of the worker, and of all that it has started. */
-static uint64_t count_tasks(const struct tutti_judge *judge)
+static uint64_t count_tasks(const struct tt_supervision *judge)
 {
     uint64_t count = count_threads(judge->worker);
     DIR *all = judge->of.policy->fork ? opendir("/proc") : NULL;
@@ -367,11 +367,11 @@ static uint64_t count_tasks(const struct tutti_judge *judge)
     return count;
 }
 
-static int judge_start(struct tutti_judge *judge, bool is_thread, const char *name)
+static int judge_new_task(struct tt_supervision *judge, bool is_thread, const char *name)
 {
-    const struct tutti_policy *policy = judge->of.policy;
+    const struct tt_policy *policy = judge->of.policy;
     if (!is_thread && !policy->fork) {
-        deny(judge, "fork", "start a process (%s)", name);
+        supervisor_deny(judge, "fork", "start a process (%s)", name);
         return EPERM;
     }
     /* Counting takes longer than starting, so it is done when the limit might be reached. */
@@ -379,61 +379,62 @@ static int judge_start(struct tutti_judge *judge, bool is_thread, const char *na
         judge->tasks = count_tasks(judge);
     if (policy->limits.processes == 0 || judge->tasks++ < policy->limits.processes)
         return 0;
-    deny(judge, "", "have more than %" PRIu64 " processes and threads (--limits processes=)", policy->limits.processes);
+    supervisor_deny(judge, "", "have more than %" PRIu64 " processes and threads (--limits processes=)",
+                    policy->limits.processes);
     return EAGAIN;
 }
 
-static int judge_ours(struct tutti_judge *judge, bool is_needed, const char *name)
+static int judge_own_call(struct tt_supervision *judge, bool is_needed, const char *name)
 {
     if (judge->of.policy->own_forks && is_needed)
         return 0;
-    deny(judge, "", "call %s", name);
+    supervisor_deny(judge, "", "call %s", name);
     return EPERM;
 }
 
 /* `is_scoped`: what goes to others does not arrive anyway. */
-static int judge_reach(struct tutti_judge *judge, int32_t pid, bool is_scoped, const char *name)
+static int judge_target_process(struct tt_supervision *judge, int32_t pid, bool is_scoped, const char *name)
 {
     if (pid == judge->worker || (judge->of.policy->fork && (is_scoped || is_descendant(judge, pid))))
         return 0;
-    deny(judge, "", "reach another process (%s)", name);
+    supervisor_deny(judge, "", "reach another process (%s)", name);
     return EPERM;
 }
 
-static bool is_thread(const struct tutti_judge *judge, int32_t thread)
+static bool is_worker_thread(const struct tt_supervision *judge, int32_t thread)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d", (int)judge->worker, (int)thread);
     return access(path, F_OK) == 0;
 }
 
-static int judge_thread_signal(struct tutti_judge *judge, int32_t thread, const char *name)
+static int judge_thread_signal(struct tt_supervision *judge, int32_t thread, const char *name)
 {
-    return is_thread(judge, thread) ? 0 : judge_reach(judge, thread, judge->of.scopes_signals, name);
+    return is_worker_thread(judge, thread) ? 0 : judge_target_process(judge, thread, judge->of.scopes_signals, name);
 }
 
-static int judge_thread(struct tutti_judge *judge, int32_t thread, const char *name)
+static int judge_thread(struct tt_supervision *judge, int32_t thread, const char *name)
 {
-    return thread == 0 || is_thread(judge, thread) ? 0 : judge_reach(judge, thread, false, name);
+    return thread == 0 || is_worker_thread(judge, thread) ? 0 : judge_target_process(judge, thread, false, name);
 }
 
-static int judge_shared(struct tutti_judge *judge, uint64_t length)
+static int judge_shared_memory(struct tt_supervision *judge, uint64_t length)
 {
     uint64_t limit = judge->of.policy->limits.memory;
     if (limit == 0 || (length <= limit && judge->shared <= limit - length)) {
         judge->shared += length;
         return 0;
     }
-    deny(judge, "", "have more than %" PRIu64 " bytes of shared memory (--limits memory=)", limit);
+    supervisor_deny(judge, "", "have more than %" PRIu64 " bytes of shared memory (--limits memory=)", limit);
     return ENOMEM;
 }
 
 /* Who connects to the port of a run once that has its connections is a stranger, and turned away here: the worker's own code asks for him
  * again and again, and FMUs are not to meet him. */
-static int judge_accept(struct tutti_judge *judge)
+static int judge_accept(struct tt_supervision *judge)
 {
     if (judge->port < 0) {
-        deny(judge, "net", "use the network (accept)");
+        supervisor_deny(judge, "net", "use the network (accept)");
         return EPERM;
     }
     struct pollfd wait = {.fd = judge->port, .events = POLLIN};
@@ -443,7 +444,8 @@ static int judge_accept(struct tutti_judge *judge)
     return stranger >= 0 ? ECONNABORTED : EAGAIN;
 }
 
-static int judge_how(struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule)
+static int judge_open_how(struct tt_supervision *judge, const struct seccomp_notif *call,
+                          const struct syscall_rule *rule)
 {
     uint64_t flags;
     if (!copy_memory((pid_t)call->pid, call->data.args[2], &flags, sizeof flags))
@@ -451,40 +453,41 @@ static int judge_how(struct tutti_judge *judge, const struct seccomp_notif *call
     return judge_open(judge, call, rule, flags);
 }
 
-static int judge_by(struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule)
+static int judge_by_rule(struct tt_supervision *judge, const struct seccomp_notif *call,
+                         const struct syscall_rule *rule)
 {
     uint64_t argument = call->data.args[rule->first];
     int error;
     switch (rule->kind) {
     case OPENS: return judge_open(judge, call, rule, call->data.args[rule->first + 1]);
-    case OPENS_HOW: return judge_how(judge, call, rule);
+    case OPENS_HOW: return judge_open_how(judge, call, rule);
     case CREATES:
     case CUTS:
-    case CHANGES: return judge_change(judge, call, rule, rule->first);
+    case CHANGES: return judge_path_change(judge, call, rule, rule->first);
     case CHANGES_2:
-        error = judge_change(judge, call, rule, rule->first);
-        return error ? error : judge_change(judge, call, rule, rule->first + (rule->at ? 2 : 1));
-    case STARTS: return judge_start(judge, argument & CLONE_THREAD, rule->name);
-    case FORKS: return judge_start(judge, false, rule->name);
+        error = judge_path_change(judge, call, rule, rule->first);
+        return error ? error : judge_path_change(judge, call, rule, rule->first + (rule->at ? 2 : 1));
+    case STARTS: return judge_new_task(judge, argument & CLONE_THREAD, rule->name);
+    case FORKS: return judge_new_task(judge, false, rule->name);
     case IS_NEW: return ENOSYS;
-    case RUNS: return judge_run(judge, call, rule);
-    case REACHES: return judge_reach(judge, (int32_t)argument, false, rule->name);
-    case SIGNALS: return judge_reach(judge, (int32_t)argument, judge->of.scopes_signals, rule->name);
+    case RUNS: return judge_exec(judge, call, rule);
+    case REACHES: return judge_target_process(judge, (int32_t)argument, false, rule->name);
+    case SIGNALS: return judge_target_process(judge, (int32_t)argument, judge->of.scopes_signals, rule->name);
     case OF_THREAD: return judge_thread(judge, (int32_t)argument, rule->name);
     case SIGNALS_THREAD: return judge_thread_signal(judge, (int32_t)argument, rule->name);
-    case IS_OURS: return judge_ours(judge, true, rule->name);
-    case CONTROLS: return judge_ours(judge, argument == PR_SET_CHILD_SUBREAPER, rule->name);
-    case SHARES: return judge_shared(judge, argument);
+    case IS_OURS: return judge_own_call(judge, true, rule->name);
+    case CONTROLS: return judge_own_call(judge, argument == PR_SET_CHILD_SUBREAPER, rule->name);
+    case SHARES: return judge_shared_memory(judge, argument);
     case ACCEPTS: return judge_accept(judge);
-    case USES_NET: deny(judge, "net", "use the network (%s)", rule->name); return EPERM;
+    case USES_NET: supervisor_deny(judge, "net", "use the network (%s)", rule->name); return EPERM;
     }
     return EPERM;
 }
 
-int tutti_judge_call(struct tutti_judge *judge, const struct seccomp_notif *call)
+int tt_supervisor_judge_call(struct tt_supervision *judge, const struct seccomp_notif *call)
 {
     char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call->data.nr);
-    const struct rule *rule = NULL;
+    const struct syscall_rule *rule = NULL;
     int error;
     if (!name)
         return ENOSYS; /* newer than libseccomp: programs take it for newer than the kernel */
@@ -492,9 +495,9 @@ int tutti_judge_call(struct tutti_judge *judge, const struct seccomp_notif *call
         if (strcmp(rules[i].name, name) == 0)
             rule = &rules[i];
     if (rule)
-        error = judge_by(judge, call, rule);
+        error = judge_by_rule(judge, call, rule);
     else {
-        deny(judge, "", "call %s", name);
+        supervisor_deny(judge, "", "call %s", name);
         error = EPERM;
     }
     free(name);

@@ -12,16 +12,16 @@
 #include "confine/policy.h"
 
 /* What is known of the worker. The denials and `component` are in memory that it sees, too. */
-struct tutti_supervised {
-    const struct tutti_policy *policy;
-    struct tutti_denials *denials;
+struct tt_supervised {
+    const struct tt_policy *policy;
+    struct tt_denials *denials;
     const _Atomic uint32_t *component; /* whose FMU the worker is in now */
     bool guards_truncation;            /* of files: the kernel does, so that a path may be judged */
     bool scopes_signals;               /* the kernel lets none out of the worker and what it started */
 };
 
-struct tutti_judge {
-    struct tutti_supervised of;
+struct tt_supervision {
+    struct tt_supervised of;
     pid_t worker;
     int port;             /* where the worker listens; -1: nowhere */
     uint64_t tasks;       /* processes and threads: those that were counted last, and all that were started since */
@@ -31,8 +31,8 @@ struct tutti_judge {
 };
 
 /* 0: the kernel may go on with it; else the errno that it fails with. Notes what it refuses. */
-int tutti_judge_call(struct tutti_judge *judge, const struct seccomp_notif *call);
+int tt_supervisor_judge_call(struct tt_supervision *judge, const struct seccomp_notif *call);
 /* Looks how much there is in the scratch folder; the worker writes no more to any file once that is too much. */
-void tutti_judge_scratch(struct tutti_judge *judge);
+void tt_supervisor_check_scratch(struct tt_supervision *judge);
 
 #endif

@@ -31,13 +31,13 @@ struct ruleset {
     uint64_t files, net, scope;
 };
 
-int tutti_landlock_version(void)
+int tt_landlock_version(void)
 {
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     return version > 0 ? (int)version : 0;
 }
 
-static uint64_t rights_of(int version)
+static uint64_t landlock_rights(int version)
 {
     uint64_t rights = FIRST;
     rights |= version >= 2 ? FS_REFER : 0;
@@ -46,13 +46,13 @@ static uint64_t rights_of(int version)
     return rights;
 }
 
-static enum tutti_err fail(const char *what)
+static enum tutti_err landlock_fail(const char *what)
 {
-    return tutti_fail(TUTTI_ERR_IO, "a worker cannot be confined by Landlock: %s: %s", what, strerror(errno));
+    return tt_fail(TUTTI_ERR_IO, "a worker cannot be confined by Landlock: %s: %s", what, strerror(errno));
 }
 
 /* A path that is gone by now needs no rule. */
-static enum tutti_err add_path(int ruleset, const struct tutti_allowed_path *allowed, uint64_t rights)
+static enum tutti_err landlock_add_path(int ruleset, const struct tt_allowed_path *allowed, uint64_t rights)
 {
     struct stat status;
     int fd = open(allowed->path, O_PATH | O_CLOEXEC);
@@ -64,28 +64,28 @@ static enum tutti_err add_path(int ruleset, const struct tutti_allowed_path *all
     struct landlock_path_beneath_attr rule = {.allowed_access = rights, .parent_fd = fd};
     enum tutti_err err = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0
                              ? TUTTI_OK
-                             : fail(allowed->path);
+                             : landlock_fail(allowed->path);
     close(fd);
     return err;
 }
 
-enum tutti_err tutti_landlock_apply(const struct tutti_policy *policy)
+enum tutti_err tt_landlock_apply(const struct tt_policy *policy)
 {
-    int version = tutti_landlock_version();
+    int version = tt_landlock_version();
     struct ruleset handled = {
-        .files = rights_of(version),
+        .files = landlock_rights(version),
         .net = version >= 4 && !policy->keeps_net && !policy->net ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
         .scope = version >= 6 ? SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS : 0,
     };
     size_t size = version >= 6 ? sizeof handled : version >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, size, 0);
     if (ruleset < 0)
-        return fail("create_ruleset");
+        return landlock_fail("create_ruleset");
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < policy->path_count && !err; i++)
-        err = add_path(ruleset, &policy->paths[i], handled.files);
+        err = landlock_add_path(ruleset, &policy->paths[i], handled.files);
     if (!err && syscall(SYS_landlock_restrict_self, ruleset, 0) != 0)
-        err = fail("restrict_self");
+        err = landlock_fail("restrict_self");
     close(ruleset);
     return err;
 }

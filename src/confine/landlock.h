@@ -11,8 +11,8 @@ enum {
 };
 
 /* The version that the kernel has; 0: none. */
-int tutti_landlock_version(void);
+int tt_landlock_version(void);
 /* For the calling thread and those that it starts, for ever. Needs no_new_privs. IO. */
-TUTTI_CHECKED enum tutti_err tutti_landlock_apply(const struct tutti_policy *policy);
+TUTTI_CHECKED enum tutti_err tt_landlock_apply(const struct tt_policy *policy);
 
 #endif

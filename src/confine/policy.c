@@ -16,43 +16,43 @@
 
 static const uint64_t MOST_FILE = 1000000000, MOST_SCRATCH = 4000000000, MOST_PROCESSES = 256;
 
-void tutti_policy_init(struct tutti_policy *policy)
+void tt_policy_init(struct tt_policy *policy)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    *policy = (struct tutti_policy){.limits = {.memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0,
-                                               .file = MOST_FILE,
-                                               .scratch = MOST_SCRATCH,
-                                               .processes = MOST_PROCESSES}};
+    *policy = (struct tt_policy){.limits = {.memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0,
+                                            .file = MOST_FILE,
+                                            .scratch = MOST_SCRATCH,
+                                            .processes = MOST_PROCESSES}};
 }
 
-void tutti_policy_fini(struct tutti_policy *policy)
+void tt_policy_fini(struct tt_policy *policy)
 {
     free(policy->paths);
-    tutti_arena_fini(&policy->arena);
-    *policy = (struct tutti_policy){0};
+    tt_arena_fini(&policy->arena);
+    *policy = (struct tt_policy){0};
 }
 
 /* ---- paths ---- */
 
-static enum tutti_err add_resolved(struct tutti_policy *policy, const char *path, bool write, bool run)
+static enum tutti_err add_resolved(struct tt_policy *policy, const char *path, bool write, bool run)
 {
-    if (!tutti_vector_reserve(&policy->paths, &policy->path_room, policy->path_count + 1, sizeof *policy->paths))
-        return tutti_fail_memory();
-    char *copy = tutti_arena_text(&policy->arena, path, strlen(path));
+    if (!tt_vector_reserve(&policy->paths, &policy->path_room, policy->path_count + 1, sizeof *policy->paths))
+        return tt_fail_memory();
+    char *copy = tt_arena_copy_text(&policy->arena, path, strlen(path));
     if (!copy)
-        return tutti_fail_memory();
-    policy->paths[policy->path_count++] = (struct tutti_allowed_path){.path = copy, .write = write, .run = run};
+        return tt_fail_memory();
+    policy->paths[policy->path_count++] = (struct tt_allowed_path){.path = copy, .write = write, .run = run};
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_policy_add(struct tutti_policy *policy, const char *path, bool write, bool run)
+enum tutti_err tt_policy_add(struct tt_policy *policy, const char *path, bool write, bool run)
 {
     char resolved[PATH_MAX];
     return realpath(path, resolved) ? add_resolved(policy, resolved, write, run) : TUTTI_OK;
 }
 
 /* Folders that the person has named for libraries. */
-static enum tutti_err add_libraries(struct tutti_policy *policy)
+static enum tutti_err policy_add_libraries(struct tt_policy *policy)
 {
     const char *list = secure_getenv("LD_LIBRARY_PATH");
     for (const char *word = list ? list : ""; *word; word += strspn(word, ":;")) {
@@ -61,14 +61,14 @@ static enum tutti_err add_libraries(struct tutti_policy *policy)
         if (length > 0 && length < sizeof folder) {
             memcpy(folder, word, length);
             folder[length] = '\0';
-            TRY(tutti_policy_add(policy, folder, false, false));
+            TRY(tt_policy_add(policy, folder, false, false));
         }
         word += length;
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_policy_add_system(struct tutti_policy *policy)
+enum tutti_err tt_policy_add_system(struct tt_policy *policy)
 {
     /* None of these holds secrets of a user. */
     static const char *const usual[] = {
@@ -104,30 +104,30 @@ enum tutti_err tutti_policy_add_system(struct tutti_policy *policy)
         "/etc/protocols", "/etc/ssl/certs",   "/usr/share/ca-certificates",
     };
     static const char *const programs[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64"};
-    enum tutti_err err = add_libraries(policy);
+    enum tutti_err err = policy_add_libraries(policy);
     for (size_t i = 0; i < sizeof usual / sizeof *usual && !err; i++)
-        err = tutti_policy_add(policy, usual[i], false, false);
+        err = tt_policy_add(policy, usual[i], false, false);
     for (size_t i = 0; i < sizeof written / sizeof *written && !err; i++)
-        err = tutti_policy_add(policy, written[i], true, false);
+        err = tt_policy_add(policy, written[i], true, false);
     for (size_t i = 0; (policy->net || policy->keeps_net) && i < sizeof networks / sizeof *networks && !err; i++)
-        err = tutti_policy_add(policy, networks[i], false, false);
+        err = tt_policy_add(policy, networks[i], false, false);
     for (size_t i = 0; policy->exec && i < sizeof programs / sizeof *programs && !err; i++)
-        err = tutti_policy_add(policy, programs[i], false, true);
+        err = tt_policy_add(policy, programs[i], false, true);
     return err;
 }
 
-enum tutti_err tutti_policy_let_units_fork(struct tutti_policy *policy, const char *program, uint64_t size)
+enum tutti_err tt_policy_allow_unit_forks(struct tt_policy *policy, const char *program, uint64_t size)
 {
     Dl_info loader = {0}; /* a program of shared libraries needs it: it is run with every one */
     const void *base = (const void *)getauxval(AT_BASE); /* NOLINT(performance-no-int-to-ptr): it is told as a number */
     if (dladdr(base, &loader) && loader.dli_fname)
-        TRY(tutti_policy_add(policy, loader.dli_fname, false, true));
+        TRY(tt_policy_add(policy, loader.dli_fname, false, true));
     policy->fork = policy->own_forks = true;
     if (policy->limits.file > 0 && policy->limits.file < size)
         policy->limits.file = size;
-    TRY(tutti_policy_add(policy, "/proc", false,
-                         false)); /* processes look at themselves, whose numbers are not known yet */
-    return tutti_policy_add(policy, program, false, true);
+    TRY(tt_policy_add(policy, "/proc", false,
+                      false)); /* processes look at themselves, whose numbers are not known yet */
+    return tt_policy_add(policy, program, false, true);
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -138,7 +138,7 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool write)
+bool tt_policy_allows(const struct tt_policy *policy, const char *path, bool write)
 {
     for (size_t i = 0; i < policy->path_count; i++)
         if ((!write || policy->paths[i].write) && is_below(path, policy->paths[i].path))
@@ -146,7 +146,7 @@ bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool
     return false;
 }
 
-bool tutti_policy_lets_run(const struct tutti_policy *policy, const char *path)
+bool tt_policy_allows_run(const struct tt_policy *policy, const char *path)
 {
     for (size_t i = 0; i < policy->path_count; i++)
         if (policy->paths[i].run && is_below(path, policy->paths[i].path))
@@ -156,18 +156,18 @@ bool tutti_policy_lets_run(const struct tutti_policy *policy, const char *path)
 
 /* ---- --allow ---- */
 
-static enum tutti_err allow_path(struct tutti_policy *policy, const char *path, size_t length, bool write)
+static enum tutti_err allow_path(struct tt_policy *policy, const char *path, size_t length, bool write)
 {
     char text[PATH_MAX], resolved[PATH_MAX];
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), path);
     errno = length == 0 ? ENOENT : ENAMETOOLONG;
     if (length == 0 || length >= sizeof text || !realpath(text, resolved))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--allow: there is no '%s' to %s: %s", tutti_str_show(text).text,
-                          write ? "write" : "read", strerror(errno));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--allow: there is no '%s' to %s: %s", tt_text_excerpt(text).text,
+                       write ? "write" : "read", strerror(errno));
     return add_resolved(policy, resolved, write, false);
 }
 
-static enum tutti_err allow_one(struct tutti_policy *policy, const char *word, size_t length)
+static enum tutti_err policy_allow_word(struct tt_policy *policy, const char *word, size_t length)
 {
     if (length == 3 && strncmp(word, "net", 3) == 0)
         policy->net = true;
@@ -180,42 +180,42 @@ static enum tutti_err allow_one(struct tutti_policy *policy, const char *word, s
     else if (length >= 6 && strncmp(word, "write:", 6) == 0)
         return allow_path(policy, word + 6, length - 6, true);
     else
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--allow: '%.*s' is nothing that can be allowed; there are net, fork, exec, read:PATH and "
-                          "write:PATH",
-                          (int)(length < 100 ? length : 100), word);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--allow: '%.*s' is nothing that can be allowed; there are net, fork, exec, read:PATH and "
+                       "write:PATH",
+                       (int)(length < 100 ? length : 100), word);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_policy_allow(struct tutti_policy *policy, const char *list)
+enum tutti_err tt_policy_allow(struct tt_policy *policy, const char *list)
 {
     for (const char *word = list;; word++) {
         size_t length = strcspn(word, ",");
-        TRY(allow_one(policy, word, length));
+        TRY(policy_allow_word(policy, word, length));
         word += length;
         if (!*word)
             return TUTTI_OK;
     }
 }
 
-static enum tutti_err fail_within(const char *what, const char *path)
+static enum tutti_err policy_fail_outside(const char *what, const char *path)
 {
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                      "the node does not permit what --allow asks for: %s%s; its owner may (tutti node --permit)", what,
-                      path);
+    return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                   "the node does not permit what --allow asks for: %s%s; its owner may (tutti node --permit)", what,
+                   path);
 }
 
-enum tutti_err tutti_policy_check_within(const struct tutti_policy *asked, const struct tutti_policy *mine)
+enum tutti_err tt_policy_check_within(const struct tt_policy *asked, const struct tt_policy *mine)
 {
     if (asked->net && !mine->net)
-        return fail_within("net", "");
+        return policy_fail_outside("net", "");
     if (asked->exec && !mine->exec)
-        return fail_within("exec", "");
+        return policy_fail_outside("exec", "");
     if (asked->fork && !mine->fork)
-        return fail_within("fork", "");
+        return policy_fail_outside("fork", "");
     for (size_t i = 0; i < asked->path_count; i++)
-        if (!tutti_policy_lets(mine, asked->paths[i].path, asked->paths[i].write))
-            return fail_within(asked->paths[i].write ? "write:" : "read:", asked->paths[i].path);
+        if (!tt_policy_allows(mine, asked->paths[i].path, asked->paths[i].write))
+            return policy_fail_outside(asked->paths[i].write ? "write:" : "read:", asked->paths[i].path);
     return TUTTI_OK;
 }
 
@@ -233,14 +233,14 @@ static bool read_amount(const char *text, size_t length, uint64_t *amount)
     }
     for (const char *u = units; unit && u <= unit; u++)
         factor *= 1000;
-    if (!tutti_number_read_double(text, length - (unit != NULL), &value) || !(value * factor >= 1) ||
+    if (!tt_number_read_double(text, length - (unit != NULL), &value) || !(value * factor >= 1) ||
         !(value * factor < 1e18))
         return false;
     *amount = (uint64_t)(value * factor);
     return true;
 }
 
-static enum tutti_err read_limit(struct tutti_limits *limits, const char *word, size_t length)
+static enum tutti_err read_limit(struct tt_limits *limits, const char *word, size_t length)
 {
     struct {
         const char *name;
@@ -255,14 +255,13 @@ static enum tutti_err read_limit(struct tutti_limits *limits, const char *word, 
         if (length > n && strncmp(word, known[i].name, n) == 0 && read_amount(word + n, length - n, known[i].amount))
             return TUTTI_OK;
     }
-    return tutti_fail(
-        TUTTI_ERR_ARGUMENT,
-        "--limits: '%.*s' is no limit; write memory=4G, cpu=3600, file=1G, scratch=4G or processes=64, with "
-        "commas between, 'none' for no limit",
-        (int)(length < 100 ? length : 100), word);
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "--limits: '%.*s' is no limit; write memory=4G, cpu=3600, file=1G, scratch=4G or processes=64, with "
+                   "commas between, 'none' for no limit",
+                   (int)(length < 100 ? length : 100), word);
 }
 
-enum tutti_err tutti_limits_read(struct tutti_limits *limits, const char *list)
+enum tutti_err tt_policy_read_limits(struct tt_limits *limits, const char *list)
 {
     for (const char *word = list;; word++) {
         size_t length = strcspn(word, ",");
@@ -273,17 +272,17 @@ enum tutti_err tutti_limits_read(struct tutti_limits *limits, const char *list)
     }
 }
 
-static void lower(uint64_t *limit, uint64_t other)
+static void policy_lower_limit(uint64_t *limit, uint64_t other)
 {
     if (other > 0 && (*limit == 0 || other < *limit))
         *limit = other;
 }
 
-void tutti_limits_lower(struct tutti_limits *limits, const struct tutti_limits *other)
+void tt_policy_lower_limits(struct tt_limits *limits, const struct tt_limits *other)
 {
-    lower(&limits->memory, other->memory);
-    lower(&limits->cpu, other->cpu);
-    lower(&limits->file, other->file);
-    lower(&limits->scratch, other->scratch);
-    lower(&limits->processes, other->processes);
+    policy_lower_limit(&limits->memory, other->memory);
+    policy_lower_limit(&limits->cpu, other->cpu);
+    policy_lower_limit(&limits->file, other->file);
+    policy_lower_limit(&limits->scratch, other->scratch);
+    policy_lower_limit(&limits->processes, other->processes);
 }

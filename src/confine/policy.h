@@ -12,7 +12,7 @@
 #include "base/err.h"
 
 /* 0: no limit of this kind. */
-struct tutti_limits {
+struct tt_limits {
     uint64_t memory;    /* bytes that a worker may have of its own, beyond those that it has when it is confined */
     uint64_t cpu;       /* seconds of processor time */
     uint64_t file;      /* bytes of a file */
@@ -21,54 +21,52 @@ struct tutti_limits {
 };
 
 /* A file or a folder with all that is below it. */
-struct tutti_allowed_path {
+struct tt_allowed_path {
     char *path; /* absolute, links resolved; the arena's */
     bool write; /* else only read */
     bool run;   /* programs in it may be started */
 };
 
-struct tutti_policy {
+struct tt_policy {
     bool net;       /* IPv4 and IPv6 */
     bool keeps_net; /* connections of ours are made between the two steps of a confinement (confine.h), and stay */
     bool fork;      /* processes, not only threads */
     bool exec;      /* programs; then also `fork` */
-    struct tutti_allowed_path *paths;
+    struct tt_allowed_path *paths;
     size_t path_count, path_room;
-    bool own_forks;      /* the worker's own code has units forked (tutti_policy_let_units_fork) */
+    bool own_forks;      /* the worker's own code has units forked (tt_policy_allow_unit_forks) */
     const char *scratch; /* the folder that limits.scratch is about; NULL: none */
-    struct tutti_limits limits;
-    struct tutti_arena arena;
+    struct tt_limits limits;
+    struct tt_arena arena;
 };
 
 /* Nothing is allowed, and the limits are the usual ones: the memory of the machine, 1 GB per file, 4 GB in all, 256 processes. */
-void tutti_policy_init(struct tutti_policy *policy);
-void tutti_policy_fini(struct tutti_policy *policy);
+void tt_policy_init(struct tt_policy *policy);
+void tt_policy_fini(struct tt_policy *policy);
 
 /* Adds what a list says: net, fork, exec, read:PATH, write:PATH, with commas between (a path may have none). ARGUMENT, also where
  * there is no such file. */
-TUTTI_CHECKED enum tutti_err tutti_policy_allow(struct tutti_policy *policy, const char *list);
+TUTTI_CHECKED enum tutti_err tt_policy_allow(struct tt_policy *policy, const char *list);
 /* A path of ours; one that does not exist is passed over. Only MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_policy_add(struct tutti_policy *policy, const char *path, bool write, bool run);
+TUTTI_CHECKED enum tutti_err tt_policy_add(struct tt_policy *policy, const char *path, bool write, bool run);
 /* What every program needs: the system's libraries, time zones, its own /proc. After everything else was allowed. */
-TUTTI_CHECKED enum tutti_err tutti_policy_add_system(struct tutti_policy *policy);
+TUTTI_CHECKED enum tutti_err tt_policy_add_system(struct tt_policy *policy);
 
 /* Units are taken back by forking (fmi/forked/): the worker may fork, and run this program; of others nothing changes. Files may
  * have `size` bytes at least, which is how it talks to it. */
-TUTTI_CHECKED enum tutti_err tutti_policy_let_units_fork(struct tutti_policy *policy, const char *program,
-                                                         uint64_t size);
+TUTTI_CHECKED enum tutti_err tt_policy_allow_unit_forks(struct tt_policy *policy, const char *program, uint64_t size);
 
 /* Sets what a list says: memory=4G,cpu=3600,file=1G,scratch=4G,processes=64; none for no limit. ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_limits_read(struct tutti_limits *limits, const char *list);
+TUTTI_CHECKED enum tutti_err tt_policy_read_limits(struct tt_limits *limits, const char *list);
 /* Of both the lower one. */
-void tutti_limits_lower(struct tutti_limits *limits, const struct tutti_limits *other);
+void tt_policy_lower_limits(struct tt_limits *limits, const struct tt_limits *other);
 
 /* May `path`, absolute and with its links resolved, be read, or written? */
-bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool write);
+bool tt_policy_allows(const struct tt_policy *policy, const char *path, bool write);
 /* May it be run? */
-bool tutti_policy_lets_run(const struct tutti_policy *policy, const char *path);
+bool tt_policy_allows_run(const struct tt_policy *policy, const char *path);
 
 /* A node's policy is `mine`: is everything that a run asks for within it? UNSUPPORTED, naming what is not. */
-TUTTI_CHECKED enum tutti_err tutti_policy_check_within(const struct tutti_policy *asked,
-                                                       const struct tutti_policy *mine);
+TUTTI_CHECKED enum tutti_err tt_policy_check_within(const struct tt_policy *asked, const struct tt_policy *mine);
 
 #endif

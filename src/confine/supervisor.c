@@ -30,7 +30,7 @@ union control {
 };
 
 /* -1: there is none. */
-static void receive(int socket, int handed[HANDED])
+static void supervisor_receive(int socket, int handed[HANDED])
 {
     char byte;
     union control control;
@@ -48,19 +48,19 @@ static void receive(int socket, int handed[HANDED])
 }
 
 /* One call: false if the worker is gone. */
-static bool answer(struct tutti_judge *judge, int listener, struct seccomp_notif *call, size_t size)
+static bool supervisor_answer(struct tt_supervision *judge, int listener, struct seccomp_notif *call, size_t size)
 {
     memset(call, 0, size);
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, call) != 0)
         return errno == EINTR || errno == ENOENT;
-    int error = tutti_judge_call(judge, call);
+    int error = tt_supervisor_judge_call(judge, call);
     struct seccomp_notif_resp answer = {
         .id = call->id, .error = -error, .flags = error ? 0 : (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE};
     (void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer); /* fails where the caller was killed meanwhile */
     return true;
 }
 
-static void serve(struct tutti_judge *judge, int listener, int socket)
+static void supervisor_serve(struct tt_supervision *judge, int listener, int socket)
 {
     struct seccomp_notif_sizes sizes;
     if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0)
@@ -69,12 +69,12 @@ static void serve(struct tutti_judge *judge, int listener, int socket)
                                                                      : sizeof(struct seccomp_notif);
     struct seccomp_notif *call = malloc(size);
     struct pollfd waits[] = {{.fd = listener, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
-    double looked = tutti_clock_now();
+    double looked = tt_wall_clock_now();
     while (call) {
         int ready = poll(waits, 2, judge->uses_scratch && !judge->scratch_is_full ? LOOK_MS : -1);
         if (ready < 0 && errno != EINTR)
             break;
-        if (waits[0].revents & POLLIN && !answer(judge, listener, call, size))
+        if (waits[0].revents & POLLIN && !supervisor_answer(judge, listener, call, size))
             break;
         if (waits[0].revents & (POLLHUP | POLLERR))
             break;
@@ -84,18 +84,18 @@ static void serve(struct tutti_judge *judge, int listener, int socket)
                 break;
             waits[1].fd = -1;
         }
-        if (tutti_clock_now() - looked >= LOOK_MS / 1e3) {
-            tutti_judge_scratch(judge);
-            looked = tutti_clock_now();
+        if (tt_wall_clock_now() - looked >= LOOK_MS / 1e3) {
+            tt_supervisor_check_scratch(judge);
+            looked = tt_wall_clock_now();
         }
     }
     free(call);
 }
 
-static _Noreturn void be_supervisor(const struct tutti_supervised *supervised, pid_t worker, int socket)
+static _Noreturn void supervisor_main(const struct tt_supervised *supervised, pid_t worker, int socket)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-    struct tutti_judge judge = {.of = *supervised, .worker = worker};
+    struct tt_supervision judge = {.of = *supervised, .worker = worker};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     prctl(PR_SET_NAME, "tutti-confine");
@@ -106,38 +106,38 @@ static _Noreturn void be_supervisor(const struct tutti_supervised *supervised, p
             (void)close_range(3, (unsigned)mine - 1, 0);
         (void)close_range((unsigned)mine + 1, ~0U, 0);
         int handed[HANDED];
-        receive(mine, handed);
+        supervisor_receive(mine, handed);
         judge.port = handed[PORT];
         if (handed[LISTENER] >= 0)
-            serve(&judge, handed[LISTENER], mine);
+            supervisor_serve(&judge, handed[LISTENER], mine);
     }
     _exit(0);
 }
 
 /* ---- in the worker ---- */
 
-enum tutti_err tutti_supervisor_start(struct tutti_supervisor *supervisor, const struct tutti_supervised *supervised)
+enum tutti_err tt_supervisor_start(struct tt_supervisor *supervisor, const struct tt_supervised *supervised)
 {
     int pair[2];
     pid_t worker = getpid();
-    *supervisor = (struct tutti_supervisor){.socket = -1};
+    *supervisor = (struct tt_supervisor){.socket = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return tutti_fail(TUTTI_ERR_IO, "a worker cannot be confined: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "a worker cannot be confined: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0)
-        be_supervisor(supervised, worker, pair[1]);
+        supervisor_main(supervised, worker, pair[1]);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return tutti_fail(TUTTI_ERR_LIMIT, "a worker cannot be confined: no process for its supervisor: %s",
-                          strerror(errno));
+        return tt_fail(TUTTI_ERR_LIMIT, "a worker cannot be confined: no process for its supervisor: %s",
+                       strerror(errno));
     }
-    *supervisor = (struct tutti_supervisor){.pid = pid, .socket = pair[0]};
+    *supervisor = (struct tt_supervisor){.pid = pid, .socket = pair[0]};
     (void)prctl(PR_SET_PTRACER, (unsigned long)pid); /* where that is restricted (Yama): it reads paths in our memory */
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, int listener, int port)
+enum tutti_err tt_supervisor_hand_over(const struct tt_supervisor *supervisor, int listener, int port)
 {
     char byte = 0;
     const int handed[HANDED] = {[LISTENER] = listener, [PORT] = port};
@@ -151,10 +151,10 @@ enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, 
     close(listener);
     return sent == 1
                ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_IO, "a worker cannot be confined: its supervisor is gone: %s", strerror(errno));
+               : tt_fail(TUTTI_ERR_IO, "a worker cannot be confined: its supervisor is gone: %s", strerror(errno));
 }
 
-void tutti_supervisor_end(struct tutti_supervisor *supervisor)
+void tt_supervisor_end(struct tt_supervisor *supervisor)
 {
     if (supervisor->pid == 0)
         return;
@@ -162,5 +162,5 @@ void tutti_supervisor_end(struct tutti_supervisor *supervisor)
     close(supervisor->socket);
     while (is_told && waitpid(supervisor->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    *supervisor = (struct tutti_supervisor){.socket = -1};
+    *supervisor = (struct tt_supervisor){.socket = -1};
 }

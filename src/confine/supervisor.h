@@ -11,17 +11,17 @@
 
 #include "confine/judge.h"
 
-struct tutti_supervisor {
+struct tt_supervisor {
     pid_t pid;  /* 0: there is none */
     int socket; /* to it */
 };
 
 /* Forks it, from a process with one thread. IO. */
-TUTTI_CHECKED enum tutti_err tutti_supervisor_start(struct tutti_supervisor *supervisor,
-                                                    const struct tutti_supervised *supervised);
+TUTTI_CHECKED enum tutti_err tt_supervisor_start(struct tt_supervisor *supervisor,
+                                                 const struct tt_supervised *supervised);
 /* Hands it the listener, which it takes, and the port at which the worker listens (-1: none); from now on it answers. IO. */
-TUTTI_CHECKED enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, int listener, int port);
+TUTTI_CHECKED enum tutti_err tt_supervisor_hand_over(const struct tt_supervisor *supervisor, int listener, int port);
 /* Ends it. From the worker, when nothing of an FMU runs any more; if that does not come to it, the supervisor ends with it. */
-void tutti_supervisor_end(struct tutti_supervisor *supervisor);
+void tt_supervisor_end(struct tt_supervisor *supervisor);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* desc.h - what a modelDescription.xml says, in one form for FMI 1.0, 2.0 and 3.0.
  *
- * Read-only once it is made; everything lives in one arena and goes with tutti_desc_free(). Text attributes that are
+ * Read-only once it is made; everything lives in one arena and goes with tt_description_free(). Text attributes that are
  * absent are NULL; indices that are absent are TUTTI_NONE. */
 #ifndef TUTTI_DESCRIPTION_DESC_H
 #define TUTTI_DESCRIPTION_DESC_H
@@ -18,7 +18,7 @@
 
 #define TUTTI_NONE UINT32_MAX
 
-enum tutti_interface_kind { TUTTI_CS, TUTTI_ME, TUTTI_SE, TUTTI_INTERFACE_COUNT };
+enum tt_interface_kind { TUTTI_CS, TUTTI_ME, TUTTI_SE, TUTTI_INTERFACE_COUNT };
 
 /* Capability flags of an interface, the same word for all versions. */
 enum {
@@ -44,7 +44,7 @@ enum {
     TUTTI_CAN_OUTPUT_DERIVATIVES = 1u << 19,       /* maxOutputDerivativeOrder > 0; set where the library is loaded */
 };
 
-struct tutti_interface {
+struct tt_interface {
     bool present;
     uint32_t flags;
     const char *model_identifier;
@@ -54,7 +54,7 @@ struct tutti_interface {
     unsigned line;
 };
 
-struct tutti_display_unit {
+struct tt_display_unit {
     const char *name;
     double factor, offset; /* display = factor * value + offset */
     bool inverse;          /* 3.0: display = factor / value */
@@ -63,7 +63,7 @@ struct tutti_display_unit {
 };
 
 /* base = factor * value + offset, base unit by exponents of kg m s A K mol cd rad */
-struct tutti_unit_def {
+struct tt_unit_def {
     const char *name;
     bool defined; /* false: only used (1.0 need not define its units); `line` is where */
     bool has_base;
@@ -73,18 +73,18 @@ struct tutti_unit_def {
     unsigned line;
 };
 
-struct tutti_enum_item {
+struct tt_enum_item {
     const char *name, *description;
     int64_t value;
 };
 
 /* Kept apart from the variable because few variables have any. */
-struct tutti_bounds {
+struct tt_bounds {
     double min, max, nominal; /* -INFINITY, INFINITY, 1 if absent */
     bool has_min, has_max, has_nominal, unbounded, relative;
 };
 
-enum tutti_interval {
+enum tt_interval {
     TUTTI_INTERVAL_CONSTANT,
     TUTTI_INTERVAL_FIXED,
     TUTTI_INTERVAL_TUNABLE,
@@ -95,28 +95,28 @@ enum tutti_interval {
 };
 
 /* When a clock ticks (3.0). */
-struct tutti_clock {
-    enum tutti_interval interval_variability;
+struct tt_clock {
+    enum tt_interval interval_variability;
     bool can_be_deactivated, supports_fraction, has_priority;
     uint32_t priority;
     double interval, shift;                               /* intervalDecimal, shiftDecimal; interval 0: not given */
     uint64_t resolution, interval_counter, shift_counter; /* 0: not given */
 };
 
-struct tutti_type_def {
+struct tt_type_def {
     const char *name, *description, *quantity;
-    enum tutti_type type;
+    enum tt_type type;
     uint32_t unit, display_unit; /* into desc.units, desc.displays */
-    const struct tutti_bounds *bounds;
-    const struct tutti_enum_item *items;
+    const struct tt_bounds *bounds;
+    const struct tt_enum_item *items;
     uint32_t item_count;
-    const struct tutti_clock *clock; /* CLOCK only */
-    const char *mime_type;           /* BINARY only; NULL: application/octet-stream */
-    uint64_t max_size;               /* BINARY only; 0: not given */
+    const struct tt_clock *clock; /* CLOCK only */
+    const char *mime_type;        /* BINARY only; NULL: application/octet-stream */
+    uint64_t max_size;            /* BINARY only; 0: not given */
     unsigned line;
 };
 
-enum tutti_causality {
+enum tt_causality {
     TUTTI_LOCAL,
     TUTTI_INPUT,
     TUTTI_OUTPUT,
@@ -125,23 +125,23 @@ enum tutti_causality {
     TUTTI_STRUCTURAL_PARAMETER,
     TUTTI_INDEPENDENT,
 };
-enum tutti_variability { TUTTI_CONTINUOUS, TUTTI_DISCRETE, TUTTI_TUNABLE, TUTTI_FIXED, TUTTI_CONSTANT };
-enum tutti_initial { TUTTI_EXACT, TUTTI_APPROX, TUTTI_CALCULATED, TUTTI_INITIAL_NONE };
+enum tt_variability { TUTTI_CONTINUOUS, TUTTI_DISCRETE, TUTTI_TUNABLE, TUTTI_FIXED, TUTTI_CONSTANT };
+enum tt_initial { TUTTI_EXACT, TUTTI_APPROX, TUTTI_CALCULATED, TUTTI_INITIAL_NONE };
 
-struct tutti_dimension {
+struct tt_dimension {
     uint64_t start;    /* the extent, or what it is before `variable` is changed */
     uint32_t variable; /* index of the structural parameter (or constant) that holds the extent */
 };
 
 /* What only a few variables of FMI 3.0 have. */
-struct tutti_var_more {
-    const uint32_t *clocks;          /* clock_count indices into desc.vars */
-    const struct tutti_clock *clock; /* CLOCK only: own over the declared type's */
-    const char *mime_type;           /* BINARY only: own over the declared type's */
+struct tt_var_more {
+    const uint32_t *clocks;       /* clock_count indices into desc.vars */
+    const struct tt_clock *clock; /* CLOCK only: own over the declared type's */
+    const char *mime_type;        /* BINARY only: own over the declared type's */
     uint64_t max_size;
 };
 
-struct tutti_var {
+struct tt_var {
     const char *name, *description;
     uint32_t reference;
     uint8_t type, causality, variability, initial; /* the enums above; defaults of the standard filled in */
@@ -152,28 +152,28 @@ struct tutti_var {
     bool reinit;
     bool initial_given; /* `initial` was in the file, not a default */
     uint8_t dimension_count;
-    uint32_t type_def;                 /* into desc.types */
-    uint32_t unit;                     /* into desc.units, own or the declared type's */
-    uint32_t display_unit;             /* into desc.displays */
-    uint32_t derivative_of;            /* into desc.vars */
-    uint32_t previous;                 /* 3.0: clocked state's previous, into desc.vars */
-    const struct tutti_bounds *bounds; /* own over the declared type's; NULL: none given */
-    const struct tutti_dimension *dimensions;
+    uint32_t type_def;              /* into desc.types */
+    uint32_t unit;                  /* into desc.units, own or the declared type's */
+    uint32_t display_unit;          /* into desc.displays */
+    uint32_t derivative_of;         /* into desc.vars */
+    uint32_t previous;              /* 3.0: clocked state's previous, into desc.vars */
+    const struct tt_bounds *bounds; /* own over the declared type's; NULL: none given */
+    const struct tt_dimension *dimensions;
     const void *start; /* start_count values, laid out as type.h says; NULL: none */
     uint32_t start_count;
     uint32_t clock_count; /* 3.0: clocks that this variable belongs to */
     unsigned line;
-    const struct tutti_var_more *more; /* NULL: all of it is absent */
+    const struct tt_var_more *more; /* NULL: all of it is absent */
 };
 
 /* 3.0 <Alias>: another name of a variable. (FMI 1 and 2 aliases are variables that share a reference.) */
-struct tutti_alias {
+struct tt_alias {
     const char *name, *description;
     uint32_t variable, display_unit;
     unsigned line;
 };
 
-enum tutti_dependency_kind {
+enum tt_dependency_kind {
     TUTTI_DEPENDENT,
     TUTTI_DEPENDENCY_CONSTANT,
     TUTTI_DEPENDENCY_FIXED,
@@ -182,17 +182,17 @@ enum tutti_dependency_kind {
 };
 
 /* An entry of the model structure. */
-struct tutti_unknown {
+struct tt_unknown {
     uint32_t variable;
     bool has_dependencies; /* false: may depend on every known */
     uint32_t dependency_count;
     const uint32_t *dependencies; /* variable indices */
-    const uint8_t *kinds;         /* enum tutti_dependency_kind; NULL: all `dependent` */
+    const uint8_t *kinds;         /* enum tt_dependency_kind; NULL: all `dependent` */
     unsigned line;
 };
 
-struct tutti_unknowns {
-    const struct tutti_unknown *items;
+struct tt_unknowns {
+    const struct tt_unknown *items;
     uint32_t count;
     /* The list was in the file. FMI 1.0 has none: its outputs are made from causality and DirectDependency. Where
      * FMI 2.0 or 3.0 files lack it, outputs are made from causality, and without any ModelStructure derivatives are
@@ -200,76 +200,76 @@ struct tutti_unknowns {
     bool given;
 };
 
-struct tutti_experiment {
+struct tt_experiment {
     bool has_start, has_stop, has_tolerance, has_step;
     double start, stop, tolerance, step;
     unsigned line;
 };
 
-struct tutti_desc {
+struct tt_description {
     int fmi;                        /* 1, 2 or 3 */
     const char *fmi_version;        /* as written: "2.0" */
     const char *model_name, *token; /* token: guid or instantiationToken; NULL if it is missing */
     const char *description, *author, *version, *copyright, *license, *tool, *date, *naming;
-    struct tutti_interface interfaces[TUTTI_INTERFACE_COUNT];
-    struct tutti_experiment experiment;
+    struct tt_interface interfaces[TUTTI_INTERFACE_COUNT];
+    struct tt_experiment experiment;
     uint32_t event_indicator_count; /* scalars; 3.0: at the start sizes of arrays */
     uint32_t state_count;           /* continuous states, counted likewise */
     unsigned line;                  /* of the root element */
 
-    const struct tutti_unit_def *units;
+    const struct tt_unit_def *units;
     uint32_t unit_count;
-    const struct tutti_display_unit *displays;
+    const struct tt_display_unit *displays;
     uint32_t display_count;
-    const struct tutti_type_def *types;
+    const struct tt_type_def *types;
     uint32_t type_count;
     const char *const *log_categories;
     uint32_t log_category_count;
     const char *const *annotations; /* names of vendor tools (1, 2) or annotation types (3) */
     uint32_t annotation_count;
 
-    const struct tutti_var *vars;
+    const struct tt_var *vars;
     uint32_t var_count;
-    const struct tutti_alias *aliases;
+    const struct tt_alias *aliases;
     uint32_t alias_count;
 
-    struct tutti_unknowns outputs, derivatives, initial_unknowns, clocked_states, event_indicators;
+    struct tt_unknowns outputs, derivatives, initial_unknowns, clocked_states, event_indicators;
 
-    struct tutti_arena arena;
-    struct tutti_map names; /* of variables and aliases -> index */
+    struct tt_arena arena;
+    struct tt_map names; /* of variables and aliases -> index */
 };
 
 /* Reads a description. `file` is its name in messages ("ball.fmu/modelDescription.xml"). Everything odd but usable goes
  * to `findings` (may be NULL) and reading goes on with the most sensible meaning; TUTTI_ERR_FORMAT, with file and line,
  * where there is none; TUTTI_ERR_LIMIT beyond the bounds in xml.h and desc_build.h. */
-TUTTI_CHECKED enum tutti_err tutti_desc_read(struct tutti_desc **out, const char *file, struct tutti_reader *reader,
-                                             struct tutti_findings *findings);
-void tutti_desc_free(struct tutti_desc *desc);
+TUTTI_CHECKED enum tutti_err tt_description_read(struct tt_description **out, const char *file,
+                                                 struct tt_byte_source *reader, struct tt_findings *findings);
+void tt_description_free(struct tt_description *desc);
 
 /* Index of a variable by its name or an alias of it, or TUTTI_NONE. */
-uint32_t tutti_desc_find(const struct tutti_desc *desc, const char *name);
+uint32_t tt_description_find(const struct tt_description *desc, const char *name);
 /* ... the first `length` bytes of `name`. */
-uint32_t tutti_desc_find_n(const struct tutti_desc *desc, const char *name, size_t length);
+uint32_t tt_description_find_n(const struct tt_description *desc, const char *name, size_t length);
 /* The name in desc nearest to `name`, for messages, or NULL. */
-const char *tutti_desc_nearest(const struct tutti_desc *desc, const char *name);
+const char *tt_description_nearest(const struct tt_description *desc, const char *name);
 /* Elements of a variable at the start sizes of its dimensions (1 for a scalar); UINT64_MAX if that does not fit. */
-uint64_t tutti_var_size(const struct tutti_var *var);
+uint64_t tt_description_var_size(const struct tt_var *var);
 /* Can it be given anew inside of a step of Co-Simulation (FMI 3.0's intermediate update)? A continuous input of
  * Float64 or Float32 with intermediateUpdate. */
-bool tutti_var_moves(const struct tutti_var *var);
+bool tt_description_var_moves(const struct tt_var *var);
 /* The words of FMI 2.0 and 3.0 by their enums, ended by NULL; and "continuous", "input", "exact", ... for any value. Static. */
-extern const char *const tutti_causality_words[], *const tutti_variability_words[], *const tutti_initial_words[],
-                                                                                        *const tutti_interval_words[];
-const char *tutti_causality_name(enum tutti_causality causality);
-const char *tutti_variability_name(enum tutti_variability variability);
-const char *tutti_initial_name(enum tutti_initial initial);
-const char *tutti_interval_name(enum tutti_interval interval);
+extern const char *const tt_description_causality_words[],
+    *const tt_description_variability_words[], *const tt_description_initial_words[], *const tt_interval_words[];
+const char *tt_description_causality_name(enum tt_causality causality);
+const char *tt_description_variability_name(enum tt_variability variability);
+const char *tt_description_initial_name(enum tt_initial initial);
+const char *tt_description_interval_name(enum tt_interval interval);
 
 /* Everything that a description can have wrong with itself and the reader need not know: names, units, combinations,
  * starts, bounds, structure. Reports to `findings`. References that lead nowhere, unreadable values and lists that do
  * not fit each other were reported by the reader already. No more than some dozens of a kind are reported one by one;
  * the others are counted and summed up in a line. */
-TUTTI_CHECKED enum tutti_err tutti_desc_check(struct tutti_desc *desc, const char *file,
-                                              struct tutti_findings *findings);
+TUTTI_CHECKED enum tutti_err tt_description_check(struct tt_description *desc, const char *file,
+                                                  struct tt_findings *findings);
 
 #endif

@@ -19,30 +19,30 @@ enum {
     ROLE_DIFFERENTIATED = 1 << 4, /* some variable says that it is its derivative */
 };
 
-struct check {
-    const struct tutti_desc *desc;
-    struct tutti_desc_report report;
-    struct tutti_arena arena; /* what the checks need for themselves */
-    uint8_t *roles;           /* of each variable, ROLE_* */
-    int64_t **items;          /* of each type: the values of its items in order, NULL if it has none */
+struct description_checking {
+    const struct tt_description *desc;
+    struct tt_limited_findings report;
+    struct tt_arena arena; /* what the checks need for themselves */
+    uint8_t *roles;        /* of each variable, ROLE_* */
+    int64_t **items;       /* of each type: the values of its items in order, NULL if it has none */
 };
 
 /* Findings about a variable, at its line. The format must be a literal. */
 TUTTI_PRINTF(3, 4)
-static void check_error(struct check *check, const struct tutti_var *var, const char *format, ...)
+static void check_error(struct description_checking *check, const struct tt_var *var, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tutti_desc_report_add_v(&check->report, TUTTI_FINDING_ERROR, var->line, "variable", var->name, format, args);
+    tt_limited_findings_add_v(&check->report, TUTTI_FINDING_ERROR, var->line, "variable", var->name, format, args);
     va_end(args);
 }
 
 TUTTI_PRINTF(3, 4)
-static void check_warning(struct check *check, const struct tutti_var *var, const char *format, ...)
+static void check_warning(struct description_checking *check, const struct tt_var *var, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tutti_desc_report_add_v(&check->report, TUTTI_FINDING_WARNING, var->line, "variable", var->name, format, args);
+    tt_limited_findings_add_v(&check->report, TUTTI_FINDING_WARNING, var->line, "variable", var->name, format, args);
     va_end(args);
 }
 
@@ -65,7 +65,7 @@ static const uint8_t allowed[TUTTI_INDEPENDENT + 1][TUTTI_CONSTANT + 1] = {
 /* clang-format on */
 
 /* Says which variability the causality allows. */
-static const char *allowed_variability(enum tutti_causality causality)
+static const char *allowed_variability(enum tt_causality causality)
 {
     switch (causality) {
     case TUTTI_LOCAL: return "any variability";
@@ -76,12 +76,12 @@ static const char *allowed_variability(enum tutti_causality causality)
     }
 }
 
-static bool check_combination(struct check *check, const struct tutti_var *var)
+static bool check_combination(struct description_checking *check, const struct tt_var *var)
 {
     uint8_t may = allowed[var->causality][var->variability];
     if (!may) {
         check_error(check, var, "causality %s does not go with variability %s, expected %s",
-                    tutti_causality_name(var->causality), tutti_variability_name(var->variability),
+                    tt_description_causality_name(var->causality), tt_description_variability_name(var->variability),
                     allowed_variability(var->causality));
         return false;
     }
@@ -90,8 +90,8 @@ static bool check_combination(struct check *check, const struct tutti_var *var)
     bool input3 = check->desc->fmi == 3 && var->causality == TUTTI_INPUT;
     if (input3 ? var->initial != TUTTI_EXACT : !(may & 1 << var->initial)) {
         check_error(check, var, "initial %s does not go with causality %s and variability %s, expected %s",
-                    tutti_initial_name(var->initial), tutti_causality_name(var->causality),
-                    tutti_variability_name(var->variability),
+                    tt_description_initial_name(var->initial), tt_description_causality_name(var->causality),
+                    tt_description_variability_name(var->variability),
                     input3             ? "exact or none"
                     : may & NO_INITIAL ? "none"
                     : may == E         ? "exact"
@@ -101,7 +101,7 @@ static bool check_combination(struct check *check, const struct tutti_var *var)
     return true;
 }
 
-static void check_start(struct check *check, const struct tutti_var *var)
+static void check_start_value(struct description_checking *check, const struct tt_var *var)
 {
     if (var->type == TUTTI_TYPE_CLOCK)
         return;
@@ -124,16 +124,16 @@ static void check_start(struct check *check, const struct tutti_var *var)
     }
     if (given_by_environment)
         check_error(check, var, "found no start value, expected one because causality is %s",
-                    tutti_causality_name(var->causality));
+                    tt_description_causality_name(var->causality));
     else if (var->variability == TUTTI_CONSTANT)
         check_error(check, var, "found no start value, expected one because it is constant");
     else if (var->initial == TUTTI_EXACT || var->initial == TUTTI_APPROX)
         check_error(check, var, "found no start value, expected one because initial is %s",
-                    tutti_initial_name(var->initial));
+                    tt_description_initial_name(var->initial));
 }
 
 /* A start value as a number; false for types that have no order. */
-static bool start_number(const struct tutti_var *var, uint32_t i, double *out)
+static bool start_number(const struct tt_var *var, uint32_t i, double *out)
 {
     switch (var->type) {
     case TUTTI_TYPE_FLOAT64: *out = ((const double *)var->start)[i]; return true;
@@ -151,13 +151,13 @@ static bool start_number(const struct tutti_var *var, uint32_t i, double *out)
     }
 }
 
-static void check_bounds(struct check *check, const struct tutti_var *var)
+static void check_var_bounds(struct description_checking *check, const struct tt_var *var)
 {
-    const struct tutti_bounds *bounds = var->bounds;
+    const struct tt_bounds *bounds = var->bounds;
     if (!bounds)
         return;
     if (bounds->min > bounds->max) {
-        const struct tutti_type_def *type = var->type_def == TUTTI_NONE ? NULL : &check->desc->types[var->type_def];
+        const struct tt_type_def *type = var->type_def == TUTTI_NONE ? NULL : &check->desc->types[var->type_def];
         if (!type || type->bounds != bounds)
             check_error(check, var, "min %g is greater than max %g", bounds->min, bounds->max);
         return;
@@ -170,27 +170,27 @@ static void check_bounds(struct check *check, const struct tutti_var *var)
         }
 }
 
-static bool has_item(const int64_t *values, uint32_t count, int64_t wanted)
+static bool description_has_item(const int64_t *values, uint32_t count, int64_t wanted)
 {
     size_t at;
     TUTTI_SEARCH(at, count, values[at] < wanted);
     return at < count && values[at] == wanted;
 }
 
-static void check_type(struct check *check, const struct tutti_var *var)
+static void check_var_type(struct description_checking *check, const struct tt_var *var)
 {
-    const struct tutti_desc *desc = check->desc;
-    const struct tutti_type_def *type = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    const struct tt_description *desc = check->desc;
+    const struct tt_type_def *type = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
     if (!type) {
         if (var->type == TUTTI_TYPE_ENUMERATION)
             check_error(check, var, "found no declared type, expected one with the items of the enumeration");
     } else if (type->type != var->type) {
         check_error(check, var, "its declared type \"%.200s\" (line %u) is %s, expected %s", type->name, type->line,
-                    tutti_type_name(type->type), tutti_type_name(var->type));
+                    tt_type_name(type->type), tt_type_name(var->type));
     } else if (var->type == TUTTI_TYPE_ENUMERATION && var->start && check->items[var->type_def]) {
         for (uint32_t i = 0; i < var->start_count; i++) {
             int64_t value = ((const int64_t *)var->start)[i];
-            if (has_item(check->items[var->type_def], type->item_count, value))
+            if (description_has_item(check->items[var->type_def], type->item_count, value))
                 continue;
             check_error(check, var, "start value %lld is none of the items of \"%.200s\" (line %u)", (long long)value,
                         type->name, type->line);
@@ -203,19 +203,19 @@ static void check_type(struct check *check, const struct tutti_var *var)
                     desc->units[var->unit].name);
 }
 
-static void check_dimensions(struct check *check, const struct tutti_var *var)
+static void check_dimensions(struct description_checking *check, const struct tt_var *var)
 {
-    const struct tutti_desc *desc = check->desc;
-    uint64_t size = tutti_var_size(var);
+    const struct tt_description *desc = check->desc;
+    uint64_t size = tt_description_var_size(var);
     if (var->dimension_count && var->causality == TUTTI_STRUCTURAL_PARAMETER)
         check_error(check, var, "found <Dimension>, expected none for a structural parameter");
     for (unsigned i = 0; i < var->dimension_count; i++) {
-        const struct tutti_dimension *dimension = &var->dimensions[i];
+        const struct tt_dimension *dimension = &var->dimensions[i];
         if (dimension->start == 0)
             check_error(check, var, "dimension %u is 0 at the start, expected a positive number", i + 1);
         if (dimension->variable == TUTTI_NONE)
             continue;
-        const struct tutti_var *extent = &desc->vars[dimension->variable];
+        const struct tt_var *extent = &desc->vars[dimension->variable];
         if (extent->type != TUTTI_TYPE_UINT64 ||
             (extent->causality != TUTTI_STRUCTURAL_PARAMETER && extent->variability != TUTTI_CONSTANT))
             check_error(check, var,
@@ -230,55 +230,55 @@ static void check_dimensions(struct check *check, const struct tutti_var *var)
                     (unsigned long long)size);
 }
 
-static void check_derivative(struct check *check, uint32_t index)
+static void check_derivative(struct description_checking *check, uint32_t index)
 {
-    const struct tutti_var *var = &check->desc->vars[index];
+    const struct tt_var *var = &check->desc->vars[index];
     if (var->reinit && !(check->roles[index] & ROLE_DIFFERENTIATED))
         check_error(check, var, "found reinit, expected a state: no variable is its derivative");
     if (var->derivative_of == TUTTI_NONE)
         return;
-    const struct tutti_var *state = &check->desc->vars[var->derivative_of];
+    const struct tt_var *state = &check->desc->vars[var->derivative_of];
     if (state == var)
         check_error(check, var, "it is the derivative of itself, expected another variable");
-    else if (!tutti_type_is_float(state->type) || state->variability != TUTTI_CONTINUOUS)
+    else if (!tt_type_is_float(state->type) || state->variability != TUTTI_CONTINUOUS)
         check_error(check, var, "it is the derivative of \"%.200s\" (line %u), expected a continuous %s", state->name,
                     state->line, check->desc->fmi == 3 ? "Float32 or Float64" : "Real");
-    else if (tutti_var_size(state) != tutti_var_size(var))
+    else if (tt_description_var_size(state) != tt_description_var_size(var))
         check_error(check, var, "it has %llu elements and its state \"%.200s\" (line %u) has %llu",
-                    (unsigned long long)tutti_var_size(var), state->name, state->line,
-                    (unsigned long long)tutti_var_size(state));
+                    (unsigned long long)tt_description_var_size(var), state->name, state->line,
+                    (unsigned long long)tt_description_var_size(state));
     if (var->variability != TUTTI_CONTINUOUS)
         check_error(check, var, "it is a derivative and %s, expected continuous",
-                    tutti_variability_name(var->variability));
+                    tt_description_variability_name(var->variability));
 }
 
 /* Intervals and shifts are exact, as whole numbers. */
-static void check_interval(struct check *check, const struct tutti_var *var)
+static void check_interval(struct description_checking *check, const struct tt_var *var)
 {
-    const struct tutti_clock *clock = var->more->clock;
-    struct tutti_fraction fraction;
+    const struct tt_clock *clock = var->more->clock;
+    struct tt_fraction fraction;
     bool counted = clock->interval_counter > 0 && clock->resolution > 0;
-    if (!counted && clock->interval > 0 && !tutti_fraction_of(clock->interval, &fraction))
+    if (!counted && clock->interval > 0 && !tt_time_fraction_of(clock->interval, &fraction))
         check_error(check, var, "intervalDecimal is %g, expected a fraction of two 64-bit numbers", clock->interval);
-    if (!counted && clock->shift > 0 && !tutti_fraction_of(clock->shift, &fraction))
+    if (!counted && clock->shift > 0 && !tt_time_fraction_of(clock->shift, &fraction))
         check_error(check, var, "shiftDecimal is %g, expected a fraction of two 64-bit numbers", clock->shift);
     if (!counted || !(clock->interval > 0))
         return;
-    double exact = tutti_fraction_value((struct tutti_fraction){clock->interval_counter, clock->resolution});
+    double exact = tt_time_fraction_value((struct tt_fraction){clock->interval_counter, clock->resolution});
     if (fabs(exact - clock->interval) > 1e-9 * exact)
         check_error(check, var, "intervalCounter / resolution is %g, expected intervalDecimal, which is %g", exact,
                     clock->interval);
 }
 
-static void check_clock(struct check *check, const struct tutti_var *var)
+static void check_clock_timing(struct description_checking *check, const struct tt_var *var)
 {
-    const struct tutti_clock *clock = var->more->clock;
+    const struct tt_clock *clock = var->more->clock;
     if (var->causality != TUTTI_INPUT && var->causality != TUTTI_OUTPUT && var->causality != TUTTI_LOCAL)
         check_error(check, var, "a clock with causality %s, expected input, output or local",
-                    tutti_causality_name(var->causality));
+                    tt_description_causality_name(var->causality));
     if (var->variability != TUTTI_DISCRETE)
         check_error(check, var, "a clock with variability %s, expected discrete",
-                    tutti_variability_name(var->variability));
+                    tt_description_variability_name(var->variability));
     if (clock->interval_variability == TUTTI_INTERVAL_UNKNOWN) {
         check_error(check, var, "found no intervalVariability, expected one");
         return;
@@ -291,7 +291,7 @@ static void check_clock(struct check *check, const struct tutti_var *var)
         check_error(check, var, "intervalDecimal is %g, expected more than 0", clock->interval);
     if (var->causality != TUTTI_INPUT && clock->interval_variability != TUTTI_INTERVAL_TRIGGERED)
         check_error(check, var, "a clock with causality %s that ticks by time, expected intervalVariability triggered",
-                    tutti_causality_name(var->causality));
+                    tt_description_causality_name(var->causality));
     if (var->causality == TUTTI_OUTPUT && clock->has_priority)
         check_error(check, var, "found a priority, expected none for an output clock");
     if (var->causality == TUTTI_LOCAL && check->desc->interfaces[TUTTI_SE].present)
@@ -307,11 +307,11 @@ static void check_clock(struct check *check, const struct tutti_var *var)
         check_error(check, var, "found no priority, expected one for an input clock in Scheduled Execution");
 }
 
-static void check_clocked(struct check *check, const struct tutti_var *var)
+static void check_clocked(struct description_checking *check, const struct tt_var *var)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     for (uint32_t i = 0; i < var->clock_count; i++) {
-        const struct tutti_var *clock = &desc->vars[var->more->clocks[i]];
+        const struct tt_var *clock = &desc->vars[var->more->clocks[i]];
         if (clock == var)
             check_error(check, var, "it belongs to itself, expected other clocks");
         else if (clock->type != TUTTI_TYPE_CLOCK)
@@ -319,10 +319,10 @@ static void check_clocked(struct check *check, const struct tutti_var *var)
     }
     if (var->clock_count && var->variability != TUTTI_DISCRETE && var->variability != TUTTI_TUNABLE)
         check_error(check, var, "a clocked variable with variability %s, expected discrete or tunable",
-                    tutti_variability_name(var->variability));
+                    tt_description_variability_name(var->variability));
     if (var->previous == TUTTI_NONE)
         return;
-    const struct tutti_var *previous = &desc->vars[var->previous];
+    const struct tt_var *previous = &desc->vars[var->previous];
     if (var->clock_count == 0 || var->variability != TUTTI_DISCRETE)
         check_error(check, var, "found previous, expected it only at a discrete variable with clocks");
     if (previous == var)
@@ -330,28 +330,28 @@ static void check_clocked(struct check *check, const struct tutti_var *var)
     else if (previous->type != var->type || previous->variability != TUTTI_DISCRETE ||
              previous->causality == TUTTI_INPUT)
         check_error(check, var, "previous is \"%.200s\" (line %u), expected a discrete %s that is no input",
-                    previous->name, previous->line, tutti_type_name(var->type));
+                    previous->name, previous->line, tt_type_name(var->type));
 }
 
-static void check_fmi3(struct check *check, const struct tutti_var *var)
+static void check_fmi3(struct description_checking *check, const struct tt_var *var)
 {
     check_dimensions(check, var);
     check_clocked(check, var);
     if (var->type == TUTTI_TYPE_CLOCK)
-        check_clock(check, var);
+        check_clock_timing(check, var);
     if (var->intermediate && var->variability != TUTTI_CONTINUOUS)
         check_error(check, var, "found intermediateUpdate, expected it only at a continuous variable");
     if (var->causality == TUTTI_STRUCTURAL_PARAMETER && var->type != TUTTI_TYPE_UINT64 &&
-        !tutti_type_is_integer(var->type) && var->type != TUTTI_TYPE_BOOLEAN && var->type != TUTTI_TYPE_ENUMERATION)
-        check_warning(check, var, "a structural parameter of type %s, expected UInt64", tutti_type_name(var->type));
+        !tt_type_is_integer(var->type) && var->type != TUTTI_TYPE_BOOLEAN && var->type != TUTTI_TYPE_ENUMERATION)
+        check_warning(check, var, "a structural parameter of type %s, expected UInt64", tt_type_name(var->type));
 }
 
-static void check_independent(struct check *check)
+static void check_independent_variable(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
-    const struct tutti_var *first = NULL;
+    const struct tt_description *desc = check->desc;
+    const struct tt_var *first = NULL;
     for (uint32_t i = 0; i < desc->var_count; i++) {
-        const struct tutti_var *var = &desc->vars[i];
+        const struct tt_var *var = &desc->vars[i];
         if (var->causality != TUTTI_INDEPENDENT)
             continue;
         if (first)
@@ -359,27 +359,27 @@ static void check_independent(struct check *check)
                         first->name, first->line);
         else
             first = var;
-        if (!tutti_type_is_float(var->type))
-            check_error(check, var, "the independent variable is %s, expected %s", tutti_type_name(var->type),
+        if (!tt_type_is_float(var->type))
+            check_error(check, var, "the independent variable is %s, expected %s", tt_type_name(var->type),
                         desc->fmi == 3 ? "Float64 or Float32" : "Real");
     }
     if (!first && desc->fmi == 3)
-        tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
-                              "found no variable with causality independent, expected one, usually \"time\"");
+        tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+                                "found no variable with causality independent, expected one, usually \"time\"");
 }
 
 /* Each variable for itself, against its type, its dimensions and its clocks. */
-static void check_vars(struct check *check)
+static void check_vars(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
-    check_independent(check);
+    const struct tt_description *desc = check->desc;
+    check_independent_variable(check);
     for (uint32_t i = 0; i < desc->var_count; i++) {
-        const struct tutti_var *var = &desc->vars[i];
+        const struct tt_var *var = &desc->vars[i];
         bool clock = var->type == TUTTI_TYPE_CLOCK;
         if (desc->fmi == 1 || clock || check_combination(check, var))
-            check_start(check, var);
-        check_bounds(check, var);
-        check_type(check, var);
+            check_start_value(check, var);
+        check_var_bounds(check, var);
+        check_var_type(check, var);
         if (desc->fmi > 1)
             check_derivative(check, i);
         if (desc->fmi == 3)
@@ -391,12 +391,12 @@ static void check_vars(struct check *check)
 
 /* Value references and aliases, and the lists of the model structure. */
 
-struct entry {
+struct reference_entry {
     uint32_t space, reference, index;
 };
 
 /* 1.0 and 2.0: references are unique for each of the four kinds of values only. 3.0: for all. */
-static uint32_t space_of(const struct tutti_desc *desc, const struct tutti_var *var)
+static uint32_t space_of(const struct tt_description *desc, const struct tt_var *var)
 {
     if (desc->fmi == 3)
         return 0;
@@ -408,9 +408,9 @@ static uint32_t space_of(const struct tutti_desc *desc, const struct tutti_var *
     }
 }
 
-static int compare_entries(const void *a, const void *b)
+static int compare_reference_entries(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct reference_entry *x = a, *y = b;
     if (x->space != y->space)
         return x->space < y->space ? -1 : 1;
     if (x->reference != y->reference)
@@ -418,20 +418,20 @@ static int compare_entries(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static bool is_settable(const struct tutti_var *var)
+static bool is_settable(const struct tt_var *var)
 {
     return var->causality == TUTTI_INPUT || var->causality == TUTTI_PARAMETER;
 }
 
 /* 2.0: variables with one reference are one value under several names. Each is compared with the first, and with the
  * first that can be set or has a start value. */
-static void check_aliases2(struct check *check, const struct entry *entries, uint32_t count)
+static void check_aliases2(struct description_checking *check, const struct reference_entry *entries, uint32_t count)
 {
-    const struct tutti_var *vars = check->desc->vars, *first = &vars[entries[0].index];
-    const struct tutti_var *settable = is_settable(first) ? first : NULL;
-    const struct tutti_var *started = first->start && first->variability != TUTTI_CONSTANT ? first : NULL;
+    const struct tt_var *vars = check->desc->vars, *first = &vars[entries[0].index];
+    const struct tt_var *settable = is_settable(first) ? first : NULL;
+    const struct tt_var *started = first->start && first->variability != TUTTI_CONSTANT ? first : NULL;
     for (uint32_t i = 1; i < count; i++) {
-        const struct tutti_var *var = &vars[entries[i].index];
+        const struct tt_var *var = &vars[entries[i].index];
         if (is_settable(var) && settable) {
             check_error(check, var,
                         "it has the value reference %u of \"%.200s\" (line %u), and both can be set; expected "
@@ -464,11 +464,11 @@ static void check_aliases2(struct check *check, const struct entry *entries, uin
 }
 
 /* 1.0: the file says which ones are aliases; one of them must be the variable itself. */
-static void check_aliases1(struct check *check, const struct entry *entries, uint32_t count)
+static void check_aliases1(struct description_checking *check, const struct reference_entry *entries, uint32_t count)
 {
-    const struct tutti_var *vars = check->desc->vars, *base = NULL;
+    const struct tt_var *vars = check->desc->vars, *base = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        const struct tutti_var *var = &vars[entries[i].index];
+        const struct tt_var *var = &vars[entries[i].index];
         if (var->alias)
             continue;
         if (base)
@@ -479,7 +479,7 @@ static void check_aliases1(struct check *check, const struct entry *entries, uin
             base = var;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct tutti_var *var = &vars[entries[i].index];
+        const struct tt_var *var = &vars[entries[i].index];
         if (!base)
             check_error(check, var,
                         "it is an alias, but no variable of its type has the value reference %u without being one",
@@ -488,13 +488,13 @@ static void check_aliases1(struct check *check, const struct entry *entries, uin
             check_error(check, var, "it is an alias of \"%.200s\" (line %u), expected the same type", base->name,
                         base->line);
         if (var->negated && (var->type == TUTTI_TYPE_BOOLEAN || var->type == TUTTI_TYPE_STRING))
-            check_error(check, var, "it is a negated alias of type %s, expected a number", tutti_type_name(var->type));
+            check_error(check, var, "it is a negated alias of type %s, expected a number", tt_type_name(var->type));
     }
 }
 
-static void check_group(struct check *check, const struct entry *entries, uint32_t count)
+static void check_group(struct description_checking *check, const struct reference_entry *entries, uint32_t count)
 {
-    const struct tutti_var *vars = check->desc->vars;
+    const struct tt_var *vars = check->desc->vars;
     if (entries[0].reference == TUTTI_NONE)
         return; /* those have none, which the reader reported */
     if (check->desc->fmi == 1) {
@@ -510,22 +510,22 @@ static void check_group(struct check *check, const struct entry *entries, uint32
 }
 
 /* Value references and aliases; fills `roles`; the lists of the model structure. */
-static enum tutti_err check_references(struct check *check)
+static enum tutti_err check_references(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     uint32_t n = desc->var_count;
-    struct entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
-    check->roles = tutti_arena_alloc(&check->arena, (size_t)n + 1);
+    struct reference_entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
+    check->roles = tt_arena_alloc(&check->arena, (size_t)n + 1);
     if (!entries || !check->roles) {
         free(entries);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     for (uint32_t i = 0; i < n; i++) {
-        entries[i] = (struct entry){space_of(desc, &desc->vars[i]), desc->vars[i].reference, i};
+        entries[i] = (struct reference_entry){space_of(desc, &desc->vars[i]), desc->vars[i].reference, i};
         if (desc->vars[i].derivative_of != TUTTI_NONE)
             check->roles[desc->vars[i].derivative_of] |= ROLE_DIFFERENTIATED;
     }
-    qsort(entries, n, sizeof *entries, compare_entries);
+    qsort(entries, n, sizeof *entries, compare_reference_entries);
     for (uint32_t i = 0, end; i < n; i = end) {
         for (end = i + 1;
              end < n && entries[end].space == entries[i].space && entries[end].reference == entries[i].reference;)
@@ -537,62 +537,63 @@ static enum tutti_err check_references(struct check *check)
 }
 
 /* Marks the variables of a list and reports those that are in it twice. */
-static void mark(struct check *check, const struct tutti_unknowns *list, uint8_t role, const char *what)
+static void mark_unknowns(struct description_checking *check, const struct tt_unknowns *list, uint8_t role,
+                          const char *what)
 {
-    const struct tutti_var *vars = check->desc->vars;
+    const struct tt_var *vars = check->desc->vars;
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct tutti_unknown *unknown = &list->items[i];
+        const struct tt_unknown *unknown = &list->items[i];
         if (list->given && (check->roles[unknown->variable] & role))
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, what,
-                                  vars[unknown->variable].name, "it is listed twice, expected once");
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, what,
+                                    vars[unknown->variable].name, "it is listed twice, expected once");
         check->roles[unknown->variable] |= role;
     }
 }
 
-static void check_outputs(struct check *check)
+static void check_outputs(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     const char *where = desc->fmi == 3 ? "<ModelStructure>" : "<ModelStructure><Outputs>";
     for (uint32_t i = 0; i < desc->var_count; i++)
         if (desc->vars[i].causality == TUTTI_OUTPUT && (!desc->outputs.given || !(check->roles[i] & ROLE_OUTPUT)))
             check_error(check, &desc->vars[i], "the output is missing in %s, expected all of them there", where);
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
-        const struct tutti_var *var = &desc->vars[desc->outputs.items[i].variable];
+        const struct tt_var *var = &desc->vars[desc->outputs.items[i].variable];
         if (var->causality != TUTTI_OUTPUT)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->outputs.items[i].line, "output", var->name,
-                                  "the variable (line %u) has causality %s, expected output", var->line,
-                                  tutti_causality_name(var->causality));
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->outputs.items[i].line, "output",
+                                    var->name, "the variable (line %u) has causality %s, expected output", var->line,
+                                    tt_description_causality_name(var->causality));
     }
 }
 
-static void check_derivatives(struct check *check)
+static void check_derivatives(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     for (uint32_t i = 0; i < desc->derivatives.count; i++) {
-        const struct tutti_unknown *unknown = &desc->derivatives.items[i];
-        const struct tutti_var *var = &desc->vars[unknown->variable];
+        const struct tt_unknown *unknown = &desc->derivatives.items[i];
+        const struct tt_var *var = &desc->vars[unknown->variable];
         if (var->derivative_of == TUTTI_NONE) {
-            tutti_desc_report_add(
+            tt_limited_findings_add(
                 &check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
                 "the variable (line %u) has no derivative attribute, expected one that names its state", var->line);
             continue;
         }
-        const struct tutti_var *state = &desc->vars[var->derivative_of];
+        const struct tt_var *state = &desc->vars[var->derivative_of];
         if (check->roles[var->derivative_of] & ROLE_STATE)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
-                                  "the state \"%.200s\" (line %u) has another derivative in the list, expected one",
-                                  state->name, state->line);
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
+                                    "the state \"%.200s\" (line %u) has another derivative in the list, expected one",
+                                    state->name, state->line);
         check->roles[var->derivative_of] |= ROLE_STATE;
         if (state->causality != TUTTI_LOCAL && state->causality != TUTTI_OUTPUT)
             check_error(check, state, "a state with causality %s, expected local or output",
-                        tutti_causality_name(state->causality));
+                        tt_description_causality_name(state->causality));
     }
 }
 
 /* Why a variable must be among the initial unknowns; NULL if it need not. */
-static const char *initial_reason(const struct check *check, uint32_t index)
+static const char *initial_reason(const struct description_checking *check, uint32_t index)
 {
-    const struct tutti_var *var = &check->desc->vars[index];
+    const struct tt_var *var = &check->desc->vars[index];
     bool computed = var->initial == TUTTI_APPROX || var->initial == TUTTI_CALCULATED;
     if (var->clock_count || var->type == TUTTI_TYPE_CLOCK)
         return NULL;
@@ -607,9 +608,9 @@ static const char *initial_reason(const struct check *check, uint32_t index)
     return check->roles[index] & ROLE_DERIVATIVE ? "a derivative that is not initial exact" : NULL;
 }
 
-static void check_initial(struct check *check)
+static void check_initial(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     bool me = desc->interfaces[TUTTI_ME].present;
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const char *reason = initial_reason(check, i);
@@ -623,47 +624,48 @@ static void check_initial(struct check *check)
                           reason);
     }
     for (uint32_t i = 0; i < desc->initial_unknowns.count; i++) {
-        const struct tutti_unknown *unknown = &desc->initial_unknowns.items[i];
-        const struct tutti_var *var = &desc->vars[unknown->variable];
+        const struct tt_unknown *unknown = &desc->initial_unknowns.items[i];
+        const struct tt_var *var = &desc->vars[unknown->variable];
         if (!initial_reason(check, unknown->variable) && var->clock_count == 0)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
-                                  "the variable (line %u) is not expected there: causality %s, initial %s", var->line,
-                                  tutti_causality_name(var->causality), tutti_initial_name(var->initial));
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+                                    "the variable (line %u) is not expected there: causality %s, initial %s", var->line,
+                                    tt_description_causality_name(var->causality),
+                                    tt_description_initial_name(var->initial));
         if (desc->fmi == 2 && i && unknown->variable < desc->initial_unknowns.items[i - 1].variable)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
-                                  "it comes after a variable with a larger index, expected an ascending order");
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+                                    "it comes after a variable with a larger index, expected an ascending order");
     }
 }
 
 /* Factors that are known only after the initialisation say nothing about it. (That factors are for real numbers only is
  * not held against other types: even reference FMUs have them there.) */
-static void check_initial_kinds(struct check *check)
+static void check_initial_kinds(struct description_checking *check)
 {
-    const struct tutti_unknowns *list = &check->desc->initial_unknowns;
+    const struct tt_unknowns *list = &check->desc->initial_unknowns;
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct tutti_unknown *unknown = &list->items[i];
+        const struct tt_unknown *unknown = &list->items[i];
         for (uint32_t k = 0; unknown->kinds && k < unknown->dependency_count; k++) {
             if (unknown->kinds[k] == TUTTI_DEPENDENT || unknown->kinds[k] == TUTTI_DEPENDENCY_CONSTANT)
                 continue;
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown",
-                                  check->desc->vars[unknown->variable].name,
-                                  "dependenciesKind has fixed, tunable or discrete, expected dependent or constant");
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown",
+                                    check->desc->vars[unknown->variable].name,
+                                    "dependenciesKind has fixed, tunable or discrete, expected dependent or constant");
             break;
         }
     }
 }
 
-static void check_fmi3_lists(struct check *check)
+static void check_fmi3_lists(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     for (uint32_t i = 0; i < desc->clocked_states.count; i++) {
-        const struct tutti_var *var = &desc->vars[desc->clocked_states.items[i].variable];
+        const struct tt_var *var = &desc->vars[desc->clocked_states.items[i].variable];
         if (var->previous == TUTTI_NONE || var->clock_count == 0)
             check_error(check, var, "it is listed as a clocked state, expected the attributes previous and clocks");
     }
     for (uint32_t i = 0; i < desc->event_indicators.count; i++) {
-        const struct tutti_var *var = &desc->vars[desc->event_indicators.items[i].variable];
-        if (!tutti_type_is_float(var->type) || var->variability != TUTTI_CONTINUOUS ||
+        const struct tt_var *var = &desc->vars[desc->event_indicators.items[i].variable];
+        if (!tt_type_is_float(var->type) || var->variability != TUTTI_CONTINUOUS ||
             (var->causality != TUTTI_LOCAL && var->causality != TUTTI_OUTPUT))
             check_error(check, var,
                         "it is listed as an event indicator, expected a continuous Float32 or Float64 that is "
@@ -671,14 +673,14 @@ static void check_fmi3_lists(struct check *check)
     }
 }
 
-static void check_structure(struct check *check)
+static void check_structure(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     if (desc->fmi == 1)
         return;
-    mark(check, &desc->outputs, ROLE_OUTPUT, "output");
-    mark(check, &desc->derivatives, ROLE_DERIVATIVE, "derivative");
-    mark(check, &desc->initial_unknowns, ROLE_INITIAL, "initial unknown");
+    mark_unknowns(check, &desc->outputs, ROLE_OUTPUT, "output");
+    mark_unknowns(check, &desc->derivatives, ROLE_DERIVATIVE, "derivative");
+    mark_unknowns(check, &desc->initial_unknowns, ROLE_INITIAL, "initial unknown");
     check_outputs(check);
     check_derivatives(check);
     check_initial(check);
@@ -696,214 +698,216 @@ static bool is_identifier(const char *text)
     return *text != '\0';
 }
 
-static void check_interface(struct check *check, const struct tutti_interface *interface, const char *name)
+static void check_interface_element(struct description_checking *check, const struct tt_interface *interface,
+                                    const char *name)
 {
     if (!interface->present)
         return;
-    struct tutti_desc_report *report = &check->report;
+    struct tt_limited_findings *report = &check->report;
     if (!interface->model_identifier)
-        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                              "found no modelIdentifier, expected one: it names the library");
+        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                                "found no modelIdentifier, expected one: it names the library");
     else if (!is_identifier(interface->model_identifier))
-        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                              "modelIdentifier is \"%.200s\", expected a C identifier (letters, digits and _)",
-                              interface->model_identifier);
+        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                                "modelIdentifier is \"%.200s\", expected a C identifier (letters, digits and _)",
+                                interface->model_identifier);
     if ((interface->flags & TUTTI_CAN_SERIALIZE) && !(interface->flags & TUTTI_CAN_STATE))
-        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                              "it can serialize its state but not get and set it, expected both");
+        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                                "it can serialize its state but not get and set it, expected both");
     if (interface->fixed_step < 0)
-        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                              "fixedInternalStepSize is %g, expected a positive number", interface->fixed_step);
+        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                                "fixedInternalStepSize is %g, expected a positive number", interface->fixed_step);
 }
 
-static void check_root(struct check *check)
+static void check_root_element(struct description_checking *check)
 {
     static const char *const names[] = {"CoSimulation", "ModelExchange", "ScheduledExecution"};
-    const struct tutti_desc *desc = check->desc;
-    struct tutti_desc_report *report = &check->report;
+    const struct tt_description *desc = check->desc;
+    struct tt_limited_findings *report = &check->report;
     bool any = false;
     for (int i = 0; i < TUTTI_INTERFACE_COUNT; i++) {
         any |= desc->interfaces[i].present;
-        check_interface(check, &desc->interfaces[i], desc->fmi == 1 ? NULL : names[i]);
+        check_interface_element(check, &desc->interfaces[i], desc->fmi == 1 ? NULL : names[i]);
     }
     if (!any)
-        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
-                              "found no interface, expected <CoSimulation> or <ModelExchange>%s",
-                              desc->fmi == 3 ? " or <ScheduledExecution>" : "");
+        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+                                "found no interface, expected <CoSimulation> or <ModelExchange>%s",
+                                desc->fmi == 3 ? " or <ScheduledExecution>" : "");
     if (!desc->token)
-        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no %s, expected one",
-                              desc->fmi == 3 ? "instantiationToken" : "guid");
+        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no %s, expected one",
+                                desc->fmi == 3 ? "instantiationToken" : "guid");
     if (!desc->model_name)
-        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no modelName, expected one");
-    const struct tutti_experiment *e = &desc->experiment;
+        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+                                "found no modelName, expected one");
+    const struct tt_experiment *e = &desc->experiment;
     if (e->has_start && e->has_stop && e->stop < e->start)
-        tutti_desc_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
-                              "stopTime %g is before startTime %g", e->stop, e->start);
+        tt_limited_findings_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+                                "stopTime %g is before startTime %g", e->stop, e->start);
     if (e->has_tolerance && !(e->tolerance > 0))
-        tutti_desc_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
-                              "tolerance is %g, expected a positive number", e->tolerance);
+        tt_limited_findings_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+                                "tolerance is %g, expected a positive number", e->tolerance);
     if (e->has_step && !(e->step > 0))
-        tutti_desc_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
-                              "stepSize is %g, expected a positive number", e->step);
+        tt_limited_findings_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+                                "stepSize is %g, expected a positive number", e->step);
 }
 
-static void check_units(struct check *check)
+static void check_unit_definitions(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     for (uint32_t i = 0; i < desc->unit_count; i++)
         if (desc->units[i].has_base && desc->units[i].factor == 0)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->units[i].line, "unit", desc->units[i].name,
-                                  "factor is 0, expected another number");
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->units[i].line, "unit",
+                                    desc->units[i].name, "factor is 0, expected another number");
     for (uint32_t i = 0; i < desc->display_count; i++) {
-        const struct tutti_display_unit *display = &desc->displays[i];
+        const struct tt_display_unit *display = &desc->displays[i];
         if (display->factor == 0)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
-                                  "%s is 0, expected another number", desc->fmi == 1 ? "gain" : "factor");
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
+                                    "%s is 0, expected another number", desc->fmi == 1 ? "gain" : "factor");
         if (display->inverse && display->offset != 0)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
-                                  "offset is %g, expected 0 because inverse is true", display->offset);
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
+                                    "offset is %g, expected 0 because inverse is true", display->offset);
     }
 }
 
-static int compare_values(const void *a, const void *b)
+static int compare_item_values(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return x < y ? -1 : x > y;
 }
 
 /* The values in order, so that a start value is found quickly and equal ones lie side by side. */
-static enum tutti_err check_items(struct check *check, uint32_t index)
+static enum tutti_err check_enumeration_items(struct description_checking *check, uint32_t index)
 {
-    const struct tutti_type_def *type = &check->desc->types[index];
-    int64_t *values = tutti_arena_array(&check->arena, type->item_count, sizeof *values);
+    const struct tt_type_def *type = &check->desc->types[index];
+    int64_t *values = tt_arena_array(&check->arena, type->item_count, sizeof *values);
     if (!values)
-        return tutti_fail_memory();
-    struct tutti_map names = {0};
+        return tt_fail_memory();
+    struct tt_map names = {0};
     enum tutti_err err = TUTTI_OK;
     for (uint32_t i = 0; i < type->item_count && err == TUTTI_OK; i++) {
         int64_t earlier;
         values[i] = type->items[i].value;
-        err = tutti_map_add(&names, type->items[i].name, i, &earlier);
+        err = tt_map_add(&names, type->items[i].name, i, &earlier);
         if (err == TUTTI_OK && earlier != TUTTI_MAP_NONE)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                                  "two items are named \"%.200s\", expected different names", type->items[i].name);
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                    "two items are named \"%.200s\", expected different names", type->items[i].name);
     }
-    tutti_map_fini(&names);
+    tt_map_fini(&names);
     TRY(err);
-    qsort(values, type->item_count, sizeof *values, compare_values);
+    qsort(values, type->item_count, sizeof *values, compare_item_values);
     for (uint32_t i = 1; i < type->item_count; i++)
         if (values[i] == values[i - 1])
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                                  "two items have the value %lld, expected different values", (long long)values[i]);
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                    "two items have the value %lld, expected different values", (long long)values[i]);
     check->items[index] = values;
     return TUTTI_OK;
 }
 
-static enum tutti_err check_types(struct check *check)
+static enum tutti_err check_type_definitions(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
-    check->items = tutti_arena_array(&check->arena, (size_t)desc->type_count + 1, sizeof *check->items);
+    const struct tt_description *desc = check->desc;
+    check->items = tt_arena_array(&check->arena, (size_t)desc->type_count + 1, sizeof *check->items);
     if (!check->items)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t i = 0; i < desc->type_count; i++) {
-        const struct tutti_type_def *type = &desc->types[i];
-        const struct tutti_bounds *bounds = type->bounds;
+        const struct tt_type_def *type = &desc->types[i];
+        const struct tt_bounds *bounds = type->bounds;
         if (type->unit != TUTTI_NONE && !desc->units[type->unit].defined && desc->fmi > 1)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                                  "unit is \"%.200s\", expected one that UnitDefinitions defines",
-                                  desc->units[type->unit].name);
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                    "unit is \"%.200s\", expected one that UnitDefinitions defines",
+                                    desc->units[type->unit].name);
         if (bounds && bounds->has_min && bounds->has_max && bounds->min > bounds->max)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                                  "min %g is greater than max %g", bounds->min, bounds->max);
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                    "min %g is greater than max %g", bounds->min, bounds->max);
         if (type->item_count)
-            TRY(check_items(check, i));
+            TRY(check_enumeration_items(check, i));
         else if (type->type == TUTTI_TYPE_ENUMERATION)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                                  "found no <Item>, expected at least one");
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                    "found no <Item>, expected at least one");
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err check_categories(struct check *check)
+static enum tutti_err check_categories(struct description_checking *check)
 {
-    const struct tutti_desc *desc = check->desc;
-    struct tutti_map names = {0};
+    const struct tt_description *desc = check->desc;
+    struct tt_map names = {0};
     enum tutti_err err = TUTTI_OK;
     for (uint32_t i = 0; i < desc->log_category_count && err == TUTTI_OK; i++) {
         int64_t earlier;
-        err = tutti_map_add(&names, desc->log_categories[i], i, &earlier);
+        err = tt_map_add(&names, desc->log_categories[i], i, &earlier);
         if (err == TUTTI_OK && earlier != TUTTI_MAP_NONE)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->line, "log category",
-                                  desc->log_categories[i], "defined twice, expected different names");
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->line, "log category",
+                                    desc->log_categories[i], "defined twice, expected different names");
     }
-    tutti_map_fini(&names);
+    tt_map_fini(&names);
     return err;
 }
 
 /* Variables and aliases share one space of names; an alias i is known as var_count + i. */
-static enum tutti_err add_name(struct check *check, struct tutti_map *names, uint32_t index)
+static enum tutti_err check_add_name(struct description_checking *check, struct tt_map *names, uint32_t index)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     bool is_alias = index >= desc->var_count;
-    const struct tutti_alias *alias = is_alias ? &desc->aliases[index - desc->var_count] : NULL;
+    const struct tt_alias *alias = is_alias ? &desc->aliases[index - desc->var_count] : NULL;
     const char *name = is_alias ? alias->name : desc->vars[index].name;
     unsigned line = is_alias ? alias->line : desc->vars[index].line;
     const char *what = is_alias ? "alias" : "variable";
     int64_t earlier;
-    TRY(tutti_map_add(names, name, index, &earlier));
+    TRY(tt_map_add(names, name, index, &earlier));
     if (*name == '\0')
-        tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, line, what, NULL,
-                              "the name is empty, expected a text");
+        tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, line, what, NULL,
+                                "the name is empty, expected a text");
     else if (earlier != TUTTI_MAP_NONE)
-        tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, line, what, name,
-                              "the name is used twice, first in line %u; expected different names",
-                              earlier >= desc->var_count ? desc->aliases[earlier - desc->var_count].line
-                                                         : desc->vars[earlier].line);
+        tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, line, what, name,
+                                "the name is used twice, first in line %u; expected different names",
+                                earlier >= desc->var_count ? desc->aliases[earlier - desc->var_count].line
+                                                           : desc->vars[earlier].line);
     return TUTTI_OK;
 }
 
-static enum tutti_err add_names(struct check *check, struct tutti_map *names)
+static enum tutti_err check_add_names(struct description_checking *check, struct tt_map *names)
 {
-    const struct tutti_desc *desc = check->desc;
+    const struct tt_description *desc = check->desc;
     uint32_t count = desc->var_count + desc->alias_count;
-    TRY(tutti_map_reserve(names, count));
+    TRY(tt_map_reserve(names, count));
     for (uint32_t i = 0; i < count; i++)
-        TRY(add_name(check, names, i));
+        TRY(check_add_name(check, names, i));
     if (desc->fmi == 1)
         return TUTTI_OK;
     for (uint32_t i = 0; i < desc->type_count; i++)
-        if (tutti_map_find(names, desc->types[i].name) != TUTTI_MAP_NONE)
-            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, desc->types[i].line, "type",
-                                  desc->types[i].name, "a variable has the same name, expected different names");
+        if (tt_map_find(names, desc->types[i].name) != TUTTI_MAP_NONE)
+            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, desc->types[i].line, "type",
+                                    desc->types[i].name, "a variable has the same name, expected different names");
     return TUTTI_OK;
 }
 
-static enum tutti_err check_names(struct check *check)
+static enum tutti_err check_variable_names(struct description_checking *check)
 {
-    struct tutti_map names = {0};
-    enum tutti_err err = add_names(check, &names);
-    tutti_map_fini(&names);
+    struct tt_map names = {0};
+    enum tutti_err err = check_add_names(check, &names);
+    tt_map_fini(&names);
     return err;
 }
 
-static enum tutti_err check_all(struct check *check)
+static enum tutti_err check_all_variables(struct description_checking *check)
 {
-    check_root(check);
-    check_units(check);
-    TRY(check_types(check));
+    check_root_element(check);
+    check_unit_definitions(check);
+    TRY(check_type_definitions(check));
     TRY(check_categories(check));
-    TRY(check_names(check));
+    TRY(check_variable_names(check));
     TRY(check_references(check));
     check_vars(check);
     check_structure(check);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_desc_check(struct tutti_desc *desc, const char *file, struct tutti_findings *findings)
+enum tutti_err tt_description_check(struct tt_description *desc, const char *file, struct tt_findings *findings)
 {
-    struct check check = {.desc = desc, .report = {.file = file, .findings = findings}};
-    enum tutti_err err = check_all(&check);
-    tutti_desc_report_end(&check.report);
-    tutti_arena_fini(&check.arena);
+    struct description_checking check = {.desc = desc, .report = {.file = file, .findings = findings}};
+    enum tutti_err err = check_all_variables(&check);
+    tt_limited_findings_end(&check.report);
+    tt_arena_fini(&check.arena);
     return err;
 }

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 /* Counts one more of a kind; false if its lines are used up. */
-static bool admit(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line, const char *format)
+static bool limited_findings_admit(struct tt_limited_findings *report, enum tt_severity severity, unsigned line,
+                                   const char *format)
 {
     unsigned i = 0;
     while (i < report->kind_count && report->kinds[i].format != format)
@@ -21,12 +22,12 @@ static bool admit(struct tutti_desc_report *report, enum tutti_severity severity
     return ++report->kinds[i].count <= TUTTI_DESC_REPORT_EACH;
 }
 
-void tutti_desc_report_add_v(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
-                             const char *what, const char *name, const char *format, va_list args)
+void tt_limited_findings_add_v(struct tt_limited_findings *report, enum tt_severity severity, unsigned line,
+                               const char *what, const char *name, const char *format, va_list args)
 {
     if (!report->findings)
         return;
-    if (!admit(report, severity, line, format)) {
+    if (!limited_findings_admit(report, severity, line, format)) {
         if (severity == TUTTI_FINDING_ERROR)
             report->findings->errors++;
         else
@@ -36,22 +37,22 @@ void tutti_desc_report_add_v(struct tutti_desc_report *report, enum tutti_severi
     char text[1536];
     vsnprintf(text, sizeof text, format, args);
     if (what && name)
-        tutti_findings_add(report->findings, severity, report->file, line, "%s \"%s\": %s", what, name, text);
+        tt_findings_add(report->findings, severity, report->file, line, "%s \"%s\": %s", what, name, text);
     else
-        tutti_findings_add(report->findings, severity, report->file, line, "%s%s%s", what ? what : "", what ? ": " : "",
-                           text);
+        tt_findings_add(report->findings, severity, report->file, line, "%s%s%s", what ? what : "", what ? ": " : "",
+                        text);
 }
 
-void tutti_desc_report_add(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
-                           const char *what, const char *name, const char *format, ...)
+void tt_limited_findings_add(struct tt_limited_findings *report, enum tt_severity severity, unsigned line,
+                             const char *what, const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tutti_desc_report_add_v(report, severity, line, what, name, format, args);
+    tt_limited_findings_add_v(report, severity, line, what, name, format, args);
     va_end(args);
 }
 
-void tutti_desc_report_end(struct tutti_desc_report *report)
+void tt_limited_findings_end(struct tt_limited_findings *report)
 {
     for (unsigned i = 0; i < report->kind_count; i++) {
         if (report->kinds[i].count <= TUTTI_DESC_REPORT_EACH)
@@ -62,7 +63,7 @@ void tutti_desc_report_end(struct tutti_desc_report *report)
             report->findings->errors--;
         else
             report->findings->warnings--;
-        tutti_findings_add(report->findings, report->kinds[i].severity, report->file, report->kinds[i].first_line,
-                           "%u more like the one in line %u are not listed", hidden, report->kinds[i].first_line);
+        tt_findings_add(report->findings, report->kinds[i].severity, report->file, report->kinds[i].first_line,
+                        "%u more like the one in line %u are not listed", hidden, report->kinds[i].first_line);
     }
 }

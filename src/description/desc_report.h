@@ -10,24 +10,24 @@
 
 enum { TUTTI_DESC_REPORT_KINDS = 128, TUTTI_DESC_REPORT_EACH = 40 };
 
-struct tutti_desc_report {
+struct tt_limited_findings {
     const char *file;
-    struct tutti_findings *findings; /* NULL: they are not wanted */
+    struct tt_findings *findings; /* NULL: they are not wanted */
     unsigned kind_count;
     struct {
         const char *format; /* what is reported in the same words is of the same kind */
-        enum tutti_severity severity;
+        enum tt_severity severity;
         unsigned count, first_line;
     } kinds[TUTTI_DESC_REPORT_KINDS];
 };
 
 /* `format` must be a literal: its address tells kinds apart. The text gets `what "name": ` in front, `what: ` if name is
  * NULL, and nothing if `what` is NULL. */
-void tutti_desc_report_add(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
-                           const char *what, const char *name, const char *format, ...) TUTTI_PRINTF(6, 7);
-void tutti_desc_report_add_v(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
-                             const char *what, const char *name, const char *format, va_list args) TUTTI_PRINTF(6, 0);
+void tt_limited_findings_add(struct tt_limited_findings *report, enum tt_severity severity, unsigned line,
+                             const char *what, const char *name, const char *format, ...) TUTTI_PRINTF(6, 7);
+void tt_limited_findings_add_v(struct tt_limited_findings *report, enum tt_severity severity, unsigned line,
+                               const char *what, const char *name, const char *format, va_list args) TUTTI_PRINTF(6, 0);
 /* Says how many of each kind were left out. */
-void tutti_desc_report_end(struct tutti_desc_report *report);
+void tt_limited_findings_end(struct tt_limited_findings *report);
 
 #endif

@@ -8,15 +8,15 @@
 
 enum { MOST_TEXT = 4096 }; /* of an attribute */
 
-struct reading {
-    struct tutti_layer *layer;
-    struct tutti_arena *arena;
-    struct tutti_findings *findings;
+struct layer_reading {
+    struct tt_layer *layer;
+    struct tt_arena *arena;
+    struct tt_findings *findings;
     const char *file;
     unsigned elements;
 };
 
-bool tutti_layer_is_manifest(const char *entry)
+bool tt_layer_is_manifest(const char *entry)
 {
     static const char folder[] = "extra/", file[] = "/fmi-ls-manifest.xml";
     size_t n = strlen(entry);
@@ -27,7 +27,7 @@ bool tutti_layer_is_manifest(const char *entry)
 }
 
 /* "fmi-ls:fmi-ls-name", whatever the prefix of the namespace is. */
-static const char *find(const char **attributes, const char *local)
+static const char *layer_find_attribute(const char **attributes, const char *local)
 {
     for (; attributes[0]; attributes += 2) {
         const char *colon = strchr(attributes[0], ':');
@@ -37,23 +37,23 @@ static const char *find(const char **attributes, const char *local)
     return NULL;
 }
 
-static enum tutti_err keep(struct reading *reading, struct tutti_xml *xml, const char **attributes, const char *local,
-                           const char **out)
+static enum tutti_err layer_copy_attribute(struct layer_reading *reading, struct tt_xml *xml, const char **attributes,
+                                           const char *local, const char **out)
 {
-    const char *text = find(attributes, local);
+    const char *text = layer_find_attribute(attributes, local);
     if (!text) {
-        tutti_findings_add(reading->findings, TUTTI_FINDING_WARNING, reading->file, tutti_xml_line(xml),
-                           "a manifest of a layered standard has no %s", local);
+        tt_findings_add(reading->findings, TUTTI_FINDING_WARNING, reading->file, tt_xml_line(xml),
+                        "a manifest of a layered standard has no %s", local);
         return TUTTI_OK;
     }
     if (strlen(text) > MOST_TEXT)
-        return tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "%s has more than %d bytes", local, MOST_TEXT);
-    *out = tutti_arena_text(reading->arena, text, strlen(text));
-    return *out ? TUTTI_OK : tutti_fail_memory();
+        return tt_xml_fail(xml, TUTTI_ERR_LIMIT, "%s has more than %d bytes", local, MOST_TEXT);
+    *out = tt_arena_copy_text(reading->arena, text, strlen(text));
+    return *out ? TUTTI_OK : tt_fail_memory();
 }
 
 static const char TRAVELS[] = "its operations travel between units as they are; Tutti has no simulation of this bus";
-static const struct tutti_bus buses[] = {
+static const struct tt_bus buses[] = {
     {"can", "CAN", true, "the kit's CanBus simulates CAN and CAN FD; frames of CAN XL travel, and are not simulated"},
     {"lin", "LIN", false, TRAVELS},
     {"flexray", "FlexRay", false, TRAVELS},
@@ -61,7 +61,7 @@ static const struct tutti_bus buses[] = {
 };
 static const size_t bus_count = sizeof buses / sizeof *buses;
 
-const struct tutti_bus *tutti_bus_of(const char *mime_type)
+const struct tt_bus *tt_layer_find_bus(const char *mime_type)
 {
     static const char start[] = "application/org.fmi-standard.fmi-ls-bus.";
     if (!mime_type || strncmp(mime_type, start, strlen(start)) != 0)
@@ -74,23 +74,23 @@ const struct tutti_bus *tutti_bus_of(const char *mime_type)
     return NULL;
 }
 
-static bool uses(const struct tutti_desc *desc, const struct tutti_bus *bus)
+static bool uses_bus(const struct tt_description *desc, const struct tt_bus *bus)
 {
     for (uint32_t v = 0; v < desc->var_count; v++)
-        if (desc->vars[v].more && tutti_bus_of(desc->vars[v].more->mime_type) == bus)
+        if (desc->vars[v].more && tt_layer_find_bus(desc->vars[v].more->mime_type) == bus)
             return true;
     return false;
 }
 
-const struct tutti_bus *tutti_desc_next_bus(const struct tutti_desc *desc, const struct tutti_bus *last)
+const struct tt_bus *tt_layer_next_bus(const struct tt_description *desc, const struct tt_bus *last)
 {
-    const struct tutti_bus *bus = last ? last + 1 : buses;
-    while (bus < buses + bus_count && !uses(desc, bus))
+    const struct tt_bus *bus = last ? last + 1 : buses;
+    while (bus < buses + bus_count && !uses_bus(desc, bus))
         bus++;
     return bus < buses + bus_count ? bus : NULL;
 }
 
-static const char *meaning_of(const char *name)
+static const char *layer_meaning_of(const char *name)
 {
     static const struct {
         const char *name, *meaning;
@@ -107,35 +107,34 @@ static const char *meaning_of(const char *name)
 }
 
 /* Any root element will do: layered standards may have their own. */
-static enum tutti_err start(void *context, struct tutti_xml *xml, const char *name, const char **attributes)
+static enum tutti_err layer_start_element(void *context, struct tt_xml *xml, const char *name, const char **attributes)
 {
-    struct reading *reading = context;
+    struct layer_reading *reading = context;
     if (reading->elements++ > 0)
         return TUTTI_OK;
-    if (!find(attributes, "fmi-ls-name"))
-        return tutti_xml_fail(xml, TUTTI_ERR_FORMAT,
-                              "<%s> has no fmi-ls-name: this is no manifest of a layered standard",
-                              tutti_str_show(name).text);
-    TRY(keep(reading, xml, attributes, "fmi-ls-name", &reading->layer->name));
-    TRY(keep(reading, xml, attributes, "fmi-ls-version", &reading->layer->version));
-    TRY(keep(reading, xml, attributes, "fmi-ls-description", &reading->layer->description));
-    const char *bus = find(attributes, "isBusSimulationFMU");
+    if (!layer_find_attribute(attributes, "fmi-ls-name"))
+        return tt_xml_fail(xml, TUTTI_ERR_FORMAT, "<%s> has no fmi-ls-name: this is no manifest of a layered standard",
+                           tt_text_excerpt(name).text);
+    TRY(layer_copy_attribute(reading, xml, attributes, "fmi-ls-name", &reading->layer->name));
+    TRY(layer_copy_attribute(reading, xml, attributes, "fmi-ls-version", &reading->layer->version));
+    TRY(layer_copy_attribute(reading, xml, attributes, "fmi-ls-description", &reading->layer->description));
+    const char *bus = layer_find_attribute(attributes, "isBusSimulationFMU");
     reading->layer->bus_simulation = bus && (strcmp(bus, "true") == 0 || strcmp(bus, "1") == 0);
-    reading->layer->meaning = meaning_of(reading->layer->name);
+    reading->layer->meaning = layer_meaning_of(reading->layer->name);
     return TUTTI_OK;
 }
 
-static enum tutti_err end(void *context, struct tutti_xml *xml)
+static enum tutti_err layer_end_element(void *context, struct tt_xml *xml)
 {
     (void)context, (void)xml;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_layer_read(struct tutti_layer *layer, const char *file, struct tutti_reader *reader,
-                                struct tutti_arena *arena, struct tutti_findings *findings)
+enum tutti_err tt_layer_read(struct tt_layer *layer, const char *file, struct tt_byte_source *reader,
+                             struct tt_arena *arena, struct tt_findings *findings)
 {
-    static const struct tutti_xml_handlers handlers = {.start = start, .end = end};
-    struct reading reading = {.layer = layer, .arena = arena, .findings = findings, .file = file};
-    *layer = (struct tutti_layer){0};
-    return tutti_xml_read(file, reader, &handlers, &reading);
+    static const struct tt_xml_handlers handlers = {.start = layer_start_element, .end = layer_end_element};
+    struct layer_reading reading = {.layer = layer, .arena = arena, .findings = findings, .file = file};
+    *layer = (struct tt_layer){0};
+    return tt_xml_read(file, reader, &handlers, &reading);
 }

@@ -9,7 +9,7 @@
 #include "base/reader.h"
 #include "description/desc.h"
 
-struct tutti_layer {
+struct tt_layer {
     const char *name, *version, *description; /* NULL: it does not say */
     bool bus_simulation;                      /* fmi-ls-bus: isBusSimulationFMU */
     const char
@@ -17,22 +17,22 @@ struct tutti_layer {
 };
 
 /* A bus whose operations fmi-ls-bus defines (Network Abstraction, low cut). */
-struct tutti_bus {
+struct tt_bus {
     const char *word; /* at the end of the media type */
     const char *name; /* "CAN" */
     bool simulated;   /* a bus simulation comes with Tutti */
     const char *note; /* what travels, and what is not simulated */
 };
 /* The bus that a Binary variable of this media type (fmi-ls-bus 1.x, table of MIME types) belongs to; NULL: none. Static. */
-const struct tutti_bus *tutti_bus_of(const char *mime_type);
+const struct tt_bus *tt_layer_find_bus(const char *mime_type);
 
 /* The buses of a description's variables, each once, in an order of their own; after `last` (NULL: the first one). NULL: no more. */
-const struct tutti_bus *tutti_desc_next_bus(const struct tutti_desc *desc, const struct tutti_bus *last);
+const struct tt_bus *tt_layer_next_bus(const struct tt_description *desc, const struct tt_bus *last);
 
 /* Is this entry of an FMU's archive such a manifest? */
-bool tutti_layer_is_manifest(const char *entry);
+bool tt_layer_is_manifest(const char *entry);
 /* Reads a manifest; texts go to the arena. FORMAT where it is none: with file and line. */
-TUTTI_CHECKED enum tutti_err tutti_layer_read(struct tutti_layer *layer, const char *file, struct tutti_reader *reader,
-                                              struct tutti_arena *arena, struct tutti_findings *findings);
+TUTTI_CHECKED enum tutti_err tt_layer_read(struct tt_layer *layer, const char *file, struct tt_byte_source *reader,
+                                           struct tt_arena *arena, struct tt_findings *findings);
 
 #endif

@@ -12,143 +12,145 @@
 #include "base/xml.h"
 
 /* Where the reader is. */
-struct reading {
-    struct tutti_terminals *terminals;
-    const struct tutti_desc *desc;
-    struct tutti_findings *findings;
+struct terminals_reading {
+    struct tt_terminals *terminals;
+    const struct tt_description *desc;
+    struct tt_findings *findings;
     const char *file;
-    struct tutti_xml *xml;
-    struct tutti_vector items, members; /* struct tutti_terminal, struct tutti_terminal_member */
-    uint32_t *open;                     /* the terminals that it is in, from the outermost on */
-    unsigned depth, level;              /* of elements; of terminals */
-    unsigned skipped;                   /* depth of the element whose content is left out; 0: none */
-    bool in_list;                       /* below Terminals */
+    struct tt_xml *xml;
+    struct tt_vector items, members; /* struct tt_terminal, struct tt_terminal_member */
+    uint32_t *open;                  /* the terminals that it is in, from the outermost on */
+    unsigned depth, level;           /* of elements; of terminals */
+    unsigned skipped;                /* depth of the element whose content is left out; 0: none */
+    bool in_list;                    /* below Terminals */
 };
 
 TUTTI_PRINTF(3, 4)
-static void report(const struct reading *reading, enum tutti_severity severity, const char *format, ...)
+static void terminals_report(const struct terminals_reading *reading, enum tt_severity severity, const char *format,
+                             ...)
 {
     char words[512];
     va_list args;
     va_start(args, format);
     vsnprintf(words, sizeof words, format, args);
     va_end(args);
-    tutti_str_make_printable(words);
-    tutti_findings_add(reading->findings, severity, reading->file, tutti_xml_line(reading->xml), "%s", words);
+    tt_text_make_printable(words);
+    tt_findings_add(reading->findings, severity, reading->file, tt_xml_line(reading->xml), "%s", words);
 }
 
-static enum tutti_err keep(struct reading *reading, const char **out, const char *text)
+static enum tutti_err terminals_copy_text(struct terminals_reading *reading, const char **out, const char *text)
 {
     if (!text)
         return TUTTI_OK;
     if (reading->terminals->arena.total > TUTTI_TERMINALS_BYTES)
-        return tutti_xml_fail(reading->xml, TUTTI_ERR_LIMIT, "terminals have more than %d MiB of texts",
-                              TUTTI_TERMINALS_BYTES >> 20);
-    *out = tutti_arena_text(&reading->terminals->arena, text, strlen(text));
-    return *out ? TUTTI_OK : tutti_fail_memory();
+        return tt_xml_fail(reading->xml, TUTTI_ERR_LIMIT, "terminals have more than %d MiB of texts",
+                           TUTTI_TERMINALS_BYTES >> 20);
+    *out = tt_arena_copy_text(&reading->terminals->arena, text, strlen(text));
+    return *out ? TUTTI_OK : tt_fail_memory();
 }
 
 /* ---- attributes ---- */
 
-static void read_number(const struct reading *reading, const char **attributes, const char *name, double *value)
+static void terminals_read_number(const struct terminals_reading *reading, const char **attributes, const char *name,
+                                  double *value)
 {
-    const char *text = tutti_xml_attribute(attributes, name);
-    if (!text || !tutti_number_read_double(text, strlen(text), value))
-        report(reading, TUTTI_FINDING_WARNING, "'%s' is not given as a number", name);
+    const char *text = tt_xml_attribute(attributes, name);
+    if (!text || !tt_number_read_double(text, strlen(text), value))
+        terminals_report(reading, TUTTI_FINDING_WARNING, "'%s' is not given as a number", name);
 }
 
-static void read_extent(const struct reading *reading, const char **attributes, struct tutti_extent *extent)
+static void read_extent(const struct terminals_reading *reading, const char **attributes, struct tt_extent *extent)
 {
     extent->given = true;
-    read_number(reading, attributes, "x1", &extent->x1);
-    read_number(reading, attributes, "y1", &extent->y1);
-    read_number(reading, attributes, "x2", &extent->x2);
-    read_number(reading, attributes, "y2", &extent->y2);
+    terminals_read_number(reading, attributes, "x1", &extent->x1);
+    terminals_read_number(reading, attributes, "y1", &extent->y1);
+    terminals_read_number(reading, attributes, "x2", &extent->x2);
+    terminals_read_number(reading, attributes, "y2", &extent->y2);
 }
 
-static enum tutti_matching matching_of(const char *rule)
+static enum tt_matching matching_of(const char *rule)
 {
     static const char *const rules[] = {"plug", "bus", "sequence", "none", "org.fmi-ls-bus.transceiver"};
     unsigned i = 0;
     while (i < sizeof rules / sizeof *rules && strcmp(rules[i], rule) != 0)
         i++;
-    return (enum tutti_matching)i;
+    return (enum tt_matching)i;
 }
 
-static enum tutti_member_kind kind_of(const char *kind)
+static enum tt_member_kind terminals_kind_of(const char *kind)
 {
     static const char *const kinds[] = {"signal", "inflow", "outflow"};
     unsigned i = 0;
     while (i < sizeof kinds / sizeof *kinds && strcmp(kinds[i], kind) != 0)
         i++;
-    return (enum tutti_member_kind)i;
+    return (enum tt_member_kind)i;
 }
 
 /* ---- elements ---- */
 
-static struct tutti_terminal *current(const struct reading *reading)
+static struct tt_terminal *innermost_terminal(const struct terminals_reading *reading)
 {
-    return reading->level == 0 ? NULL
-                               : (struct tutti_terminal *)reading->items.items + reading->open[reading->level - 1];
+    return reading->level == 0 ? NULL : (struct tt_terminal *)reading->items.items + reading->open[reading->level - 1];
 }
 
 /* "outer.inner"; a name that is there twice leads to the first of the two. */
-static enum tutti_err name_terminal(struct reading *reading, struct tutti_terminal *terminal, const char *name)
+static enum tutti_err name_terminal(struct terminals_reading *reading, struct tt_terminal *terminal, const char *name)
 {
     const char *outer =
-        terminal->parent == TUTTI_NONE ? NULL : ((struct tutti_terminal *)reading->items.items)[terminal->parent].path;
-    struct tutti_text path = {0};
+        terminal->parent == TUTTI_NONE ? NULL : ((struct tt_terminal *)reading->items.items)[terminal->parent].path;
+    struct tt_text path = {0};
     int64_t earlier;
-    tutti_text_printf(&path, "%s%s%s", outer ? outer : "", outer ? "." : "", name);
-    enum tutti_err err = path.failed ? tutti_fail_memory() : TUTTI_OK;
+    tt_text_printf(&path, "%s%s%s", outer ? outer : "", outer ? "." : "", name);
+    enum tutti_err err = path.failed ? tt_fail_memory() : TUTTI_OK;
     if (!err && path.length > TUTTI_TERMINALS_PATH)
-        err = tutti_xml_fail(reading->xml, TUTTI_ERR_LIMIT, "the name of a terminal has more than %d bytes",
-                             TUTTI_TERMINALS_PATH);
+        err = tt_xml_fail(reading->xml, TUTTI_ERR_LIMIT, "the name of a terminal has more than %d bytes",
+                          TUTTI_TERMINALS_PATH);
     size_t length = path.length;
     if (!err)
-        err = keep(reading, &terminal->path, path.text);
-    tutti_text_fini(&path);
+        err = terminals_copy_text(reading, &terminal->path, path.text);
+    tt_text_fini(&path);
     TRY(err);
     terminal->name = terminal->path + length - strlen(name);
-    TRY(tutti_map_add(&reading->terminals->paths, terminal->path, (int64_t)reading->items.count - 1, &earlier));
+    TRY(tt_map_add(&reading->terminals->paths, terminal->path, (int64_t)reading->items.count - 1, &earlier));
     if (earlier != TUTTI_MAP_NONE)
-        report(reading, TUTTI_FINDING_ERROR, "there are two terminals '%s'; names of terminals are unique",
-               terminal->path);
+        terminals_report(reading, TUTTI_FINDING_ERROR, "there are two terminals '%s'; names of terminals are unique",
+                         terminal->path);
     return TUTTI_OK;
 }
 
-static enum tutti_err start_terminal(struct reading *reading, const char **attributes)
+static enum tutti_err start_terminal(struct terminals_reading *reading, const char **attributes)
 {
-    const char *name = tutti_xml_attribute(attributes, "name"), *rule = tutti_xml_attribute(attributes, "matchingRule");
+    const char *name = tt_xml_attribute(attributes, "name"), *rule = tt_xml_attribute(attributes, "matchingRule");
     uint32_t parent = reading->level == 0 ? TUTTI_NONE : reading->open[reading->level - 1];
     if (reading->level == TUTTI_TERMINALS_DEPTH || reading->items.count == TUTTI_TERMINALS_MOST)
-        return tutti_xml_fail(reading->xml, TUTTI_ERR_LIMIT,
-                              "there are more than %d terminals, or more than %d in each other", TUTTI_TERMINALS_MOST,
-                              TUTTI_TERMINALS_DEPTH);
+        return tt_xml_fail(reading->xml, TUTTI_ERR_LIMIT,
+                           "there are more than %d terminals, or more than %d in each other", TUTTI_TERMINALS_MOST,
+                           TUTTI_TERMINALS_DEPTH);
     if (!name || !*name)
-        report(reading, TUTTI_FINDING_ERROR, "a terminal has no name");
+        terminals_report(reading, TUTTI_FINDING_ERROR, "a terminal has no name");
     if (!rule)
-        report(reading, TUTTI_FINDING_ERROR, "the terminal '%s' has no matchingRule; none is taken", name ? name : "");
-    struct tutti_terminal *terminal = tutti_vector_push(&reading->items, sizeof *terminal);
+        terminals_report(reading, TUTTI_FINDING_ERROR, "the terminal '%s' has no matchingRule; none is taken",
+                         name ? name : "");
+    struct tt_terminal *terminal = tt_vector_push(&reading->items, sizeof *terminal);
     if (!terminal)
-        return tutti_fail_memory();
-    *terminal = (struct tutti_terminal){.parent = parent, .line = tutti_xml_line(reading->xml)};
+        return tt_fail_memory();
+    *terminal = (struct tt_terminal){.parent = parent, .line = tt_xml_line(reading->xml)};
     TRY(name_terminal(reading, terminal, name ? name : ""));
     rule = rule ? rule : "none";
-    TRY(keep(reading, &terminal->rule, rule));
-    TRY(keep(reading, &terminal->kind, tutti_xml_attribute(attributes, "terminalKind")));
-    TRY(keep(reading, &terminal->description, tutti_xml_attribute(attributes, "description")));
+    TRY(terminals_copy_text(reading, &terminal->rule, rule));
+    TRY(terminals_copy_text(reading, &terminal->kind, tt_xml_attribute(attributes, "terminalKind")));
+    TRY(terminals_copy_text(reading, &terminal->description, tt_xml_attribute(attributes, "description")));
     terminal->matching = matching_of(rule);
     if (terminal->matching == TUTTI_MATCHING_OTHER && !strchr(rule, '.'))
-        report(reading, TUTTI_FINDING_WARNING,
-               "the matchingRule '%s' is neither of FMI nor in reverse domain name notation", rule);
+        terminals_report(reading, TUTTI_FINDING_WARNING,
+                         "the matchingRule '%s' is neither of FMI nor in reverse domain name notation", rule);
     reading->open[reading->level++] = (uint32_t)reading->items.count - 1;
     return TUTTI_OK;
 }
 
-static bool is_named_twice(const struct reading *reading, uint32_t terminal, const char *name)
+static bool is_named_twice(const struct terminals_reading *reading, uint32_t terminal, const char *name)
 {
-    const struct tutti_terminal_member *members = reading->members.items;
+    const struct tt_terminal_member *members = reading->members.items;
     for (size_t i = reading->members.count; i-- > 0 && members[i].terminal >= terminal;)
         if (members[i].terminal == terminal && members[i].name && strcmp(members[i].name, name) == 0)
             return true;
@@ -158,84 +160,84 @@ static bool is_named_twice(const struct reading *reading, uint32_t terminal, con
 enum { FEW = 1000 }; /* of so many members names are compared one by one */
 
 /* The variable of this name; TUTTI_NONE, and that is reported: there is none. */
-static uint32_t find_variable(const struct reading *reading, const char *name)
+static uint32_t terminals_find_variable(const struct terminals_reading *reading, const char *name)
 {
-    uint32_t index = name ? tutti_desc_find(reading->desc, name) : TUTTI_NONE;
+    uint32_t index = name ? tt_description_find(reading->desc, name) : TUTTI_NONE;
     if (index == TUTTI_NONE)
-        report(reading, TUTTI_FINDING_ERROR, "a terminal has the variable '%s', which the model does not have",
-               name ? name : "");
+        terminals_report(reading, TUTTI_FINDING_ERROR,
+                         "a terminal has the variable '%s', which the model does not have", name ? name : "");
     return index;
 }
 
-static enum tutti_err add_member(struct reading *reading, const char *name, uint32_t variable, const char *kind_name,
-                                 enum tutti_member_kind kind)
+static enum tutti_err terminals_add_member(struct terminals_reading *reading, const char *name, uint32_t variable,
+                                           const char *kind_name, enum tt_member_kind kind)
 {
     uint32_t terminal = reading->open[reading->level - 1];
-    const struct tutti_terminal *owner = current(reading);
+    const struct tt_terminal *owner = innermost_terminal(reading);
     bool by_name = owner->matching != TUTTI_MATCHING_SEQUENCE && owner->matching != TUTTI_MATCHING_NONE;
     if (!name && by_name)
-        report(reading, TUTTI_FINDING_ERROR, "the variable '%s' has no memberName in its terminal",
-               reading->desc->vars[variable].name);
+        terminals_report(reading, TUTTI_FINDING_ERROR, "the variable '%s' has no memberName in its terminal",
+                         reading->desc->vars[variable].name);
     if (name && by_name && kind < TUTTI_MEMBER_IN_STREAM && owner->member_count < FEW &&
         is_named_twice(reading, terminal, name)) {
-        report(reading, TUTTI_FINDING_ERROR, "a terminal has two members '%s'; the first one counts", name);
+        terminals_report(reading, TUTTI_FINDING_ERROR, "a terminal has two members '%s'; the first one counts", name);
         return TUTTI_OK;
     }
     if (reading->members.count == TUTTI_TERMINALS_MOST_MEMBERS)
-        return tutti_xml_fail(reading->xml, TUTTI_ERR_LIMIT, "terminals have more than %d members",
-                              TUTTI_TERMINALS_MOST_MEMBERS);
-    struct tutti_terminal_member *member = tutti_vector_push(&reading->members, sizeof *member);
+        return tt_xml_fail(reading->xml, TUTTI_ERR_LIMIT, "terminals have more than %d members",
+                           TUTTI_TERMINALS_MOST_MEMBERS);
+    struct tt_terminal_member *member = tt_vector_push(&reading->members, sizeof *member);
     if (!member)
-        return tutti_fail_memory();
-    *member = (struct tutti_terminal_member){
-        .kind = kind, .variable = variable, .terminal = terminal, .line = tutti_xml_line(reading->xml)};
-    current(reading)->member_count++;
-    TRY(keep(reading, &member->name, name));
-    return keep(reading, &member->kind_name, kind_name);
+        return tt_fail_memory();
+    *member = (struct tt_terminal_member){
+        .kind = kind, .variable = variable, .terminal = terminal, .line = tt_xml_line(reading->xml)};
+    innermost_terminal(reading)->member_count++;
+    TRY(terminals_copy_text(reading, &member->name, name));
+    return terminals_copy_text(reading, &member->kind_name, kind_name);
 }
 
-static enum tutti_err start_member(struct reading *reading, const char **attributes)
+static enum tutti_err start_member(struct terminals_reading *reading, const char **attributes)
 {
-    const char *kind = tutti_xml_attribute(attributes, "variableKind");
+    const char *kind = tt_xml_attribute(attributes, "variableKind");
     if (!kind)
-        report(reading, TUTTI_FINDING_ERROR, "a member of a terminal has no variableKind; signal is taken");
+        terminals_report(reading, TUTTI_FINDING_ERROR, "a member of a terminal has no variableKind; signal is taken");
     kind = kind ? kind : "signal";
-    uint32_t variable = find_variable(reading, tutti_xml_attribute(attributes, "variableName"));
-    return variable == TUTTI_NONE
-               ? TUTTI_OK
-               : add_member(reading, tutti_xml_attribute(attributes, "memberName"), variable, kind, kind_of(kind));
+    uint32_t variable = terminals_find_variable(reading, tt_xml_attribute(attributes, "variableName"));
+    return variable == TUTTI_NONE ? TUTTI_OK
+                                  : terminals_add_member(reading, tt_xml_attribute(attributes, "memberName"), variable,
+                                                         kind, terminals_kind_of(kind));
 }
 
 /* An inStream, and right after it its outStream. */
-static enum tutti_err start_streams(struct reading *reading, const char **attributes)
+static enum tutti_err start_streams(struct terminals_reading *reading, const char **attributes)
 {
-    uint32_t in = find_variable(reading, tutti_xml_attribute(attributes, "inStreamVariableName")),
-             out = find_variable(reading, tutti_xml_attribute(attributes, "outStreamVariableName"));
+    uint32_t in = terminals_find_variable(reading, tt_xml_attribute(attributes, "inStreamVariableName")),
+             out = terminals_find_variable(reading, tt_xml_attribute(attributes, "outStreamVariableName"));
     if (in == TUTTI_NONE || out == TUTTI_NONE)
         return TUTTI_OK;
-    TRY(add_member(reading, tutti_xml_attribute(attributes, "inStreamMemberName"), in, "inStream",
-                   TUTTI_MEMBER_IN_STREAM));
-    return add_member(reading, tutti_xml_attribute(attributes, "outStreamMemberName"), out, "outStream",
-                      TUTTI_MEMBER_OUT_STREAM);
+    TRY(terminals_add_member(reading, tt_xml_attribute(attributes, "inStreamMemberName"), in, "inStream",
+                             TUTTI_MEMBER_IN_STREAM));
+    return terminals_add_member(reading, tt_xml_attribute(attributes, "outStreamMemberName"), out, "outStream",
+                                TUTTI_MEMBER_OUT_STREAM);
 }
 
-static enum tutti_err start_picture(struct reading *reading, const char **attributes)
+static enum tutti_err start_picture(struct terminals_reading *reading, const char **attributes)
 {
-    struct tutti_terminal *terminal = current(reading);
+    struct tt_terminal *terminal = innermost_terminal(reading);
     read_extent(reading, attributes, &terminal->extent);
-    return keep(reading, &terminal->icon, tutti_xml_attribute(attributes, "iconBaseName"));
+    return terminals_copy_text(reading, &terminal->icon, tt_xml_attribute(attributes, "iconBaseName"));
 }
 
-static enum tutti_err start_root(struct reading *reading, const char *name)
+static enum tutti_err terminals_start_root(struct terminals_reading *reading, const char *name)
 {
     return strcmp(name, "fmiTerminalsAndIcons") == 0
                ? TUTTI_OK
-               : tutti_xml_fail(reading->xml, TUTTI_ERR_FORMAT, "found <%s>, expected <fmiTerminalsAndIcons>",
-                                tutti_str_show(name).text);
+               : tt_xml_fail(reading->xml, TUTTI_ERR_FORMAT, "found <%s>, expected <fmiTerminalsAndIcons>",
+                             tt_text_excerpt(name).text);
 }
 
 /* Inside of a terminal. */
-static enum tutti_err start_part(struct reading *reading, const char *name, const char **attributes)
+static enum tutti_err terminals_start_part(struct terminals_reading *reading, const char *name, const char **attributes)
 {
     if (strcmp(name, "Terminal") == 0)
         return start_terminal(reading, attributes);
@@ -249,24 +251,25 @@ static enum tutti_err start_part(struct reading *reading, const char *name, cons
     return TUTTI_OK;
 }
 
-static enum tutti_err start(void *context, struct tutti_xml *xml, const char *name, const char **attributes)
+static enum tutti_err terminals_start_element(void *context, struct tt_xml *xml, const char *name,
+                                              const char **attributes)
 {
-    struct reading *reading = context;
+    struct terminals_reading *reading = context;
     reading->xml = xml;
     reading->depth++;
     if (reading->skipped > 0)
         return TUTTI_OK;
     if (reading->depth == 1)
-        return start_root(reading, name);
+        return terminals_start_root(reading, name);
     if (reading->level > 0)
-        return start_part(reading, name, attributes);
+        return terminals_start_part(reading, name, attributes);
     if (strcmp(name, "Terminal") == 0 && reading->in_list)
         return start_terminal(reading, attributes);
     if (strcmp(name, "Terminals") == 0 && reading->depth == 2)
         reading->in_list = true;
     else if (strcmp(name, "CoordinateSystem") == 0 && reading->depth == 3) {
         read_extent(reading, attributes, &reading->terminals->coordinates);
-        read_number(reading, attributes, "suggestedScalingFactorTo_mm", &reading->terminals->millimetres);
+        terminals_read_number(reading, attributes, "suggestedScalingFactorTo_mm", &reading->terminals->millimetres);
     } else if (strcmp(name, "Icon") == 0 && reading->depth == 3)
         read_extent(reading, attributes, &reading->terminals->icon);
     else if (strcmp(name, "GraphicalRepresentation") != 0 || reading->depth != 2)
@@ -275,9 +278,9 @@ static enum tutti_err start(void *context, struct tutti_xml *xml, const char *na
 }
 
 /* The element that ends is a terminal if it is as deep as the innermost: terminals are at depth 3 and below, without gaps. */
-static enum tutti_err end(void *context, struct tutti_xml *xml)
+static enum tutti_err terminals_end_element(void *context, struct tt_xml *xml)
 {
-    struct reading *reading = context;
+    struct terminals_reading *reading = context;
     (void)xml;
     if (reading->skipped == reading->depth)
         reading->skipped = 0;
@@ -292,24 +295,23 @@ static enum tutti_err end(void *context, struct tutti_xml *xml)
 /* ---- all of it ---- */
 
 /* Members lie terminal by terminal. */
-static enum tutti_err settle(struct reading *reading)
+static enum tutti_err group_members_by_terminal(struct terminals_reading *reading)
 {
-    struct tutti_terminals *terminals = reading->terminals;
-    struct tutti_terminal *items = tutti_arena_array(&terminals->arena, reading->items.count, sizeof *items);
-    struct tutti_terminal_member *members =
-        tutti_arena_array(&terminals->arena, reading->members.count, sizeof *members);
-    const struct tutti_terminal_member *read = reading->members.items;
+    struct tt_terminals *terminals = reading->terminals;
+    struct tt_terminal *items = tt_arena_array(&terminals->arena, reading->items.count, sizeof *items);
+    struct tt_terminal_member *members = tt_arena_array(&terminals->arena, reading->members.count, sizeof *members);
+    const struct tt_terminal_member *read = reading->members.items;
     if (!items || !members)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     uint32_t at = 0;
     for (size_t i = 0; i < reading->items.count; i++) {
-        items[i] = ((struct tutti_terminal *)reading->items.items)[i];
+        items[i] = ((struct tt_terminal *)reading->items.items)[i];
         items[i].first_member = at;
         at += items[i].member_count;
         items[i].member_count = 0;
     }
     for (size_t i = 0; i < reading->members.count; i++) {
-        struct tutti_terminal *owner = &items[read[i].terminal];
+        struct tt_terminal *owner = &items[read[i].terminal];
         members[owner->first_member + owner->member_count++] = read[i];
     }
     terminals->items = items;
@@ -319,42 +321,43 @@ static enum tutti_err settle(struct reading *reading)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_terminals_read(struct tutti_terminals **out, const char *file, struct tutti_reader *reader,
-                                    const struct tutti_desc *desc, struct tutti_findings *findings)
+enum tutti_err tt_terminals_read(struct tt_terminals **out, const char *file, struct tt_byte_source *reader,
+                                 const struct tt_description *desc, struct tt_findings *findings)
 {
-    static const struct tutti_xml_handlers handlers = {.start = start, .end = end};
+    static const struct tt_xml_handlers handlers = {.start = terminals_start_element, .end = terminals_end_element};
     uint32_t open[TUTTI_TERMINALS_DEPTH];
     *out = NULL;
-    struct tutti_terminals *terminals = calloc(1, sizeof *terminals);
+    struct tt_terminals *terminals = calloc(1, sizeof *terminals);
     if (!terminals)
-        return tutti_fail_memory();
-    struct reading reading = {.terminals = terminals, .desc = desc, .findings = findings, .file = file, .open = open};
-    terminals->coordinates = (struct tutti_extent){false, -100, -100, 100, 100};
+        return tt_fail_memory();
+    struct terminals_reading reading = {
+        .terminals = terminals, .desc = desc, .findings = findings, .file = file, .open = open};
+    terminals->coordinates = (struct tt_extent){false, -100, -100, 100, 100};
     terminals->icon = terminals->coordinates;
     terminals->millimetres = 0.1;
-    enum tutti_err err = tutti_xml_read(file, reader, &handlers, &reading);
+    enum tutti_err err = tt_xml_read(file, reader, &handlers, &reading);
     if (!err)
-        err = settle(&reading);
-    tutti_vector_fini(&reading.items);
-    tutti_vector_fini(&reading.members);
+        err = group_members_by_terminal(&reading);
+    tt_vector_fini(&reading.items);
+    tt_vector_fini(&reading.members);
     if (err)
-        tutti_terminals_free(terminals);
+        tt_terminals_free(terminals);
     else
         *out = terminals;
     return err;
 }
 
-void tutti_terminals_free(struct tutti_terminals *terminals)
+void tt_terminals_free(struct tt_terminals *terminals)
 {
     if (!terminals)
         return;
-    tutti_map_fini(&terminals->paths);
-    tutti_arena_fini(&terminals->arena);
+    tt_map_fini(&terminals->paths);
+    tt_arena_fini(&terminals->arena);
     free(terminals);
 }
 
-uint32_t tutti_terminals_find(const struct tutti_terminals *terminals, const char *path)
+uint32_t tt_terminals_find(const struct tt_terminals *terminals, const char *path)
 {
-    int64_t found = terminals ? tutti_map_find(&terminals->paths, path) : TUTTI_MAP_NONE;
+    int64_t found = terminals ? tt_map_find(&terminals->paths, path) : TUTTI_MAP_NONE;
     return found == TUTTI_MAP_NONE ? TUTTI_NONE : (uint32_t)found;
 }

@@ -2,7 +2,7 @@
 /* terminals.h - terminals and icons of an FMU: terminalsAndIcons/terminalsAndIcons.xml (FMI 3.0.2, 2.4.9), which may lie in FMUs of older
  * versions, too. A terminal is a named group of variables with a rule that says which variable of another terminal each belongs to.
  *
- * Read-only once it is made; everything goes with tutti_terminals_free(). */
+ * Read-only once it is made; everything goes with tt_terminals_free(). */
 #ifndef TUTTI_DESCRIPTION_TERMINALS_H
 #define TUTTI_DESCRIPTION_TERMINALS_H
 
@@ -20,7 +20,7 @@ enum {
 };
 
 /* matchingRule */
-enum tutti_matching {
+enum tt_matching {
     TUTTI_MATCHING_PLUG,
     TUTTI_MATCHING_BUS,
     TUTTI_MATCHING_SEQUENCE,
@@ -30,7 +30,7 @@ enum tutti_matching {
 };
 
 /* variableKind; a TerminalStreamMemberVariable is two members. */
-enum tutti_member_kind {
+enum tt_member_kind {
     TUTTI_MEMBER_SIGNAL,
     TUTTI_MEMBER_INFLOW,
     TUTTI_MEMBER_OUTFLOW,
@@ -39,52 +39,52 @@ enum tutti_member_kind {
     TUTTI_MEMBER_OUT_STREAM,
 };
 
-struct tutti_terminal_member {
+struct tt_terminal_member {
     const char *name; /* memberName; NULL: none, as a sequence allows */
     const char *kind_name;
-    enum tutti_member_kind kind;
+    enum tt_member_kind kind;
     uint32_t variable; /* into desc.vars */
     uint32_t terminal;
     unsigned line;
 };
 
 /* A rectangle in the coordinate system of the icon, from corner to corner. */
-struct tutti_extent {
+struct tt_extent {
     bool given;
     double x1, y1, x2, y2;
 };
 
-struct tutti_terminal {
+struct tt_terminal {
     const char *name, *path; /* its own; "outer.inner" */
     const char *rule, *kind, *description;
-    enum tutti_matching matching;
+    enum tt_matching matching;
     uint32_t parent;                     /* TUTTI_NONE: it is in no other */
     uint32_t first_member, member_count; /* in terminals.members */
-    struct tutti_extent extent;
+    struct tt_extent extent;
     const char *icon; /* iconBaseName */
     unsigned line;
 };
 
-struct tutti_terminals {
-    const struct tutti_terminal *items; /* an outer one before those in it */
+struct tt_terminals {
+    const struct tt_terminal *items; /* an outer one before those in it */
     uint32_t count;
-    const struct tutti_terminal_member *members; /* terminal by terminal, each in the order of the file */
+    const struct tt_terminal_member *members; /* terminal by terminal, each in the order of the file */
     uint32_t member_count;
-    struct tutti_extent coordinates, icon;
+    struct tt_extent coordinates, icon;
     double millimetres; /* of a unit of the coordinate system */
-    struct tutti_map paths;
-    struct tutti_arena arena;
+    struct tt_map paths;
+    struct tt_arena arena;
 };
 
 /* Reads the file of the FMU that `desc` describes. What is odd goes to `findings` (may be NULL), and reading goes on without it: a member
  * whose variable there is not, a name twice, a word that the standard does not have. FORMAT, with file and line, where it is no such file;
  * LIMIT beyond the bounds above. `*out` is the caller's; its texts do not need `desc`. */
-TUTTI_CHECKED enum tutti_err tutti_terminals_read(struct tutti_terminals **out, const char *file,
-                                                  struct tutti_reader *reader, const struct tutti_desc *desc,
-                                                  struct tutti_findings *findings);
-void tutti_terminals_free(struct tutti_terminals *terminals);
+TUTTI_CHECKED enum tutti_err tt_terminals_read(struct tt_terminals **out, const char *file,
+                                               struct tt_byte_source *reader, const struct tt_description *desc,
+                                               struct tt_findings *findings);
+void tt_terminals_free(struct tt_terminals *terminals);
 
 /* A terminal by its path, "plug" or "outer.inner"; TUTTI_NONE: there is none. `terminals` may be NULL. */
-uint32_t tutti_terminals_find(const struct tutti_terminals *terminals, const char *path);
+uint32_t tt_terminals_find(const struct tt_terminals *terminals, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "description/type.h"
 
-const char *tutti_type_name(enum tutti_type type)
+const char *tt_type_name(enum tt_type type)
 {
     static const char *const names[] = {
 #define X(name, text, ctype) text,
@@ -11,7 +11,7 @@ const char *tutti_type_name(enum tutti_type type)
     return names[type];
 }
 
-size_t tutti_type_size(enum tutti_type type)
+size_t tt_type_size(enum tt_type type)
 {
     static const size_t sizes[] = {
 #define X(name, text, ctype) sizeof(ctype),
@@ -21,7 +21,7 @@ size_t tutti_type_size(enum tutti_type type)
     return sizes[type];
 }
 
-void tutti_type_negate(enum tutti_type type, void *value)
+void tt_type_negate(enum tt_type type, void *value)
 {
     if (type == TUTTI_TYPE_FLOAT64)
         *(double *)value = -*(double *)value;

@@ -27,11 +27,11 @@
     X(UINT64, "UInt64", uint64_t)                                                                                      \
     X(BOOLEAN, "Boolean", bool)                                                                                        \
     X(STRING, "String", const char *)                                                                                  \
-    X(BINARY, "Binary", struct tutti_bytes)                                                                            \
+    X(BINARY, "Binary", struct tt_bytes)                                                                               \
     X(ENUMERATION, "Enumeration", int64_t)                                                                             \
     X(CLOCK, "Clock", bool)
 
-enum tutti_type {
+enum tt_type {
 #define X(name, text, ctype) TUTTI_TYPE_##name,
     TUTTI_TYPES(X)
 #undef X
@@ -39,23 +39,23 @@ enum tutti_type {
 enum { TUTTI_TYPE_COUNT = TUTTI_TYPE_CLOCK + 1 };
 
 /* "Float64", ... Static. */
-const char *tutti_type_name(enum tutti_type type);
+const char *tt_type_name(enum tt_type type);
 /* Bytes of one value. */
-size_t tutti_type_size(enum tutti_type type);
+size_t tt_type_size(enum tt_type type);
 
 /* Makes a Float64 or Int32, the numbers of FMI 1.0, its negative: for FMI 1.0's negated aliases. Leaves others alone. */
-void tutti_type_negate(enum tutti_type type, void *value);
+void tt_type_negate(enum tt_type type, void *value);
 
-static inline bool tutti_type_is_float(enum tutti_type type)
+static inline bool tt_type_is_float(enum tt_type type)
 {
     return type <= TUTTI_TYPE_FLOAT32;
 }
-static inline bool tutti_type_is_integer(enum tutti_type type)
+static inline bool tt_type_is_integer(enum tt_type type)
 {
     return type >= TUTTI_TYPE_INT8 && type <= TUTTI_TYPE_UINT64;
 }
 /* Values are pointers to bytes of any length. */
-static inline bool tutti_type_is_text(enum tutti_type type)
+static inline bool tt_type_is_text(enum tt_type type)
 {
     return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
 }

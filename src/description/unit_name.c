@@ -8,7 +8,7 @@
 enum { KG, M, S, A, K, MOL, CD, RAD, BASES };
 
 /* base = factor * value + offset. SI Brochure, 9th edition (BIPM 2019), tables 2, 4, 7, 8. */
-struct symbol {
+struct unit_symbol {
     const char *name;
     double factor, offset;
     int8_t exponents[BASES];
@@ -17,7 +17,7 @@ struct symbol {
 
 #define PI 3.14159265358979323846
 
-static const struct symbol symbols[] = {
+static const struct unit_symbol symbols[] = {
     {"1", 1, 0, {0}, false},
     {"-", 1, 0, {0}, false},
     {"%", 0.01, 0, {0}, false},
@@ -68,7 +68,7 @@ static const struct {
                 {"\316\274", 1e-6}, {"m", 1e-3},  {"c", 1e-2}, {"d", 1e-1}, {"h", 1e2},
                 {"k", 1e3},         {"M", 1e6},   {"G", 1e9},  {"T", 1e12}};
 
-static const struct symbol *find_symbol(const char *name, size_t n, bool prefixed)
+static const struct unit_symbol *find_symbol(const char *name, size_t n, bool prefixed)
 {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
         if (strlen(symbols[i].name) == n && memcmp(symbols[i].name, name, n) == 0 &&
@@ -78,9 +78,9 @@ static const struct symbol *find_symbol(const char *name, size_t n, bool prefixe
 }
 
 /* A symbol, or a prefix and a symbol that takes one: "min" is a minute, "mm" a thousandth of a metre. */
-static const struct symbol *find_scaled(const char *name, size_t n, double *scale)
+static const struct unit_symbol *find_prefixed_symbol(const char *name, size_t n, double *scale)
 {
-    const struct symbol *symbol = find_symbol(name, n, false);
+    const struct unit_symbol *symbol = find_symbol(name, n, false);
     *scale = 1;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !symbol; i++) {
         size_t length = strlen(prefixes[i].name);
@@ -115,19 +115,19 @@ static bool split_exponent(const char *name, size_t n, size_t *symbol_length, in
     return digits > 0;
 }
 
-bool tutti_unit_name_read(const char *name, struct tutti_unit_def *out)
+bool tt_unit_name_read(const char *name, struct tt_unit_def *out)
 {
     size_t terms = 0;
     double offset = 0;
     int sign = 1;
-    *out = (struct tutti_unit_def){.name = name, .defined = true, .has_base = true, .factor = 1};
+    *out = (struct tt_unit_def){.name = name, .defined = true, .has_base = true, .factor = 1};
     for (const char *at = name;;) {
         size_t n = strcspn(at, "./*"), length;
         int exponent;
         double scale;
         if (n == 0 || !split_exponent(at, n, &length, &exponent))
             return false;
-        const struct symbol *symbol = find_scaled(at, length, &scale);
+        const struct unit_symbol *symbol = find_prefixed_symbol(at, length, &scale);
         if (!symbol)
             return false;
         out->factor *= pow(symbol->factor * scale, sign * exponent);

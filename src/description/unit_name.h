@@ -8,6 +8,6 @@
 /* Reads products and quotients of SI units, the units used with them (min, h, d, l, t, bar, deg, rpm, degC, degF, %), and their multiples
  * with SI prefixes. A '/' applies to the unit after it: "m/s2", "W/m2/K". "1" and "-" are numbers without a unit. False: the name is
  * unknown. out->name is borrowed. */
-bool tutti_unit_name_read(const char *name, struct tutti_unit_def *out);
+bool tt_unit_name_read(const char *name, struct tt_unit_def *out);
 
 #endif

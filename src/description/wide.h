@@ -3,6 +3,6 @@
 #ifndef TUTTI_DESCRIPTION_WIDE_H
 #define TUTTI_DESCRIPTION_WIDE_H
 
-__extension__ typedef __int128 tutti_wide;
+__extension__ typedef __int128 tt_wide;
 
 #endif

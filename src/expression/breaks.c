@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "expression/enclosure.h"
 
-struct tutti_break {
+struct tt_break {
     double t;
     bool jump; /* of the value */
 };
@@ -21,37 +21,36 @@ enum {
     SAMPLES = 10000,
 };
 
-void tutti_breaks_init(struct tutti_breaks *breaks, const struct tutti_expression *expression, double start,
-                       double stop)
+void tt_breaks_init(struct tt_breaks *breaks, const struct tt_expression *expression, double start, double stop)
 {
-    *breaks = (struct tutti_breaks){.expression = expression, .start = start, .stop = stop};
+    *breaks = (struct tt_breaks){.expression = expression, .start = start, .stop = stop};
 }
 
-void tutti_breaks_fini(struct tutti_breaks *breaks)
+void tt_breaks_fini(struct tt_breaks *breaks)
 {
-    tutti_vector_fini(&breaks->known);
+    tt_vector_fini(&breaks->known);
 }
 
-static uint64_t signature_at(const struct tutti_expression *expression, double t)
+static uint64_t signature_at(const struct tt_expression *expression, double t)
 {
     uint64_t signature;
-    (void)tutti_enclosure_decides(expression, t, t, &signature);
+    (void)tt_breaks_decide_interval(expression, t, t, &signature);
     return signature;
 }
 
 /* Times that are nearer to each other are one. */
-static double resolution(const struct tutti_breaks *breaks)
+static double breaks_resolution(const struct tt_breaks *breaks)
 {
     return 1e-17 * (breaks->stop - breaks->start);
 }
 
 /* Between `low` and `high` the decisions change: the last time that has those of `low`, or the next one, which is the first that has others.
  * The value is the same from each side whichever it is; the one that a person would write is the shorter one. */
-static double locate(const struct tutti_breaks *breaks, double low, double high)
+static double breaks_locate(const struct tt_breaks *breaks, double low, double high)
 {
-    const struct tutti_expression *expression = breaks->expression;
+    const struct tt_expression *expression = breaks->expression;
     uint64_t before = signature_at(expression, low);
-    while (high - low > resolution(breaks)) {
+    while (high - low > breaks_resolution(breaks)) {
         double middle = low + (high - low) / 2;
         if (middle <= low || middle >= high)
             break;
@@ -64,9 +63,9 @@ static double locate(const struct tutti_breaks *breaks, double low, double high)
 }
 
 /* The first break in (from, until]; INFINITY: there is none. */
-static double search(const struct tutti_breaks *breaks, double from, double until)
+static double breaks_search(const struct tt_breaks *breaks, double from, double until)
 {
-    const struct tutti_expression *expression = breaks->expression;
+    const struct tt_expression *expression = breaks->expression;
     double at = from, width = until - from, least = 1e-12 * width;
     uint64_t signature;
     for (int tests = 0; at < until; tests++) {
@@ -76,13 +75,13 @@ static double search(const struct tutti_breaks *breaks, double from, double unti
             end = fmin(at + (until - from) / SAMPLES, until);
         if (end <= at)
             end = nextafter(at, INFINITY);
-        if (!by_samples && tutti_enclosure_decides(expression, at, end, &signature)) {
+        if (!by_samples && tt_breaks_decide_interval(expression, at, end, &signature)) {
             at = end;
             width *= 2;
         } else if (!by_samples && width > least && nextafter(at, INFINITY) < end) {
             width /= 2;
         } else if (signature_at(expression, at) != signature_at(expression, end)) {
-            return locate(breaks, at, end);
+            return breaks_locate(breaks, at, end);
         } else {
             at = end;
         }
@@ -91,49 +90,50 @@ static double search(const struct tutti_breaks *breaks, double from, double unti
 }
 
 /* The time beside t, far enough for decisions that are computed with rounding. */
-static double step_aside(const struct tutti_breaks *breaks, double t, bool after)
+static double breaks_shift_time(const struct tt_breaks *breaks, double t, bool after)
 {
-    double way = after ? INFINITY : -INFINITY, least = t + copysign(4 * resolution(breaks), way);
+    double way = after ? INFINITY : -INFINITY, least = t + copysign(4 * breaks_resolution(breaks), way);
     double beside = nextafter(nextafter(t, way), way);
     return after ? fmax(least, beside) : fmin(least, beside);
 }
 
-static bool jumps_at(const struct tutti_breaks *breaks, double t)
+static bool jumps_at(const struct tt_breaks *breaks, double t)
 {
-    const struct tutti_expression *expression = breaks->expression;
-    double times[] = {step_aside(breaks, t, false), step_aside(breaks, t, true)}, one = 1, falling, rising;
-    double before = tutti_expression_slope(expression, &times[0], &one, &falling);
-    double after = tutti_expression_slope(expression, &times[1], &one, &rising);
+    const struct tt_expression *expression = breaks->expression;
+    double times[] = {breaks_shift_time(breaks, t, false), breaks_shift_time(breaks, t, true)}, one = 1, falling,
+           rising;
+    double before = tt_expression_slope(expression, &times[0], &one, &falling);
+    double after = tt_expression_slope(expression, &times[1], &one, &rising);
     double moved = 4 * (fabs(falling) + fabs(rising)) * (times[1] - times[0]);
     return !(fabs(after - before) <= moved + 1e-12 * (fabs(before) + fabs(after)));
 }
 
 /* Adds the next break that is not known yet; *t: where it is, INFINITY if there is none. False when memory is out. */
-static bool find_more(struct tutti_breaks *breaks, double limit, double *t)
+static bool breaks_find_next(struct tt_breaks *breaks, double limit, double *t)
 {
-    *t = breaks->until < limit ? search(breaks, breaks->until, limit) : INFINITY;
+    *t = breaks->until < limit ? breaks_search(breaks, breaks->until, limit) : INFINITY;
     if (*t == INFINITY) {
         breaks->until = fmax(breaks->until, limit);
         return true;
     }
-    struct tutti_break *known = breaks->known.items;
+    struct tt_break *known = breaks->known.items;
     if (breaks->known.count == MOST_KNOWN) { /* the older half is given up */
         breaks->known.count /= 2;
         breaks->from = known[breaks->known.count - 1].t;
         memmove(known, known + breaks->known.count, breaks->known.count * sizeof *known);
         breaks->next = 0;
     }
-    struct tutti_break *added = tutti_vector_push(&breaks->known, sizeof *added);
+    struct tt_break *added = tt_vector_push(&breaks->known, sizeof *added);
     if (!added)
         return false;
-    *added = (struct tutti_break){*t, jumps_at(breaks, *t)};
-    breaks->until = step_aside(breaks, *t, true);
+    *added = (struct tt_break){*t, jumps_at(breaks, *t)};
+    breaks->until = breaks_shift_time(breaks, *t, true);
     return true;
 }
 
-double tutti_breaks_next(struct tutti_breaks *breaks, double t, bool jumps)
+double tt_breaks_next(struct tt_breaks *breaks, double t, bool jumps)
 {
-    if (tutti_expression_is_smooth(breaks->expression) || !isfinite(t))
+    if (tt_expression_is_smooth(breaks->expression) || !isfinite(t))
         return INFINITY;
     if (!breaks->any || t < breaks->from) {
         breaks->any = true;
@@ -142,7 +142,7 @@ double tutti_breaks_next(struct tutti_breaks *breaks, double t, bool jumps)
     }
     double limit = t < breaks->stop ? breaks->stop : t + (breaks->stop - breaks->start), found = 0;
     for (;;) {
-        const struct tutti_break *known = breaks->known.items;
+        const struct tt_break *known = breaks->known.items;
         while (breaks->next > 0 && known[breaks->next - 1].t > t)
             breaks->next--;
         while (breaks->next < breaks->known.count && known[breaks->next].t <= t)
@@ -150,13 +150,13 @@ double tutti_breaks_next(struct tutti_breaks *breaks, double t, bool jumps)
         for (size_t i = breaks->next; i < breaks->known.count; i++)
             if (known[i].jump || !jumps)
                 return known[i].t;
-        if (found == INFINITY || !find_more(breaks, limit, &found))
+        if (found == INFINITY || !breaks_find_next(breaks, limit, &found))
             return INFINITY;
     }
 }
 
-double tutti_breaks_beside(struct tutti_breaks *breaks, double t, bool after)
+double tt_breaks_offset_time(struct tt_breaks *breaks, double t, bool after)
 {
-    bool at = tutti_breaks_next(breaks, step_aside(breaks, t, false), false) <= t;
-    return at ? step_aside(breaks, t, after) : t;
+    bool at = tt_breaks_next(breaks, breaks_shift_time(breaks, t, false), false) <= t;
+    return at ? breaks_shift_time(breaks, t, after) : t;
 }

@@ -11,6 +11,6 @@
  * for all values of its name from `low` to `high`? False also if the bounds are too wide to decide, never for an interval of one
  * value at which all is finite.
  * *signature: a number for the decisions, equal where they are. */
-bool tutti_enclosure_decides(const struct tutti_expression *expression, double low, double high, uint64_t *signature);
+bool tt_breaks_decide_interval(const struct tt_expression *expression, double low, double high, uint64_t *signature);
 
 #endif

@@ -13,8 +13,8 @@ static double power_slope(double x, double y, double v, double dx, double dy)
     return dy != 0 ? slope + v * log(x) * dy : slope;
 }
 
-/* The derivative of v = tutti_operate(op, x, y). */
-static inline double differentiate(enum tutti_op op, double x, double y, double v, double dx, double dy)
+/* The derivative of v = tt_bytecode_operate(op, x, y). */
+static inline double operation_derivative(enum tt_op op, double x, double y, double v, double dx, double dy)
 {
     switch (op) {
     case TUTTI_OP_NEGATE: return -dx;
@@ -34,23 +34,23 @@ static inline double differentiate(enum tutti_op op, double x, double y, double 
 }
 
 /* Where an evaluation came to a value that is not a finite number, and from which operands. */
-struct fault {
-    const struct tutti_instruction *at;
+struct expression_fault {
+    const struct tt_instruction *at;
     double x, y;
 };
 
 /* Evaluates; the derivative as well, if there are slopes; ends at the first fault, if there is room to tell it. In line, so that each of its
  * callers has a loop without what it does not ask for. */
-static inline __attribute__((always_inline)) double evaluate(const struct tutti_expression *expression,
-                                                             const double *values, const double *slopes, double *slope,
-                                                             struct fault *fault)
+static inline __attribute__((always_inline)) double expression_evaluate(const struct tt_expression *expression,
+                                                                        const double *values, const double *slopes,
+                                                                        double *slope, struct expression_fault *fault)
 {
     double stack[TUTTI_EXPRESSION_MAX_DEPTH], rates[TUTTI_EXPRESSION_MAX_DEPTH];
     stack[0] = rates[0] = 0;
-    const struct tutti_instruction *code = expression->code.items;
+    const struct tt_instruction *code = expression->code.items;
     size_t height = 0;
     for (size_t i = 0; i < expression->code.count; i++) {
-        const struct tutti_instruction *at = &code[i];
+        const struct tt_instruction *at = &code[i];
         double x = 0, y = 0, dx = 0, dy = 0, v;
         if (at->op == TUTTI_OP_GO) {
             i = at->u.index - 1;
@@ -67,17 +67,17 @@ static inline __attribute__((always_inline)) double evaluate(const struct tutti_
             v = values[at->u.index];
             dx = slopes ? slopes[at->u.index] : 0;
         } else {
-            if (tutti_takes_two(at->op)) {
+            if (tt_bytecode_takes_two(at->op)) {
                 y = stack[--height]; /* NOLINT(clang-analyzer-*): likewise */
                 dy = slopes ? rates[height] : 0;
             }
             x = stack[--height]; /* NOLINT(clang-analyzer-*): likewise */
-            v = tutti_operate(at->op, x, y);
+            v = tt_bytecode_operate(at->op, x, y);
             if (slopes)
-                dx = differentiate(at->op, x, y, v, rates[height], dy);
+                dx = operation_derivative(at->op, x, y, v, rates[height], dy);
         }
         if (fault && !isfinite(v)) {
-            *fault = (struct fault){at, x, y};
+            *fault = (struct expression_fault){at, x, y};
             return v;
         }
         rates[height] = dx;
@@ -88,19 +88,19 @@ static inline __attribute__((always_inline)) double evaluate(const struct tutti_
     return stack[0];
 }
 
-double tutti_expression_value(const struct tutti_expression *expression, const double *values)
+double tt_expression_value(const struct tt_expression *expression, const double *values)
 {
-    return evaluate(expression, values, NULL, NULL, NULL);
+    return expression_evaluate(expression, values, NULL, NULL, NULL);
 }
 
-double tutti_expression_slope(const struct tutti_expression *expression, const double *values, const double *slopes,
-                              double *slope)
+double tt_expression_slope(const struct tt_expression *expression, const double *values, const double *slopes,
+                           double *slope)
 {
-    return evaluate(expression, values, slopes, slope, NULL);
+    return expression_evaluate(expression, values, slopes, slope, NULL);
 }
 
 /* What an operation that can leave the numbers is called in a message. */
-static const char *name_of(enum tutti_op op)
+static const char *operation_name(enum tt_op op)
 {
     switch (op) {
     case TUTTI_OP_ADD: return "+";
@@ -116,25 +116,26 @@ static const char *name_of(enum tutti_op op)
     }
 }
 
-static enum tutti_err fail_fault(const struct tutti_expression *expression, const struct fault *fault, double value)
+static enum tutti_err fail_fault(const struct tt_expression *expression, const struct expression_fault *fault,
+                                 double value)
 {
-    const struct tutti_instruction *at = fault->at;
+    const struct tt_instruction *at = fault->at;
     char place[160];
-    snprintf(place, sizeof place, "'%s', character %u", tutti_str_show(expression->text).text, at->position);
+    snprintf(place, sizeof place, "'%s', character %u", tt_text_excerpt(expression->text).text, at->position);
     if (at->op == TUTTI_OP_NAME)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: its value is %s, not a finite number", place, NUMBER(value));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: its value is %s, not a finite number", place, NUMBER(value));
     if (at->op == TUTTI_OP_DIVIDE && fault->y == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: division by zero: %s / 0", place, NUMBER(fault->x));
-    if (tutti_takes_two(at->op))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s of %s and %s is %s, not a finite number", place, name_of(at->op),
-                          NUMBER(fault->x), NUMBER(fault->y), NUMBER(value));
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s(%s) is %s, not a finite number", place, name_of(at->op),
-                      NUMBER(fault->x), NUMBER(value));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: division by zero: %s / 0", place, NUMBER(fault->x));
+    if (tt_bytecode_takes_two(at->op))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s of %s and %s is %s, not a finite number", place,
+                       operation_name(at->op), NUMBER(fault->x), NUMBER(fault->y), NUMBER(value));
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s(%s) is %s, not a finite number", place, operation_name(at->op),
+                   NUMBER(fault->x), NUMBER(value));
 }
 
-enum tutti_err tutti_expression_check(const struct tutti_expression *expression, const double *values, double *value)
+enum tutti_err tt_expression_check(const struct tt_expression *expression, const double *values, double *value)
 {
-    struct fault fault = {0};
-    *value = evaluate(expression, values, NULL, NULL, &fault);
+    struct expression_fault fault = {0};
+    *value = expression_evaluate(expression, values, NULL, NULL, &fault);
     return fault.at ? fail_fault(expression, &fault, *value) : TUTTI_OK;
 }

@@ -26,7 +26,7 @@
 
 #include "base/err.h"
 
-struct tutti_expression;
+struct tt_expression;
 
 enum {
     TUTTI_EXPRESSION_MAX_TEXT = 16384, /* bytes */
@@ -35,7 +35,7 @@ enum {
 };
 
 /* Where the values of names are. */
-struct tutti_expression_names {
+struct tt_expression_names {
     void *context;
     /* The place of `name` among the values that the expression is evaluated with. A name that is not known: a failure with a message, to which
      * the caller adds the place in the text. */
@@ -45,36 +45,34 @@ struct tutti_expression_names {
 /* Compiles `text`. `reductions`: functions of one argument that the caller computes, a list that ends with NULL; NULL: none. With them, names stand
  * inside of reductions only, and reductions not in each other: "max(abs(a - b)) / final(c)". min and max of one argument are reductions if they are
  * listed. Wrong text: TUTTI_ERR_ARGUMENT, and the message has the text, and the place in it counted from 1. */
-TUTTI_CHECKED enum tutti_err tutti_expression_new(struct tutti_expression **out, const char *text,
-                                                  const struct tutti_expression_names *names,
-                                                  const char *const *reductions);
-void tutti_expression_free(struct tutti_expression *expression);
+TUTTI_CHECKED enum tutti_err tt_expression_new(struct tt_expression **out, const char *text,
+                                               const struct tt_expression_names *names, const char *const *reductions);
+void tt_expression_free(struct tt_expression *expression);
 
 /* The text that it was made of. */
-const char *tutti_expression_text(const struct tutti_expression *expression);
+const char *tt_expression_text(const struct tt_expression *expression);
 
-/* Its value, from the values of names; of an expression with reductions, from their values, in the order of tutti_expression_reduction. As IEEE 754
+/* Its value, from the values of names; of an expression with reductions, from their values, in the order of tt_expression_reduction. As IEEE 754
  * computes: 1/0 is infinite, log(-1) is no number. */
-double tutti_expression_value(const struct tutti_expression *expression, const double *values);
+double tt_expression_value(const struct tt_expression *expression, const double *values);
 /* ... with its derivative, from the derivatives of names, which has the same places. Where it has none, one of both sides: that of `a < b` and
  * floor(x) is 0, that of abs(x) at 0 is 0. */
-double tutti_expression_slope(const struct tutti_expression *expression, const double *values, const double *slopes,
-                              double *slope);
-/* The same as tutti_expression_value, and fails where the value is not a finite number: the message tells the operation that began it, its operands
+double tt_expression_slope(const struct tt_expression *expression, const double *values, const double *slopes,
+                           double *slope);
+/* The same as tt_expression_value, and fails where the value is not a finite number: the message tells the operation that began it, its operands
  * and its place. */
-TUTTI_CHECKED enum tutti_err tutti_expression_check(const struct tutti_expression *expression, const double *values,
-                                                    double *value);
+TUTTI_CHECKED enum tutti_err tt_expression_check(const struct tt_expression *expression, const double *values,
+                                                 double *value);
 
 /* Has it a derivative everywhere that its functions are defined? False with comparisons, choices, abs, sign, floor, ceil, round, mod, min, max,
  * atan2. */
-bool tutti_expression_is_smooth(const struct tutti_expression *expression);
+bool tt_expression_is_smooth(const struct tt_expression *expression);
 
 /* The reductions of an expression, each with its argument: an expression over names, owned by this one. `kind`: its index in the list. */
-size_t tutti_expression_reductions(const struct tutti_expression *expression);
-const struct tutti_expression *tutti_expression_reduction(const struct tutti_expression *expression, size_t i,
-                                                          size_t *kind);
+size_t tt_expression_reductions(const struct tt_expression *expression);
+const struct tt_expression *tt_expression_reduction(const struct tt_expression *expression, size_t i, size_t *kind);
 
 /* The functions as text for people: "sin(x) cos(x) ...". Static. */
-const char *tutti_expression_functions(void);
+const char *tt_expression_functions(void);
 
 #endif

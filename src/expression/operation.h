@@ -8,7 +8,7 @@
 #include "expression/program.h"
 
 /* Does an operation take two operands? */
-static inline bool tutti_takes_two(enum tutti_op op)
+static inline bool tt_bytecode_takes_two(enum tt_op op)
 {
     switch (op) {
     case TUTTI_OP_ADD:
@@ -29,7 +29,7 @@ static inline bool tutti_takes_two(enum tutti_op op)
 }
 
 /* What an operation makes of its operands; y is the second one, if it takes two. */
-static inline double tutti_operate(enum tutti_op op, double x, double y)
+static inline double tt_bytecode_operate(enum tt_op op, double x, double y)
 {
     switch (op) {
     case TUTTI_OP_NEGATE: return -x;

@@ -9,7 +9,7 @@
 #include "base/vector.h"
 #include "expression/expression.h"
 
-enum tutti_op {
+enum tt_op {
     TUTTI_OP_NUMBER, /* leaves `number` */
     TUTTI_OP_NAME,   /* leaves the value at place `index` */
     TUTTI_OP_NEGATE,
@@ -32,8 +32,8 @@ enum tutti_op {
 #include "expression/functions.def"
 };
 
-struct tutti_instruction {
-    enum tutti_op op;
+struct tt_instruction {
+    enum tt_op op;
     unsigned position; /* in the text, from 1 */
     union {
         double number;
@@ -41,15 +41,15 @@ struct tutti_instruction {
     } u;
 };
 
-struct tutti_reduction {
+struct tt_reduction {
     size_t kind;
-    struct tutti_expression *argument;
+    struct tt_expression *argument;
 };
 
-struct tutti_expression {
+struct tt_expression {
     char *text;
-    struct tutti_vector code;       /* struct tutti_instruction */
-    struct tutti_vector reductions; /* struct tutti_reduction */
+    struct tt_vector code;       /* struct tt_instruction */
+    struct tt_vector reductions; /* struct tt_reduction */
     bool smooth;
 };
 

@@ -7,18 +7,18 @@
 #include <string.h>
 #include <sys/socket.h>
 
-struct parts {
+struct address_parts {
     char host[TUTTI_ADDRESS_SIZE], port[8];
 };
 
-static enum tutti_err split(const char *endpoint, struct parts *parts)
+static enum tutti_err tcp_address_split(const char *endpoint, struct address_parts *parts)
 {
     static const char scheme[] = "tcp://";
     const char *host = endpoint + sizeof scheme - 1;
     const char *colon = strrchr(endpoint, ':');
     if (strncmp(endpoint, scheme, sizeof scheme - 1) != 0 || !colon || colon <= host ||
         strlen(endpoint) >= TUTTI_ADDRESS_SIZE || strlen(colon + 1) >= sizeof parts->port)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"%.100s\" is no address: write tcp://HOST:PORT", endpoint);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "\"%.100s\" is no address: write tcp://HOST:PORT", endpoint);
     size_t length = (size_t)(colon - host);
     if (host[0] == '[' && colon[-1] == ']') {
         host++;
@@ -40,15 +40,15 @@ static bool is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-enum tutti_err tutti_address_resolve(const char *endpoint, char numeric[TUTTI_ADDRESS_SIZE], bool *loopback)
+enum tutti_err tt_tcp_address_resolve(const char *endpoint, char numeric[TUTTI_ADDRESS_SIZE], bool *loopback)
 {
-    struct parts parts;
+    struct address_parts parts;
     struct addrinfo *found = NULL, hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     *loopback = false;
-    TRY(split(endpoint, &parts));
+    TRY(tcp_address_split(endpoint, &parts));
     int failed = getaddrinfo(parts.host, NULL, &hints, &found);
     if (failed || !found)
-        return tutti_fail(TUTTI_ERR_LOST, "%s cannot be looked up: %s", parts.host, gai_strerror(failed));
+        return tt_fail(TUTTI_ERR_LOST, "%s cannot be looked up: %s", parts.host, gai_strerror(failed));
     const struct addrinfo *best = found;
     for (const struct addrinfo *a = found; a; a = a->ai_next)
         if (a->ai_family == AF_INET) {
@@ -62,6 +62,6 @@ enum tutti_err tutti_address_resolve(const char *endpoint, char numeric[TUTTI_AD
     freeaddrinfo(found);
     if (failed || snprintf(numeric, TUTTI_ADDRESS_SIZE, v6 ? "tcp://[%s]:%s" : "tcp://%s:%s", text, parts.port) >=
                       TUTTI_ADDRESS_SIZE)
-        return tutti_fail(TUTTI_ERR_LOST, "%s has no address that can be written", parts.host);
+        return tt_fail(TUTTI_ERR_LOST, "%s has no address that can be written", parts.host);
     return TUTTI_OK;
 }

@@ -12,48 +12,48 @@
 #include "base/err.h"
 #include "unit/signals.h"
 
-struct tutti_piece {
+struct tt_cargo_piece {
     size_t offset, size; /* bytes of the array */
 };
 
 /* Strings or Binaries, which are pointers in the array. */
-struct tutti_text_piece {
+struct tt_cargo_text {
     size_t offset;
-    enum tutti_type type;
+    enum tt_type type;
     uint32_t count;
-    struct tutti_owned *owned; /* of the receiver: where copies live */
+    struct tt_owned *owned; /* of the receiver: where copies live */
 };
 
 /* One direction of a link. */
-struct tutti_cargo {
-    struct tutti_piece *pieces;
+struct tt_cargo {
+    struct tt_cargo_piece *pieces;
     uint32_t piece_count;
-    struct tutti_text_piece *texts;
+    struct tt_cargo_text *texts;
     uint32_t text_count;
     size_t size; /* of all pieces; with text_count 0, of the message. 0: no message */
 };
 
-struct tutti_link {
+struct tt_channel_link {
     int peer;
-    struct tutti_cargo out, in;
+    struct tt_cargo out, in;
 };
 
-struct tutti_channel {
-    struct tutti_link *links; /* by peer, in rising order; each with something to send or to receive */
+struct tt_channel {
+    struct tt_channel_link *links; /* by peer, in rising order; each with something to send or to receive */
     uint32_t link_count;
 };
 
-static inline bool tutti_cargo_is_empty(const struct tutti_cargo *cargo)
+static inline bool tt_fabric_cargo_is_empty(const struct tt_cargo *cargo)
 {
     return cargo->size == 0 && cargo->text_count == 0;
 }
 
 /* Bytes of the message now. */
-size_t tutti_cargo_size(const struct tutti_cargo *cargo, const char *base);
-/* Writes it to `message`, which has room for tutti_cargo_size bytes. */
-void tutti_cargo_pack(const struct tutti_cargo *cargo, const char *base, char *message);
+size_t tt_fabric_cargo_size(const struct tt_cargo *cargo, const char *base);
+/* Writes it to `message`, which has room for tt_fabric_cargo_size bytes. */
+void tt_fabric_cargo_pack(const struct tt_cargo *cargo, const char *base, char *message);
 /* Takes it apart. FORMAT if it is not as long as it must be (then nothing after the fault is written). */
-TUTTI_CHECKED enum tutti_err tutti_cargo_unpack(const struct tutti_cargo *cargo, char *base, const char *message,
-                                                size_t size);
+TUTTI_CHECKED enum tutti_err tt_fabric_cargo_unpack(const struct tt_cargo *cargo, char *base, const char *message,
+                                                    size_t size);
 
 #endif

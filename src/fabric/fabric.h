@@ -23,12 +23,12 @@
 #include "base/err.h"
 #include "fabric/channel.h"
 
-struct tutti_fabric;
+struct tt_fabric;
 
-enum tutti_reduction { TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX };
+enum tt_fabric_reduction { TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX };
 
 /* What a rank is doing, for those who watch it from outside: written by the rank, read at any time by others. */
-struct tutti_heartbeat {
+struct tt_heartbeat {
     _Atomic uint64_t beat;      /* moves with every macro step, and now and then while the rank waits */
     _Atomic uint32_t component; /* whose FMU it calls; TUTTI_NONE: none */
     _Atomic double t;           /* simulated time there */
@@ -36,52 +36,53 @@ struct tutti_heartbeat {
 } __attribute__((aligned(64)));
 
 /* Another number than before: the rank has moved since. */
-static inline uint64_t tutti_heartbeat_sign(const struct tutti_heartbeat *where)
+static inline uint64_t tt_fabric_heartbeat_sum(const struct tt_heartbeat *where)
 {
     uint64_t component = atomic_load_explicit(&where->component, memory_order_relaxed);
     return atomic_load_explicit(&where->beat, memory_order_relaxed) ^ (component << 32);
 }
 
-struct tutti_fabric_kind {
+struct tt_fabric_kind {
     const char *name; /* "local" */
     /* Collective. Adds a channel, whose number is the count of those before it. `channel` is borrowed until close. */
-    enum tutti_err (*open)(struct tutti_fabric *fabric, const struct tutti_channel *channel);
+    enum tutti_err (*open)(struct tt_fabric *fabric, const struct tt_channel *channel);
     /* Collective among neighbours. `base` is an array laid out as the signals are. After it, what this rank reads there by
      * the channel is what its peers had there when they called. */
-    enum tutti_err (*exchange)(struct tutti_fabric *fabric, uint32_t channel, char *base);
+    enum tutti_err (*exchange)(struct tt_fabric *fabric, uint32_t channel, char *base);
     /* Collective; in place. The same bits on every rank, whatever their number: min and max have no order. */
-    enum tutti_err (*reduce)(struct tutti_fabric *fabric, enum tutti_reduction reduction, double *values, size_t count);
+    enum tutti_err (*reduce)(struct tt_fabric *fabric, enum tt_fabric_reduction reduction, double *values,
+                             size_t count);
     /* Bytes for the conductor (fabric/report.h), in order. Returns at once unless what was reported before is not taken. */
-    enum tutti_err (*report)(struct tutti_fabric *fabric, const void *bytes, size_t size);
+    enum tutti_err (*report)(struct tt_fabric *fabric, const void *bytes, size_t size);
     /* Tells all ranks that none is to go beyond `step` macro steps: at once (0), because this rank failed; or where an FMU
      * ended the run. The least of all such numbers counts. Does not wait. */
-    void (*stop)(struct tutti_fabric *fabric, uint64_t step);
-    void (*close)(struct tutti_fabric *fabric); /* NULL is fine */
+    void (*stop)(struct tt_fabric *fabric, uint64_t step);
+    void (*close)(struct tt_fabric *fabric); /* NULL is fine */
 };
 
-struct tutti_fabric {
-    const struct tutti_fabric_kind *kind;
+struct tt_fabric {
+    const struct tt_fabric_kind *kind;
     int rank, ranks;
-    unsigned long exchanges;       /* so far */
-    uint64_t step;                 /* macro steps that this rank has made; kept by the loop */
-    _Atomic uint64_t *stop_after;  /* the least number that any rank told; UINT64_MAX: none. Never NULL */
-    struct tutti_heartbeat *where; /* this rank's. Never NULL */
+    unsigned long exchanges;      /* so far */
+    uint64_t step;                /* macro steps that this rank has made; kept by the loop */
+    _Atomic uint64_t *stop_after; /* the least number that any rank told; UINT64_MAX: none. Never NULL */
+    struct tt_heartbeat *where;   /* this rank's. Never NULL */
 };
 
 /* Is the rank to make no further step? (F3) */
-static inline bool tutti_fabric_is_stopped(const struct tutti_fabric *fabric)
+static inline bool tt_fabric_is_stopped(const struct tt_fabric *fabric)
 {
     return atomic_load_explicit(fabric->stop_after, memory_order_relaxed) <= fabric->step;
 }
 
 /* For kinds: lowers stop_after to `step`. */
-void tutti_fabric_lower_stop(_Atomic uint64_t *stop_after, uint64_t step);
+void tt_fabric_lower_stop(_Atomic uint64_t *stop_after, uint64_t step);
 /* For kinds: what a wait that is given up returns. */
-enum tutti_err tutti_fabric_stopped(void);
+enum tutti_err tt_fabric_fail_stopped(void);
 /* For kinds: into[i] = min or max of into[i] and from[i]. A NaN wins over everything. */
-void tutti_fabric_combine(enum tutti_reduction reduction, double *into, const double *from, size_t count);
+void tt_fabric_combine(enum tt_fabric_reduction reduction, double *into, const double *from, size_t count);
 
 /* One rank that is alone. */
-TUTTI_CHECKED enum tutti_err tutti_fabric_local_new(struct tutti_fabric **out);
+TUTTI_CHECKED enum tutti_err tt_fabric_new_local(struct tt_fabric **out);
 
 #endif

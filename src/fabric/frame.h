@@ -3,7 +3,7 @@
  *
  * A message is a head of 16 bytes and a body:
  *
- *  HELLO   the first of the end that connected, and the answer: who we are (struct tutti_frame_hello)
+ *  HELLO   the first of the end that connected, and the answer: who we are (struct tt_frame_hello)
  *  REFUSE  the answer to a hello that does not fit: u32 reason, text version
  *  DATA    an exchange: the cargo of `channel` (channel.h), in the machines' byte order, which the hello has compared
  *  REDUCE  doubles, likewise
@@ -25,7 +25,7 @@
 #include "base/err.h"
 #include "base/parcel.h"
 
-enum tutti_frame_kind {
+enum tt_frame_kind {
     TUTTI_FRAME_HELLO = 1,
     TUTTI_FRAME_REFUSE,
     TUTTI_FRAME_DATA,
@@ -44,20 +44,20 @@ enum { TUTTI_FRAME_HEAD = 16, TUTTI_FRAME_PROTOCOL = 1, TUTTI_FRAME_RUN_ID = 16,
 /* The "rank" of the hub. */
 #define TUTTI_FRAME_HUB UINT32_MAX
 
-struct tutti_frame_head {
-    enum tutti_frame_kind kind;
+struct tt_frame_head {
+    enum tt_frame_kind kind;
     uint32_t channel, number, taken;
 };
 
-void tutti_frame_put_head(char *at, const struct tutti_frame_head *head);
+void tt_tcp_frame_write_head(char *at, const struct tt_frame_head *head);
 /* Of a message of `size` bytes. False if it cannot be one: too short, unknown kind, a body that its kind cannot have. */
-bool tutti_frame_get_head(const void *message, size_t size, struct tutti_frame_head *head);
+bool tt_tcp_frame_read_head(const void *message, size_t size, struct tt_frame_head *head);
 
 /* The body of STOP and GRANT. */
-void tutti_frame_put_u64(char *body, uint64_t value);
-uint64_t tutti_frame_get_u64(const void *message);
+void tt_tcp_frame_write_u64(char *body, uint64_t value);
+uint64_t tt_tcp_frame_read_u64(const void *message);
 
-struct tutti_frame_hello {
+struct tt_frame_hello {
     uint32_t protocol;
     char version[TUTTI_FRAME_VERSION]; /* of Tutti */
     uint64_t layout[2];                /* a number and a double as they lie in memory: byte order and form */
@@ -66,14 +66,14 @@ struct tutti_frame_hello {
 };
 
 /* What this program has to say. */
-void tutti_frame_introduce(struct tutti_frame_hello *hello, const uint8_t run[TUTTI_FRAME_RUN_ID], uint32_t rank,
-                           uint32_t ranks);
+void tt_tcp_frame_fill_hello(struct tt_frame_hello *hello, const uint8_t run[TUTTI_FRAME_RUN_ID], uint32_t rank,
+                             uint32_t ranks);
 /* Appends the whole message, head and all, to a parcel. */
-void tutti_frame_put_hello(struct tutti_parcel *parcel, const struct tutti_frame_hello *hello);
+void tt_tcp_frame_write_hello(struct tt_byte_writer *parcel, const struct tt_frame_hello *hello);
 /* False if it is none. Of a hello of another protocol only `protocol` and `version` count. */
-bool tutti_frame_get_hello(const void *message, size_t size, struct tutti_frame_hello *hello);
+bool tt_tcp_frame_read_hello(const void *message, size_t size, struct tt_frame_hello *hello);
 
-enum tutti_frame_reason {
+enum tt_frame_reason {
     TUTTI_FRAME_FINE,
     TUTTI_FRAME_OTHER_VERSION,
     TUTTI_FRAME_OTHER_LAYOUT,
@@ -83,13 +83,12 @@ enum tutti_frame_reason {
 };
 
 /* Can we work together? Does not look at ranks. */
-enum tutti_frame_reason tutti_frame_compare(const struct tutti_frame_hello *theirs,
-                                            const struct tutti_frame_hello *ours);
+enum tt_frame_reason tt_tcp_frame_compare_hello(const struct tt_frame_hello *theirs, const struct tt_frame_hello *ours);
 /* FORMAT with a sentence: `who` ("rank 2 at host:port") with that version does not fit, because ... */
-enum tutti_err tutti_frame_disagree(enum tutti_frame_reason reason, const char *who, const char *version);
+enum tutti_err tt_tcp_frame_fail_mismatch(enum tt_frame_reason reason, const char *who, const char *version);
 
-void tutti_frame_put_refusal(struct tutti_parcel *parcel, enum tutti_frame_reason reason);
-bool tutti_frame_get_refusal(const void *message, size_t size, enum tutti_frame_reason *reason,
-                             char version[TUTTI_FRAME_VERSION]);
+void tt_tcp_frame_write_refusal(struct tt_byte_writer *parcel, enum tt_frame_reason reason);
+bool tt_tcp_frame_read_refusal(const void *message, size_t size, enum tt_frame_reason *reason,
+                               char version[TUTTI_FRAME_VERSION]);
 
 #endif

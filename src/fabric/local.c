@@ -4,20 +4,20 @@
 
 #include "fabric/fabric.h"
 
-struct local {
-    struct tutti_fabric fabric;
+struct local_fabric {
+    struct tt_fabric fabric;
     _Atomic uint64_t stop_after;
-    struct tutti_heartbeat where;
+    struct tt_heartbeat where;
 };
 
-static enum tutti_err open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel)
+static enum tutti_err local_fabric_open_channel(struct tt_fabric *fabric, const struct tt_channel *channel)
 {
     (void)fabric;
     (void)channel;
     return TUTTI_OK;
 }
 
-static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, char *base)
+static enum tutti_err local_fabric_exchange(struct tt_fabric *fabric, uint32_t channel, char *base)
 {
     (void)channel;
     (void)base;
@@ -25,7 +25,8 @@ static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, ch
     return TUTTI_OK;
 }
 
-static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction reduction, double *values, size_t count)
+static enum tutti_err local_fabric_reduce(struct tt_fabric *fabric, enum tt_fabric_reduction reduction, double *values,
+                                          size_t count)
 {
     (void)fabric;
     (void)reduction;
@@ -34,7 +35,7 @@ static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction r
     return TUTTI_OK;
 }
 
-static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, size_t size)
+static enum tutti_err local_fabric_report(struct tt_fabric *fabric, const void *bytes, size_t size)
 {
     (void)fabric;
     (void)bytes;
@@ -42,34 +43,34 @@ static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, siz
     return TUTTI_OK; /* there is no other rank */
 }
 
-static void stop(struct tutti_fabric *fabric, uint64_t step)
+static void local_fabric_stop(struct tt_fabric *fabric, uint64_t step)
 {
-    tutti_fabric_lower_stop(fabric->stop_after, step);
+    tt_fabric_lower_stop(fabric->stop_after, step);
 }
 
-static void close_local(struct tutti_fabric *fabric)
+static void local_fabric_close(struct tt_fabric *fabric)
 {
     free(fabric);
 }
 
-static const struct tutti_fabric_kind kind = {
+static const struct tt_fabric_kind kind = {
     .name = "local",
-    .open = open_channel,
-    .exchange = exchange,
-    .reduce = reduce,
-    .report = report,
-    .stop = stop,
-    .close = close_local,
+    .open = local_fabric_open_channel,
+    .exchange = local_fabric_exchange,
+    .reduce = local_fabric_reduce,
+    .report = local_fabric_report,
+    .stop = local_fabric_stop,
+    .close = local_fabric_close,
 };
 
-enum tutti_err tutti_fabric_local_new(struct tutti_fabric **out)
+enum tutti_err tt_fabric_new_local(struct tt_fabric **out)
 {
-    struct local *local = aligned_alloc(_Alignof(struct local), sizeof *local);
+    struct local_fabric *local = aligned_alloc(_Alignof(struct local_fabric), sizeof *local);
     *out = NULL;
     if (!local)
-        return tutti_fail_memory();
-    *local =
-        (struct local){.fabric = {.kind = &kind, .ranks = 1, .stop_after = &local->stop_after, .where = &local->where}};
+        return tt_fail_memory();
+    *local = (struct local_fabric){
+        .fabric = {.kind = &kind, .ranks = 1, .stop_after = &local->stop_after, .where = &local->where}};
     atomic_store(&local->stop_after, UINT64_MAX);
     *out = &local->fabric;
     return TUTTI_OK;

@@ -12,22 +12,22 @@
 enum { TUTTI_MPI_ABI = 2 };
 
 /* What the library lends to the module; for all time. */
-struct tutti_mpi_host {
+struct tt_mpi_host {
     unsigned abi;
-    size_t fabric_size; /* of struct tutti_fabric */
+    size_t fabric_size; /* of struct tt_fabric */
     enum tutti_err (*fail)(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
     enum tutti_err (*fail_memory)(void);
     const char *(*err_message)(void);
-    size_t (*cargo_size)(const struct tutti_cargo *cargo, const char *base);
-    void (*cargo_pack)(const struct tutti_cargo *cargo, const char *base, char *message);
-    enum tutti_err (*cargo_unpack)(const struct tutti_cargo *cargo, char *base, const char *message, size_t size);
+    size_t (*cargo_size)(const struct tt_cargo *cargo, const char *base);
+    void (*cargo_pack)(const struct tt_cargo *cargo, const char *base, char *message);
+    enum tutti_err (*cargo_unpack)(const struct tt_cargo *cargo, char *base, const char *message, size_t size);
     void (*lower_stop)(_Atomic uint64_t *stop_after, uint64_t step);
     enum tutti_err (*stopped)(void);
-    void (*combine)(enum tutti_reduction reduction, double *into, const double *from, size_t count);
+    void (*combine)(enum tt_fabric_reduction reduction, double *into, const double *from, size_t count);
 };
 
 /* Where reports end, in rank 0. */
-struct tutti_mpi_sink {
+struct tt_mpi_sink {
     void *context;
     /* Is rank `rank` to be heard? If not, its reports wait where they are. */
     bool (*has_room)(void *context, int rank);
@@ -35,7 +35,7 @@ struct tutti_mpi_sink {
     enum tutti_err (*take)(void *context, int rank, const char *bytes, size_t size);
 };
 
-struct tutti_mpi_module {
+struct tt_mpi_module {
     unsigned abi;
     /* Once per process. UNSUPPORTED if MPI has come and gone in this process. */
     enum tutti_err (*start)(int *rank, int *ranks);
@@ -45,13 +45,13 @@ struct tutti_mpi_module {
     /* Every rank gets the bytes that rank 0 has. */
     enum tutti_err (*share)(void *bytes, size_t size);
     /* Not collective. `sink` (borrowed) is for rank 0, others do not look at it. One fabric per process. */
-    enum tutti_err (*open)(struct tutti_fabric **out, const struct tutti_mpi_sink *sink);
+    enum tutti_err (*open)(struct tt_fabric **out, const struct tt_mpi_sink *sink);
     /* After the last report: waits until what this rank reported is on its way; rank 0 goes on hearing the others until
      * is_done(context). */
-    enum tutti_err (*settle)(struct tutti_fabric *fabric, bool (*is_done)(void *context), void *context);
+    enum tutti_err (*settle)(struct tt_fabric *fabric, bool (*is_done)(void *context), void *context);
     /* In a handler of a fatal signal: for so many seconds, what was reported goes on to rank 0, or comes there. It need not
      * return. */
-    void (*last_words)(struct tutti_fabric *fabric, double seconds);
+    void (*last_words)(struct tt_fabric *fabric, double seconds);
     /* Without a fabric: bytes (copied) to a rank, which takes them with `take`, in order. Not collective, and does not wait. */
     enum tutti_err (*post)(int rank, const void *bytes, size_t size);
     /* How many that this rank has posted are not on their way yet, as of the last post or take. */
@@ -62,7 +62,7 @@ struct tutti_mpi_module {
     void (*finish)(void);
 };
 
-/* The one symbol of the module, "tutti_mpi_module": NULL if the host is not of its kind. */
-typedef const struct tutti_mpi_module *tutti_mpi_entry(const struct tutti_mpi_host *host);
+/* The one symbol of the module, "tt_mpi_module": NULL if the host is not of its kind. */
+typedef const struct tt_mpi_module *tt_mpi_entry(const struct tt_mpi_host *host);
 
 #endif

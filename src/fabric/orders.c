@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fabric/orders.h"
 
-bool tutti_orders_give(struct tutti_orders *orders, const struct tutti_run_order *order)
+bool tt_command_ring_push(struct tt_command_ring *orders, const struct tt_run_command *order)
 {
     uint32_t given = atomic_load_explicit(&orders->given, memory_order_relaxed);
     if (given - atomic_load_explicit(&orders->taken, memory_order_acquire) == TUTTI_ORDERS_MOST)
@@ -12,7 +12,7 @@ bool tutti_orders_give(struct tutti_orders *orders, const struct tutti_run_order
 }
 
 /* What the other side has written is in another process: a count that cannot be is none. */
-size_t tutti_orders_take(struct tutti_orders *orders, struct tutti_run_order *out, size_t most)
+size_t tt_command_ring_pop(struct tt_command_ring *orders, struct tt_run_command *out, size_t most)
 {
     uint32_t taken = atomic_load_explicit(&orders->taken, memory_order_relaxed);
     uint32_t count = atomic_load_explicit(&orders->given, memory_order_acquire) - taken;

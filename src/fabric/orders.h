@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum tutti_run_order_kind {
+enum tt_run_command_kind {
     TUTTI_ORDER_WATCH, /* rows are wanted (`value` 1), or not (0) */
     TUTTI_ORDER_PAUSE, /* after the step that is under way */
     TUTTI_ORDER_GO,
@@ -21,22 +21,22 @@ enum tutti_run_order_kind {
     TUTTI_ORDER_KINDS
 };
 
-struct tutti_run_order {
-    uint32_t kind; /* enum tutti_run_order_kind */
+struct tt_run_command {
+    uint32_t kind; /* enum tt_run_command_kind */
     uint32_t component, variable;
     double value;
 };
 
 enum { TUTTI_ORDERS_MOST = 256 }; /* that wait; a power of 2 */
 
-struct tutti_orders {
+struct tt_command_ring {
     _Atomic uint32_t given, taken; /* so many in all */
-    struct tutti_run_order waiting[TUTTI_ORDERS_MOST];
+    struct tt_run_command waiting[TUTTI_ORDERS_MOST];
 };
 
 /* False: too many wait. */
-bool tutti_orders_give(struct tutti_orders *orders, const struct tutti_run_order *order);
+bool tt_command_ring_push(struct tt_command_ring *orders, const struct tt_run_command *order);
 /* Those that wait, in their order, at most `most`; returns how many. */
-size_t tutti_orders_take(struct tutti_orders *orders, struct tutti_run_order *out, size_t most);
+size_t tt_command_ring_pop(struct tt_command_ring *orders, struct tt_run_command *out, size_t most);
 
 #endif

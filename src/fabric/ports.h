@@ -6,14 +6,15 @@
 #include "base/err.h"
 
 /* From `first` to `last`; zeroed: any that the system gives. */
-struct tutti_ports {
+struct tt_port_range {
     int first, last;
 };
 
 /* "5000-5100", or "5000". ARGUMENT, naming `option`. */
-TUTTI_CHECKED enum tutti_err tutti_ports_read(struct tutti_ports *out, const char *text, const char *option);
+TUTTI_CHECKED enum tutti_err tt_tcp_address_parse_ports(struct tt_port_range *out, const char *text,
+                                                        const char *option);
 /* Lets a ZeroMQ socket listen at one of them that is free; `endpoint` is "tcp://HOST:PORT" with any port, for instance "*". IO if
  * there is none. */
-TUTTI_CHECKED enum tutti_err tutti_ports_bind(const struct tutti_ports *ports, void *socket, const char *endpoint);
+TUTTI_CHECKED enum tutti_err tt_tcp_address_bind(const struct tt_port_range *ports, void *socket, const char *endpoint);
 
 #endif

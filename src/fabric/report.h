@@ -28,7 +28,7 @@
 #include "base/parcel.h"
 #include "fabric/fabric.h"
 
-enum tutti_report_kind {
+enum tt_report_kind {
     TUTTI_REPORT_COLUMNS = 1,
     TUTTI_REPORT_ROW,
     TUTTI_REPORT_LOG,
@@ -50,13 +50,13 @@ static const uint64_t TUTTI_REPORT_MOST = (uint64_t)1 << 32;
 enum { TUTTI_REPORT_HEADER = 16 };
 
 /* Starts a frame in an empty parcel: room for the header. */
-void tutti_report_begin(struct tutti_parcel *parcel);
+void tt_fabric_begin_report(struct tt_byte_writer *parcel);
 /* Fills the header in and hands the frame to the fabric. MEMORY if the parcel has failed. */
-TUTTI_CHECKED enum tutti_err tutti_report_send(struct tutti_fabric *fabric, enum tutti_report_kind kind,
-                                               struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tt_fabric_send_report(struct tt_fabric *fabric, enum tt_report_kind kind,
+                                                   struct tt_byte_writer *parcel);
 /* Is there a whole frame at the start of these bytes? *size is that of its parcel, which begins TUTTI_REPORT_HEADER bytes
  * from there. FORMAT if what is there cannot be a frame. */
-TUTTI_CHECKED enum tutti_err tutti_report_find(const char *bytes, size_t count, enum tutti_report_kind *kind,
-                                               size_t *size, bool *whole);
+TUTTI_CHECKED enum tutti_err tt_fabric_find_report(const char *bytes, size_t count, enum tt_report_kind *kind,
+                                                   size_t *size, bool *whole);
 
 #endif

@@ -12,37 +12,37 @@
 #include "fabric/fabric.h"
 #include "fabric/orders.h"
 
-struct tutti_shared;
+struct tt_shared_fabric;
 
 /* `name` is that of the kind that ranks see ("threads"); borrowed. Reserves addresses, not memory. */
-TUTTI_CHECKED enum tutti_err tutti_shared_new(struct tutti_shared **out, int ranks, const char *name);
+TUTTI_CHECKED enum tutti_err tt_shared_fabric_new(struct tt_shared_fabric **out, int ranks, const char *name);
 /* Once no rank uses it any more; in a process that was forked, there is no need. NULL is fine. */
-void tutti_shared_free(struct tutti_shared *area);
+void tt_shared_fabric_free(struct tt_shared_fabric *area);
 
 /* Called by the rank, once, in its own thread or process. kind->close says that it has left. */
-TUTTI_CHECKED enum tutti_err tutti_shared_join(struct tutti_shared *area, int rank, struct tutti_fabric **out);
+TUTTI_CHECKED enum tutti_err tt_shared_fabric_join(struct tt_shared_fabric *area, int rank, struct tt_fabric **out);
 
 /* For the conductor. */
 
 /* What the rank reported and is not taken yet: `count` bytes that lie one after the other; 0: nothing. More may lie after
  * them that is not seen before they are taken. */
-const char *tutti_shared_reports(struct tutti_shared *area, int rank, size_t *count);
+const char *tt_shared_fabric_peek_reports(struct tt_shared_fabric *area, int rank, size_t *count);
 /* `count` of them are not needed any more. */
-void tutti_shared_consume(struct tutti_shared *area, int rank, size_t count);
-const struct tutti_heartbeat *tutti_shared_heartbeat(const struct tutti_shared *area, int rank);
+void tt_shared_fabric_consume_reports(struct tt_shared_fabric *area, int rank, size_t count);
+const struct tt_heartbeat *tt_shared_fabric_heartbeat(const struct tt_shared_fabric *area, int rank);
 /* Has the rank closed its fabric? Everything that it reported is there then. */
-bool tutti_shared_has_left(const struct tutti_shared *area, int rank);
+bool tt_shared_fabric_has_left(const struct tt_shared_fabric *area, int rank);
 /* As kind->stop. */
-void tutti_shared_stop(struct tutti_shared *area, uint64_t step);
+void tt_shared_fabric_stop(struct tt_shared_fabric *area, uint64_t step);
 /* A flag that all ranks see, also those in other processes: 0 until it is set. */
-volatile sig_atomic_t *tutti_shared_interrupt(struct tutti_shared *area);
+volatile sig_atomic_t *tt_shared_fabric_interrupt_flag(struct tt_shared_fabric *area);
 
 /* Orders to the run, which the first rank takes. */
-struct tutti_orders *tutti_shared_orders(struct tutti_shared *area);
+struct tt_command_ring *tt_shared_fabric_commands(struct tt_shared_fabric *area);
 
 /* Sleeps until a rank has something that cannot wait (it has left, told all to stop, or half of the room for its reports is
- * used), `seconds` are over, or a signal came. `seen` is what tutti_shared_bell said before the conductor last looked. */
-uint32_t tutti_shared_bell(const struct tutti_shared *area);
-void tutti_shared_wait(struct tutti_shared *area, uint32_t seen, double seconds);
+ * used), `seconds` are over, or a signal came. `seen` is what tt_shared_fabric_event_count said before the conductor last looked. */
+uint32_t tt_shared_fabric_event_count(const struct tt_shared_fabric *area);
+void tt_shared_fabric_wait(struct tt_shared_fabric *area, uint32_t seen, double seconds);
 
 #endif

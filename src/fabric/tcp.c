@@ -24,14 +24,14 @@
 
 enum { WINDOW = 256 }; /* messages */
 
-struct link {
+struct tcp_link {
     int rank; /* of the peer; -1: the hub */
-    enum tutti_tcp_link_state state;
+    enum tt_tcp_link_state state;
     bool gone, left; /* its connection has ended; it said goodbye */
     const char *why; /* it is gone */
     double since;    /* when we called */
     uint64_t stop;   /* the least that came by it */
-    struct tutti_route route;
+    struct tt_tcp_route route;
     char numeric[TUTTI_ADDRESS_SIZE];
     zmq_msg_t *queue; /* a ring of those that came and were not taken */
     uint32_t first, queued, room;
@@ -42,31 +42,31 @@ struct link {
 /* A turn of a reduction: which rank is told, or heard. */
 enum deed { TELL, COMBINE, ADOPT };
 
-struct turn {
+struct reduce_turn {
     enum deed deed;
     int rank;
 };
 
-struct tutti_tcp {
-    struct tutti_fabric fabric;
-    struct tutti_tcp_socket socket;
+struct tt_tcp_fabric {
+    struct tt_fabric fabric;
+    struct tt_tcp_socket socket;
     const struct tutti_log *log;
-    struct tutti_frame_hello hello; /* ours */
-    struct tutti_tcp_peer *peers;
-    struct link *links; /* per rank, then that of the hub */
-    uint32_t *callers;  /* links that others called, by a hash of their routes; a power of two; UINT32_MAX: free */
+    struct tt_frame_hello hello; /* ours */
+    struct tt_tcp_peer *peers;
+    struct tcp_link *links; /* per rank, then that of the hub */
+    uint32_t *callers;      /* links that others called, by a hash of their routes; a power of two; UINT32_MAX: free */
     size_t caller_room;
-    struct link *awaited; /* whom we wait for now, or NULL */
-    bool received;        /* by the last pump */
+    struct tcp_link *awaited; /* whom we wait for now, or NULL */
+    bool received;            /* by the last pump */
     double next_look;
     double stop_came; /* when the last stop came from others */
     double linger;
     unsigned strangers; /* messages of those who are no members */
 
-    const struct tutti_channel **channels;
+    const struct tt_channel **channels;
     size_t channel_count, channel_room;
 
-    struct turn *turns; /* of a reduction; made by the first */
+    struct reduce_turn *turns; /* of a reduction; made by the first */
     size_t turn_count;
 
     char *batch; /* of reports; not sent yet */
@@ -75,15 +75,15 @@ struct tutti_tcp {
     uint64_t reported, granted; /* bytes: sent; that may be sent */
 
     _Atomic uint64_t stop_after;
-    struct tutti_heartbeat where;
+    struct tt_heartbeat where;
 };
 
-static inline struct tutti_tcp *tcp_of(struct tutti_fabric *fabric)
+static inline struct tt_tcp_fabric *tcp_from_fabric(struct tt_fabric *fabric)
 {
-    return (struct tutti_tcp *)(void *)fabric; /* its first member */
+    return (struct tt_tcp_fabric *)(void *)fabric; /* its first member */
 }
 
-static inline struct link *hub_link(const struct tutti_tcp *tcp)
+static inline struct tcp_link *hub_link(const struct tt_tcp_fabric *tcp)
 {
     return &tcp->links[tcp->fabric.ranks];
 }
@@ -96,9 +96,9 @@ static const double OLD = 0.2;    /* seconds: reports that wait for others so lo
 enum { WARNINGS = 10 };
 
 /* "rank 2 at host:port". */
-static struct tutti_shown peer_name(const struct tutti_tcp *tcp, const struct link *link)
+static struct tt_text_excerpt tcp_peer_name(const struct tt_tcp_fabric *tcp, const struct tcp_link *link)
 {
-    struct tutti_shown shown;
+    struct tt_text_excerpt shown;
     if (link->rank < 0)
         snprintf(shown.text, sizeof shown.text, "the conductor");
     else
@@ -108,14 +108,14 @@ static struct tutti_shown peer_name(const struct tutti_tcp *tcp, const struct li
 }
 
 /* FORMAT: it broke the rules. */
-static enum tutti_err protocol_error(const struct tutti_tcp *tcp, const struct link *link)
+static enum tutti_err fail_tcp_protocol(const struct tt_tcp_fabric *tcp, const struct tcp_link *link)
 {
-    return tutti_frame_disagree(TUTTI_FRAME_FINE, peer_name(tcp, link).text, "");
+    return tt_tcp_frame_fail_mismatch(TUTTI_FRAME_FINE, tcp_peer_name(tcp, link).text, "");
 }
 
 /* Callers: routes that ZeroMQ made, and whose links they are ---------------------------------------------------------------- */
 
-static size_t hash_of(const struct tutti_route *route)
+static size_t tcp_fabric_hash_route(const struct tt_tcp_route *route)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (unsigned i = 0; i < route->size; i++)
@@ -124,23 +124,23 @@ static size_t hash_of(const struct tutti_route *route)
 }
 
 /* The number of the link, or -1. */
-static int find_link(const struct tutti_tcp *tcp, const struct tutti_route *route)
+static int find_link_by_route(const struct tt_tcp_fabric *tcp, const struct tt_tcp_route *route)
 {
     uint32_t number;
-    if (tutti_tcp_socket_is_route(&tcp->socket, route, &number))
+    if (tt_tcp_socket_is_route(&tcp->socket, route, &number))
         return number < (uint32_t)tcp->fabric.ranks ? (int)number : -1;
-    for (size_t at = hash_of(route);; at++) {
+    for (size_t at = tcp_fabric_hash_route(route);; at++) {
         uint32_t caller = tcp->callers[at & (tcp->caller_room - 1)];
         if (caller == UINT32_MAX)
             return -1;
-        if (tutti_route_same(&tcp->links[caller].route, route))
+        if (tt_tcp_socket_same_route(&tcp->links[caller].route, route))
             return (int)caller;
     }
 }
 
-static void add_caller(struct tutti_tcp *tcp, struct link *link)
+static void accept_caller(struct tt_tcp_fabric *tcp, struct tcp_link *link)
 {
-    size_t at = hash_of(&link->route);
+    size_t at = tcp_fabric_hash_route(&link->route);
     while (tcp->callers[at & (tcp->caller_room - 1)] != UINT32_MAX)
         at++;
     tcp->callers[at & (tcp->caller_room - 1)] = (uint32_t)(link - tcp->links);
@@ -148,25 +148,27 @@ static void add_caller(struct tutti_tcp *tcp, struct link *link)
 
 /* What comes in ------------------------------------------------------------------------------------------------------------- */
 
-static enum tutti_err greet(struct tutti_tcp *tcp, const struct tutti_route *route, enum tutti_frame_reason reason)
+static enum tutti_err tcp_fabric_send_hello(struct tt_tcp_fabric *tcp, const struct tt_tcp_route *route,
+                                            enum tt_frame_reason reason)
 {
-    struct tutti_parcel parcel = {0};
+    struct tt_byte_writer parcel = {0};
     if (reason == TUTTI_FRAME_FINE)
-        tutti_frame_put_hello(&parcel, &tcp->hello);
+        tt_tcp_frame_write_hello(&parcel, &tcp->hello);
     else
-        tutti_frame_put_refusal(&parcel, reason);
-    enum tutti_sending sending = tutti_tcp_socket_post(&tcp->socket, route, &parcel);
-    tutti_parcel_fini(&parcel);
-    return sending == TUTTI_SENDING_MEMORY ? tutti_fail_memory() : TUTTI_OK; /* if it is gone, that shows later */
+        tt_tcp_frame_write_refusal(&parcel, reason);
+    enum tt_sending sending = tt_tcp_socket_send_parcel(&tcp->socket, route, &parcel);
+    tt_bytes_fini(&parcel);
+    return sending == TUTTI_SENDING_MEMORY ? tt_fail_memory() : TUTTI_OK; /* if it is gone, that shows later */
 }
 
 /* The link that a hello opens, or NULL. With keys, no peer can be another than its key says. */
-static struct link *expected(struct tutti_tcp *tcp, const struct tutti_frame_hello *hello, zmq_msg_t *message)
+static struct tcp_link *find_expected_link(struct tt_tcp_fabric *tcp, const struct tt_frame_hello *hello,
+                                           zmq_msg_t *message)
 {
     bool is_hub = hello->rank == TUTTI_FRAME_HUB;
     if (!is_hub && (hello->rank >= hello->ranks || hello->rank <= (uint32_t)tcp->fabric.rank))
         return NULL; /* the higher rank calls */
-    struct link *link = &tcp->links[is_hub ? (uint32_t)tcp->fabric.ranks : hello->rank];
+    struct tcp_link *link = &tcp->links[is_hub ? (uint32_t)tcp->fabric.ranks : hello->rank];
     char name[16] = "hub";
     if (!is_hub)
         snprintf(name, sizeof name, "%u", hello->rank);
@@ -175,61 +177,62 @@ static struct link *expected(struct tutti_tcp *tcp, const struct tutti_frame_hel
 }
 
 /* A message by a connection that has not said who it is. A stranger is turned away, and does not disturb the run. */
-static enum tutti_err meet(struct tutti_tcp *tcp, const struct tutti_route *route, zmq_msg_t *message)
+static enum tutti_err tcp_fabric_handle_hello(struct tt_tcp_fabric *tcp, const struct tt_tcp_route *route,
+                                              zmq_msg_t *message)
 {
-    struct tutti_frame_hello hello;
-    if (!tutti_frame_get_hello(zmq_msg_data(message), zmq_msg_size(message), &hello)) {
+    struct tt_frame_hello hello;
+    if (!tt_tcp_frame_read_hello(zmq_msg_data(message), zmq_msg_size(message), &hello)) {
         if (tcp->strangers++ < WARNINGS)
-            tutti_log_printf(tcp->log, TUTTI_LOG_WARNING, NULL, "a program that is no member of the run sent %zu bytes",
-                             zmq_msg_size(message));
+            tt_log(tcp->log, TUTTI_LOG_WARNING, NULL, "a program that is no member of the run sent %zu bytes",
+                   zmq_msg_size(message));
         return TUTTI_OK;
     }
-    enum tutti_frame_reason reason = tutti_frame_compare(&hello, &tcp->hello);
-    struct link *link = reason == TUTTI_FRAME_FINE ? expected(tcp, &hello, message) : NULL;
+    enum tt_frame_reason reason = tt_tcp_frame_compare_hello(&hello, &tcp->hello);
+    struct tcp_link *link = reason == TUTTI_FRAME_FINE ? find_expected_link(tcp, &hello, message) : NULL;
     if (!link) {
         reason = reason == TUTTI_FRAME_FINE ? TUTTI_FRAME_NOT_EXPECTED : reason;
         if (tcp->strangers++ < WARNINGS) {
-            (void)tutti_frame_disagree(reason, "the program that called", hello.version);
-            tutti_log_printf(tcp->log, TUTTI_LOG_WARNING, NULL, "%s", tutti_err_message());
+            (void)tt_tcp_frame_fail_mismatch(reason, "the program that called", hello.version);
+            tt_log(tcp->log, TUTTI_LOG_WARNING, NULL, "%s", tutti_err_message());
         }
-        return greet(tcp, route, reason);
+        return tcp_fabric_send_hello(tcp, route, reason);
     }
     link->route = *route;
     link->state = TUTTI_TCP_UP;
-    add_caller(tcp, link);
-    return greet(tcp, route, TUTTI_FRAME_FINE);
+    accept_caller(tcp, link);
+    return tcp_fabric_send_hello(tcp, route, TUTTI_FRAME_FINE);
 }
 
 /* The answer to our hello. */
-static enum tutti_err meet_called(struct tutti_tcp *tcp, struct link *link, zmq_msg_t *message)
+static enum tutti_err handle_hello_reply(struct tt_tcp_fabric *tcp, struct tcp_link *link, zmq_msg_t *message)
 {
-    struct tutti_frame_hello hello;
-    enum tutti_frame_reason reason;
+    struct tt_frame_hello hello;
+    enum tt_frame_reason reason;
     char version[TUTTI_FRAME_VERSION];
-    struct tutti_shown who = peer_name(tcp, link);
-    if (tutti_frame_get_refusal(zmq_msg_data(message), zmq_msg_size(message), &reason, version))
-        return tutti_frame_disagree(reason, who.text, version);
-    if (!tutti_frame_get_hello(zmq_msg_data(message), zmq_msg_size(message), &hello))
-        return protocol_error(tcp, link);
-    reason = tutti_frame_compare(&hello, &tcp->hello);
+    struct tt_text_excerpt who = tcp_peer_name(tcp, link);
+    if (tt_tcp_frame_read_refusal(zmq_msg_data(message), zmq_msg_size(message), &reason, version))
+        return tt_tcp_frame_fail_mismatch(reason, who.text, version);
+    if (!tt_tcp_frame_read_hello(zmq_msg_data(message), zmq_msg_size(message), &hello))
+        return fail_tcp_protocol(tcp, link);
+    reason = tt_tcp_frame_compare_hello(&hello, &tcp->hello);
     if (reason != TUTTI_FRAME_FINE)
-        return tutti_frame_disagree(reason, who.text, hello.version);
+        return tt_tcp_frame_fail_mismatch(reason, who.text, hello.version);
     if (hello.rank != (uint32_t)link->rank)
-        return protocol_error(tcp, link);
+        return fail_tcp_protocol(tcp, link);
     link->state = TUTTI_TCP_UP;
     return TUTTI_OK;
 }
 
 /* Keeps the message until it is taken. */
-static enum tutti_err enqueue(struct tutti_tcp *tcp, struct link *link, zmq_msg_t *message)
+static enum tutti_err tcp_fabric_enqueue(struct tt_tcp_fabric *tcp, struct tcp_link *link, zmq_msg_t *message)
 {
     if (link->queued > 2 * WINDOW)
-        return protocol_error(tcp, link); /* L2 */
+        return fail_tcp_protocol(tcp, link); /* L2 */
     if (link->queued == link->room) {
         uint32_t room = link->room ? 2 * link->room : 4;
         zmq_msg_t *queue = malloc(room * sizeof *queue);
         if (!queue)
-            return tutti_fail_memory();
+            return tt_fail_memory();
         for (uint32_t i = 0; i < link->queued; i++) /* ZeroMQ: a message is moved by its own function only */
             zmq_msg_init(&queue[i]), zmq_msg_move(&queue[i], &link->queue[(link->first + i) & (link->room - 1)]);
         free(link->queue);
@@ -243,101 +246,101 @@ static enum tutti_err enqueue(struct tutti_tcp *tcp, struct link *link, zmq_msg_
     return TUTTI_OK;
 }
 
-static void spread_stop(struct tutti_tcp *tcp, uint64_t step)
+static void broadcast_stop(struct tt_tcp_fabric *tcp, uint64_t step)
 {
     if (step >= atomic_load(tcp->fabric.stop_after))
         return;
-    tutti_fabric_lower_stop(tcp->fabric.stop_after, step);
+    tt_fabric_lower_stop(tcp->fabric.stop_after, step);
     for (int i = 0; i <= tcp->fabric.ranks; i++)
         if (tcp->links[i].state == TUTTI_TCP_UP && !tcp->links[i].gone)
-            tutti_tcp_socket_tell(&tcp->socket, &tcp->links[i].route,
-                                  &(struct tutti_frame_head){.kind = TUTTI_FRAME_STOP}, &step);
+            tt_tcp_socket_send_frame(&tcp->socket, &tcp->links[i].route,
+                                     &(struct tt_frame_head){.kind = TUTTI_FRAME_STOP}, &step);
 }
 
-static void hear_stop(struct tutti_tcp *tcp, struct link *link, uint64_t step)
+static void receive_stop(struct tt_tcp_fabric *tcp, struct tcp_link *link, uint64_t step)
 {
     link->stop = step < link->stop ? step : link->stop;
     if (step < atomic_load(tcp->fabric.stop_after))
-        tcp->stop_came = tutti_clock_now();
-    spread_stop(tcp, step);
+        tcp->stop_came = tt_wall_clock_now();
+    broadcast_stop(tcp, step);
 }
 
-static enum tutti_err obey(struct tutti_tcp *tcp, struct link *link, zmq_msg_t *message)
+static enum tutti_err tcp_fabric_handle_message(struct tt_tcp_fabric *tcp, struct tcp_link *link, zmq_msg_t *message)
 {
     const void *data = zmq_msg_data(message);
-    struct tutti_frame_head head;
+    struct tt_frame_head head;
     bool is_hub = link->rank < 0;
-    if (!tutti_frame_get_head(data, zmq_msg_size(message), &head))
-        return protocol_error(tcp, link);
+    if (!tt_tcp_frame_read_head(data, zmq_msg_size(message), &head))
+        return fail_tcp_protocol(tcp, link);
     if (link->state != TUTTI_TCP_UP)
-        return meet_called(tcp, link, message);
+        return handle_hello_reply(tcp, link, message);
     if (head.kind == TUTTI_FRAME_PING)
         return TUTTI_OK;
     if (head.kind == TUTTI_FRAME_STOP) {
-        hear_stop(tcp, link, tutti_frame_get_u64(data));
+        receive_stop(tcp, link, tt_tcp_frame_read_u64(data));
         return TUTTI_OK;
     }
     if (head.kind == TUTTI_FRAME_BYE)
         return link->left = true, TUTTI_OK;
     if (is_hub && head.kind == TUTTI_FRAME_GRANT) {
-        uint64_t granted = tutti_frame_get_u64(data);
+        uint64_t granted = tt_tcp_frame_read_u64(data);
         tcp->granted = granted > tcp->granted ? granted : tcp->granted;
         return TUTTI_OK;
     }
     if (is_hub || (head.kind != TUTTI_FRAME_ACK && head.kind != TUTTI_FRAME_DATA && head.kind != TUTTI_FRAME_REDUCE) ||
         head.taken - link->acked > link->sent - link->acked)
-        return protocol_error(tcp, link);
+        return fail_tcp_protocol(tcp, link);
     link->acked = head.taken;
-    return head.kind == TUTTI_FRAME_ACK ? TUTTI_OK : enqueue(tcp, link, message);
+    return head.kind == TUTTI_FRAME_ACK ? TUTTI_OK : tcp_fabric_enqueue(tcp, link, message);
 }
 
 /* Waiting ------------------------------------------------------------------------------------------------------------------- */
 
-static void hear_events(struct tutti_tcp *tcp)
+static void receive_socket_events(struct tt_tcp_fabric *tcp)
 {
-    enum tutti_tcp_event event;
+    enum tt_tcp_event event;
     char numeric[TUTTI_ADDRESS_SIZE];
-    while (tutti_tcp_socket_event(&tcp->socket, &event, numeric))
+    while (tt_tcp_socket_event(&tcp->socket, &event, numeric))
         for (int i = 0; i < tcp->fabric.rank; i++) {
-            struct link *link = &tcp->links[i];
+            struct tcp_link *link = &tcp->links[i];
             if (link->state == TUTTI_TCP_UNKNOWN || strcmp(link->numeric, numeric) != 0)
                 continue;
             if (event == TUTTI_TCP_CONNECTED)
                 link->state = link->state == TUTTI_TCP_CALLING ? TUTTI_TCP_REACHED : link->state;
             else if (!link->gone && (event != TUTTI_TCP_REFUSED || link->state == TUTTI_TCP_CALLING)) {
                 link->gone = true;
-                link->why = tutti_tcp_event_text(event);
+                link->why = tt_tcp_socket_event_text(event);
             }
         }
 }
 
 /* A connection that others made has no event that says whose it is; but sending to it fails once it has ended. */
-static void probe(struct tutti_tcp *tcp, struct link *link)
+static void tcp_fabric_probe_link(struct tt_tcp_fabric *tcp, struct tcp_link *link)
 {
     if (link->state == TUTTI_TCP_UP && !link->gone &&
-        tutti_tcp_socket_tell(&tcp->socket, &link->route, &(struct tutti_frame_head){.kind = TUTTI_FRAME_PING}, NULL) ==
+        tt_tcp_socket_send_frame(&tcp->socket, &link->route, &(struct tt_frame_head){.kind = TUTTI_FRAME_PING}, NULL) ==
             TUTTI_SENDING_GONE) {
         link->gone = true;
-        link->why = tutti_tcp_event_text(TUTTI_TCP_DISCONNECTED);
+        link->why = tt_tcp_socket_event_text(TUTTI_TCP_DISCONNECTED);
     }
 }
 
-static bool has_leave(const struct tutti_tcp *tcp)
+static bool has_send_credit(const struct tt_tcp_fabric *tcp)
 {
     return tcp->reported + tcp->batched <= tcp->granted;
 }
 
 /* Sends the batch, whether there is leave or not. */
-static enum tutti_sending send_batch(struct tutti_tcp *tcp)
+static enum tt_sending send_report_batch(struct tt_tcp_fabric *tcp)
 {
-    struct link *hub = hub_link(tcp);
+    struct tcp_link *hub = hub_link(tcp);
     zmq_msg_t message;
     if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + tcp->batched) != 0)
         return TUTTI_SENDING_FULL;
     char *data = zmq_msg_data(&message);
-    tutti_frame_put_head(data, &(struct tutti_frame_head){.kind = TUTTI_FRAME_REPORT});
+    tt_tcp_frame_write_head(data, &(struct tt_frame_head){.kind = TUTTI_FRAME_REPORT});
     memcpy(data + TUTTI_FRAME_HEAD, tcp->batch, tcp->batched);
-    enum tutti_sending sending = tutti_tcp_socket_send(&tcp->socket, &hub->route, &message);
+    enum tt_sending sending = tt_tcp_socket_send(&tcp->socket, &hub->route, &message);
     if (sending == TUTTI_SENDING_DONE) {
         tcp->reported += tcp->batched;
         tcp->batched = 0;
@@ -345,140 +348,142 @@ static enum tutti_sending send_batch(struct tutti_tcp *tcp)
         zmq_msg_close(&message);
     if (sending == TUTTI_SENDING_GONE) {
         hub->gone = true;
-        hub->why = tutti_tcp_event_text(TUTTI_TCP_DISCONNECTED);
+        hub->why = tt_tcp_socket_event_text(TUTTI_TCP_DISCONNECTED);
     }
     return sending;
 }
 
 /* Sends what is collected; if `old`, only if it has been here for a while. Does not wait. */
-static void flush(struct tutti_tcp *tcp, bool old)
+static void tcp_fabric_flush_batch(struct tt_tcp_fabric *tcp, bool old)
 {
-    if (tcp->batched > 0 && has_leave(tcp) && (!old || tutti_clock_now() - tcp->batched_since > OLD))
-        send_batch(tcp);
+    if (tcp->batched > 0 && has_send_credit(tcp) && (!old || tt_wall_clock_now() - tcp->batched_since > OLD))
+        send_report_batch(tcp);
 }
 
-static void look_around(struct tutti_tcp *tcp, double now)
+static void tcp_fabric_check_links(struct tt_tcp_fabric *tcp, double now)
 {
     tcp->next_look = now + LOOK_EVERY;
     atomic_fetch_add_explicit(&tcp->fabric.where->beat, 1, memory_order_relaxed);
-    hear_events(tcp);
-    probe(tcp, hub_link(tcp));
-    flush(tcp, true);
-    struct link *awaited = tcp->awaited;
+    receive_socket_events(tcp);
+    tcp_fabric_probe_link(tcp, hub_link(tcp));
+    tcp_fabric_flush_batch(tcp, true);
+    struct tcp_link *awaited = tcp->awaited;
     if (!awaited)
         return;
-    probe(tcp, awaited);
+    tcp_fabric_probe_link(tcp, awaited);
     if (awaited->state == TUTTI_TCP_CALLING && now - awaited->since > TUTTI_TCP_PATIENCE) {
         awaited->gone = true;
-        awaited->why = tutti_tcp_event_text(TUTTI_TCP_CONNECTED);
+        awaited->why = tt_tcp_socket_event_text(TUTTI_TCP_CONNECTED);
     }
 }
 
 /* Takes the next message off the socket, if there is one, and does what it says. Waits at most 0.1 s if `wait`. */
-static enum tutti_err pump(struct tutti_tcp *tcp, bool wait)
+static enum tutti_err receive_next_message(struct tt_tcp_fabric *tcp, bool wait)
 {
-    struct tutti_route route;
+    struct tt_tcp_route route;
     zmq_msg_t message;
-    TRY(tutti_tcp_socket_receive(&tcp->socket, wait, &route, &message, &tcp->received));
+    TRY(tt_tcp_socket_receive(&tcp->socket, wait, &route, &message, &tcp->received));
     enum tutti_err err = TUTTI_OK;
     if (tcp->received) {
-        int link = find_link(tcp, &route);
-        err = link >= 0 ? obey(tcp, &tcp->links[link], &message) : meet(tcp, &route, &message);
+        int link = find_link_by_route(tcp, &route);
+        err = link >= 0 ? tcp_fabric_handle_message(tcp, &tcp->links[link], &message)
+                        : tcp_fabric_handle_hello(tcp, &route, &message);
         zmq_msg_close(&message);
     }
-    double now = tutti_clock_now();
+    double now = tt_wall_clock_now();
     if (now >= tcp->next_look)
-        look_around(tcp, now);
+        tcp_fabric_check_links(tcp, now);
     return err;
 }
 
 /* Said only when nothing is left that came before the connection ended: a stop may have been the last. */
-static enum tutti_err is_lost(struct tutti_tcp *tcp, const struct link *link)
+static enum tutti_err link_is_lost(struct tt_tcp_fabric *tcp, const struct tcp_link *link)
 {
     do
-        TRY(pump(tcp, false));
+        TRY(receive_next_message(tcp, false));
     while (tcp->received);
-    if (tutti_fabric_is_stopped(&tcp->fabric))
-        return tutti_fabric_stopped();
-    return tutti_fail(TUTTI_ERR_LOST, "%s is lost: %s", peer_name(tcp, link).text,
-                      link->gone && link->why ? link->why : "it has ended before us");
+    if (tt_fabric_is_stopped(&tcp->fabric))
+        return tt_fabric_fail_stopped();
+    return tt_fail(TUTTI_ERR_LOST, "%s is lost: %s", tcp_peer_name(tcp, link).text,
+                   link->gone && link->why ? link->why : "it has ended before us");
 }
 
 /* The stop has come by another link, perhaps. What the peer sent before it knew of the stop is taken (L3), unless it is so busy that
  * it has not even passed the stop on. */
-static enum tutti_err await_stopped(struct tutti_tcp *tcp, const struct link *link)
+static enum tutti_err await_stop_or_lost(struct tt_tcp_fabric *tcp, const struct tcp_link *link)
 {
     bool is_last = link->stop <= tcp->fabric.step || link->gone || link->left || link->state != TUTTI_TCP_UP ||
-                   tutti_clock_now() - tcp->stop_came > GRACE;
-    TRY(pump(tcp, !is_last));
-    return tcp->received || !is_last ? TUTTI_OK : tutti_fabric_stopped();
+                   tt_wall_clock_now() - tcp->stop_came > GRACE;
+    TRY(receive_next_message(tcp, !is_last));
+    return tcp->received || !is_last ? TUTTI_OK : tt_fabric_fail_stopped();
 }
 
 /* One turn of a wait for `link`: STOPPED, LOST, or OK: look whether it has come. */
-static enum tutti_err await_link(struct tutti_tcp *tcp, struct link *link)
+static enum tutti_err await_link_step(struct tt_tcp_fabric *tcp, struct tcp_link *link)
 {
-    const struct link *hub = hub_link(tcp);
+    const struct tcp_link *hub = hub_link(tcp);
     bool is_gone = link->gone || link->left, hub_is_gone = hub->gone || hub->left;
-    if (tutti_fabric_is_stopped(&tcp->fabric))
-        return await_stopped(tcp, link);
+    if (tt_fabric_is_stopped(&tcp->fabric))
+        return await_stop_or_lost(tcp, link);
     tcp->awaited = link;
-    TRY(pump(tcp, !is_gone && !hub_is_gone)); /* who looks again and again is in the way of ZeroMQ's thread */
+    TRY(receive_next_message(tcp, !is_gone &&
+                                      !hub_is_gone)); /* who looks again and again is in the way of ZeroMQ's thread */
     tcp->awaited = NULL;
     if (!tcp->received && (is_gone || hub_is_gone))
-        return is_lost(tcp, is_gone ? link : hub);
+        return link_is_lost(tcp, is_gone ? link : hub);
     return TUTTI_OK;
 }
 
 /* Now and then: looks for stops, though there is nothing to wait for. */
-static enum tutti_err glance(struct tutti_tcp *tcp)
+static enum tutti_err poll_for_stop(struct tt_tcp_fabric *tcp)
 {
-    if (tutti_clock_now() < tcp->next_look)
+    if (tt_wall_clock_now() < tcp->next_look)
         return TUTTI_OK;
     do
-        TRY(pump(tcp, false));
+        TRY(receive_next_message(tcp, false));
     while (tcp->received);
-    const struct link *hub = hub_link(tcp);
-    return hub->gone ? is_lost(tcp, hub) : TUTTI_OK;
+    const struct tcp_link *hub = hub_link(tcp);
+    return hub->gone ? link_is_lost(tcp, hub) : TUTTI_OK;
 }
 
-/* Calls the rank if it is for us to call (the higher calls the lower); then wait_up. */
-static enum tutti_err call(struct tutti_tcp *tcp, int rank)
+/* Calls the rank if it is for us to call (the higher calls the lower); then await_link_up. */
+static enum tutti_err tcp_fabric_connect_link(struct tt_tcp_fabric *tcp, int rank)
 {
-    struct link *link = &tcp->links[rank];
+    struct tcp_link *link = &tcp->links[rank];
     if (rank >= tcp->fabric.rank || link->state != TUTTI_TCP_UNKNOWN)
         return TUTTI_OK;
-    link->route = tutti_tcp_socket_route(&tcp->socket, (uint32_t)rank);
-    link->since = tutti_clock_now();
-    TRY(tutti_tcp_socket_connect(&tcp->socket, link->numeric, tcp->peers[rank].public_key, (uint32_t)rank));
+    link->route = tt_tcp_socket_route(&tcp->socket, (uint32_t)rank);
+    link->since = tt_wall_clock_now();
+    TRY(tt_tcp_socket_connect(&tcp->socket, link->numeric, tcp->peers[rank].public_key, (uint32_t)rank));
     link->state = TUTTI_TCP_CALLING;
-    return greet(tcp, &link->route, TUTTI_FRAME_FINE);
+    return tcp_fabric_send_hello(tcp, &link->route, TUTTI_FRAME_FINE);
 }
 
-static enum tutti_err wait_up(struct tutti_tcp *tcp, struct link *link)
+static enum tutti_err await_link_up(struct tt_tcp_fabric *tcp, struct tcp_link *link)
 {
     while (link->state != TUTTI_TCP_UP)
-        TRY(await_link(tcp, link));
+        TRY(await_link_step(tcp, link));
     return TUTTI_OK;
 }
 
-static enum tutti_err send_it(struct tutti_tcp *tcp, struct link *link, struct tutti_frame_head *head,
-                              zmq_msg_t *message)
+static enum tutti_err send_tcp_frame(struct tt_tcp_fabric *tcp, struct tcp_link *link, struct tt_frame_head *head,
+                                     zmq_msg_t *message)
 {
     while (link->sent - link->acked >= WINDOW)
-        TRY(await_link(tcp, link));
+        TRY(await_link_step(tcp, link));
     for (;;) {
         head->number = link->sent;
         head->taken = link->taken;
-        tutti_frame_put_head(zmq_msg_data(message), head);
-        enum tutti_sending sending = tutti_tcp_socket_send(&tcp->socket, &link->route, message);
+        tt_tcp_frame_write_head(zmq_msg_data(message), head);
+        enum tt_sending sending = tt_tcp_socket_send(&tcp->socket, &link->route, message);
         if (sending == TUTTI_SENDING_DONE)
             break;
         if (sending == TUTTI_SENDING_GONE) {
             link->gone = true;
-            link->why = link->why ? link->why : tutti_tcp_event_text(TUTTI_TCP_DISCONNECTED);
-            return is_lost(tcp, link);
+            link->why = link->why ? link->why : tt_tcp_socket_event_text(TUTTI_TCP_DISCONNECTED);
+            return link_is_lost(tcp, link);
         }
-        TRY(await_link(tcp, link));
+        TRY(await_link_step(tcp, link));
     }
     link->sent++;
     link->told = head->taken;
@@ -486,27 +491,27 @@ static enum tutti_err send_it(struct tutti_tcp *tcp, struct link *link, struct t
 }
 
 /* Sends a message of `kind` (DATA or REDUCE) whose body is filled in after TUTTI_FRAME_HEAD; takes it. */
-static enum tutti_err send_data(struct tutti_tcp *tcp, struct link *link, enum tutti_frame_kind kind, uint32_t channel,
-                                zmq_msg_t *message)
+static enum tutti_err send_data_frame(struct tt_tcp_fabric *tcp, struct tcp_link *link, enum tt_frame_kind kind,
+                                      uint32_t channel, zmq_msg_t *message)
 {
-    struct tutti_frame_head head = {.kind = kind, .channel = channel};
-    enum tutti_err err = send_it(tcp, link, &head, message);
+    struct tt_frame_head head = {.kind = kind, .channel = channel};
+    enum tutti_err err = send_tcp_frame(tcp, link, &head, message);
     if (err)
         zmq_msg_close(message);
     return err;
 }
 
 /* Waits for the next message of the link, which has to be this one; the caller closes it. */
-static enum tutti_err take(struct tutti_tcp *tcp, struct link *link, enum tutti_frame_kind kind, uint32_t channel,
-                           zmq_msg_t *message)
+static enum tutti_err tcp_fabric_receive_from_link(struct tt_tcp_fabric *tcp, struct tcp_link *link,
+                                                   enum tt_frame_kind kind, uint32_t channel, zmq_msg_t *message)
 {
     while (link->queued == 0)
-        TRY(await_link(tcp, link));
+        TRY(await_link_step(tcp, link));
     zmq_msg_t *slot = &link->queue[link->first];
-    struct tutti_frame_head head;
-    if (!tutti_frame_get_head(zmq_msg_data(slot), zmq_msg_size(slot), &head) || head.kind != kind ||
+    struct tt_frame_head head;
+    if (!tt_tcp_frame_read_head(zmq_msg_data(slot), zmq_msg_size(slot), &head) || head.kind != kind ||
         head.channel != channel || head.number != link->taken)
-        return protocol_error(tcp, link); /* L1 */
+        return fail_tcp_protocol(tcp, link); /* L1 */
     zmq_msg_init(message);
     zmq_msg_move(message, slot);
     zmq_msg_close(slot);
@@ -514,8 +519,8 @@ static enum tutti_err take(struct tutti_tcp *tcp, struct link *link, enum tutti_
     link->queued--;
     link->taken++;
     if (link->taken - link->told >= WINDOW / 4) { /* nothing goes the other way that would tell it */
-        const struct tutti_frame_head ack = {.kind = TUTTI_FRAME_ACK, .taken = link->taken};
-        if (tutti_tcp_socket_tell(&tcp->socket, &link->route, &ack, NULL) == TUTTI_SENDING_DONE)
+        const struct tt_frame_head ack = {.kind = TUTTI_FRAME_ACK, .taken = link->taken};
+        if (tt_tcp_socket_send_frame(&tcp->socket, &link->route, &ack, NULL) == TUTTI_SENDING_DONE)
             link->told = link->taken;
     }
     return TUTTI_OK;
@@ -529,32 +534,32 @@ static enum tutti_err take(struct tutti_tcp *tcp, struct link *link, enum tutti_
  * At last down the trees. Two ranks alone are two leaders: one message each way, at the same time. */
 
 /* Ranks of a machine, in rising order, and which of them this one is. */
-struct group {
+struct host_group {
     int *ranks;
     int count, own;
 };
 
-static void add(struct tutti_tcp *tcp, enum deed deed, int rank)
+static void tcp_fabric_add_deed(struct tt_tcp_fabric *tcp, enum deed deed, int rank)
 {
-    tcp->turns[tcp->turn_count++] = (struct turn){deed, rank};
+    tcp->turns[tcp->turn_count++] = (struct reduce_turn){deed, rank};
 }
 
-static bool same_host(const struct tutti_tcp *tcp, int a, int b)
+static bool ranks_share_host(const struct tt_tcp_fabric *tcp, int a, int b)
 {
     return strcmp(tcp->peers[a].host, tcp->peers[b].host) == 0;
 }
 
 /* Its own machine's ranks; and of each machine the first. */
-static void find_groups(const struct tutti_tcp *tcp, struct group *home, struct group *leaders)
+static void group_ranks_by_host(const struct tt_tcp_fabric *tcp, struct host_group *home, struct host_group *leaders)
 {
     home->own = leaders->own = -1;
     for (int rank = 0; rank < tcp->fabric.ranks; rank++) {
         bool is_first = true;
         for (int i = 0; i < leaders->count && is_first; i++)
-            is_first = !same_host(tcp, leaders->ranks[i], rank);
+            is_first = !ranks_share_host(tcp, leaders->ranks[i], rank);
         if (rank == tcp->fabric.rank)
             home->own = home->count;
-        if (same_host(tcp, rank, tcp->fabric.rank))
+        if (ranks_share_host(tcp, rank, tcp->fabric.rank))
             home->ranks[home->count++] = rank;
         if (is_first) {
             leaders->own = rank == tcp->fabric.rank ? leaders->count : leaders->own;
@@ -564,70 +569,72 @@ static void find_groups(const struct tutti_tcp *tcp, struct group *home, struct 
 }
 
 /* The children of n in a binomial tree of `count` are n + 2^k for all 2^k below its lowest one-bit. */
-static void lay_out(struct tutti_tcp *tcp, const struct group *home, const struct group *leaders)
+static void tcp_fabric_plan_tree(struct tt_tcp_fabric *tcp, const struct host_group *home,
+                                 const struct host_group *leaders)
 {
     int lowest = home->own == 0 ? home->count : home->own & -home->own;
     for (int k = 1; k < lowest && home->own + k < home->count; k *= 2)
-        add(tcp, COMBINE, home->ranks[home->own + k]);
+        tcp_fabric_add_deed(tcp, COMBINE, home->ranks[home->own + k]);
     if (home->own > 0) {
-        add(tcp, TELL, home->ranks[home->own - lowest]);
-        add(tcp, ADOPT, home->ranks[home->own - lowest]);
+        tcp_fabric_add_deed(tcp, TELL, home->ranks[home->own - lowest]);
+        tcp_fabric_add_deed(tcp, ADOPT, home->ranks[home->own - lowest]);
     }
     for (int k = 1; leaders->own >= 0 && k < leaders->count; k *= 2) {
-        add(tcp, TELL, leaders->ranks[(leaders->own + k) % leaders->count]);
-        add(tcp, COMBINE, leaders->ranks[(leaders->own - k + leaders->count) % leaders->count]);
+        tcp_fabric_add_deed(tcp, TELL, leaders->ranks[(leaders->own + k) % leaders->count]);
+        tcp_fabric_add_deed(tcp, COMBINE, leaders->ranks[(leaders->own - k + leaders->count) % leaders->count]);
     }
     int top = 1;
     while (top < lowest)
         top *= 2;
     for (int k = top; k >= 1; k /= 2)
         if (k < lowest && home->own + k < home->count)
-            add(tcp, TELL, home->ranks[home->own + k]);
+            tcp_fabric_add_deed(tcp, TELL, home->ranks[home->own + k]);
 }
 
-static enum tutti_err plan(struct tutti_tcp *tcp)
+static enum tutti_err tcp_fabric_plan_reduction(struct tt_tcp_fabric *tcp)
 {
     size_t ranks = (size_t)tcp->fabric.ranks;
-    struct group home = {.ranks = calloc(ranks, sizeof(int))}, leaders = {.ranks = calloc(ranks, sizeof(int))};
+    struct host_group home = {.ranks = calloc(ranks, sizeof(int))}, leaders = {.ranks = calloc(ranks, sizeof(int))};
     tcp->turns =
         calloc(4 * 32 + 2, sizeof *tcp->turns); /* each of the four loops has at most 32 rounds, or twice that */
     bool good = home.ranks && leaders.ranks && tcp->turns;
     if (good && ranks == 2) {
-        home = (struct group){.ranks = home.ranks, .count = 1};
-        leaders = (struct group){.ranks = leaders.ranks, .count = 2, .own = tcp->fabric.rank};
+        home = (struct host_group){.ranks = home.ranks, .count = 1};
+        leaders = (struct host_group){.ranks = leaders.ranks, .count = 2, .own = tcp->fabric.rank};
         leaders.ranks[1] = 1;
     } else if (good)
-        find_groups(tcp, &home, &leaders);
+        group_ranks_by_host(tcp, &home, &leaders);
     if (good)
-        lay_out(tcp, &home, &leaders);
+        tcp_fabric_plan_tree(tcp, &home, &leaders);
     free(home.ranks);
     free(leaders.ranks);
-    return good ? TUTTI_OK : tutti_fail_memory();
+    return good ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err connect_all(struct tutti_tcp *tcp)
+static enum tutti_err tcp_fabric_connect_all(struct tt_tcp_fabric *tcp)
 {
     for (size_t i = 0; i < tcp->turn_count; i++)
-        TRY(call(tcp, tcp->turns[i].rank));
+        TRY(tcp_fabric_connect_link(tcp, tcp->turns[i].rank));
     for (size_t i = 0; i < tcp->turn_count; i++)
-        TRY(wait_up(tcp, &tcp->links[tcp->turns[i].rank]));
+        TRY(await_link_up(tcp, &tcp->links[tcp->turns[i].rank]));
     return TUTTI_OK;
 }
 
-static enum tutti_err tell(struct tutti_tcp *tcp, struct link *link, const double *values, size_t size)
+static enum tutti_err tcp_fabric_send_values(struct tt_tcp_fabric *tcp, struct tcp_link *link, const double *values,
+                                             size_t size)
 {
     zmq_msg_t message;
     if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + size) != 0)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     memcpy((char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD, values, size);
-    return send_data(tcp, link, TUTTI_FRAME_REDUCE, 0, &message);
+    return send_data_frame(tcp, link, TUTTI_FRAME_REDUCE, 0, &message);
 }
 
-static enum tutti_err hear(struct tutti_tcp *tcp, struct link *link, bool adopt, enum tutti_reduction reduction,
-                           double *values, size_t count)
+static enum tutti_err tcp_fabric_receive_values(struct tt_tcp_fabric *tcp, struct tcp_link *link, bool adopt,
+                                                enum tt_fabric_reduction reduction, double *values, size_t count)
 {
     zmq_msg_t message;
-    TRY(take(tcp, link, TUTTI_FRAME_REDUCE, 0, &message));
+    TRY(tcp_fabric_receive_from_link(tcp, link, TUTTI_FRAME_REDUCE, 0, &message));
     bool fits = zmq_msg_size(&message) == TUTTI_FRAME_HEAD + count * sizeof *values;
     const char *theirs = (const char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD;
     if (fits && adopt)
@@ -636,28 +643,29 @@ static enum tutti_err hear(struct tutti_tcp *tcp, struct link *link, bool adopt,
         for (size_t i = 0; i < count; i++) {
             double value; /* the message need not be aligned */
             memcpy(&value, theirs + i * sizeof value, sizeof value);
-            tutti_fabric_combine(reduction, &values[i], &value, 1);
+            tt_fabric_combine(reduction, &values[i], &value, 1);
         }
     zmq_msg_close(&message);
-    return fits ? TUTTI_OK : protocol_error(tcp, link);
+    return fits ? TUTTI_OK : fail_tcp_protocol(tcp, link);
 }
 
-static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction reduction, double *values, size_t count)
+static enum tutti_err tcp_fabric_reduce(struct tt_fabric *fabric, enum tt_fabric_reduction reduction, double *values,
+                                        size_t count)
 {
-    struct tutti_tcp *tcp = tcp_of(fabric);
+    struct tt_tcp_fabric *tcp = tcp_from_fabric(fabric);
     if (count == 0 || fabric->ranks == 1)
         return TUTTI_OK;
     if (!tcp->turns) {
-        TRY(plan(tcp));
-        TRY(connect_all(tcp));
+        TRY(tcp_fabric_plan_reduction(tcp));
+        TRY(tcp_fabric_connect_all(tcp));
     }
     for (size_t i = 0; i < tcp->turn_count; i++) {
-        const struct turn *turn = &tcp->turns[i];
-        struct link *link = &tcp->links[turn->rank];
+        const struct reduce_turn *turn = &tcp->turns[i];
+        struct tcp_link *link = &tcp->links[turn->rank];
         if (turn->deed == TELL)
-            TRY(tell(tcp, link, values, count * sizeof *values));
+            TRY(tcp_fabric_send_values(tcp, link, values, count * sizeof *values));
         else
-            TRY(hear(tcp, link, turn->deed == ADOPT, reduction, values, count));
+            TRY(tcp_fabric_receive_values(tcp, link, turn->deed == ADOPT, reduction, values, count));
     }
     return TUTTI_OK;
 }
@@ -665,12 +673,12 @@ static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction r
 /* Reports of a rank: collected, and sent to the hub as far as it gives leave. */
 
 /* Rows come by the thousand and can wait for each other. Everything else is rare, or has to be known at once. */
-static bool can_wait(const void *frame, size_t size)
+static bool report_can_wait(const void *frame, size_t size)
 {
-    enum tutti_report_kind kind;
+    enum tt_report_kind kind;
     size_t length;
     bool whole;
-    if (tutti_report_find(frame, size, &kind, &length, &whole) != TUTTI_OK || !whole)
+    if (tt_fabric_find_report(frame, size, &kind, &length, &whole) != TUTTI_OK || !whole)
         return false;
     return kind == TUTTI_REPORT_ROW || kind == TUTTI_REPORT_STEP || kind == TUTTI_REPORT_PROGRESS ||
            kind == TUTTI_REPORT_LOAD;
@@ -678,25 +686,25 @@ static bool can_wait(const void *frame, size_t size)
 
 /* Waits for leave to send the batch, and sends it. A stop does not end this wait: what was computed until then belongs to the
  * result, and the conductor takes it as the others come to their end. */
-static enum tutti_err make_room(struct tutti_tcp *tcp)
+static enum tutti_err tcp_fabric_await_credit(struct tt_tcp_fabric *tcp)
 {
-    const struct link *hub = hub_link(tcp);
+    const struct tcp_link *hub = hub_link(tcp);
     while (!hub->gone && !hub->left) {
-        if (has_leave(tcp) && send_batch(tcp) == TUTTI_SENDING_DONE)
+        if (has_send_credit(tcp) && send_report_batch(tcp) == TUTTI_SENDING_DONE)
             return TUTTI_OK;
-        TRY(pump(tcp, true));
+        TRY(receive_next_message(tcp, true));
     }
-    return tutti_fail(TUTTI_ERR_LOST, "the conductor is lost: %s", hub->why ? hub->why : "it has ended before us");
+    return tt_fail(TUTTI_ERR_LOST, "the conductor is lost: %s", hub->why ? hub->why : "it has ended before us");
 }
 
-static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, size_t size)
+static enum tutti_err tcp_fabric_report(struct tt_fabric *fabric, const void *bytes, size_t size)
 {
-    struct tutti_tcp *tcp = tcp_of(fabric);
-    bool is_patient = can_wait(bytes, size);
+    struct tt_tcp_fabric *tcp = tcp_from_fabric(fabric);
+    bool is_patient = report_can_wait(bytes, size);
     if (tcp->batched > 0 && tcp->batched + size > TUTTI_TCP_BATCH)
-        TRY(make_room(tcp));
+        TRY(tcp_fabric_await_credit(tcp));
     if (tcp->batched == 0)
-        tcp->batched_since = tutti_clock_now();
+        tcp->batched_since = tt_wall_clock_now();
     const char *at = bytes;
     while (size > 0) {
         size_t part = TUTTI_TCP_BATCH - tcp->batched < size ? TUTTI_TCP_BATCH - tcp->batched : size;
@@ -705,60 +713,60 @@ static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, siz
         at += part;
         size -= part;
         if (size > 0)
-            TRY(make_room(tcp));
+            TRY(tcp_fabric_await_credit(tcp));
     }
-    flush(tcp, is_patient);
+    tcp_fabric_flush_batch(tcp, is_patient);
     return TUTTI_OK;
 }
 
-void tutti_tcp_hurry(struct tutti_fabric *fabric)
+void tt_tcp_fabric_flush_on_crash(struct tt_fabric *fabric)
 {
-    flush(tcp_of(fabric), false);
+    tcp_fabric_flush_batch(tcp_from_fabric(fabric), false);
 }
 
 /* Sends the last, and waits for leave as long as the hub is there. */
-static enum tutti_err drain(struct tutti_tcp *tcp)
+static enum tutti_err drain_reports(struct tt_tcp_fabric *tcp)
 {
-    return tcp->batched > 0 ? make_room(tcp) : TUTTI_OK;
+    return tcp->batched > 0 ? tcp_fabric_await_credit(tcp) : TUTTI_OK;
 }
 
 /* Seconds: for peers to say goodbye, for the hub; for ZeroMQ to get rid of what was sent, and if no peer waits for it. */
 static const double GOODBYE = 1, LAST_GOODBYE = 5, LINGER = 1, SHORT_LINGER = 0.1;
 
-enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, const struct tutti_ports *ports,
-                                const struct tutti_keys *own, double lost_after, const struct tutti_log *log)
+enum tutti_err tt_tcp_fabric_listen(struct tt_tcp_fabric **out, const char *address, const struct tt_port_range *ports,
+                                    const struct tt_curve_keys *own, double lost_after, const struct tutti_log *log)
 {
-    static const struct tutti_ports any;
-    struct tutti_tcp *tcp = aligned_alloc(_Alignof(struct tutti_tcp), sizeof *tcp);
+    static const struct tt_port_range any;
+    struct tt_tcp_fabric *tcp = aligned_alloc(_Alignof(struct tt_tcp_fabric), sizeof *tcp);
     *out = NULL;
     if (!tcp)
-        return tutti_fail_memory();
-    *tcp = (struct tutti_tcp){.log = log, .linger = SHORT_LINGER};
-    enum tutti_err err = tutti_tcp_socket_open(&tcp->socket, address, ports ? ports : &any, own, lost_after, log);
+        return tt_fail_memory();
+    *tcp = (struct tt_tcp_fabric){.log = log, .linger = SHORT_LINGER};
+    enum tutti_err err = tt_tcp_socket_open(&tcp->socket, address, ports ? ports : &any, own, lost_after, log);
     if (err) {
-        tutti_tcp_free(tcp);
+        tt_tcp_fabric_free(tcp);
         return err;
     }
     *out = tcp;
     return TUTTI_OK;
 }
 
-int tutti_tcp_port(const struct tutti_tcp *tcp)
+int tt_tcp_fabric_port(const struct tt_tcp_fabric *tcp)
 {
     return tcp->socket.port;
 }
 
-void tutti_tcp_free(struct tutti_tcp *tcp)
+void tt_tcp_fabric_free(struct tt_tcp_fabric *tcp)
 {
     if (!tcp)
         return;
     for (int i = 0; tcp->links && i <= tcp->fabric.ranks; i++) {
-        struct link *link = &tcp->links[i];
+        struct tcp_link *link = &tcp->links[i];
         for (uint32_t n = 0; n < link->queued; n++)
             zmq_msg_close(&link->queue[(link->first + n) & (link->room - 1)]);
         free(link->queue);
     }
-    tutti_tcp_socket_close(&tcp->socket, tcp->linger);
+    tt_tcp_socket_close(&tcp->socket, tcp->linger);
     free(tcp->peers);
     free(tcp->links);
     free(tcp->callers);
@@ -768,128 +776,129 @@ void tutti_tcp_free(struct tutti_tcp *tcp)
     free(tcp);
 }
 
-static enum tutti_err open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel)
+static enum tutti_err tcp_fabric_open_channel(struct tt_fabric *fabric, const struct tt_channel *channel)
 {
-    struct tutti_tcp *tcp = tcp_of(fabric);
-    if (!tutti_vector_reserve(&tcp->channels, &tcp->channel_room, tcp->channel_count + 1, sizeof *tcp->channels))
-        return tutti_fail_memory();
+    struct tt_tcp_fabric *tcp = tcp_from_fabric(fabric);
+    if (!tt_vector_reserve(&tcp->channels, &tcp->channel_room, tcp->channel_count + 1, sizeof *tcp->channels))
+        return tt_fail_memory();
     tcp->channels[tcp->channel_count++] = channel;
     for (uint32_t i = 0; i < channel->link_count; i++)
-        TRY(call(tcp, channel->links[i].peer));
+        TRY(tcp_fabric_connect_link(tcp, channel->links[i].peer));
     for (uint32_t i = 0; i < channel->link_count; i++)
-        TRY(wait_up(tcp, &tcp->links[channel->links[i].peer]));
+        TRY(await_link_up(tcp, &tcp->links[channel->links[i].peer]));
     return TUTTI_OK;
 }
 
-static enum tutti_err send_cargo(struct tutti_tcp *tcp, uint32_t channel, const struct tutti_link *link,
+static enum tutti_err send_cargo(struct tt_tcp_fabric *tcp, uint32_t channel, const struct tt_channel_link *link,
                                  const char *base)
 {
     zmq_msg_t message;
-    size_t size = tutti_cargo_size(&link->out, base);
+    size_t size = tt_fabric_cargo_size(&link->out, base);
     if (size > TUTTI_TCP_GREATEST - TUTTI_FRAME_HEAD)
-        return tutti_fail(TUTTI_ERR_LIMIT, "what rank %d is to read has %zu bytes: at most %d go over the network",
-                          link->peer, size, TUTTI_TCP_GREATEST - TUTTI_FRAME_HEAD);
+        return tt_fail(TUTTI_ERR_LIMIT, "what rank %d is to read has %zu bytes: at most %d go over the network",
+                       link->peer, size, TUTTI_TCP_GREATEST - TUTTI_FRAME_HEAD);
     if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + size) != 0)
-        return tutti_fail_memory();
-    tutti_cargo_pack(&link->out, base, (char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD);
-    return send_data(tcp, &tcp->links[link->peer], TUTTI_FRAME_DATA, channel, &message);
+        return tt_fail_memory();
+    tt_fabric_cargo_pack(&link->out, base, (char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD);
+    return send_data_frame(tcp, &tcp->links[link->peer], TUTTI_FRAME_DATA, channel, &message);
 }
 
-static enum tutti_err take_cargo(struct tutti_tcp *tcp, uint32_t channel, const struct tutti_link *link, char *base)
+static enum tutti_err receive_cargo(struct tt_tcp_fabric *tcp, uint32_t channel, const struct tt_channel_link *link,
+                                    char *base)
 {
     zmq_msg_t message;
-    struct link *from = &tcp->links[link->peer];
-    TRY(take(tcp, from, TUTTI_FRAME_DATA, channel, &message));
+    struct tcp_link *from = &tcp->links[link->peer];
+    TRY(tcp_fabric_receive_from_link(tcp, from, TUTTI_FRAME_DATA, channel, &message));
     const char *data = zmq_msg_data(&message);
     enum tutti_err err =
-        tutti_cargo_unpack(&link->in, base, data + TUTTI_FRAME_HEAD, zmq_msg_size(&message) - TUTTI_FRAME_HEAD);
+        tt_fabric_cargo_unpack(&link->in, base, data + TUTTI_FRAME_HEAD, zmq_msg_size(&message) - TUTTI_FRAME_HEAD);
     zmq_msg_close(&message);
-    return err ? tutti_fail_context(err, "%s", peer_name(tcp, from).text) : TUTTI_OK;
+    return err ? tt_fail_context(err, "%s", tcp_peer_name(tcp, from).text) : TUTTI_OK;
 }
 
-static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, char *base)
+static enum tutti_err tcp_fabric_exchange(struct tt_fabric *fabric, uint32_t channel, char *base)
 {
-    struct tutti_tcp *tcp = tcp_of(fabric);
-    const struct tutti_channel *links = tcp->channels[channel];
+    struct tt_tcp_fabric *tcp = tcp_from_fabric(fabric);
+    const struct tt_channel *links = tcp->channels[channel];
     fabric->exchanges++;
     for (uint32_t i = 0; i < links->link_count; i++)
-        if (!tutti_cargo_is_empty(&links->links[i].out))
+        if (!tt_fabric_cargo_is_empty(&links->links[i].out))
             TRY(send_cargo(tcp, channel, &links->links[i], base));
     for (uint32_t i = 0; i < links->link_count; i++)
-        if (!tutti_cargo_is_empty(&links->links[i].in))
-            TRY(take_cargo(tcp, channel, &links->links[i], base));
-    return glance(tcp);
+        if (!tt_fabric_cargo_is_empty(&links->links[i].in))
+            TRY(receive_cargo(tcp, channel, &links->links[i], base));
+    return poll_for_stop(tcp);
 }
 
-enum tutti_err tutti_tcp_meet_all(struct tutti_fabric *fabric)
+enum tutti_err tt_tcp_fabric_await_all_links(struct tt_fabric *fabric)
 {
-    struct tutti_tcp *tcp = tcp_of(fabric);
+    struct tt_tcp_fabric *tcp = tcp_from_fabric(fabric);
     for (int r = 0; r < fabric->rank; r++)
-        TRY(call(tcp, r));
+        TRY(tcp_fabric_connect_link(tcp, r));
     for (int r = 0; r < fabric->ranks; r++)
         if (r != fabric->rank)
-            TRY(wait_up(tcp, &tcp->links[r]));
+            TRY(await_link_up(tcp, &tcp->links[r]));
     return TUTTI_OK;
 }
 
-static void stop(struct tutti_fabric *fabric, uint64_t step)
+static void tcp_fabric_stop(struct tt_fabric *fabric, uint64_t step)
 {
-    spread_stop(tcp_of(fabric), step);
+    broadcast_stop(tcp_from_fabric(fabric), step);
 }
 
 /* Others may still want what was sent last: ZeroMQ's thread has to live until it is theirs. One that says goodbye has it. */
-static void say_goodbye(struct tutti_tcp *tcp)
+static void send_close(struct tt_tcp_fabric *tcp)
 {
-    const struct tutti_frame_head bye = {.kind = TUTTI_FRAME_BYE};
-    struct link *hub = hub_link(tcp);
-    for (struct link *link = tcp->links; link <= hub; link++)
+    const struct tt_frame_head bye = {.kind = TUTTI_FRAME_BYE};
+    struct tcp_link *hub = hub_link(tcp);
+    for (struct tcp_link *link = tcp->links; link <= hub; link++)
         if (link->state == TUTTI_TCP_UP && !link->gone &&
-            tutti_tcp_socket_tell(&tcp->socket, &link->route, &bye, NULL) != TUTTI_SENDING_DONE)
+            tt_tcp_socket_send_frame(&tcp->socket, &link->route, &bye, NULL) != TUTTI_SENDING_DONE)
             link->gone = true;
-    double start = tutti_clock_now();
-    for (struct link *link = hub; link >= tcp->links; link--) {
+    double start = tt_wall_clock_now();
+    for (struct tcp_link *link = hub; link >= tcp->links; link--) {
         tcp->awaited = link;
         double patience = link == hub ? LAST_GOODBYE : GOODBYE;
-        while (link->state == TUTTI_TCP_UP && !link->gone && !link->left && tutti_clock_now() - start < patience &&
-               (link == hub || !tutti_fabric_is_stopped(&tcp->fabric)))
-            if (pump(tcp, true) != TUTTI_OK)
+        while (link->state == TUTTI_TCP_UP && !link->gone && !link->left && tt_wall_clock_now() - start < patience &&
+               (link == hub || !tt_fabric_is_stopped(&tcp->fabric)))
+            if (receive_next_message(tcp, true) != TUTTI_OK)
                 return;
     }
 }
 
-static void close_tcp(struct tutti_fabric *fabric)
+static void close_tcp_fabric(struct tt_fabric *fabric)
 {
     if (!fabric)
         return;
-    struct tutti_tcp *tcp = tcp_of(fabric);
-    if (drain(tcp) == TUTTI_OK) {
-        say_goodbye(tcp);
-        tcp->linger = tutti_fabric_is_stopped(fabric) ? SHORT_LINGER : LINGER;
+    struct tt_tcp_fabric *tcp = tcp_from_fabric(fabric);
+    if (drain_reports(tcp) == TUTTI_OK) {
+        send_close(tcp);
+        tcp->linger = tt_fabric_is_stopped(fabric) ? SHORT_LINGER : LINGER;
     }
-    tutti_tcp_free(tcp);
+    tt_tcp_fabric_free(tcp);
 }
 
-static const struct tutti_fabric_kind kind = {
+static const struct tt_fabric_kind kind = {
     .name = "tcp",
-    .open = open_channel,
-    .exchange = exchange,
-    .reduce = reduce,
-    .report = report,
-    .stop = stop,
-    .close = close_tcp,
+    .open = tcp_fabric_open_channel,
+    .exchange = tcp_fabric_exchange,
+    .reduce = tcp_fabric_reduce,
+    .report = tcp_fabric_report,
+    .stop = tcp_fabric_stop,
+    .close = close_tcp_fabric,
 };
 
-static enum tutti_err set_up(struct tutti_tcp *tcp, int rank, const struct tutti_tcp_run *run,
-                             struct tutti_heartbeat *where)
+static enum tutti_err tcp_fabric_init(struct tt_tcp_fabric *tcp, int rank, const struct tt_tcp_run *run,
+                                      struct tt_heartbeat *where)
 {
     size_t ranks = (size_t)run->ranks, room = 4;
     while (room < 2 * (ranks + 1))
         room *= 2;
-    tcp->fabric = (struct tutti_fabric){.kind = &kind,
-                                        .rank = rank,
-                                        .ranks = run->ranks,
-                                        .stop_after = &tcp->stop_after,
-                                        .where = where ? where : &tcp->where};
+    tcp->fabric = (struct tt_fabric){.kind = &kind,
+                                     .rank = rank,
+                                     .ranks = run->ranks,
+                                     .stop_after = &tcp->stop_after,
+                                     .where = where ? where : &tcp->where};
     atomic_store(&tcp->stop_after, UINT64_MAX);
     tcp->peers = calloc(ranks, sizeof *tcp->peers);
     tcp->links = calloc(ranks + 1, sizeof *tcp->links);
@@ -897,16 +906,16 @@ static enum tutti_err set_up(struct tutti_tcp *tcp, int rank, const struct tutti
     tcp->batch = malloc(TUTTI_TCP_BATCH);
     tcp->caller_room = room;
     if (!tcp->peers || !tcp->links || !tcp->callers || !tcp->batch)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     memcpy(tcp->peers, run->peers, ranks * sizeof *tcp->peers);
     memset(tcp->callers, 0xff, room * sizeof *tcp->callers);
     tcp->granted = TUTTI_TCP_LEAVE;
-    tutti_frame_introduce(&tcp->hello, run->id, (uint32_t)rank, (uint32_t)run->ranks);
+    tt_tcp_frame_fill_hello(&tcp->hello, run->id, (uint32_t)rank, (uint32_t)run->ranks);
     return TUTTI_OK;
 }
 
 /* Addresses are looked up now, so that a name that is wrong shows before anything has run. */
-static enum tutti_err look_up(struct tutti_tcp *tcp)
+static enum tutti_err tcp_fabric_resolve_peers(struct tt_tcp_fabric *tcp)
 {
     for (int i = 0; i <= tcp->fabric.ranks; i++) {
         tcp->links[i].rank = i < tcp->fabric.ranks ? i : -1;
@@ -914,56 +923,55 @@ static enum tutti_err look_up(struct tutti_tcp *tcp)
     }
     for (int i = 0; i < tcp->fabric.ranks; i++) {
         bool loopback;
-        enum tutti_err err = tutti_address_resolve(tcp->peers[i].endpoint, tcp->links[i].numeric, &loopback);
+        enum tutti_err err = tt_tcp_address_resolve(tcp->peers[i].endpoint, tcp->links[i].numeric, &loopback);
         if (err)
-            return tutti_fail_context(err, "rank %d", i);
+            return tt_fail_context(err, "rank %d", i);
         if (!loopback && !tcp->socket.has_keys)
-            return tutti_fail(TUTTI_ERR_ARGUMENT,
-                              "rank %d at %s is on another machine: nothing goes there without keys", i,
-                              tcp->peers[i].endpoint);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "rank %d at %s is on another machine: nothing goes there without keys",
+                           i, tcp->peers[i].endpoint);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err let_in(struct tutti_tcp *tcp, const struct tutti_tcp_run *run)
+static enum tutti_err allow_peers(struct tt_tcp_fabric *tcp, const struct tt_tcp_run *run)
 {
     if (!tcp->socket.zap)
         return TUTTI_OK;
     for (int i = 0; i < run->ranks; i++) {
         char name[16];
         snprintf(name, sizeof name, "%d", i);
-        TRY(tutti_zap_allow(tcp->socket.zap, run->peers[i].public_key, name));
+        TRY(tt_curve_auth_allow_key(tcp->socket.zap, run->peers[i].public_key, name));
     }
-    TRY(tutti_zap_allow(tcp->socket.zap, run->hub_key, "hub"));
-    tutti_zap_open(tcp->socket.zap);
+    TRY(tt_curve_auth_allow_key(tcp->socket.zap, run->hub_key, "hub"));
+    tt_curve_auth_start_answering(tcp->socket.zap);
     return TUTTI_OK;
 }
 
-static enum tutti_err join(struct tutti_tcp *tcp, int rank, const struct tutti_tcp_run *run,
-                           struct tutti_heartbeat *where)
+static enum tutti_err tcp_fabric_join(struct tt_tcp_fabric *tcp, int rank, const struct tt_tcp_run *run,
+                                      struct tt_heartbeat *where)
 {
     if (run->has_keys != tcp->socket.has_keys)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "either all members of a run have keys, or none");
-    TRY(set_up(tcp, rank, run, where));
-    TRY(look_up(tcp));
-    TRY(let_in(tcp, run));
-    const struct link *hub = hub_link(tcp);
-    double start = tutti_clock_now();
+        return tt_fail(TUTTI_ERR_ARGUMENT, "either all members of a run have keys, or none");
+    TRY(tcp_fabric_init(tcp, rank, run, where));
+    TRY(tcp_fabric_resolve_peers(tcp));
+    TRY(allow_peers(tcp, run));
+    const struct tcp_link *hub = hub_link(tcp);
+    double start = tt_wall_clock_now();
     while (hub->state != TUTTI_TCP_UP) {
-        if (tutti_clock_now() - start > TUTTI_TCP_PATIENCE)
-            return tutti_fail(TUTTI_ERR_LOST, "the conductor has not come within %d s", TUTTI_TCP_PATIENCE);
-        TRY(pump(tcp, true));
+        if (tt_wall_clock_now() - start > TUTTI_TCP_PATIENCE)
+            return tt_fail(TUTTI_ERR_LOST, "the conductor has not come within %d s", TUTTI_TCP_PATIENCE);
+        TRY(receive_next_message(tcp, true));
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_tcp_connect(struct tutti_fabric **out, struct tutti_tcp *tcp, int rank,
-                                 const struct tutti_tcp_run *run, struct tutti_heartbeat *where)
+enum tutti_err tt_tcp_fabric_connect(struct tt_fabric **out, struct tt_tcp_fabric *tcp, int rank,
+                                     const struct tt_tcp_run *run, struct tt_heartbeat *where)
 {
     *out = NULL;
-    enum tutti_err err = join(tcp, rank, run, where);
+    enum tutti_err err = tcp_fabric_join(tcp, rank, run, where);
     if (err) {
-        tutti_tcp_free(tcp);
+        tt_tcp_fabric_free(tcp);
         return err;
     }
     *out = &tcp->fabric;

@@ -5,34 +5,34 @@
 
 #include "fabric/tcp.h"
 
-struct tutti_tcp_hub;
+struct tt_tcp_hub;
 
 /* Begins to connect to all ranks of the run; does not wait. `run` and `own` (the pair of run->hub_key; NULL: none) are copied.
  * ARGUMENT if there are no keys and a rank is beyond loopback. */
-TUTTI_CHECKED enum tutti_err tutti_tcp_hub_open(struct tutti_tcp_hub **out, const struct tutti_tcp_run *run,
-                                                const struct tutti_keys *own);
+TUTTI_CHECKED enum tutti_err tt_tcp_hub_open(struct tt_tcp_hub **out, const struct tt_tcp_run *run,
+                                             const struct tt_curve_keys *own);
 /* The ZeroMQ socket, for a zmq_poll (ZMQ_POLLIN) together with others; when it has something, or ten times a second, call
- * tutti_tcp_hub_wait with 0. No other code reads or writes it. */
-void *tutti_tcp_hub_socket(const struct tutti_tcp_hub *hub);
+ * tt_tcp_hub_wait with 0. No other code reads or writes it. */
+void *tt_tcp_hub_socket(const struct tt_tcp_hub *hub);
 /* Waits for messages, at most `seconds`, and takes what is there. Stops that ranks tell are passed on to all. Errors are those
- * of ZeroMQ itself, and MEMORY; what ranks do wrong shows in tutti_tcp_hub_state. */
-TUTTI_CHECKED enum tutti_err tutti_tcp_hub_wait(struct tutti_tcp_hub *hub, double seconds);
+ * of ZeroMQ itself, and MEMORY; what ranks do wrong shows in tt_tcp_hub_state. */
+TUTTI_CHECKED enum tutti_err tt_tcp_hub_wait(struct tt_tcp_hub *hub, double seconds);
 /* What the rank has reported and is not taken yet; borrowed until the next call. A rank that is far ahead waits: what
- * tutti_conductor_take leaves stays here, and beyond half a megabyte the rank gets no leave to send more. */
-const char *tutti_tcp_hub_bytes(const struct tutti_tcp_hub *hub, int rank, size_t *count);
+ * tt_conductor_receive leaves stays here, and beyond half a megabyte the rank gets no leave to send more. */
+const char *tt_tcp_hub_pending_bytes(const struct tt_tcp_hub *hub, int rank, size_t *count);
 /* `count` bytes of it are done with. */
-void tutti_tcp_hub_take(struct tutti_tcp_hub *hub, int rank, size_t count);
+void tt_tcp_hub_consume(struct tt_tcp_hub *hub, int rank, size_t count);
 /* OK: it is there, or is still being connected to. LOST: its connection has ended, or cannot be made; what it reported
  * before is here. FORMAT: it is of another version, or sent what no rank sends; nothing more is taken from it. Each with a
  * message that names rank and endpoint. A rank that has said goodbye is OK for ever. */
-TUTTI_CHECKED enum tutti_err tutti_tcp_hub_state(const struct tutti_tcp_hub *hub, int rank);
+TUTTI_CHECKED enum tutti_err tt_tcp_hub_state(const struct tt_tcp_hub *hub, int rank);
 /* Has the rank answered our hello? */
-bool tutti_tcp_hub_is_here(const struct tutti_tcp_hub *hub, int rank);
+bool tt_tcp_hub_is_connected(const struct tt_tcp_hub *hub, int rank);
 /* Has it said goodbye? It will report nothing any more, by its own wish. */
-bool tutti_tcp_hub_has_left(const struct tutti_tcp_hub *hub, int rank);
+bool tt_tcp_hub_has_left(const struct tt_tcp_hub *hub, int rank);
 /* Tells all ranks that none is to go beyond `step` macro steps (0: at once). */
-void tutti_tcp_hub_stop(struct tutti_tcp_hub *hub, uint64_t step);
+void tt_tcp_hub_stop(struct tt_tcp_hub *hub, uint64_t step);
 /* NULL is fine. */
-void tutti_tcp_hub_close(struct tutti_tcp_hub *hub);
+void tt_tcp_hub_close(struct tt_tcp_hub *hub);
 
 #endif

@@ -17,30 +17,30 @@ enum {
     KEY_BYTES = TUTTI_KEY_SIZE,
 };
 
-struct tutti_route tutti_tcp_socket_route(const struct tutti_tcp_socket *self, uint32_t number)
+struct tt_tcp_route tt_tcp_socket_route(const struct tt_tcp_socket *self, uint32_t number)
 {
-    struct tutti_route route = {.size = 1 + sizeof self->salt + sizeof number,
-                                .bytes = "T"}; /* a zero would be ZeroMQ's */
+    struct tt_tcp_route route = {.size = 1 + sizeof self->salt + sizeof number,
+                                 .bytes = "T"}; /* a zero would be ZeroMQ's */
     memcpy(route.bytes + 1, self->salt, sizeof self->salt);
     memcpy(route.bytes + 1 + sizeof self->salt, &number, sizeof number);
     return route;
 }
 
-bool tutti_tcp_socket_is_route(const struct tutti_tcp_socket *self, const struct tutti_route *route, uint32_t *number)
+bool tt_tcp_socket_is_route(const struct tt_tcp_socket *self, const struct tt_tcp_route *route, uint32_t *number)
 {
     memcpy(number, route->bytes + 1 + sizeof self->salt, sizeof *number);
-    struct tutti_route same = tutti_tcp_socket_route(self, *number);
-    return tutti_route_same(route, &same);
+    struct tt_tcp_route same = tt_tcp_socket_route(self, *number);
+    return tt_tcp_socket_same_route(route, &same);
 }
 
-static enum tutti_err failed(const char *what)
+static enum tutti_err tcp_socket_fail(const char *what)
 {
-    return tutti_fail(TUTTI_ERR_IO, "ZeroMQ cannot %s: %s", what, zmq_strerror(zmq_errno()));
+    return tt_fail(TUTTI_ERR_IO, "ZeroMQ cannot %s: %s", what, zmq_strerror(zmq_errno()));
 }
 
 /* Heartbeats are ZeroMQ's: its thread asks at intervals and gives the connection up if nothing comes back in time; TTL makes the
  * other side do the same. An interval and that time are `lost_after` together. */
-static enum tutti_err set_options(void *socket, double lost_after)
+static enum tutti_err set_socket_options(void *socket, double lost_after)
 {
     double seconds = lost_after > 0 ? fmin(lost_after, LONGEST) : 3;
     int interval = (int)(1000 / 6.0 * seconds) + 1, timeout = 5 * interval;
@@ -55,12 +55,13 @@ static enum tutti_err set_options(void *socket, double lost_after)
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof options[i].value) != 0)
-            return failed("set an option");
+            return tcp_socket_fail("set an option");
     int64_t greatest = TUTTI_TCP_GREATEST;
-    return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &greatest, sizeof greatest) == 0 ? TUTTI_OK : failed("set an option");
+    return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &greatest, sizeof greatest) == 0 ? TUTTI_OK
+                                                                                   : tcp_socket_fail("set an option");
 }
 
-static enum tutti_err watch(struct tutti_tcp_socket *self)
+static enum tutti_err tcp_socket_monitor(struct tt_tcp_socket *self)
 {
     static const char place[] = "inproc://tutti.monitor";
     const int events = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
@@ -72,57 +73,56 @@ static enum tutti_err watch(struct tutti_tcp_socket *self)
     if (!self->monitor || zmq_socket_monitor(self->socket, place, events) != 0 ||
         zmq_setsockopt(self->monitor, ZMQ_LINGER, &none, sizeof none) != 0 ||
         zmq_setsockopt(self->monitor, ZMQ_RCVHWM, &none, sizeof none) != 0 || zmq_connect(self->monitor, place) != 0)
-        return failed("watch connections");
+        return tcp_socket_fail("watch connections");
     return TUTTI_OK;
 }
 
 static enum tutti_err set_ipv6(void *socket, const char *numeric)
 {
     int v6 = strchr(numeric, '[') != NULL;
-    return zmq_setsockopt(socket, ZMQ_IPV6, &v6, sizeof v6) == 0 ? TUTTI_OK : failed("use IPv6");
+    return zmq_setsockopt(socket, ZMQ_IPV6, &v6, sizeof v6) == 0 ? TUTTI_OK : tcp_socket_fail("use IPv6");
 }
 
-static enum tutti_err bind_socket(struct tutti_tcp_socket *self, const char *address, const struct tutti_ports *ports)
+static enum tutti_err bind_socket(struct tt_tcp_socket *self, const char *address, const struct tt_port_range *ports)
 {
     char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE];
     bool loopback;
     bool bare_v6 = strchr(address, ':') && address[0] != '[';
     snprintf(endpoint, sizeof endpoint, bare_v6 ? "tcp://[%s]:*" : "tcp://%s:*", address);
-    TRY(tutti_address_resolve(endpoint, numeric, &loopback));
+    TRY(tt_tcp_address_resolve(endpoint, numeric, &loopback));
     if (!loopback && !self->has_keys)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%s can be reached from other machines: nothing listens there without keys", address);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s can be reached from other machines: nothing listens there without keys",
+                       address);
     TRY(set_ipv6(self->socket, numeric));
     if (self->has_keys)
-        TRY(tutti_zap_guard(self->socket, &self->own));
+        TRY(tt_curve_auth_guard_socket(self->socket, &self->own));
     size_t size = sizeof endpoint;
-    TRY(tutti_ports_bind(ports, self->socket, numeric));
+    TRY(tt_tcp_address_bind(ports, self->socket, numeric));
     if (zmq_getsockopt(self->socket, ZMQ_LAST_ENDPOINT, endpoint, &size) != 0)
-        return tutti_fail_context(failed("listen"), "%s", address);
+        return tt_fail_context(tcp_socket_fail("listen"), "%s", address);
     self->port = atoi(strrchr(endpoint, ':') + 1);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_tcp_socket_open(struct tutti_tcp_socket *self, const char *address,
-                                     const struct tutti_ports *ports, const struct tutti_keys *own, double lost_after,
-                                     const struct tutti_log *log)
+enum tutti_err tt_tcp_socket_open(struct tt_tcp_socket *self, const char *address, const struct tt_port_range *ports,
+                                  const struct tt_curve_keys *own, double lost_after, const struct tutti_log *log)
 {
-    *self = (struct tutti_tcp_socket){.has_keys = own != NULL};
+    *self = (struct tt_tcp_socket){.has_keys = own != NULL};
     if (own)
         self->own = *own;
     self->context = zmq_ctx_new();
     self->socket = self->context ? zmq_socket(self->context, ZMQ_ROUTER) : NULL;
     if (!self->socket)
-        return failed("open a socket");
-    TRY(tutti_keys_random(self->salt, sizeof self->salt));
-    TRY(set_options(self->socket, lost_after));
-    TRY(watch(self));
+        return tcp_socket_fail("open a socket");
+    TRY(tt_curve_auth_random_bytes(self->salt, sizeof self->salt));
+    TRY(set_socket_options(self->socket, lost_after));
+    TRY(tcp_socket_monitor(self));
     if (own && address)
-        TRY(tutti_zap_start(&self->zap, self->context, log));
+        TRY(tt_curve_auth_start(&self->zap, self->context, log));
     return address ? bind_socket(self, address, ports) : TUTTI_OK;
 }
 
-void tutti_tcp_socket_close(struct tutti_tcp_socket *self, double linger)
+void tt_tcp_socket_close(struct tt_tcp_socket *self, double linger)
 {
     int milliseconds = (int)(1000 * linger);
     if (self->socket) {
@@ -132,32 +132,31 @@ void tutti_tcp_socket_close(struct tutti_tcp_socket *self, double linger)
     }
     if (self->monitor)
         zmq_close(self->monitor);
-    tutti_zap_stop(self->zap);
+    tt_curve_auth_stop(self->zap);
     if (self->context)
         while (zmq_ctx_term(self->context) != 0 && zmq_errno() == EINTR)
             ;
-    tutti_keys_wipe(&self->own);
-    *self = (struct tutti_tcp_socket){0};
+    tt_curve_auth_wipe_keys(&self->own);
+    *self = (struct tt_tcp_socket){0};
 }
 
-enum tutti_err tutti_tcp_socket_connect(struct tutti_tcp_socket *self, const char *numeric,
-                                        const uint8_t key[KEY_BYTES], uint32_t number)
+enum tutti_err tt_tcp_socket_connect(struct tt_tcp_socket *self, const char *numeric, const uint8_t key[KEY_BYTES],
+                                     uint32_t number)
 {
     int no = 0;
-    struct tutti_route route = tutti_tcp_socket_route(self, number);
+    struct tt_tcp_route route = tt_tcp_socket_route(self, number);
     if (zmq_setsockopt(self->socket, ZMQ_CURVE_SERVER, &no, sizeof no) != 0)
-        return failed("set an option");
+        return tcp_socket_fail("set an option");
     if (self->has_keys)
-        TRY(tutti_zap_present(self->socket, &self->own, key));
+        TRY(tt_curve_auth_identify_socket(self->socket, &self->own, key));
     TRY(set_ipv6(self->socket, numeric));
     if (zmq_setsockopt(self->socket, ZMQ_CONNECT_ROUTING_ID, route.bytes, route.size) != 0 ||
         zmq_connect(self->socket, numeric) != 0)
-        return tutti_fail_context(failed("connect"), "%s", numeric);
+        return tt_fail_context(tcp_socket_fail("connect"), "%s", numeric);
     return TUTTI_OK;
 }
 
-enum tutti_sending tutti_tcp_socket_send(struct tutti_tcp_socket *self, const struct tutti_route *route,
-                                         zmq_msg_t *message)
+enum tt_sending tt_tcp_socket_send(struct tt_tcp_socket *self, const struct tt_tcp_route *route, zmq_msg_t *message)
 {
     const int name = ZMQ_SNDMORE | ZMQ_DONTWAIT;
     int rc;
@@ -170,37 +169,37 @@ enum tutti_sending tutti_tcp_socket_send(struct tutti_tcp_socket *self, const st
     return rc >= 0 ? TUTTI_SENDING_DONE : TUTTI_SENDING_GONE;
 }
 
-static enum tutti_sending send_bytes(struct tutti_tcp_socket *self, const struct tutti_route *route, const void *bytes,
-                                     size_t size)
+static enum tt_sending send_bytes(struct tt_tcp_socket *self, const struct tt_tcp_route *route, const void *bytes,
+                                  size_t size)
 {
     zmq_msg_t message;
     if (zmq_msg_init_size(&message, size) != 0)
         return TUTTI_SENDING_MEMORY;
     memcpy(zmq_msg_data(&message), bytes, size);
-    enum tutti_sending sending = tutti_tcp_socket_send(self, route, &message);
+    enum tt_sending sending = tt_tcp_socket_send(self, route, &message);
     if (sending != TUTTI_SENDING_DONE)
         zmq_msg_close(&message);
     return sending;
 }
 
-enum tutti_sending tutti_tcp_socket_tell(struct tutti_tcp_socket *self, const struct tutti_route *route,
-                                         const struct tutti_frame_head *head, const uint64_t *number)
+enum tt_sending tt_tcp_socket_send_frame(struct tt_tcp_socket *self, const struct tt_tcp_route *route,
+                                         const struct tt_frame_head *head, const uint64_t *number)
 {
     char bytes[TUTTI_FRAME_HEAD + sizeof *number];
-    tutti_frame_put_head(bytes, head);
+    tt_tcp_frame_write_head(bytes, head);
     if (number)
-        tutti_frame_put_u64(bytes + TUTTI_FRAME_HEAD, *number);
+        tt_tcp_frame_write_u64(bytes + TUTTI_FRAME_HEAD, *number);
     return send_bytes(self, route, bytes, number ? sizeof bytes : TUTTI_FRAME_HEAD);
 }
 
-enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const struct tutti_route *route,
-                                         const struct tutti_parcel *parcel)
+enum tt_sending tt_tcp_socket_send_parcel(struct tt_tcp_socket *self, const struct tt_tcp_route *route,
+                                          const struct tt_byte_writer *parcel)
 {
     return parcel->failed ? TUTTI_SENDING_MEMORY : send_bytes(self, route, parcel->bytes, parcel->size);
 }
 
 /* Drops what is after the part that was read last; was there anything? */
-static bool drop_rest(void *socket)
+static bool drop_remaining_parts(void *socket)
 {
     int more = 0;
     size_t size = sizeof more;
@@ -217,23 +216,23 @@ static bool drop_rest(void *socket)
     return dropped;
 }
 
-enum tutti_err tutti_tcp_socket_receive(struct tutti_tcp_socket *self, bool wait, struct tutti_route *route,
-                                        zmq_msg_t *message, bool *got)
+enum tutti_err tt_tcp_socket_receive(struct tt_tcp_socket *self, bool wait, struct tt_tcp_route *route,
+                                     zmq_msg_t *message, bool *got)
 {
     *got = false;
     int size = zmq_recv(self->socket, route->bytes, sizeof route->bytes, wait ? 0 : ZMQ_DONTWAIT);
     if (size < 0)
-        return zmq_errno() == EAGAIN || zmq_errno() == EINTR ? TUTTI_OK : failed("receive");
+        return zmq_errno() == EAGAIN || zmq_errno() == EINTR ? TUTTI_OK : tcp_socket_fail("receive");
     zmq_msg_init(message);
     int rc;
     while ((rc = zmq_msg_recv(message, self->socket, 0)) < 0 && zmq_errno() == EINTR)
         ;
     if (rc < 0) {
         zmq_msg_close(message);
-        return failed("receive");
+        return tcp_socket_fail("receive");
     }
     route->size = (uint8_t)((size_t)size <= sizeof route->bytes ? size : 0);
-    if (zmq_msg_more(message) && drop_rest(self->socket)) {
+    if (zmq_msg_more(message) && drop_remaining_parts(self->socket)) {
         zmq_msg_close(message);
         zmq_msg_init(message);
     }
@@ -241,7 +240,7 @@ enum tutti_err tutti_tcp_socket_receive(struct tutti_tcp_socket *self, bool wait
     return TUTTI_OK;
 }
 
-static bool meaning_of(int event, enum tutti_tcp_event *meaning)
+static bool tcp_socket_map_event(int event, enum tt_tcp_event *meaning)
 {
     switch (event) {
     case ZMQ_EVENT_CONNECTED: *meaning = TUTTI_TCP_CONNECTED; return true;
@@ -255,8 +254,7 @@ static bool meaning_of(int event, enum tutti_tcp_event *meaning)
 }
 
 /* An event has two parts: 16 bits of number, 32 bits of value; the address. */
-bool tutti_tcp_socket_event(struct tutti_tcp_socket *self, enum tutti_tcp_event *event,
-                            char numeric[TUTTI_ADDRESS_SIZE])
+bool tt_tcp_socket_event(struct tt_tcp_socket *self, enum tt_tcp_event *event, char numeric[TUTTI_ADDRESS_SIZE])
 {
     for (;;) {
         uint8_t first[6];
@@ -268,12 +266,12 @@ bool tutti_tcp_socket_event(struct tutti_tcp_socket *self, enum tutti_tcp_event 
             return false;
         numeric[size < TUTTI_ADDRESS_SIZE ? size : TUTTI_ADDRESS_SIZE - 1] = '\0';
         memcpy(&number, first, sizeof number);
-        if (meaning_of(number, event))
+        if (tcp_socket_map_event(number, event))
             return true;
     }
 }
 
-const char *tutti_tcp_event_text(enum tutti_tcp_event event)
+const char *tt_tcp_socket_event_text(enum tt_tcp_event event)
 {
     static const char *const texts[] = {
         [TUTTI_TCP_CONNECTED] = "it does not answer",

@@ -10,23 +10,23 @@
 #include "base/parcel.h"
 #include "fabric/fabric.h"
 
-struct tutti_team;
+struct tt_team;
 
 /* Collective among all ranks of `whole`, before any of them has opened a channel; their number is even. `whole` is borrowed. */
-TUTTI_CHECKED enum tutti_err tutti_team_join(struct tutti_team **out, struct tutti_fabric *whole);
-void tutti_team_leave(struct tutti_team *team); /* NULL is fine; `whole` stays open */
+TUTTI_CHECKED enum tutti_err tt_team_join(struct tt_team **out, struct tt_fabric *whole);
+void tt_team_leave(struct tt_team *team); /* NULL is fine; `whole` stays open */
 
 /* The team as a fabric: belongs to the team, and its `close` does nothing. */
-struct tutti_fabric *tutti_team_fabric(struct tutti_team *team);
+struct tt_fabric *tt_team_fabric(struct tt_team *team);
 /* 0 or 1. */
-int tutti_team_number(const struct tutti_team *team);
+int tt_team_number(const struct tt_team *team);
 
 /* Waits for all ranks of both teams; all of them call it. */
-TUTTI_CHECKED enum tutti_err tutti_team_meet(struct tutti_team *team);
+TUTTI_CHECKED enum tutti_err tt_team_synchronize(struct tt_team *team);
 /* Bytes to the rank of the same number in the other team. Does not wait for it, if it has received what was sent before. */
-TUTTI_CHECKED enum tutti_err tutti_team_send(struct tutti_team *team, struct tutti_bytes bytes);
+TUTTI_CHECKED enum tutti_err tt_team_send(struct tt_team *team, struct tt_bytes bytes);
 /* What that rank sends next; good until the next call. `for_good`: a rank that waits for nothing else, and has no step of its own: any
  * stop concerns it (F3). */
-TUTTI_CHECKED enum tutti_err tutti_team_receive(struct tutti_team *team, bool for_good, struct tutti_bytes *bytes);
+TUTTI_CHECKED enum tutti_err tt_team_receive(struct tt_team *team, bool for_good, struct tt_bytes *bytes);
 
 #endif

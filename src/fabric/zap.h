@@ -3,35 +3,35 @@
  * socket of a context. A key that is not in its list is refused before any byte of a message passes.
  *
  * One per context. It has to be there as long as sockets are bound in the context: ZeroMQ lets all peers in if there
- * is no answer. So: tutti_zap_start, tutti_zap_guard, zmq_bind; and at the end zmq_close, tutti_zap_stop, zmq_ctx_term. */
+ * is no answer. So: tt_curve_auth_start, tt_curve_auth_guard_socket, zmq_bind; and at the end zmq_close, tt_curve_auth_stop, zmq_ctx_term. */
 #ifndef TUTTI_FABRIC_ZAP_H
 #define TUTTI_FABRIC_ZAP_H
 
 #include "base/log.h"
 #include "fabric/keys.h"
 
-struct tutti_zap;
+struct tt_zap;
 
-/* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tutti_zap_open is called it answers
+/* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tt_curve_auth_start_answering is called it answers
  * no peer: those that come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some: the origin
  * is the peer's address. */
-TUTTI_CHECKED enum tutti_err tutti_zap_start(struct tutti_zap **out, void *context, const struct tutti_log *log);
+TUTTI_CHECKED enum tutti_err tt_curve_auth_start(struct tt_zap **out, void *context, const struct tutti_log *log);
 /* Lets a key in; `name` (cut at 63 bytes) becomes the user id of its messages: zmq_msg_gets(message, "User-Id"). At any time. */
-TUTTI_CHECKED enum tutti_err tutti_zap_allow(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE],
-                                             const char *name);
+TUTTI_CHECKED enum tutti_err tt_curve_auth_allow_key(struct tt_zap *zap, const uint8_t key[TUTTI_KEY_SIZE],
+                                                     const char *name);
 /* Takes it back: connections that stand are not cut. */
-void tutti_zap_forbid(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE]);
+void tt_curve_auth_forbid_key(struct tt_zap *zap, const uint8_t key[TUTTI_KEY_SIZE]);
 /* From now on questions are answered. By the thread that started it. */
-void tutti_zap_open(struct tutti_zap *zap);
+void tt_curve_auth_start_answering(struct tt_zap *zap);
 /* How many were refused so far. */
-unsigned long tutti_zap_refused(const struct tutti_zap *zap);
+unsigned long tt_curve_auth_count_refused(const struct tt_zap *zap);
 /* Ends the thread; before zmq_ctx_term. NULL is fine. */
-void tutti_zap_stop(struct tutti_zap *zap);
+void tt_curve_auth_stop(struct tt_zap *zap);
 
 /* Makes `socket` a CURVE server with these keys, whose connections this context's thread judges; before it is bound. */
-TUTTI_CHECKED enum tutti_err tutti_zap_guard(void *socket, const struct tutti_keys *own);
+TUTTI_CHECKED enum tutti_err tt_curve_auth_guard_socket(void *socket, const struct tt_curve_keys *own);
 /* Makes the next zmq_connect of `socket` one to the CURVE server with this public key. */
-TUTTI_CHECKED enum tutti_err tutti_zap_present(void *socket, const struct tutti_keys *own,
-                                               const uint8_t server[TUTTI_KEY_SIZE]);
+TUTTI_CHECKED enum tutti_err tt_curve_auth_identify_socket(void *socket, const struct tt_curve_keys *own,
+                                                           const uint8_t server[TUTTI_KEY_SIZE]);
 
 #endif

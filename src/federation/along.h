@@ -21,16 +21,16 @@
 #include "master/execution.h"
 
 /* A companion for a job whose options have `join`, and its context. */
-struct tutti_along {
-    struct tutti_companion companion;
-    struct tutti_attribute_links links;
+struct tt_run_federate {
+    struct tt_run_extension companion;
+    struct tt_attribute_links links;
 };
 
 /* Do the options go together, as far as they tell? ARGUMENT, UNSUPPORTED. */
-TUTTI_CHECKED enum tutti_err tutti_along_check(const struct tutti_run_options *options);
+TUTTI_CHECKED enum tutti_err tt_run_federate_check(const struct tutti_run_options *options);
 /* `along` is zeroed, and stays where it is; the job is given to it. Nothing is done if the options do not ask for it. ARGUMENT, UNSUPPORTED for what
  * makes no sense together. */
-TUTTI_CHECKED enum tutti_err tutti_along_open(struct tutti_along *along, struct tutti_job *job);
-void tutti_along_close(struct tutti_along *along);
+TUTTI_CHECKED enum tutti_err tt_run_federate_open(struct tt_run_federate *along, struct tt_job *job);
+void tt_run_federate_close(struct tt_run_federate *along);
 
 #endif

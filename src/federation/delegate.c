@@ -17,12 +17,12 @@
 static const double LOOK = 0.1, RECOUNT = 0.2, SILENT = 5;
 static const char POINT[] = "tutti";
 
-struct tutti_delegate_object {
+struct tt_delegate_object {
     const char *class_name, *name; /* name NULL: the RTI gives one */
     uint32_t number;
 };
 
-static const struct tutti_run_options *options_of(const struct tutti_delegate *delegate)
+static const struct tutti_run_options *delegate_options(const struct tt_delegate *delegate)
 {
     return &delegate->rank->job->options;
 }
@@ -32,39 +32,39 @@ static const struct tutti_run_options *options_of(const struct tutti_delegate *d
 enum { LONGEST_KEY = 200 };
 
 /* The first line of the file. */
-static enum tutti_err read_key(const char *path, char key[LONGEST_KEY])
+static enum tutti_err delegate_read_key(const char *path, char key[LONGEST_KEY])
 {
     size_t size = 0;
-    char *text = path ? tutti_fs_read_whole(path, &size) : NULL;
+    char *text = path ? tt_fs_read_whole(path, &size) : NULL;
     if (!text)
-        return path ? tutti_fail(TUTTI_ERR_IO, "--key: %s cannot be read", path) : TUTTI_OK;
+        return path ? tt_fail(TUTTI_ERR_IO, "--key: %s cannot be read", path) : TUTTI_OK;
     size_t length = strcspn(text, "\r\n");
     bool good = length > 0 && length < LONGEST_KEY;
     if (good)
         snprintf(key, LONGEST_KEY, "%.*s", (int)length, text);
     explicit_bzero(text, size);
     free(text);
-    return good ? TUTTI_OK : tutti_fail(TUTTI_ERR_FORMAT, "--key: the first line of %s is empty or too long", path);
+    return good ? TUTTI_OK : tt_fail(TUTTI_ERR_FORMAT, "--key: the first line of %s is empty or too long", path);
 }
 
 /* "HOST:PORT/NAME" */
-static enum tutti_err split_address(const char *join, char **address, const char **federation)
+static enum tutti_err split_join_address(const char *join, char **address, const char **federation)
 {
     const char *slash = strchr(join, '/');
     if (!slash || slash == join || !slash[1])
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--join takes HOST:PORT/FEDERATION, not '%s'", tutti_str_show(join).text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--join takes HOST:PORT/FEDERATION, not '%s'", tt_text_excerpt(join).text);
     *address = strndup(join, (size_t)(slash - join));
     *federation = slash + 1;
-    return *address ? TUTTI_OK : tutti_fail_memory();
+    return *address ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err join_with(struct tutti_delegate *delegate, struct tutti_federate_options *wishes)
+static enum tutti_err join_with_modules(struct tt_delegate *delegate, struct tutti_federate_options *wishes)
 {
-    const struct tutti_run_options *options = options_of(delegate);
+    const struct tutti_run_options *options = delegate_options(delegate);
     char key[LONGEST_KEY] = "", *address = NULL;
-    enum tutti_err err = read_key(options->key, key);
+    enum tutti_err err = delegate_read_key(options->key, key);
     if (!err)
-        err = split_address(options->join, &address, &wishes->federation);
+        err = split_join_address(options->join, &address, &wishes->federation);
     wishes->address = address;
     wishes->name = options->federate;
     wishes->key = options->key ? key : NULL;
@@ -80,31 +80,31 @@ static enum tutti_err join_with(struct tutti_delegate *delegate, struct tutti_fe
 }
 
 /* Without modules of the user's: one of what is published and subscribed to. */
-static enum tutti_err join_with_own(struct tutti_delegate *delegate)
+static enum tutti_err join_with_own_module(struct tt_delegate *delegate)
 {
-    struct tutti_tempdir *folder;
-    struct tutti_text path = {0};
-    TRY(tutti_tempdir_new(&folder));
-    tutti_text_printf(&path, "%s/made by tutti run.xml", tutti_tempdir_path(folder));
+    struct tt_tempdir *folder;
+    struct tt_text path = {0};
+    TRY(tt_tempdir_new(&folder));
+    tt_text_printf(&path, "%s/made by tutti run.xml", tt_tempdir_path(folder));
     enum tutti_err err =
-        path.failed ? tutti_fail_memory()
-                    : tutti_attribute_links_write_module(delegate->links, delegate->rank->job->system->name, path.text);
+        path.failed ? tt_fail_memory()
+                    : tt_attribute_links_write_module(delegate->links, delegate->rank->job->system->name, path.text);
     const char *const modules[] = {path.text};
     if (!err)
-        err = join_with(delegate, &(struct tutti_federate_options){.modules = modules, .module_count = 1});
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
-    tutti_text_fini(&path);
-    tutti_tempdir_free(folder);
-    return tutti_failure_return(&failure);
+        err = join_with_modules(delegate, &(struct tutti_federate_options){.modules = modules, .module_count = 1});
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    tt_text_fini(&path);
+    tt_tempdir_free(folder);
+    return tt_fail_restore(&failure);
 }
 
 /* ---- what it sends and receives ---- */
 
-static uint32_t find_object(const struct tutti_delegate *delegate, const struct tutti_attribute_link *link)
+static uint32_t find_object(const struct tt_delegate *delegate, const struct tt_attribute_link *link)
 {
     for (uint32_t i = 0; i < delegate->object_count; i++) {
-        const struct tutti_delegate_object *object = &delegate->objects[i];
+        const struct tt_delegate_object *object = &delegate->objects[i];
         bool same_name = object->name && link->object ? strcmp(object->name, link->object) == 0
                                                       : object->name == link->object;
         if (same_name && strcmp(object->class_name, link->class_name) == 0)
@@ -114,15 +114,15 @@ static uint32_t find_object(const struct tutti_delegate *delegate, const struct 
 }
 
 /* An object for each class and name. A list of attributes adds to what was declared before. */
-static enum tutti_err declare(struct tutti_delegate *delegate)
+static enum tutti_err declare_objects(struct tt_delegate *delegate)
 {
-    const struct tutti_attribute_links *links = delegate->links;
+    const struct tt_attribute_links *links = delegate->links;
     for (size_t i = 0; i < links->published_count; i++) {
-        const struct tutti_attribute_link *link = &links->published[i];
+        const struct tt_attribute_link *link = &links->published[i];
         uint32_t place = delegate->object_of[i] = find_object(delegate, link);
         if (place == delegate->object_count)
             delegate->objects[delegate->object_count++] =
-                (struct tutti_delegate_object){.class_name = link->class_name, .name = link->object};
+                (struct tt_delegate_object){.class_name = link->class_name, .name = link->object};
         TRY(tutti_federate_publish(delegate->client, link->class_name, link->attribute));
     }
     for (size_t i = 0; i < links->subscribed_count; i++)
@@ -131,53 +131,53 @@ static enum tutti_err declare(struct tutti_delegate *delegate)
     return TUTTI_OK;
 }
 
-static enum tutti_err set_up(struct tutti_delegate *delegate)
+static enum tutti_err delegate_set_up(struct tt_delegate *delegate)
 {
-    const struct tutti_attribute_links *links = delegate->links;
+    const struct tt_attribute_links *links = delegate->links;
     size_t out = links->published_count + 1, in = links->subscribed_count + 1;
     delegate->objects = calloc(out, sizeof *delegate->objects);
     delegate->object_of = calloc(out, sizeof *delegate->object_of);
     delegate->values = calloc(out, sizeof *delegate->values);
     delegate->arrivals = calloc(in, sizeof *delegate->arrivals);
     return delegate->objects && delegate->object_of && delegate->values && delegate->arrivals ? TUTTI_OK
-                                                                                              : tutti_fail_memory();
+                                                                                              : tt_fail_memory();
 }
 
-enum tutti_err tutti_delegate_join(struct tutti_delegate **out, const struct tutti_attribute_links *links,
-                                   struct tutti_rank *rank, double start)
+enum tutti_err tt_delegate_join(struct tt_delegate **out, const struct tt_attribute_links *links, struct tt_rank *rank,
+                                double start)
 {
-    struct tutti_delegate *delegate = *out = calloc(1, sizeof *delegate);
+    struct tt_delegate *delegate = *out = calloc(1, sizeof *delegate);
     if (!delegate)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     delegate->links = links;
     delegate->rank = rank;
-    TRY(set_up(delegate));
-    const struct tutti_run_options *options = options_of(delegate);
+    TRY(delegate_set_up(delegate));
+    const struct tutti_run_options *options = delegate_options(delegate);
     TRY(options->fom_count > 0
-            ? join_with(delegate,
-                        &(struct tutti_federate_options){.modules = options->foms, .module_count = options->fom_count})
-            : join_with_own(delegate));
-    TRY(declare(delegate));
+            ? join_with_modules(delegate, &(struct tutti_federate_options){.modules = options->foms,
+                                                                           .module_count = options->fom_count})
+            : join_with_own_module(delegate));
+    TRY(declare_objects(delegate));
     TRY(tutti_federate_regulate(delegate->client, 0));
     TRY(tutti_federate_constrain(delegate->client));
     double now = tutti_federate_time(delegate->client);
     return now <= start ? TUTTI_OK
-                        : tutti_fail(TUTTI_ERR_STATE,
-                                     "the federation '%s' has gone on to t = %s, and the run begins at %s: start them "
-                                     "together with --federates N, or begin later (--start)",
-                                     options->join, NUMBER(now), NUMBER(start));
+                        : tt_fail(TUTTI_ERR_STATE,
+                                  "the federation '%s' has gone on to t = %s, and the run begins at %s: start them "
+                                  "together with --federates N, or begin later (--start)",
+                                  options->join, NUMBER(now), NUMBER(start));
 }
 
-void tutti_delegate_leave(struct tutti_delegate *delegate)
+void tt_delegate_leave(struct tt_delegate *delegate)
 {
     if (!delegate)
         return;
-    struct tutti_failure failure; /* of the run, if there is one: what the RTI says now is of no interest */
-    tutti_failure_keep(&failure, TUTTI_OK);
+    struct tt_failure failure; /* of the run, if there is one: what the RTI says now is of no interest */
+    tt_fail_save(&failure, TUTTI_OK);
     (void)tutti_federate_leave(delegate->client);
-    (void)tutti_failure_return(&failure);
+    (void)tt_fail_restore(&failure);
     for (size_t i = 0; delegate->arrivals && i < delegate->links->subscribed_count; i++)
-        tutti_parcel_fini(&delegate->arrivals[i].bytes);
+        tt_bytes_fini(&delegate->arrivals[i].bytes);
     free(delegate->arrivals);
     free(delegate->values);
     free(delegate->object_of);
@@ -187,39 +187,39 @@ void tutti_delegate_leave(struct tutti_delegate *delegate)
 
 /* ---- what comes ---- */
 
-static enum tutti_err discover(struct tutti_delegate *delegate, const struct tutti_federate_event *event)
+static enum tutti_err delegate_discover(struct tt_delegate *delegate, const struct tutti_federate_event *event)
 {
     for (size_t i = 0; i < delegate->links->subscribed_count; i++) {
-        const struct tutti_attribute_link *link = &delegate->links->subscribed[i];
-        struct tutti_arrival *arrival = &delegate->arrivals[i];
-        if (!tutti_attribute_link_takes_class(link, event->class_name) ||
+        const struct tt_attribute_link *link = &delegate->links->subscribed[i];
+        struct tt_delegate_arrival *arrival = &delegate->arrivals[i];
+        if (!tt_attribute_links_match_class(link, event->class_name) ||
             (link->object && strcmp(link->object, event->object_name) != 0))
             continue;
         if (arrival->source)
-            return tutti_fail(TUTTI_ERR_STATE,
-                              "--subscribe '%s': there are several objects of class %s, '%s' is one of them: say which "
-                              "one is meant, as in %s[%s].%s",
-                              link->text, link->class_name, tutti_str_show(event->object_name).text, link->class_name,
-                              tutti_str_show(event->object_name).text, link->attribute);
+            return tt_fail(TUTTI_ERR_STATE,
+                           "--subscribe '%s': there are several objects of class %s, '%s' is one of them: say which "
+                           "one is meant, as in %s[%s].%s",
+                           link->text, link->class_name, tt_text_excerpt(event->object_name).text, link->class_name,
+                           tt_text_excerpt(event->object_name).text, link->attribute);
         arrival->source = event->object;
     }
     return TUTTI_OK;
 }
 
-static void reflect(struct tutti_delegate *delegate, const struct tutti_federate_event *event)
+static void delegate_reflect(struct tt_delegate *delegate, const struct tutti_federate_event *event)
 {
     for (size_t i = 0; i < delegate->links->subscribed_count; i++)
         for (size_t v = 0; v < event->count && delegate->arrivals[i].source == event->object; v++) {
-            struct tutti_arrival *arrival = &delegate->arrivals[i];
+            struct tt_delegate_arrival *arrival = &delegate->arrivals[i];
             if (strcmp(delegate->links->subscribed[i].attribute, event->values[v].name) != 0)
                 continue;
-            tutti_parcel_reset(&arrival->bytes);
-            tutti_parcel_put_bytes(&arrival->bytes, event->values[v].data, event->values[v].size);
+            tt_bytes_reset(&arrival->bytes);
+            tt_bytes_put_bytes(&arrival->bytes, event->values[v].data, event->values[v].size);
             arrival->fresh = true;
         }
 }
 
-static void lose(struct tutti_delegate *delegate, const struct tutti_federate_event *event)
+static void delegate_remove_source(struct tt_delegate *delegate, const struct tutti_federate_event *event)
 {
     bool told = false;
     for (size_t i = 0; i < delegate->links->subscribed_count; i++) {
@@ -227,28 +227,27 @@ static void lose(struct tutti_delegate *delegate, const struct tutti_federate_ev
             continue;
         delegate->arrivals[i].source = 0;
         if (!told)
-            tutti_log_printf(delegate->rank->log, TUTTI_LOG_WARNING, NULL,
-                             "t = %s: the object '%s' has left the federation; inputs keep its last values",
-                             TIME(delegate->rank->t), tutti_str_show(event->object_name).text);
+            tt_log(delegate->rank->log, TUTTI_LOG_WARNING, NULL,
+                   "t = %s: the object '%s' has left the federation; inputs keep its last values",
+                   TIME(delegate->rank->t), tt_text_excerpt(event->object_name).text);
         told = true;
     }
 }
 
 /* *granted is the time of a grant. */
-static enum tutti_err take_next(struct tutti_delegate *delegate, double timeout, double *granted)
+static enum tutti_err delegate_handle_next(struct tt_delegate *delegate, double timeout, double *granted)
 {
     struct tutti_federate_event event;
-    const struct tutti_rank *rank = delegate->rank;
+    const struct tt_rank *rank = delegate->rank;
     const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
     atomic_fetch_add_explicit(&rank->heartbeat->beat, 1, memory_order_relaxed);
     if (interrupt && *interrupt)
-        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
-                          TIME(rank->t));
+        return tt_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", TIME(rank->t));
     TRY(tutti_federate_next(delegate->client, timeout, &event));
     switch (event.kind) {
-    case TUTTI_FEDERATE_DISCOVER: return discover(delegate, &event);
-    case TUTTI_FEDERATE_REFLECT: reflect(delegate, &event); break;
-    case TUTTI_FEDERATE_REMOVE: lose(delegate, &event); break;
+    case TUTTI_FEDERATE_DISCOVER: return delegate_discover(delegate, &event);
+    case TUTTI_FEDERATE_REFLECT: delegate_reflect(delegate, &event); break;
+    case TUTTI_FEDERATE_REMOVE: delegate_remove_source(delegate, &event); break;
     case TUTTI_FEDERATE_PROVIDE: delegate->wanted = true; break;
     case TUTTI_FEDERATE_ANNOUNCE:
         return strcmp(event.label, POINT) == 0 ? TUTTI_OK : tutti_federate_achieve(delegate->client, event.label);
@@ -261,7 +260,7 @@ static enum tutti_err take_next(struct tutti_delegate *delegate, double timeout,
 /* ---- waiting for others ---- */
 
 /* What is still missing; NULL: nothing. */
-static const struct tutti_attribute_link *find_missing(const struct tutti_delegate *delegate)
+static const struct tt_attribute_link *find_missing_source(const struct tt_delegate *delegate)
 {
     for (size_t i = 0; i < delegate->links->subscribed_count; i++)
         if (!delegate->arrivals[i].source)
@@ -269,51 +268,51 @@ static const struct tutti_attribute_link *find_missing(const struct tutti_delega
     return NULL;
 }
 
-static enum tutti_err wait_for_sources(struct tutti_delegate *delegate)
+static enum tutti_err wait_for_sources(struct tt_delegate *delegate)
 {
-    double begin = tutti_clock_now(), granted = 0;
+    double begin = tt_wall_clock_now(), granted = 0;
     bool told = false;
-    for (const struct tutti_attribute_link *link; (link = find_missing(delegate)) != NULL;) {
-        TRY(take_next(delegate, LOOK, &granted));
-        if (!told && tutti_clock_now() - begin > SILENT) {
+    for (const struct tt_attribute_link *link; (link = find_missing_source(delegate)) != NULL;) {
+        TRY(delegate_handle_next(delegate, LOOK, &granted));
+        if (!told && tt_wall_clock_now() - begin > SILENT) {
             told = true;
-            tutti_log_printf(delegate->rank->log, TUTTI_LOG_WARNING, NULL,
-                             "waiting for a federate that publishes %s (--federates 1: do not wait)",
-                             tutti_attribute_link_show(link).text);
+            tt_log(delegate->rank->log, TUTTI_LOG_WARNING, NULL,
+                   "waiting for a federate that publishes %s (--federates 1: do not wait)",
+                   tt_attribute_links_show_link(link).text);
         }
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err wait_for_federates(struct tutti_delegate *delegate)
+static enum tutti_err wait_for_federates(struct tt_delegate *delegate)
 {
-    const struct tutti_run_options *options = options_of(delegate);
-    double begin = tutti_clock_now(), counted = -INFINITY, granted = 0;
+    const struct tutti_run_options *options = delegate_options(delegate);
+    double begin = tt_wall_clock_now(), counted = -INFINITY, granted = 0;
     bool told = false;
     for (size_t count = 0; count < options->federates;) {
-        TRY(take_next(delegate, LOOK, &granted));
-        double now = tutti_clock_now();
+        TRY(delegate_handle_next(delegate, LOOK, &granted));
+        double now = tt_wall_clock_now();
         if (now - counted < RECOUNT)
             continue;
         counted = now;
         TRY(tutti_federate_members(delegate->client, &count));
         if (count > options->federates)
-            return tutti_fail(TUTTI_ERR_STATE, "--federates %u: there are %zu in the federation already",
-                              options->federates, count);
+            return tt_fail(TUTTI_ERR_STATE, "--federates %u: there are %zu in the federation already",
+                           options->federates, count);
         if (count < options->federates && !told && now - begin > SILENT) {
             told = true;
-            tutti_log_printf(delegate->rank->log, TUTTI_LOG_WARNING, NULL, "waiting for federates: %zu of %u are there",
-                             count, options->federates);
+            tt_log(delegate->rank->log, TUTTI_LOG_WARNING, NULL, "waiting for federates: %zu of %u are there", count,
+                   options->federates);
         }
     }
     return tutti_federate_synchronize(delegate->client, POINT);
 }
 
-enum tutti_err tutti_delegate_gather(struct tutti_delegate *delegate)
+enum tutti_err tt_delegate_gather(struct tt_delegate *delegate)
 {
-    unsigned federates = options_of(delegate)->federates;
+    unsigned federates = delegate_options(delegate)->federates;
     for (size_t i = 0; i < delegate->object_count; i++) {
-        struct tutti_delegate_object *object = &delegate->objects[i];
+        struct tt_delegate_object *object = &delegate->objects[i];
         TRY(tutti_federate_register(delegate->client, object->class_name, object->name, &object->number));
     }
     return federates == 0 ? wait_for_sources(delegate) : federates > 1 ? wait_for_federates(delegate) : TUTTI_OK;
@@ -321,8 +320,8 @@ enum tutti_err tutti_delegate_gather(struct tutti_delegate *delegate)
 
 /* ---- going on ---- */
 
-enum tutti_err tutti_delegate_send(struct tutti_delegate *delegate, const struct tutti_parcel *bytes, const bool *send,
-                                   double stamp)
+enum tutti_err tt_delegate_send(struct tt_delegate *delegate, const struct tt_byte_writer *bytes, const bool *send,
+                                double stamp)
 {
     for (uint32_t o = 0; o < delegate->object_count; o++) {
         size_t count = 0;
@@ -336,12 +335,12 @@ enum tutti_err tutti_delegate_send(struct tutti_delegate *delegate, const struct
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_delegate_ask(struct tutti_delegate *delegate, enum tutti_federate_advance how, double t,
-                                  double *granted)
+enum tutti_err tt_delegate_advance(struct tt_delegate *delegate, enum tutti_federate_advance how, double t,
+                                   double *granted)
 {
     *granted = -INFINITY;
     TRY(tutti_federate_request(delegate->client, how, t));
     while (*granted < 0)
-        TRY(take_next(delegate, LOOK, granted));
+        TRY(delegate_handle_next(delegate, LOOK, granted));
     return TUTTI_OK;
 }

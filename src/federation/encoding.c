@@ -9,16 +9,16 @@
 
 enum form { NUMBER, TRUTH, ASCII, UNICODE, OPAQUE };
 
-struct tutti_encoding {
+struct tt_encoding {
     const char *name;
-    enum tutti_type type; /* what its bytes hold */
+    enum tt_type type; /* what its bytes hold */
     enum form form;
     uint8_t size; /* of a number */
     bool little;
 };
 
 /* clang-format off */
-static const struct tutti_encoding encodings[] = {
+static const struct tt_encoding encodings[] = {
     /* name                     type                form     size little */
     {"HLAfloat64BE",           TUTTI_TYPE_FLOAT64, NUMBER,  8, false},
     {"HLAfloat64LE",           TUTTI_TYPE_FLOAT64, NUMBER,  8, true},
@@ -49,7 +49,7 @@ static const struct tutti_encoding encodings[] = {
 
 enum { LONGEST_NAME = 256 };
 
-const struct tutti_encoding *tutti_encoding_find(const char *data_type)
+const struct tt_encoding *tt_encoding_find(const char *data_type)
 {
     for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++)
         if (strcmp(encodings[i].name, data_type) == 0)
@@ -58,12 +58,11 @@ const struct tutti_encoding *tutti_encoding_find(const char *data_type)
 }
 
 /* Simple and enumerated data types have a representation, which is a basic one. */
-const struct tutti_encoding *tutti_encoding_in(const struct tutti_fom *fom, const char *data_type)
+const struct tt_encoding *tt_encoding_find_in_model(const struct tt_fom *fom, const char *data_type)
 {
     static const char KEY[] = "representation{";
-    const struct tutti_encoding *known = tutti_encoding_find(data_type);
-    const struct tutti_fom_entry *entry =
-        tutti_fom_entry(&fom->data_types, tutti_fom_find_entry(&fom->data_types, data_type));
+    const struct tt_encoding *known = tt_encoding_find(data_type);
+    const struct tt_fom_entry *entry = tt_fom_entry(&fom->data_types, tt_fom_find_entry(&fom->data_types, data_type));
     const char *found = known || !entry ? NULL : strstr(entry->columns, KEY);
     char name[LONGEST_NAME];
     size_t length = found ? strcspn(found + strlen(KEY), "}") : 0;
@@ -71,10 +70,10 @@ const struct tutti_encoding *tutti_encoding_in(const struct tutti_fom *fom, cons
         return known;
     memcpy(name, found + strlen(KEY), length);
     name[length] = '\0';
-    return tutti_encoding_find(name);
+    return tt_encoding_find(name);
 }
 
-const struct tutti_encoding *tutti_encoding_usual(enum tutti_type type)
+const struct tt_encoding *tt_encoding_default(enum tt_type type)
 {
     static const char *const names[TUTTI_TYPE_COUNT] = {
         [TUTTI_TYPE_FLOAT64] = "HLAfloat64BE",
@@ -92,27 +91,27 @@ const struct tutti_encoding *tutti_encoding_usual(enum tutti_type type)
         [TUTTI_TYPE_BINARY] = "HLAopaqueData",
         [TUTTI_TYPE_ENUMERATION] = "HLAinteger32BE",
     };
-    return names[type] ? tutti_encoding_find(names[type]) : NULL;
+    return names[type] ? tt_encoding_find(names[type]) : NULL;
 }
 
-const char *tutti_encoding_name(const struct tutti_encoding *encoding)
+const char *tt_encoding_name(const struct tt_encoding *encoding)
 {
     return encoding->name;
 }
 
-bool tutti_encoding_carries(const struct tutti_encoding *encoding, enum tutti_type type)
+bool tt_encoding_supports(const struct tt_encoding *encoding, enum tt_type type)
 {
-    if (tutti_type_is_text(encoding->type) || tutti_type_is_text(type))
+    if (tt_type_is_text(encoding->type) || tt_type_is_text(type))
         return encoding->type == type;
     return type != TUTTI_TYPE_CLOCK;
 }
 
 /* ---- bytes ---- */
 
-static void put_number(struct tutti_parcel *out, uint64_t bits, size_t size, bool little)
+static void encoding_put_number(struct tt_byte_writer *out, uint64_t bits, size_t size, bool little)
 {
     for (size_t i = 0; i < size; i++)
-        tutti_parcel_put_u8(out, (uint8_t)(bits >> 8 * (little ? i : size - 1 - i)));
+        tt_bytes_put_u8(out, (uint8_t)(bits >> 8 * (little ? i : size - 1 - i)));
 }
 
 static uint64_t get_number(const uint8_t *bytes, size_t size, bool little)
@@ -124,7 +123,7 @@ static uint64_t get_number(const uint8_t *bytes, size_t size, bool little)
 }
 
 /* The bits of a value in memory, and back, whatever the order of the machine's bytes. */
-static uint64_t bits_of(const void *value, size_t size)
+static uint64_t encoding_to_bits(const void *value, size_t size)
 {
     uint8_t one = 0;
     uint16_t two = 0;
@@ -138,7 +137,7 @@ static uint64_t bits_of(const void *value, size_t size)
     }
 }
 
-static void bits_to(uint64_t bits, void *value, size_t size)
+static void encoding_from_bits(uint64_t bits, void *value, size_t size)
 {
     uint8_t one = (uint8_t)bits;
     uint16_t two = (uint16_t)bits;
@@ -167,111 +166,112 @@ static uint32_t next_character(const unsigned char **at)
     return more < 0 || character < least[more] || half || character > 0x10ffff ? 0xfffd : character;
 }
 
-static enum tutti_err put_text(const struct tutti_encoding *encoding, const char *text, struct tutti_parcel *out)
+static enum tutti_err encoding_put_text(const struct tt_encoding *encoding, const char *text,
+                                        struct tt_byte_writer *out)
 {
     size_t begin = out->size;
     uint32_t count = 0;
-    put_number(out, 0, COUNT, false);
+    encoding_put_number(out, 0, COUNT, false);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         uint32_t character = next_character(&at);
         bool ascii = encoding->form == ASCII, pair = character >= FIRST_PAIR;
         if (ascii && character > LAST_ASCII)
-            return tutti_fail(TUTTI_ERR_LIMIT, "'%s' has characters that HLAASCIIstring cannot have",
-                              tutti_str_show(text).text);
+            return tt_fail(TUTTI_ERR_LIMIT, "'%s' has characters that HLAASCIIstring cannot have",
+                           tt_text_excerpt(text).text);
         if (pair)
-            put_number(out, HIGH + ((character - FIRST_PAIR) >> 10), 2, false);
-        put_number(out, pair ? LOW + ((character - FIRST_PAIR) & 0x3ff) : character, ascii ? 1 : 2, false);
+            encoding_put_number(out, HIGH + ((character - FIRST_PAIR) >> 10), 2, false);
+        encoding_put_number(out, pair ? LOW + ((character - FIRST_PAIR) & 0x3ff) : character, ascii ? 1 : 2, false);
         count += pair ? 2 : 1;
     }
     for (size_t i = 0; i < COUNT && !out->failed; i++)
         out->bytes[begin + i] = (char)(count >> 8 * (COUNT - 1 - i));
-    return out->failed ? tutti_fail_memory() : TUTTI_OK;
+    return out->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-static void put_utf8(struct tutti_parcel *out, uint32_t character)
+static void encoding_put_utf8(struct tt_byte_writer *out, uint32_t character)
 {
     int more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < FIRST_PAIR ? 2 : 3;
     static const uint8_t marks[] = {0, 0xc0, 0xe0, 0xf0};
-    tutti_parcel_put_u8(out, (uint8_t)(marks[more] | character >> 6 * more));
+    tt_bytes_put_u8(out, (uint8_t)(marks[more] | character >> 6 * more));
     while (more-- > 0)
-        tutti_parcel_put_u8(out, (uint8_t)(0x80 | (character >> 6 * more & 0x3f)));
+        tt_bytes_put_u8(out, (uint8_t)(0x80 | (character >> 6 * more & 0x3f)));
 }
 
-static enum tutti_err get_unicode(const uint8_t *bytes, size_t count, struct tutti_parcel *out)
+static enum tutti_err get_unicode(const uint8_t *bytes, size_t count, struct tt_byte_writer *out)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t unit = (uint32_t)get_number(bytes + 2 * i, 2, false);
         uint32_t next = i + 1 < count ? (uint32_t)get_number(bytes + 2 * i + 2, 2, false) : 0;
         bool pair = unit >= HIGH && unit < LOW && next >= LOW && next < AFTER_LOW;
         if (unit == 0 || (unit >= HIGH && unit < AFTER_LOW && !pair))
-            return tutti_fail(TUTTI_ERR_FORMAT, "a text that is no UTF-16");
-        put_utf8(out, pair ? FIRST_PAIR + ((unit - HIGH) << 10) + (next - LOW) : unit);
+            return tt_fail(TUTTI_ERR_FORMAT, "a text that is no UTF-16");
+        encoding_put_utf8(out, pair ? FIRST_PAIR + ((unit - HIGH) << 10) + (next - LOW) : unit);
         i += pair;
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err get_ascii(const uint8_t *bytes, size_t count, struct tutti_parcel *out)
+static enum tutti_err get_ascii(const uint8_t *bytes, size_t count, struct tt_byte_writer *out)
 {
     for (size_t i = 0; i < count; i++)
         if (bytes[i] == 0 || bytes[i] > LAST_ASCII)
-            return tutti_fail(TUTTI_ERR_FORMAT, "a text that is not in ASCII");
-    tutti_parcel_put_bytes(out, bytes, count);
+            return tt_fail(TUTTI_ERR_FORMAT, "a text that is not in ASCII");
+    tt_bytes_put_bytes(out, bytes, count);
     return TUTTI_OK;
 }
 
-static enum tutti_err get_text(const struct tutti_encoding *encoding, const uint8_t *bytes, size_t size, void *value,
-                               struct tutti_owned *owned)
+static enum tutti_err get_text(const struct tt_encoding *encoding, const uint8_t *bytes, size_t size, void *value,
+                               struct tt_owned *owned)
 {
     size_t width = encoding->form == UNICODE ? 2 : 1;
     if (size < COUNT || (size - COUNT) / width != get_number(bytes, COUNT, false) || (size - COUNT) % width != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%zu bytes that are no %s", size, encoding->name);
-    struct tutti_parcel text = {0};
+        return tt_fail(TUTTI_ERR_FORMAT, "%zu bytes that are no %s", size, encoding->name);
+    struct tt_byte_writer text = {0};
     size_t count = (size - COUNT) / width;
     enum tutti_err err = TUTTI_OK;
     switch (encoding->form) {
     case UNICODE: err = get_unicode(bytes + COUNT, count, &text); break;
     case ASCII: err = get_ascii(bytes + COUNT, count, &text); break;
-    default: tutti_parcel_put_bytes(&text, bytes + COUNT, count);
+    default: tt_bytes_put_bytes(&text, bytes + COUNT, count);
     }
     if (!err && text.failed)
-        err = tutti_fail_memory();
+        err = tt_fail_memory();
     if (!err)
-        err = tutti_owned_put(owned, encoding->type, text.bytes ? text.bytes : "", text.size, value);
-    tutti_parcel_fini(&text);
+        err = tt_signals_owned_put(owned, encoding->type, text.bytes ? text.bytes : "", text.size, value);
+    tt_bytes_fini(&text);
     return err;
 }
 
 /* ---- values ---- */
 
-enum tutti_err tutti_encode(const struct tutti_encoding *encoding, enum tutti_type type, const void *value,
-                            struct tutti_parcel *out)
+enum tutti_err tt_encoding_encode(const struct tt_encoding *encoding, enum tt_type type, const void *value,
+                                  struct tt_byte_writer *out)
 {
-    struct tutti_conversion conversion = {.from = type, .to = encoding->type, .factor = 1};
-    tutti_wide room = 0; /* as large as the largest */
+    struct tt_conversion conversion = {.from = type, .to = encoding->type, .factor = 1};
+    tt_wide room = 0; /* as large as the largest */
     if (encoding->form == ASCII || encoding->form == UNICODE)
-        return put_text(encoding, *(const char *const *)value, out);
+        return encoding_put_text(encoding, *(const char *const *)value, out);
     if (encoding->form == OPAQUE) {
-        const struct tutti_bytes *bytes = value;
-        put_number(out, bytes->size, COUNT, false);
-        tutti_parcel_put_bytes(out, bytes->data, bytes->size);
-        return out->failed ? tutti_fail_memory() : TUTTI_OK;
+        const struct tt_bytes *bytes = value;
+        encoding_put_number(out, bytes->size, COUNT, false);
+        tt_bytes_put_bytes(out, bytes->data, bytes->size);
+        return out->failed ? tt_fail_memory() : TUTTI_OK;
     }
-    TRY(tutti_convert(&conversion, value, &room, 1));
-    put_number(out, bits_of(&room, tutti_type_size(encoding->type)), encoding->size, encoding->little);
-    return out->failed ? tutti_fail_memory() : TUTTI_OK;
+    TRY(tt_conversion_apply(&conversion, value, &room, 1));
+    encoding_put_number(out, encoding_to_bits(&room, tt_type_size(encoding->type)), encoding->size, encoding->little);
+    return out->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-enum tutti_err tutti_decode(const struct tutti_encoding *encoding, const void *bytes, size_t size, enum tutti_type type,
-                            void *value, struct tutti_owned *owned)
+enum tutti_err tt_encoding_decode(const struct tt_encoding *encoding, const void *bytes, size_t size, enum tt_type type,
+                                  void *value, struct tt_owned *owned)
 {
-    struct tutti_conversion conversion = {.from = encoding->type, .to = type, .factor = 1};
-    tutti_wide room = 0;
-    if (tutti_type_is_text(encoding->type))
+    struct tt_conversion conversion = {.from = encoding->type, .to = type, .factor = 1};
+    tt_wide room = 0;
+    if (tt_type_is_text(encoding->type))
         return get_text(encoding, bytes, size, value, owned);
     if (size != encoding->size)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%zu bytes that are no %s", size, encoding->name);
+        return tt_fail(TUTTI_ERR_FORMAT, "%zu bytes that are no %s", size, encoding->name);
     uint64_t bits = get_number(bytes, size, encoding->little);
-    bits_to(encoding->form == TRUTH ? bits != 0 : bits, &room, tutti_type_size(encoding->type));
-    return tutti_convert(&conversion, &room, value, 1);
+    encoding_from_bits(encoding->form == TRUTH ? bits != 0 : bits, &room, tt_type_size(encoding->type));
+    return tt_conversion_apply(&conversion, &room, value, 1);
 }

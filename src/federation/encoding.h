@@ -12,23 +12,23 @@
 #include "rti/fom/fom.h"
 #include "unit/signals.h"
 
-struct tutti_encoding;
+struct tt_encoding;
 
 /* NULL: a data type that is not known here. */
-const struct tutti_encoding *tutti_encoding_find(const char *data_type);
+const struct tt_encoding *tt_encoding_find(const char *data_type);
 /* The same for a data type of a model: what it is made of, if that is one value. */
-const struct tutti_encoding *tutti_encoding_in(const struct tutti_fom *fom, const char *data_type);
+const struct tt_encoding *tt_encoding_find_in_model(const struct tt_fom *fom, const char *data_type);
 /* The one for variables of this type; NULL: there is none (Clock). */
-const struct tutti_encoding *tutti_encoding_usual(enum tutti_type type);
-const char *tutti_encoding_name(const struct tutti_encoding *encoding);
+const struct tt_encoding *tt_encoding_default(enum tt_type type);
+const char *tt_encoding_name(const struct tt_encoding *encoding);
 /* Can it carry values to and from variables of this type? */
-bool tutti_encoding_carries(const struct tutti_encoding *encoding, enum tutti_type type);
+bool tt_encoding_supports(const struct tt_encoding *encoding, enum tt_type type);
 
 /* Adds the bytes of the value of a variable of this type. LIMIT: it does not fit. */
-TUTTI_CHECKED enum tutti_err tutti_encode(const struct tutti_encoding *encoding, enum tutti_type type,
-                                          const void *value, struct tutti_parcel *out);
+TUTTI_CHECKED enum tutti_err tt_encoding_encode(const struct tt_encoding *encoding, enum tt_type type,
+                                                const void *value, struct tt_byte_writer *out);
 /* `value` becomes what the bytes say; `owned` is for Strings and Binaries. FORMAT: they are no such value; LIMIT: it does not fit. */
-TUTTI_CHECKED enum tutti_err tutti_decode(const struct tutti_encoding *encoding, const void *bytes, size_t size,
-                                          enum tutti_type type, void *value, struct tutti_owned *owned);
+TUTTI_CHECKED enum tutti_err tt_encoding_decode(const struct tt_encoding *encoding, const void *bytes, size_t size,
+                                                enum tt_type type, void *value, struct tt_owned *owned);
 
 #endif

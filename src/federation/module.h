@@ -6,7 +6,7 @@
 #include "federation/links.h"
 
 /* Of IEEE 1516-2025: their classes, one inside the other, with attributes. `name` is the model's. */
-TUTTI_CHECKED enum tutti_err tutti_attribute_links_write_module(const struct tutti_attribute_links *links,
-                                                                const char *name, const char *path);
+TUTTI_CHECKED enum tutti_err tt_attribute_links_write_module(const struct tt_attribute_links *links, const char *name,
+                                                             const char *path);
 
 #endif

@@ -10,12 +10,12 @@
 
 enum { BYTES = 6 };
 
-static size_t numbers_of(size_t bytes)
+static size_t doubles_for_bytes(size_t bytes)
 {
     return (bytes + BYTES - 1) / BYTES;
 }
 
-static void put(const struct tutti_parcel *parcel, double *numbers)
+static void broadcast_pack(const struct tt_byte_writer *parcel, double *numbers)
 {
     for (size_t i = 0; i < parcel->size; i += BYTES) {
         uint64_t whole = 0;
@@ -25,62 +25,63 @@ static void put(const struct tutti_parcel *parcel, double *numbers)
     }
 }
 
-static enum tutti_err get(struct tutti_parcel *parcel, const double *numbers, size_t size)
+static enum tutti_err broadcast_unpack(struct tt_byte_writer *parcel, const double *numbers, size_t size)
 {
-    tutti_parcel_reset(parcel);
-    char *bytes = tutti_parcel_extend(parcel, size);
+    tt_bytes_reset(parcel);
+    char *bytes = tt_bytes_extend(parcel, size);
     for (size_t i = 0; bytes && i < size; i++)
         bytes[i] = (char)((uint64_t)numbers[i / BYTES] >> 8 * (BYTES - 1 - i % BYTES));
-    return parcel->failed ? tutti_fail_memory() : TUTTI_OK;
+    return parcel->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-static enum tutti_err reserve(struct tutti_spread *spread, size_t count)
+static enum tutti_err broadcast_reserve(struct tt_broadcast_buffer *spread, size_t count)
 {
-    return tutti_vector_reserve(&spread->numbers, &spread->room, count, sizeof *spread->numbers) ? TUTTI_OK
-                                                                                                 : tutti_fail_memory();
+    return tt_vector_reserve(&spread->numbers, &spread->room, count, sizeof *spread->numbers) ? TUTTI_OK
+                                                                                              : tt_fail_memory();
 }
 
 /* Sizes first, then what all of them need. */
-static enum tutti_err spread_all(struct tutti_spread *spread, struct tutti_rank *rank, struct tutti_parcel *parcels,
-                                 const bool *mine, const size_t *sizes, size_t count)
+static enum tutti_err broadcast_values(struct tt_broadcast_buffer *spread, struct tt_rank *rank,
+                                       struct tt_byte_writer *parcels, const bool *mine, const size_t *sizes,
+                                       size_t count)
 {
     size_t total = 0, at = 0;
     for (size_t i = 0; i < count; i++)
-        total += numbers_of(sizes[i]);
-    TRY(reserve(spread, total + 1));
+        total += doubles_for_bytes(sizes[i]);
+    TRY(broadcast_reserve(spread, total + 1));
     memset(spread->numbers, 0, (total + 1) * sizeof *spread->numbers);
-    for (size_t i = 0; i < count; at += numbers_of(sizes[i++]))
+    for (size_t i = 0; i < count; at += doubles_for_bytes(sizes[i++]))
         if (mine[i])
-            put(&parcels[i], spread->numbers + at);
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, spread->numbers, total));
+            broadcast_pack(&parcels[i], spread->numbers + at);
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, spread->numbers, total));
     at = 0;
-    for (size_t i = 0; i < count; at += numbers_of(sizes[i++]))
+    for (size_t i = 0; i < count; at += doubles_for_bytes(sizes[i++]))
         if (!mine[i])
-            TRY(get(&parcels[i], spread->numbers + at, sizes[i]));
+            TRY(broadcast_unpack(&parcels[i], spread->numbers + at, sizes[i]));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_spread(struct tutti_spread *spread, struct tutti_rank *rank, struct tutti_parcel *parcels,
-                            const bool *mine, size_t count)
+enum tutti_err tt_run_federate_broadcast(struct tt_broadcast_buffer *spread, struct tt_rank *rank,
+                                         struct tt_byte_writer *parcels, const bool *mine, size_t count)
 {
     if (rank->fabric->ranks == 1 || count == 0)
         return TUTTI_OK;
-    TRY(reserve(spread, count));
+    TRY(broadcast_reserve(spread, count));
     for (size_t i = 0; i < count; i++)
         spread->numbers[i] = mine[i] ? (double)parcels[i].size : 0;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, spread->numbers, count));
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, spread->numbers, count));
     size_t *sizes = calloc(count, sizeof *sizes);
     if (!sizes)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < count; i++)
         sizes[i] = (size_t)spread->numbers[i];
-    enum tutti_err err = spread_all(spread, rank, parcels, mine, sizes, count);
+    enum tutti_err err = broadcast_values(spread, rank, parcels, mine, sizes, count);
     free(sizes);
     return err;
 }
 
-void tutti_spread_fini(struct tutti_spread *spread)
+void tt_run_federate_free_broadcast(struct tt_broadcast_buffer *spread)
 {
     free(spread->numbers);
-    *spread = (struct tutti_spread){0};
+    *spread = (struct tt_broadcast_buffer){0};
 }

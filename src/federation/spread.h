@@ -7,14 +7,14 @@
 #include "rank/rank.h"
 
 /* Room that is used again; zeroed is empty. */
-struct tutti_spread {
+struct tt_broadcast_buffer {
     double *numbers;
     size_t room;
 };
 
 /* Collective. parcels[i] is known on the rank where mine[i] is true, which is one; afterwards on all. */
-TUTTI_CHECKED enum tutti_err tutti_spread(struct tutti_spread *spread, struct tutti_rank *rank,
-                                          struct tutti_parcel *parcels, const bool *mine, size_t count);
-void tutti_spread_fini(struct tutti_spread *spread);
+TUTTI_CHECKED enum tutti_err tt_run_federate_broadcast(struct tt_broadcast_buffer *spread, struct tt_rank *rank,
+                                                       struct tt_byte_writer *parcels, const bool *mine, size_t count);
+void tt_run_federate_free_broadcast(struct tt_broadcast_buffer *spread);
 
 #endif

@@ -9,33 +9,33 @@
 
 #include "base/number.h"
 
-struct parts {
+struct rti_address_parts {
     char host[TUTTI_FEDPRO_ADDRESS];
     char port[8];
 };
 
-static enum tutti_err wrong(const char *text)
+static enum tutti_err transport_bad_address(const char *text)
 {
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "\"%.100s\" is no address: write HOST:PORT", text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "\"%.100s\" is no address: write HOST:PORT", text);
 }
 
-static enum tutti_err split(struct parts *parts, const char *text, uint16_t port)
+static enum tutti_err transport_split_address(struct rti_address_parts *parts, const char *text, uint16_t port)
 {
     const char *host = text, *end = strchr(text, ':'), *colon = end;
     if (text[0] == '[') {
         host = text + 1;
         end = strchr(host, ']');
         if (!end || (end[1] != '\0' && end[1] != ':'))
-            return wrong(text);
+            return transport_bad_address(text);
         colon = end[1] ? end + 1 : NULL;
     } else if (colon && strchr(colon + 1, ':')) {
-        return wrong(text); /* IPv6 without brackets */
+        return transport_bad_address(text); /* IPv6 without brackets */
     }
     size_t length = end ? (size_t)(end - host) : strlen(host);
     uint64_t number = port;
     if (length >= sizeof parts->host ||
-        (colon && (!tutti_number_read_uint(colon + 1, strlen(colon + 1), &number) || number > UINT16_MAX)))
-        return wrong(text);
+        (colon && (!tt_number_read_uint(colon + 1, strlen(colon + 1), &number) || number > UINT16_MAX)))
+        return transport_bad_address(text);
     snprintf(parts->host, sizeof parts->host, "%.*s", (int)length, host);
     if (length == 0)
         snprintf(parts->host, sizeof parts->host, "localhost");
@@ -43,7 +43,7 @@ static enum tutti_err split(struct parts *parts, const char *text, uint16_t port
     return TUTTI_OK;
 }
 
-void tutti_fedpro_address_show(struct tutti_fedpro_address *address)
+void tt_transport_show_address(struct tt_transport_address *address)
 {
     char host[INET6_ADDRSTRLEN] = "?";
     if (address->storage.ss_family == AF_INET) {
@@ -59,14 +59,14 @@ void tutti_fedpro_address_show(struct tutti_fedpro_address *address)
     }
 }
 
-enum tutti_err tutti_fedpro_address_find(struct tutti_fedpro_address *address, const char *text, uint16_t port)
+enum tutti_err tt_transport_resolve_address(struct tt_transport_address *address, const char *text, uint16_t port)
 {
-    struct parts parts;
+    struct rti_address_parts parts;
     struct addrinfo *found = NULL, hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    TRY(split(&parts, text, port));
+    TRY(transport_split_address(&parts, text, port));
     int failed = getaddrinfo(parts.host, parts.port, &hints, &found);
     if (failed || !found)
-        return tutti_fail(TUTTI_ERR_LOST, "%s cannot be looked up: %s", parts.host, gai_strerror(failed));
+        return tt_fail(TUTTI_ERR_LOST, "%s cannot be looked up: %s", parts.host, gai_strerror(failed));
     const struct addrinfo *best = found;
     for (const struct addrinfo *a = found; a; a = a->ai_next)
         if (a->ai_family == AF_INET) {
@@ -77,6 +77,6 @@ enum tutti_err tutti_fedpro_address_find(struct tutti_fedpro_address *address, c
     memcpy(address->host, parts.host, sizeof address->host);
     address->size = best->ai_addrlen;
     freeaddrinfo(found);
-    tutti_fedpro_address_show(address);
+    tt_transport_show_address(address);
     return TUTTI_OK;
 }

@@ -11,7 +11,7 @@
 
 enum { TUTTI_FEDPRO_ADDRESS = 128 };
 
-struct tutti_fedpro_address {
+struct tt_transport_address {
     struct sockaddr_storage storage;
     socklen_t size;
     bool loopback; /* it cannot be reached from another machine */
@@ -21,9 +21,9 @@ struct tutti_fedpro_address {
 
 /* "HOST:PORT", "[::1]:PORT", "HOST" or ":PORT"; what is not there is localhost and `port`. IPv4 where there is one. ARGUMENT: it is no such
  * text; LOST: the name cannot be looked up. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_address_find(struct tutti_fedpro_address *address, const char *text,
-                                                       uint16_t port);
+TUTTI_CHECKED enum tutti_err tt_transport_resolve_address(struct tt_transport_address *address, const char *text,
+                                                          uint16_t port);
 /* `text` and `loopback` from the rest. */
-void tutti_fedpro_address_show(struct tutti_fedpro_address *address);
+void tt_transport_show_address(struct tt_transport_address *address);
 
 #endif

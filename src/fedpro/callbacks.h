@@ -7,7 +7,7 @@
 #include "rti/callback.h"
 
 /* The bytes of the message, in the memory; NULL when that is out. `kind` is that of the federation's time. */
-uint8_t *tutti_fedpro_callback_encode(struct tutti_fedpro_memory *memory, const struct tutti_callback *callback,
-                                      enum tutti_time_kind kind, size_t *size);
+uint8_t *tt_fedpro_callback_encode(struct tt_payload_memory *memory, const struct tt_callback *callback,
+                                   enum tt_logical_time_kind kind, size_t *size);
 
 #endif

@@ -14,25 +14,25 @@
 #include "fedpro/link.h"
 #include "fedpro/transport/tls.h"
 
-struct tutti_fedpro_caller_options {
-    const char *address;          /* "HOST:PORT"; the port may be left out */
-    struct tutti_fedpro_tls *tls; /* borrowed; NULL: plain */
-    double patience;              /* seconds for which a lost connection is tried again */
+struct tt_fedpro_caller_options {
+    const char *address; /* "HOST:PORT"; the port may be left out */
+    struct tt_tls *tls;  /* borrowed; NULL: plain */
+    double patience;     /* seconds for which a lost connection is tried again */
 };
 
-struct tutti_fedpro_caller {
-    struct tutti_fedpro_caller_options options;
-    struct tutti_fedpro_address address;
+struct tt_fedpro_caller {
+    struct tt_fedpro_caller_options options;
+    struct tt_transport_address address;
     pthread_mutex_t mutex; /* around everything below, while the thread of heartbeats lives */
     pthread_cond_t ending;
     pthread_t heart;
     bool has_heart, over;
     int socket;
-    struct tutti_fedpro_transport *transport;
-    struct tutti_fedpro_link link;
-    struct tutti_fedpro_intake intake;
-    struct tutti_fedpro_waiting *first, *last; /* callbacks that came and were not asked for yet */
-    int32_t expected;                          /* the call whose response is waited for */
+    struct tt_transport *transport;
+    struct tt_session_link link;
+    struct tt_fedpro_intake intake;
+    struct tt_caller_queued *first, *last; /* callbacks that came and were not asked for yet */
+    int32_t expected;                      /* the call whose response is waited for */
     uint8_t *response;
     size_t response_size;
     bool has_response, terminated;
@@ -42,21 +42,19 @@ struct tutti_fedpro_caller {
 };
 
 /* Connects and begins a session. LOST with the reason. `*caller` is the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_caller_open(struct tutti_fedpro_caller **caller,
-                                                      const struct tutti_fedpro_caller_options *options);
+TUTTI_CHECKED enum tutti_err tt_fedpro_caller_open(struct tt_fedpro_caller **caller,
+                                                   const struct tt_fedpro_caller_options *options);
 /* Ends the session, with a word to the RTI if it still listens. NULL is fine. */
-void tutti_fedpro_caller_free(struct tutti_fedpro_caller *caller);
+void tt_fedpro_caller_free(struct tt_fedpro_caller *caller);
 
 /* Calls field `number` of CallRequest; what comes back has the form `form`, in the memory, and lives until that is reset. STATE: an exception of
  * HLA; the message begins with its name. LOST: the RTI cannot be reached any more. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_caller_call(struct tutti_fedpro_caller *caller,
-                                                      struct tutti_fedpro_memory *memory, uint32_t number,
-                                                      const ProtobufCMessage *request,
-                                                      const ProtobufCMessageDescriptor *form,
-                                                      ProtobufCMessage **response);
+TUTTI_CHECKED enum tutti_err tt_fedpro_caller_call(struct tt_fedpro_caller *caller, struct tt_payload_memory *memory,
+                                                   uint32_t number, const ProtobufCMessage *request,
+                                                   const ProtobufCMessageDescriptor *form, ProtobufCMessage **response);
 /* The next callback: field *number of CallbackRequest, *content in memory that is the caller's to free. *number is 0 if none came within so
  * many seconds (negative: without end). */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_caller_next(struct tutti_fedpro_caller *caller, double timeout,
-                                                      uint32_t *number, uint8_t **content, size_t *size);
+TUTTI_CHECKED enum tutti_err tt_fedpro_caller_next(struct tt_fedpro_caller *caller, double timeout, uint32_t *number,
+                                                   uint8_t **content, size_t *size);
 
 #endif

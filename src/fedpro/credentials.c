@@ -10,7 +10,7 @@
 enum { LONGEST = 1024 };
 
 /* One character of UTF-16 as UTF-8; returns its bytes. Surrogates are taken one by one: such a key does not fit any. */
-static size_t put_utf8(char *text, unsigned character)
+static size_t payload_put_utf8(char *text, unsigned character)
 {
     if (character < 0x80) {
         text[0] = (char)character;
@@ -28,27 +28,27 @@ static size_t put_utf8(char *text, unsigned character)
 }
 
 /* HLAunicodeString: how many characters in four bytes, then two bytes each, big-endian. */
-static const char *read_unicode(struct tutti_fedpro_memory *memory, const uint8_t *bytes, size_t size)
+static const char *payload_read_unicode(struct tt_payload_memory *memory, const uint8_t *bytes, size_t size)
 {
     if (size < 4)
         return NULL;
-    size_t count = tutti_fedpro_get_u32(bytes), length = 0;
+    size_t count = tt_fedpro_message_get_u32(bytes), length = 0;
     if (count > LONGEST || size < 4 + 2 * count)
         return NULL;
-    char *text = tutti_fedpro_memory_take(memory, 3 * count + 1);
+    char *text = tt_payload_memory_allocate(memory, 3 * count + 1);
     for (size_t i = 0; text && i < count; i++)
-        length += put_utf8(text + length, (unsigned)bytes[4 + 2 * i] << 8 | bytes[5 + 2 * i]);
+        length += payload_put_utf8(text + length, (unsigned)bytes[4 + 2 * i] << 8 | bytes[5 + 2 * i]);
     return text;
 }
 
-const char *tutti_fedpro_key_of_credentials(struct tutti_fedpro_memory *memory, const Fedpro__Credentials *credentials)
+const char *tt_payload_read_credentials(struct tt_payload_memory *memory, const Fedpro__Credentials *credentials)
 {
     if (!credentials || strcmp(credentials->type, "HLAplainTextPassword") != 0)
         return NULL;
-    return read_unicode(memory, credentials->data.data, credentials->data.len);
+    return payload_read_unicode(memory, credentials->data.data, credentials->data.len);
 }
 
-const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, const char *settings)
+const char *tt_payload_read_settings_key(struct tt_payload_memory *memory, const char *settings)
 {
     static const char name[] = "tutti.key=";
     while (settings && *settings) {
@@ -56,7 +56,7 @@ const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, con
         size_t length = strcspn(settings, ",\r\n");
         if (strncmp(settings, name, sizeof name - 1) == 0) {
             size_t value = length - (sizeof name - 1);
-            char *text = tutti_fedpro_memory_take(memory, value + 1);
+            char *text = tt_payload_memory_allocate(memory, value + 1);
             return text ? memcpy(text, settings + sizeof name - 1, value) : NULL;
         }
         settings += length;
@@ -64,23 +64,21 @@ const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, con
     return NULL;
 }
 
-enum tutti_err tutti_fedpro_credentials_of_key(struct tutti_fedpro_memory *memory, const char *key,
-                                               ProtobufCBinaryData *data)
+enum tutti_err tt_payload_make_credentials(struct tt_payload_memory *memory, const char *key, ProtobufCBinaryData *data)
 {
     enum { BEYOND_UTF_16 = 4 }; /* bytes of characters that have two units there */
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     size_t length = 0;
     for (const char *at = key; *at; at += length) {
-        length = tutti_str_utf8_length(at);
+        length = tt_text_utf8_length(at);
         if (length == 0 || length == BEYOND_UTF_16)
-            return tutti_fail(TUTTI_ERR_ARGUMENT,
-                              "the key has a character that cannot be sent: use letters and digits");
+            return tt_fail(TUTTI_ERR_ARGUMENT, "the key has a character that cannot be sent: use letters and digits");
     }
-    tutti_mom_put_text(&text, key);
-    uint8_t *bytes = text.failed ? NULL : tutti_fedpro_memory_take(memory, text.length);
+    tt_mom_put_text(&text, key);
+    uint8_t *bytes = text.failed ? NULL : tt_payload_memory_allocate(memory, text.length);
     if (bytes)
         memcpy(bytes, text.text, text.length);
     *data = (ProtobufCBinaryData){text.length, bytes};
-    tutti_text_fini(&text);
-    return bytes ? TUTTI_OK : tutti_fail_memory();
+    tt_text_fini(&text);
+    return bytes ? TUTTI_OK : tt_fail_memory();
 }

@@ -9,10 +9,10 @@
 #include "fedpro/shapes.pb-c.h"
 
 /* The key as UTF-8, in the memory; NULL: it shows none. */
-const char *tutti_fedpro_key_of_credentials(struct tutti_fedpro_memory *memory, const Fedpro__Credentials *credentials);
-const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, const char *settings);
+const char *tt_payload_read_credentials(struct tt_payload_memory *memory, const Fedpro__Credentials *credentials);
+const char *tt_payload_read_settings_key(struct tt_payload_memory *memory, const char *settings);
 /* The other way round, for a federate: HLAplainTextPassword, in the memory. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_credentials_of_key(struct tutti_fedpro_memory *memory, const char *key,
-                                                             ProtobufCBinaryData *data);
+TUTTI_CHECKED enum tutti_err tt_payload_make_credentials(struct tt_payload_memory *memory, const char *key,
+                                                         ProtobufCBinaryData *data);
 
 #endif

@@ -10,25 +10,25 @@
 #include <stdint.h>
 
 /* The field that counts, the last one; false if there is none, or the bytes are no message. `*content` lies in `bytes`. */
-bool tutti_fedpro_envelope_open(const uint8_t *bytes, size_t size, uint32_t *number, const uint8_t **content,
-                                size_t *content_size);
+bool tt_payload_open_envelope(const uint8_t *bytes, size_t size, uint32_t *number, const uint8_t **content,
+                              size_t *content_size);
 
 /* Memory that is given back all at once, and used again. Zeroed is empty. */
-struct tutti_fedpro_memory {
-    struct tutti_fedpro_block *blocks; /* the one in use first */
-    size_t used;                       /* of it */
-    bool failed;                       /* memory was out since the last reset: what was made is not whole */
+struct tt_payload_memory {
+    struct tt_payload_block *blocks; /* the one in use first */
+    size_t used;                     /* of it */
+    bool failed;                     /* memory was out since the last reset: what was made is not whole */
     ProtobufCAllocator allocator;
 };
-void tutti_fedpro_memory_init(struct tutti_fedpro_memory *memory);
-void tutti_fedpro_memory_fini(struct tutti_fedpro_memory *memory);
+void tt_payload_memory_init(struct tt_payload_memory *memory);
+void tt_payload_memory_fini(struct tt_payload_memory *memory);
 /* Everything that was taken is free again. */
-void tutti_fedpro_memory_reset(struct tutti_fedpro_memory *memory);
+void tt_payload_memory_reset(struct tt_payload_memory *memory);
 /* Zeroed; NULL when memory is out. */
-void *tutti_fedpro_memory_take(struct tutti_fedpro_memory *memory, size_t size);
+void *tt_payload_memory_allocate(struct tt_payload_memory *memory, size_t size);
 
 /* An envelope around a message, in that memory; NULL when memory is out. */
-uint8_t *tutti_fedpro_envelope_close(struct tutti_fedpro_memory *memory, uint32_t number,
-                                     const ProtobufCMessage *content, size_t *size);
+uint8_t *tt_payload_close_envelope(struct tt_payload_memory *memory, uint32_t number, const ProtobufCMessage *content,
+                                   size_t *size);
 
 #endif

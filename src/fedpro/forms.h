@@ -14,19 +14,19 @@
 #include "rti/message.h"
 
 /* 0: there is none, or it is not of this form. */
-uint32_t tutti_fedpro_read_handle(const Fedpro__Handle *handle);
-uint64_t tutti_fedpro_read_retraction(const Fedpro__Handle *handle);
+uint32_t tt_payload_read_handle(const Fedpro__Handle *handle);
+uint64_t tt_payload_read_retraction(const Fedpro__Handle *handle);
 /* An array in the memory, NULL if it is empty. */
-uint32_t *tutti_fedpro_read_handles(struct tutti_fedpro_memory *memory, const Fedpro__Handles *handles, size_t *count);
-struct tutti_value *tutti_fedpro_read_values(struct tutti_fedpro_memory *memory, const Fedpro__Values *values,
-                                             size_t *count);
-static inline struct tutti_octets tutti_fedpro_read_bytes(ProtobufCBinaryData data)
+uint32_t *tt_payload_read_handles(struct tt_payload_memory *memory, const Fedpro__Handles *handles, size_t *count);
+struct tt_hla_value *tt_payload_read_values(struct tt_payload_memory *memory, const Fedpro__Values *values,
+                                            size_t *count);
+static inline struct tt_octets tt_payload_read_bytes(ProtobufCBinaryData data)
 {
-    return (struct tutti_octets){data.data, data.len};
+    return (struct tt_octets){data.data, data.len};
 }
 
 /* protobuf-c's structures have no const; what is packed is not written to. */
-static inline void *tutti_fedpro_borrow(const void *pointer)
+static inline void *tt_payload_borrow(const void *pointer)
 {
     union {
         const void *from;
@@ -35,15 +35,15 @@ static inline void *tutti_fedpro_borrow(const void *pointer)
     return same.to;
 }
 
-Fedpro__Handle *tutti_fedpro_make_handle(struct tutti_fedpro_memory *memory, uint32_t handle);
+Fedpro__Handle *tt_payload_make_handle(struct tt_payload_memory *memory, uint32_t handle);
 /* Clients compare the handles of transportations with constants of their own: {0, 0, 0, 1} is HLAreliable, {0, 0, 0, 2} HLAbestEffort. */
-Fedpro__Handle *tutti_fedpro_make_transportation(struct tutti_fedpro_memory *memory, uint32_t transportation);
-Fedpro__Handle *tutti_fedpro_make_retraction(struct tutti_fedpro_memory *memory, uint64_t number);
-Fedpro__Handle *tutti_fedpro_make_time(struct tutti_fedpro_memory *memory, enum tutti_time_kind kind, int64_t time);
-Fedpro__Handles *tutti_fedpro_make_handles(struct tutti_fedpro_memory *memory, const uint32_t *handles, size_t count);
-Fedpro__Values *tutti_fedpro_make_values(struct tutti_fedpro_memory *memory, const struct tutti_value *values,
-                                         size_t count);
+Fedpro__Handle *tt_payload_make_transportation(struct tt_payload_memory *memory, uint32_t transportation);
+Fedpro__Handle *tt_payload_make_retraction(struct tt_payload_memory *memory, uint64_t number);
+Fedpro__Handle *tt_payload_make_time(struct tt_payload_memory *memory, enum tt_logical_time_kind kind, int64_t time);
+Fedpro__Handles *tt_payload_make_handles(struct tt_payload_memory *memory, const uint32_t *handles, size_t count);
+Fedpro__Values *tt_payload_make_values(struct tt_payload_memory *memory, const struct tt_hla_value *values,
+                                       size_t count);
 /* The text is borrowed; NULL is "". */
-char *tutti_fedpro_make_text(const char *text);
+char *tt_payload_make_text(const char *text);
 
 #endif

@@ -8,28 +8,28 @@
 
 /* Zeroed is empty; `limit` is set by the caller, and may change at any time: a message that is larger is refused when its header
  * arrives. Room grows with what arrives, not with what a header promises. */
-struct tutti_fedpro_intake {
+struct tt_fedpro_intake {
     uint8_t *bytes;
     size_t begin, end, room;
     uint32_t limit;
 };
 
-struct tutti_fedpro_message {
-    struct tutti_fedpro_header header;
+struct tt_fedpro_message {
+    struct tt_fedpro_header header;
     const uint8_t *payload; /* in the intake, until it is called again */
     size_t size;            /* of the payload */
 };
 
-void tutti_fedpro_intake_fini(struct tutti_fedpro_intake *intake);
+void tt_fedpro_message_free_intake(struct tt_fedpro_intake *intake);
 /* Room for at least some bytes, to be filled from *into and then told by _took. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_intake_offer(struct tutti_fedpro_intake *intake, uint8_t **into,
-                                                       size_t *room);
-void tutti_fedpro_intake_took(struct tutti_fedpro_intake *intake, size_t count);
+TUTTI_CHECKED enum tutti_err tt_fedpro_message_reserve_bytes(struct tt_fedpro_intake *intake, uint8_t **into,
+                                                             size_t *room);
+void tt_fedpro_message_commit_bytes(struct tt_fedpro_intake *intake, size_t count);
 /* Copies bytes in. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_intake_feed(struct tutti_fedpro_intake *intake, const void *bytes,
-                                                      size_t count);
+TUTTI_CHECKED enum tutti_err tt_fedpro_message_append_bytes(struct tt_fedpro_intake *intake, const void *bytes,
+                                                            size_t count);
 /* The next whole message; *whole is false if there is none yet. FORMAT: these bytes are no message; nothing that follows can be read. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_intake_next(struct tutti_fedpro_intake *intake,
-                                                      struct tutti_fedpro_message *message, bool *whole);
+TUTTI_CHECKED enum tutti_err tt_fedpro_message_parse_next(struct tt_fedpro_intake *intake,
+                                                          struct tt_fedpro_message *message, bool *whole);
 
 #endif

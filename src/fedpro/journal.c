@@ -11,26 +11,26 @@
 
 enum { FEDERATION, FEDERATE, KIND, NAME, MEMBER, STAMP, VALUE, BYTES, COLUMNS };
 
-struct tutti_fedpro_journal {
-    const struct tutti_record_format *format;
-    struct tutti_recorder *recorder;
-    struct tutti_column columns[COLUMNS];
+struct tt_fedpro_journal {
+    const struct tt_record_format *format;
+    struct tt_recorder *recorder;
+    struct tt_column columns[COLUMNS];
     const char *texts[COLUMNS]; /* of the row that is written */
     double numbers[COLUMNS];
-    struct tutti_bytes bytes;
+    struct tt_bytes bytes;
     double began;
     const struct tutti_log *log;
-    struct tutti_failure failure;
+    struct tt_failure failure;
 };
 
-static void describe(struct tutti_fedpro_journal *journal)
+static void fedpro_journal_describe(struct tt_fedpro_journal *journal)
 {
     static const char *const names[COLUMNS] = {"federation", "federate", "kind",  "name",
                                                "member",     "stamp",    "value", "bytes"};
     for (size_t i = 0; i < COLUMNS; i++) {
         bool number = i == STAMP || i == VALUE;
         journal->texts[i] = "";
-        journal->columns[i] = (struct tutti_column){
+        journal->columns[i] = (struct tt_column){
             .name = names[i],
             .type = number ? TUTTI_TYPE_FLOAT64 : TUTTI_TYPE_STRING,
             .source = i,
@@ -41,24 +41,23 @@ static void describe(struct tutti_fedpro_journal *journal)
     journal->columns[BYTES].value = &journal->bytes;
 }
 
-enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **out, const char *path,
-                                         const struct tutti_log *log)
+enum tutti_err tt_fedpro_journal_open(struct tt_fedpro_journal **out, const char *path, const struct tutti_log *log)
 {
-    const struct tutti_record_format *format = NULL;
-    TRY(tutti_record_format_for(&format, path));
+    const struct tt_record_format *format = NULL;
+    TRY(tt_recorder_find_format(&format, path));
     if (!format->holds_texts && !format->sheet)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%s: what federates send has texts, which %s files do not hold: use .csv, .jsonl or .h5",
-                          path, format->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "%s: what federates send has texts, which %s files do not hold: use .csv, .jsonl or .h5", path,
+                       format->name);
     if (format->sheet)
         format = format->sheet;
-    struct tutti_fedpro_journal *journal = calloc(1, sizeof *journal);
+    struct tt_fedpro_journal *journal = calloc(1, sizeof *journal);
     if (!journal)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     journal->format = format;
     journal->log = log;
-    journal->began = tutti_clock_now();
-    describe(journal);
+    journal->began = tt_wall_clock_now();
+    fedpro_journal_describe(journal);
     enum tutti_err err = format->open(&journal->recorder, path, journal->columns, COLUMNS);
     if (err) {
         free(journal);
@@ -68,37 +67,37 @@ enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **out, cons
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_fedpro_journal_close(struct tutti_fedpro_journal *journal)
+enum tutti_err tt_fedpro_journal_close(struct tt_fedpro_journal *journal)
 {
     if (!journal)
         return TUTTI_OK;
     enum tutti_err err = journal->format->close(journal->recorder);
     if (journal->failure.err)
-        err = tutti_failure_return(&journal->failure);
+        err = tt_fail_restore(&journal->failure);
     free(journal);
     return err;
 }
 
-static double read_number(const struct tutti_fedpro_entry *entry)
+static double fedpro_journal_read_number(const struct tt_fedpro_journal_entry *entry)
 {
     double number = NAN;
     if (!entry->is_double || entry->size != sizeof number)
         return NAN;
     const uint8_t *from = entry->data;
-    uint64_t bits = (uint64_t)tutti_fedpro_get_u32(from) << 32 | tutti_fedpro_get_u32(from + 4);
+    uint64_t bits = (uint64_t)tt_fedpro_message_get_u32(from) << 32 | tt_fedpro_message_get_u32(from + 4);
     memcpy(&number, &bits, sizeof number);
     return number;
 }
 
-static void keep(struct tutti_fedpro_journal *journal, enum tutti_err err)
+static void fedpro_journal_keep_error(struct tt_fedpro_journal *journal, enum tutti_err err)
 {
     if (!err)
         return;
-    tutti_failure_keep(&journal->failure, err);
-    tutti_log_printf(journal->log, TUTTI_LOG_WARNING, NULL, "nothing more is recorded: %s", tutti_err_message());
+    tt_fail_save(&journal->failure, err);
+    tt_log(journal->log, TUTTI_LOG_WARNING, NULL, "nothing more is recorded: %s", tutti_err_message());
 }
 
-void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const struct tutti_fedpro_entry *entry)
+void tt_fedpro_journal_write(struct tt_fedpro_journal *journal, const struct tt_fedpro_journal_entry *entry)
 {
     if (!journal || journal->failure.err)
         return;
@@ -107,14 +106,14 @@ void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const stru
     journal->texts[KIND] = entry->kind;
     journal->texts[NAME] = entry->name;
     journal->texts[MEMBER] = entry->member;
-    journal->bytes = (struct tutti_bytes){entry->size, entry->data};
+    journal->bytes = (struct tt_bytes){entry->size, entry->data};
     journal->numbers[STAMP] = entry->stamp;
-    journal->numbers[VALUE] = read_number(entry);
-    keep(journal, journal->format->row(journal->recorder, tutti_clock_now() - journal->began));
+    journal->numbers[VALUE] = fedpro_journal_read_number(entry);
+    fedpro_journal_keep_error(journal, journal->format->row(journal->recorder, tt_wall_clock_now() - journal->began));
 }
 
-void tutti_fedpro_journal_flush(struct tutti_fedpro_journal *journal)
+void tt_fedpro_journal_flush(struct tt_fedpro_journal *journal)
 {
     if (journal && !journal->failure.err)
-        keep(journal, journal->format->flush(journal->recorder));
+        fedpro_journal_keep_error(journal, journal->format->flush(journal->recorder));
 }

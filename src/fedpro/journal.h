@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "base/log.h"
 
-struct tutti_fedpro_journal;
+struct tt_fedpro_journal;
 
 /* A value that was sent. */
-struct tutti_fedpro_entry {
+struct tt_fedpro_journal_entry {
     const char *federation, *federate;
     const char *kind;   /* "update", "interaction" */
     const char *name;   /* of the object, or of the interaction's class */
@@ -24,13 +24,13 @@ struct tutti_fedpro_entry {
 };
 
 /* `path` as that of a result: its ending says the format. `log` is borrowed. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **journal, const char *path,
-                                                       const struct tutti_log *log);
+TUTTI_CHECKED enum tutti_err tt_fedpro_journal_open(struct tt_fedpro_journal **journal, const char *path,
+                                                    const struct tutti_log *log);
 /* NULL is fine. Fails if not all could be written. */
-enum tutti_err tutti_fedpro_journal_close(struct tutti_fedpro_journal *journal);
+enum tutti_err tt_fedpro_journal_close(struct tt_fedpro_journal *journal);
 /* Nothing if the journal is NULL. A write that fails goes to the log, and is told again when it is closed; nothing is written after it. */
-void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const struct tutti_fedpro_entry *entry);
+void tt_fedpro_journal_write(struct tt_fedpro_journal *journal, const struct tt_fedpro_journal_entry *entry);
 /* Hands what was written to the operating system. */
-void tutti_fedpro_journal_flush(struct tutti_fedpro_journal *journal);
+void tt_fedpro_journal_flush(struct tt_fedpro_journal *journal);
 
 #endif

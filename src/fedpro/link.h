@@ -12,19 +12,19 @@
 #include "base/err.h"
 #include "fedpro/message.h"
 
-struct tutti_fedpro_limits {
+struct tt_session_link_limits {
     size_t history; /* messages that are kept after they were written */
     size_t waiting; /* messages that wait to be written; one more is LIMIT */
     size_t bytes;   /* of all that are kept or wait */
 };
-extern const struct tutti_fedpro_limits tutti_fedpro_limits_usual;
+extern const struct tt_session_link_limits tt_session_link_default_limits;
 
-struct tutti_fedpro_link {
+struct tt_session_link {
     uint64_t session;
-    struct tutti_fedpro_limits limits;
+    struct tt_session_link_limits limits;
     int32_t next_sequence;
-    int32_t last_received;               /* that counts, or TUTTI_FEDPRO_NO_SEQUENCE */
-    struct tutti_fedpro_parcel *parcels; /* a ring of `room`, a power of two */
+    int32_t last_received;                   /* that counts, or TUTTI_FEDPRO_NO_SEQUENCE */
+    struct tt_session_link_message *parcels; /* a ring of `room`, a power of two */
     size_t room, begin, count;
     size_t written;  /* of `count`; the first that is not, is being written */
     size_t progress; /* bytes of that one */
@@ -33,30 +33,30 @@ struct tutti_fedpro_link {
 };
 
 /* `session` is 0 until it is known. The first message will have the number `first`. */
-void tutti_fedpro_link_init(struct tutti_fedpro_link *link, uint64_t session, int32_t first,
-                            const struct tutti_fedpro_limits *limits);
-void tutti_fedpro_link_fini(struct tutti_fedpro_link *link);
+void tt_session_link_init(struct tt_session_link *link, uint64_t session, int32_t first,
+                          const struct tt_session_link_limits *limits);
+void tt_session_link_fini(struct tt_session_link *link);
 
 /* A message to be sent: the payload is `head` as an int32 if `has_head`, then `size` bytes, which are copied. *sequence (may be NULL) is its
  * number. LIMIT: the other side does not take in what it is sent. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_link_push(struct tutti_fedpro_link *link, enum tutti_fedpro_type type,
-                                                    const int32_t *head, const void *payload, size_t size,
-                                                    int32_t *sequence);
+TUTTI_CHECKED enum tutti_err tt_session_link_push(struct tt_session_link *link, enum tt_fedpro_type type,
+                                                  const int32_t *head, const void *payload, size_t size,
+                                                  int32_t *sequence);
 /* What is to be written next: *size bytes, NULL if nothing waits; those of one message where they lie, or of as many as `buffer` has room
  * for. _wrote says how many of them were written. */
-const uint8_t *tutti_fedpro_link_output(struct tutti_fedpro_link *link, uint8_t *buffer, size_t room, size_t *size);
-void tutti_fedpro_link_wrote(struct tutti_fedpro_link *link, size_t size);
-size_t tutti_fedpro_link_waiting(const struct tutti_fedpro_link *link);
+const uint8_t *tt_session_link_output(struct tt_session_link *link, uint8_t *buffer, size_t room, size_t *size);
+void tt_session_link_consume(struct tt_session_link *link, size_t size);
+size_t tt_session_link_pending(const struct tt_session_link *link);
 
 /* A message of the other side came. True: it is new, and is to be handled. */
-bool tutti_fedpro_link_receive(struct tutti_fedpro_link *link, const struct tutti_fedpro_header *header);
+bool tt_session_link_receive(struct tt_session_link *link, const struct tt_fedpro_header *header);
 
 /* The connection is gone: nothing is half written any more. */
-void tutti_fedpro_link_cut(struct tutti_fedpro_link *link);
+void tt_session_link_disconnect(struct tt_session_link *link);
 /* On a new connection: everything that counts and came after `last` is to be written again. False: it is not kept any more, or was never
  * sent. */
-bool tutti_fedpro_link_rewind(struct tutti_fedpro_link *link, int32_t last);
+bool tt_session_link_rewind(struct tt_session_link *link, int32_t last);
 /* The oldest message that counts and is kept, or TUTTI_FEDPRO_NO_SEQUENCE. */
-int32_t tutti_fedpro_link_oldest(const struct tutti_fedpro_link *link);
+int32_t tt_session_link_oldest(const struct tt_session_link *link);
 
 #endif

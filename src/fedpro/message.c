@@ -5,48 +5,48 @@
 
 enum { INT = 4 };
 
-void tutti_fedpro_put_u32(uint8_t *bytes, uint32_t value)
+void tt_fedpro_message_put_u32(uint8_t *bytes, uint32_t value)
 {
     for (int i = 0; i < INT; i++)
         bytes[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-uint32_t tutti_fedpro_get_u32(const uint8_t *bytes)
+uint32_t tt_fedpro_message_get_u32(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-void tutti_fedpro_put_header(uint8_t *bytes, const struct tutti_fedpro_header *header)
+void tt_fedpro_message_put_header(uint8_t *bytes, const struct tt_fedpro_header *header)
 {
-    tutti_fedpro_put_u32(bytes, header->size);
-    tutti_fedpro_put_u32(bytes + 4, (uint32_t)header->sequence);
-    tutti_fedpro_put_u32(bytes + 8, (uint32_t)(header->session >> 32));
-    tutti_fedpro_put_u32(bytes + 12, (uint32_t)header->session);
-    tutti_fedpro_put_u32(bytes + 16, (uint32_t)header->last_received);
-    tutti_fedpro_put_u32(bytes + 20, header->type);
+    tt_fedpro_message_put_u32(bytes, header->size);
+    tt_fedpro_message_put_u32(bytes + 4, (uint32_t)header->sequence);
+    tt_fedpro_message_put_u32(bytes + 8, (uint32_t)(header->session >> 32));
+    tt_fedpro_message_put_u32(bytes + 12, (uint32_t)header->session);
+    tt_fedpro_message_put_u32(bytes + 16, (uint32_t)header->last_received);
+    tt_fedpro_message_put_u32(bytes + 20, header->type);
 }
 
-struct tutti_fedpro_header tutti_fedpro_get_header(const uint8_t *bytes)
+struct tt_fedpro_header tt_fedpro_message_get_header(const uint8_t *bytes)
 {
-    return (struct tutti_fedpro_header){
-        .size = tutti_fedpro_get_u32(bytes),
-        .sequence = (int32_t)tutti_fedpro_get_u32(bytes + 4),
-        .session = (uint64_t)tutti_fedpro_get_u32(bytes + 8) << 32 | tutti_fedpro_get_u32(bytes + 12),
-        .last_received = (int32_t)tutti_fedpro_get_u32(bytes + 16),
-        .type = tutti_fedpro_get_u32(bytes + 20),
+    return (struct tt_fedpro_header){
+        .size = tt_fedpro_message_get_u32(bytes),
+        .sequence = (int32_t)tt_fedpro_message_get_u32(bytes + 4),
+        .session = (uint64_t)tt_fedpro_message_get_u32(bytes + 8) << 32 | tt_fedpro_message_get_u32(bytes + 12),
+        .last_received = (int32_t)tt_fedpro_message_get_u32(bytes + 16),
+        .type = tt_fedpro_message_get_u32(bytes + 20),
     };
 }
 
 /* What follows the header: exactly `least` bytes, or at least so many. */
-struct shape {
+struct header_shape {
     const char *name;
     uint32_t least;
     bool open;
 };
 
-static const struct shape *shape_of(uint32_t type)
+static const struct header_shape *message_shape(uint32_t type)
 {
-    static const struct shape shapes[] = {
+    static const struct header_shape shapes[] = {
         [TUTTI_FEDPRO_NEW_SESSION] = {"NEW_SESSION", INT, false},
         [TUTTI_FEDPRO_NEW_SESSION_STATUS] = {"NEW_SESSION_STATUS", INT, false},
         [TUTTI_FEDPRO_HEARTBEAT] = {"HEARTBEAT", 0, false},
@@ -65,34 +65,34 @@ static const struct shape *shape_of(uint32_t type)
     return &shapes[type];
 }
 
-bool tutti_fedpro_is_sound(const struct tutti_fedpro_header *header)
+bool tt_fedpro_message_check_header(const struct tt_fedpro_header *header)
 {
-    const struct shape *shape = shape_of(header->type);
+    const struct header_shape *shape = message_shape(header->type);
     if (shape == NULL || header->size < TUTTI_FEDPRO_HEADER + shape->least)
         return false;
     return shape->open || header->size == TUTTI_FEDPRO_HEADER + shape->least;
 }
 
-bool tutti_fedpro_counts(uint32_t type)
+bool tt_fedpro_message_is_sequenced(uint32_t type)
 {
     return type >= TUTTI_FEDPRO_CALL && type <= TUTTI_FEDPRO_CALLBACK_RESPONSE;
 }
 
-const char *tutti_fedpro_type_name(uint32_t type, char buffer[static 24])
+const char *tt_fedpro_message_type_name(uint32_t type, char buffer[static 24])
 {
-    const struct shape *shape = shape_of(type);
+    const struct header_shape *shape = message_shape(type);
     if (shape != NULL)
         return shape->name;
     snprintf(buffer, 24, "type %lu", (unsigned long)type);
     return buffer;
 }
 
-int32_t tutti_fedpro_next(int32_t sequence)
+int32_t tt_fedpro_message_next_sequence(int32_t sequence)
 {
     return sequence < 0 || sequence == INT32_MAX ? 0 : sequence + 1;
 }
 
-bool tutti_fedpro_is_after(int32_t a, int32_t b)
+bool tt_fedpro_message_is_later(int32_t a, int32_t b)
 {
     uint32_t distance = ((uint32_t)a - (uint32_t)b) & INT32_MAX;
     return distance != 0 && distance < UINT32_C(1) << 30;

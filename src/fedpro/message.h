@@ -10,7 +10,7 @@
 
 enum { TUTTI_FEDPRO_HEADER = 24, TUTTI_FEDPRO_VERSION = 1, TUTTI_FEDPRO_PORT = 15164, TUTTI_FEDPRO_PORT_TLS = 15165 };
 
-enum tutti_fedpro_type {
+enum tt_fedpro_type {
     TUTTI_FEDPRO_NEW_SESSION = 1,        /* federate: int32 version */
     TUTTI_FEDPRO_NEW_SESSION_STATUS = 2, /* RTI: int32 reason */
     TUTTI_FEDPRO_HEARTBEAT = 3,          /* federate: empty */
@@ -25,22 +25,22 @@ enum tutti_fedpro_type {
     TUTTI_FEDPRO_CALLBACK_RESPONSE = 23, /* federate: int32 sequence number of the callback, CallbackResponse */
 };
 
-enum tutti_fedpro_reason { /* of a new session's status */
-                           TUTTI_FEDPRO_WELCOME = 0,
-                           TUTTI_FEDPRO_UNSUPPORTED_VERSION = 1,
-                           TUTTI_FEDPRO_OUT_OF_RESOURCES = 2,
-                           TUTTI_FEDPRO_REFUSED = 99,
+enum tt_fedpro_reason { /* of a new session's status */
+                        TUTTI_FEDPRO_WELCOME = 0,
+                        TUTTI_FEDPRO_UNSUPPORTED_VERSION = 1,
+                        TUTTI_FEDPRO_OUT_OF_RESOURCES = 2,
+                        TUTTI_FEDPRO_REFUSED = 99,
 };
 
-enum tutti_fedpro_status { /* of a resumed session */
-                           TUTTI_FEDPRO_RESUMED = 0,
-                           TUTTI_FEDPRO_NO_SUCH_SESSION = 1,
-                           TUTTI_FEDPRO_NOT_ENOUGH_MESSAGES = 2,
+enum tt_fedpro_status { /* of a resumed session */
+                        TUTTI_FEDPRO_RESUMED = 0,
+                        TUTTI_FEDPRO_NO_SUCH_SESSION = 1,
+                        TUTTI_FEDPRO_NOT_ENOUGH_MESSAGES = 2,
 };
 
 #define TUTTI_FEDPRO_NO_SEQUENCE INT32_MIN
 
-struct tutti_fedpro_header {
+struct tt_fedpro_header {
     uint32_t size;    /* of the message, with its header */
     int32_t sequence; /* counts messages of one side from 0, and begins at 0 again after INT32_MAX */
     uint64_t session; /* 0 before there is one */
@@ -49,22 +49,22 @@ struct tutti_fedpro_header {
     uint32_t type;
 };
 
-void tutti_fedpro_put_u32(uint8_t *bytes, uint32_t value);
-uint32_t tutti_fedpro_get_u32(const uint8_t *bytes);
+void tt_fedpro_message_put_u32(uint8_t *bytes, uint32_t value);
+uint32_t tt_fedpro_message_get_u32(const uint8_t *bytes);
 
 /* `bytes` has room for TUTTI_FEDPRO_HEADER, or holds so many. */
-void tutti_fedpro_put_header(uint8_t *bytes, const struct tutti_fedpro_header *header);
-struct tutti_fedpro_header tutti_fedpro_get_header(const uint8_t *bytes);
+void tt_fedpro_message_put_header(uint8_t *bytes, const struct tt_fedpro_header *header);
+struct tt_fedpro_header tt_fedpro_message_get_header(const uint8_t *bytes);
 
 /* Is it one of the types above, and is its size what this type has? */
-bool tutti_fedpro_is_sound(const struct tutti_fedpro_header *header);
+bool tt_fedpro_message_check_header(const struct tt_fedpro_header *header);
 /* Is it a call, a callback or a response to one: does it count when a session is resumed? */
-bool tutti_fedpro_counts(uint32_t type);
+bool tt_fedpro_message_is_sequenced(uint32_t type);
 /* "CALL"; "type 42" for what is no type. Static, or in `buffer`. */
-const char *tutti_fedpro_type_name(uint32_t type, char buffer[static 24]);
+const char *tt_fedpro_message_type_name(uint32_t type, char buffer[static 24]);
 
-int32_t tutti_fedpro_next(int32_t sequence);
+int32_t tt_fedpro_message_next_sequence(int32_t sequence);
 /* Was `a` numbered after `b`? Numbers are less than 2^30 apart. */
-bool tutti_fedpro_is_after(int32_t a, int32_t b);
+bool tt_fedpro_message_is_later(int32_t a, int32_t b);
 
 #endif

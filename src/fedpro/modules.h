@@ -8,14 +8,14 @@
 #include "rti/fom/module.h"
 
 /* Modules that were read; zeroed is empty. */
-struct tutti_fedpro_modules {
-    struct tutti_fom_module **items;
+struct tt_module_set {
+    struct tt_fom_module **items;
     size_t count, room;
 };
-void tutti_fedpro_modules_fini(struct tutti_fedpro_modules *modules);
+void tt_module_set_fini(struct tt_module_set *modules);
 
 /* Files that the RTI was given: the only ones that a URL can name, by "file://" and their path, by the path, or by the name alone. */
-struct tutti_fedpro_shelf {
+struct tt_module_files {
     const char *const *paths;
     size_t count;
 };
@@ -23,11 +23,9 @@ struct tutti_fedpro_shelf {
 enum { TUTTI_FEDPRO_MODULE_MOST = 16 << 20 }; /* bytes of a module, unpacked */
 
 /* Adds a module, or all of a set (NULL: none). CouldNotOpenFOM, ErrorReadingFOM. */
-TUTTI_CHECKED enum tutti_hla tutti_fedpro_modules_add(struct tutti_fedpro_modules *modules,
-                                                      const Fedpro__Module *module,
-                                                      const struct tutti_fedpro_shelf *shelf);
-TUTTI_CHECKED enum tutti_hla tutti_fedpro_modules_add_all(struct tutti_fedpro_modules *modules,
-                                                          const Fedpro__Modules *set,
-                                                          const struct tutti_fedpro_shelf *shelf);
+TUTTI_CHECKED enum tt_hla tt_module_set_add(struct tt_module_set *modules, const Fedpro__Module *module,
+                                            const struct tt_module_files *shelf);
+TUTTI_CHECKED enum tt_hla tt_module_set_add_all(struct tt_module_set *modules, const Fedpro__Modules *set,
+                                                const struct tt_module_files *shelf);
 
 #endif

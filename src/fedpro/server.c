@@ -37,10 +37,10 @@ enum {
     AT_ONCE = 32768, /* bytes of small messages that are written by one call */
 };
 
-struct peer {
-    struct tutti_fedpro_connection connection;
-    struct tutti_fedpro_transport *transport;
-    struct tutti_fedpro_server *server;
+struct server_peer {
+    struct tt_fedpro_connection connection;
+    struct tt_transport *transport;
+    struct tt_fedpro_server *server;
     int socket;
     uint32_t mask; /* that epoll has */
     double since;
@@ -48,25 +48,25 @@ struct peer {
     bool busy;     /* whole messages are left */
     bool readable; /* bytes are left in the transport */
     bool sniffed;
-    struct peer *next_due;
-    struct peer *next, *previous;
+    struct server_peer *next_due;
+    struct server_peer *next, *previous;
     char name[TUTTI_FEDPRO_ADDRESS];
 };
 
-struct tutti_fedpro_server {
-    struct tutti_fedpro_server_options options;
-    struct tutti_fedpro_served served;
-    struct tutti_fedpro_sessions sessions;
-    struct tutti_fedpro_address address;
+struct tt_fedpro_server {
+    struct tt_fedpro_server_options options;
+    struct tt_fedpro_server_handler served;
+    struct tt_fedpro_sessions sessions;
+    struct tt_transport_address address;
     int listener, epoll;
-    struct peer *peers, *due;
+    struct server_peer *peers, *due;
     size_t peer_count;
     bool full, told_full;
     double now;
     uint8_t buffer[AT_ONCE]; /* of what is being written */
 };
 
-static void make_due(struct peer *peer)
+static void mark_peer_due(struct server_peer *peer)
 {
     if (peer->is_due)
         return;
@@ -75,82 +75,81 @@ static void make_due(struct peer *peer)
     peer->server->due = peer;
 }
 
-static void on_ready(void *context, struct tutti_fedpro_connection *connection)
+static void on_connection_ready(void *context, struct tt_fedpro_connection *connection)
 {
     (void)context;
-    make_due(connection->owner);
+    mark_peer_due(connection->owner);
 }
 
 /* The handler that sessions know has the served one's context; its `ready` needs none. */
-static struct tutti_fedpro_handler with_ready(const struct tutti_fedpro_served *served)
+static struct tt_fedpro_handler handler_with_ready(const struct tt_fedpro_server_handler *served)
 {
-    struct tutti_fedpro_handler handler = served->handler;
-    handler.ready = on_ready;
+    struct tt_fedpro_handler handler = served->handler;
+    handler.ready = on_connection_ready;
     return handler;
 }
 
-static enum tutti_err listen_at(struct tutti_fedpro_server *server)
+static enum tutti_err fedpro_server_listen(struct tt_fedpro_server *server)
 {
     int one = 1;
-    struct tutti_fedpro_address *address = &server->address;
-    TRY(tutti_fedpro_address_find(address, server->options.listen, TUTTI_FEDPRO_PORT));
+    struct tt_transport_address *address = &server->address;
+    TRY(tt_transport_resolve_address(address, server->options.listen, TUTTI_FEDPRO_PORT));
     server->listener = socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (server->listener < 0)
-        return tutti_fail(TUTTI_ERR_IO, "no socket can be made: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "no socket can be made: %s", strerror(errno));
     setsockopt(server->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(server->listener, (struct sockaddr *)&address->storage, address->size) != 0 ||
         listen(server->listener, BACKLOG) != 0)
-        return tutti_fail(TUTTI_ERR_IO, "%s cannot be listened at: %s", address->text, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "%s cannot be listened at: %s", address->text, strerror(errno));
     if (getsockname(server->listener, (struct sockaddr *)&address->storage, &address->size) != 0)
-        return tutti_fail(TUTTI_ERR_IO, "a socket has no address: %s", strerror(errno));
-    tutti_fedpro_address_show(address);
+        return tt_fail(TUTTI_ERR_IO, "a socket has no address: %s", strerror(errno));
+    tt_transport_show_address(address);
     return TUTTI_OK;
 }
 
-static enum tutti_err watch(struct tutti_fedpro_server *server)
+static enum tutti_err fedpro_server_watch(struct tt_fedpro_server *server)
 {
     server->epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN};
     if (server->epoll < 0 || epoll_ctl(server->epoll, EPOLL_CTL_ADD, server->listener, &event) != 0)
-        return tutti_fail(TUTTI_ERR_IO, "epoll cannot be used: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "epoll cannot be used: %s", strerror(errno));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_fedpro_server_open(struct tutti_fedpro_server **out,
-                                        const struct tutti_fedpro_server_options *options,
-                                        const struct tutti_fedpro_served *served)
+enum tutti_err tt_fedpro_server_open(struct tt_fedpro_server **out, const struct tt_fedpro_server_options *options,
+                                     const struct tt_fedpro_server_handler *served)
 {
-    struct tutti_fedpro_server *server = calloc(1, sizeof *server);
+    struct tt_fedpro_server *server = calloc(1, sizeof *server);
     if (!server)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     server->options = *options;
     server->served = *served;
     server->listener = server->epoll = -1;
-    server->now = tutti_clock_now();
-    struct tutti_fedpro_handler handler = with_ready(served);
-    tutti_fedpro_sessions_init(&server->sessions, &handler, &options->rules);
-    enum tutti_err err = listen_at(server);
-    err = err ? err : watch(server);
+    server->now = tt_wall_clock_now();
+    struct tt_fedpro_handler handler = handler_with_ready(served);
+    tt_sessions_init(&server->sessions, &handler, &options->rules);
+    enum tutti_err err = fedpro_server_listen(server);
+    err = err ? err : fedpro_server_watch(server);
     if (err) {
-        tutti_fedpro_server_close(server);
+        tt_fedpro_server_close(server);
         return err;
     }
     *out = server;
     return TUTTI_OK;
 }
 
-const char *tutti_fedpro_server_address(const struct tutti_fedpro_server *server)
+const char *tt_fedpro_server_address(const struct tt_fedpro_server *server)
 {
     return server->address.text;
 }
 
-bool tutti_fedpro_server_is_local(const struct tutti_fedpro_server *server)
+bool tt_fedpro_server_is_local(const struct tt_fedpro_server *server)
 {
     return server->address.loopback;
 }
 
 /* Looks at the listener, or does not for a while. */
-static void set_full(struct tutti_fedpro_server *server, bool full)
+static void pause_listener(struct tt_fedpro_server *server, bool full)
 {
     struct epoll_event event = {.events = full ? 0U : (uint32_t)EPOLLIN};
     if (full != server->full && epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0)
@@ -158,10 +157,10 @@ static void set_full(struct tutti_fedpro_server *server, bool full)
 }
 
 /* Not in the list of those that are due. */
-static void peer_free(struct peer *peer)
+static void peer_free(struct server_peer *peer)
 {
-    struct tutti_fedpro_server *server = peer->server;
-    tutti_fedpro_connection_fini(&peer->connection, server->now);
+    struct tt_fedpro_server *server = peer->server;
+    tt_sessions_free_connection(&peer->connection, server->now);
     if (peer->previous)
         peer->previous->next = peer->next;
     else
@@ -173,14 +172,14 @@ static void peer_free(struct peer *peer)
     close(peer->socket); /* leaves epoll, too */
     server->peer_count--;
     free(peer);
-    set_full(server, false);
+    pause_listener(server, false);
 }
 
-void tutti_fedpro_server_close(struct tutti_fedpro_server *server)
+void tt_fedpro_server_close(struct tt_fedpro_server *server)
 {
     if (!server)
         return;
-    for (struct peer *peer = server->peers, *next = NULL; peer; peer = next) {
+    for (struct server_peer *peer = server->peers, *next = NULL; peer; peer = next) {
         next = peer->next;
         peer->connection.session = NULL;
         peer_free(peer);
@@ -188,7 +187,7 @@ void tutti_fedpro_server_close(struct tutti_fedpro_server *server)
     server->due = NULL;
     for (size_t i = 0; i < server->sessions.count; i++)
         server->sessions.items[i]->connection = NULL;
-    tutti_fedpro_sessions_fini(&server->sessions, "the RTI ends");
+    tt_sessions_fini(&server->sessions, "the RTI ends");
     if (server->listener >= 0)
         close(server->listener);
     if (server->epoll >= 0)
@@ -196,25 +195,25 @@ void tutti_fedpro_server_close(struct tutti_fedpro_server *server)
     free(server);
 }
 
-static void set_up_socket(int socket)
+static void configure_peer_socket(int socket)
 {
     int one = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 }
 
-static struct tutti_fedpro_transport *make_transport(struct tutti_fedpro_server *server, int socket)
+static struct tt_transport *fedpro_server_make_transport(struct tt_fedpro_server *server, int socket)
 {
     if (server->options.tls)
-        return tutti_fedpro_tls_new(server->options.tls, socket, NULL);
-    return tutti_fedpro_tcp_new(socket);
+        return tt_tls_new_transport(server->options.tls, socket, NULL);
+    return tt_transport_new_tcp(socket);
 }
 
-static void add_peer(struct tutti_fedpro_server *server, int socket, const struct tutti_fedpro_address *from)
+static void add_peer(struct tt_fedpro_server *server, int socket, const struct tt_transport_address *from)
 {
-    struct peer *peer = calloc(1, sizeof *peer);
+    struct server_peer *peer = calloc(1, sizeof *peer);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
-    struct tutti_fedpro_transport *transport = peer ? make_transport(server, socket) : NULL;
+    struct tt_transport *transport = peer ? fedpro_server_make_transport(server, socket) : NULL;
     if (!transport || epoll_ctl(server->epoll, EPOLL_CTL_ADD, socket, &event) != 0) {
         if (transport)
             transport->kind->free(transport);
@@ -222,8 +221,8 @@ static void add_peer(struct tutti_fedpro_server *server, int socket, const struc
         close(socket);
         return;
     }
-    set_up_socket(socket);
-    tutti_fedpro_connection_init(&peer->connection, &server->sessions, server->now);
+    configure_peer_socket(socket);
+    tt_sessions_init_connection(&peer->connection, &server->sessions, server->now);
     peer->connection.owner = peer;
     peer->transport = transport;
     peer->server = server;
@@ -239,27 +238,27 @@ static void add_peer(struct tutti_fedpro_server *server, int socket, const struc
 }
 
 /* No connection can be accepted, for the reason of errno. */
-static void fail_to_accept(struct tutti_fedpro_server *server)
+static void report_accept_failure(struct tt_fedpro_server *server)
 {
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
         return; /* none waits any more, or the one that waited is gone */
     if (!server->told_full)
-        tutti_log_printf(server->options.log, TUTTI_LOG_WARNING, NULL,
-                         "no connection can be taken beside the %zu that are open: %s; others wait until one is closed "
-                         "(ulimit -n says how many files a process may have open)",
-                         server->peer_count, strerror(errno));
+        tt_log(server->options.log, TUTTI_LOG_WARNING, NULL,
+               "no connection can be taken beside the %zu that are open: %s; others wait until one is closed "
+               "(ulimit -n says how many files a process may have open)",
+               server->peer_count, strerror(errno));
     server->told_full = true;
-    set_full(server, true);
+    pause_listener(server, true);
 }
 
-static void accept_peers(struct tutti_fedpro_server *server)
+static void accept_peers(struct tt_fedpro_server *server)
 {
     for (int i = 0; i < BACKLOG; i++) {
-        struct tutti_fedpro_address from = {.size = sizeof from.storage};
+        struct tt_transport_address from = {.size = sizeof from.storage};
         int socket =
             accept4(server->listener, (struct sockaddr *)&from.storage, &from.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (socket < 0) {
-            fail_to_accept(server);
+            report_accept_failure(server);
             return;
         }
         /* Connections that have no session yet are few: who opens many and says nothing is not let in. */
@@ -267,43 +266,42 @@ static void accept_peers(struct tutti_fedpro_server *server)
             close(socket);
             continue;
         }
-        tutti_fedpro_address_show(&from);
+        tt_transport_show_address(&from);
         add_peer(server, socket, &from);
     }
 }
 
-static void fail_peer(struct peer *peer, const char *why)
+static void fail_peer(struct server_peer *peer, const char *why)
 {
-    tutti_log_printf(peer->server->options.log, TUTTI_LOG_INFO, NULL, "%s: the connection is closed: %s", peer->name,
-                     why);
+    tt_log(peer->server->options.log, TUTTI_LOG_INFO, NULL, "%s: the connection is closed: %s", peer->name, why);
     peer->failed = true;
-    make_due(peer);
+    mark_peer_due(peer);
 }
 
-static void take(struct peer *peer)
+static void fedpro_server_handle_messages(struct server_peer *peer)
 {
     peer->busy = false;
-    if (peer->failed || tutti_fedpro_connection_take(&peer->connection, peer->server->now, TURN, &peer->busy)) {
+    if (peer->failed || tt_sessions_handle_messages(&peer->connection, peer->server->now, TURN, &peer->busy)) {
         if (!peer->failed)
             fail_peer(peer, tutti_err_message());
         return;
     }
     if (peer->busy)
-        make_due(peer);
+        mark_peer_due(peer);
 }
 
 /* A connection that begins as one of HTTP is a WebSocket. False after its end was told. */
-static bool sniff(struct peer *peer)
+static bool detect_websocket(struct server_peer *peer)
 {
-    struct tutti_fedpro_intake *intake = &peer->connection.intake;
+    struct tt_fedpro_intake *intake = &peer->connection.intake;
     const uint8_t *bytes = intake->bytes + intake->begin;
     size_t size = intake->end - intake->begin;
     if (peer->sniffed || size < FIRST_BYTES)
         return true;
     peer->sniffed = true;
-    if (!tutti_fedpro_websocket_is_request(bytes, size))
+    if (!tt_websocket_is_request(bytes, size))
         return true;
-    struct tutti_fedpro_transport *transport = tutti_fedpro_websocket_new(peer->transport, bytes, size);
+    struct tt_transport *transport = tt_websocket_new_transport(peer->transport, bytes, size);
     if (!transport) {
         fail_peer(peer, "memory is out");
         return false;
@@ -311,24 +309,24 @@ static bool sniff(struct peer *peer)
     peer->transport = transport;
     intake->begin = intake->end = 0;
     peer->readable = true; /* the request is in there already */
-    make_due(peer);
+    mark_peer_due(peer);
     return true;
 }
 
-static void read_from(struct peer *peer)
+static void fedpro_server_read_peer(struct server_peer *peer)
 {
     uint8_t *into = NULL;
     size_t room = 0, count = 0;
     peer->readable = false;
-    if (tutti_fedpro_intake_offer(&peer->connection.intake, &into, &room)) {
+    if (tt_fedpro_message_reserve_bytes(&peer->connection.intake, &into, &room)) {
         fail_peer(peer, tutti_err_message());
         return;
     }
     switch (peer->transport->kind->read(peer->transport, into, room, &count)) {
     case TUTTI_FEDPRO_IO_DONE:
-        tutti_fedpro_intake_took(&peer->connection.intake, count);
-        if (sniff(peer))
-            take(peer);
+        tt_fedpro_message_commit_bytes(&peer->connection.intake, count);
+        if (detect_websocket(peer))
+            fedpro_server_handle_messages(peer);
         break;
     case TUTTI_FEDPRO_IO_WAIT: break;
     case TUTTI_FEDPRO_IO_ENDED: peer->failed = true; break;
@@ -336,43 +334,43 @@ static void read_from(struct peer *peer)
     }
     if (peer->transport->kind->has_more && peer->transport->kind->has_more(peer->transport))
         peer->readable = true;
-    make_due(peer);
+    mark_peer_due(peer);
 }
 
-static bool wants_write(const struct peer *peer)
+static bool peer_wants_write(const struct server_peer *peer)
 {
     return peer->transport->kind->wants_write && peer->transport->kind->wants_write(peer->transport);
 }
 
 /* As much as the socket takes. */
-static void write_to(struct peer *peer)
+static void write_peer(struct server_peer *peer)
 {
     size_t size = 0, count = 0;
     const uint8_t *bytes = NULL;
-    if (!peer->failed && wants_write(peer) &&
+    if (!peer->failed && peer_wants_write(peer) &&
         peer->transport->kind->write(peer->transport, NULL, 0, &count) == TUTTI_FEDPRO_IO_FAILED)
         peer->failed = true;
     while (!peer->failed &&
-           (bytes = tutti_fedpro_connection_output(&peer->connection, peer->server->buffer, AT_ONCE, &size)) != NULL) {
-        enum tutti_fedpro_io io = peer->transport->kind->write(peer->transport, bytes, size, &count);
+           (bytes = tt_sessions_get_output(&peer->connection, peer->server->buffer, AT_ONCE, &size)) != NULL) {
+        enum tt_transport_io io = peer->transport->kind->write(peer->transport, bytes, size, &count);
         if (io == TUTTI_FEDPRO_IO_WAIT)
             return;
         if (io != TUTTI_FEDPRO_IO_DONE) {
             peer->failed = true;
             return;
         }
-        tutti_fedpro_connection_wrote(&peer->connection, count);
+        tt_sessions_consume_output(&peer->connection, count);
     }
 }
 
-static bool has_much_waiting(const struct peer *peer)
+static bool peer_output_is_full(const struct server_peer *peer)
 {
-    return peer->connection.session && tutti_fedpro_link_waiting(&peer->connection.session->link) > MUCH;
+    return peer->connection.session && tt_session_link_pending(&peer->connection.session->link) > MUCH;
 }
 
-static void set_mask(struct peer *peer, bool writes)
+static void update_epoll_mask(struct server_peer *peer, bool writes)
 {
-    bool reads = !peer->connection.closing && !has_much_waiting(peer);
+    bool reads = !peer->connection.closing && !peer_output_is_full(peer);
     uint32_t mask = (reads ? (uint32_t)EPOLLIN : 0U) | (writes ? (uint32_t)EPOLLOUT : 0U);
     struct epoll_event event = {.events = mask, .data.ptr = peer};
     if (mask != peer->mask && epoll_ctl(peer->server->epoll, EPOLL_CTL_MOD, peer->socket, &event) == 0)
@@ -380,61 +378,61 @@ static void set_mask(struct peer *peer, bool writes)
 }
 
 /* Something may have to be written, read on, or closed. */
-static void look_at(struct peer *peer)
+static void fedpro_server_serve_peer(struct server_peer *peer)
 {
     if (peer->readable && !peer->failed && !peer->connection.closing)
-        read_from(peer);
+        fedpro_server_read_peer(peer);
     if (peer->busy && !peer->failed)
-        take(peer);
-    write_to(peer);
-    bool writes = !peer->failed && (tutti_fedpro_connection_writes(&peer->connection) || wants_write(peer));
+        fedpro_server_handle_messages(peer);
+    write_peer(peer);
+    bool writes = !peer->failed && (tt_sessions_has_output(&peer->connection) || peer_wants_write(peer));
     if (peer->failed || (peer->connection.closing && !writes)) {
         if (!peer->is_due)
             peer_free(peer);
         return;
     }
-    set_mask(peer, writes);
+    update_epoll_mask(peer, writes);
 }
 
-static void look_at_due(struct tutti_fedpro_server *server)
+static void serve_due_peers(struct tt_fedpro_server *server)
 {
-    struct peer *peer = server->due;
+    struct server_peer *peer = server->due;
     server->due = NULL;
     while (peer) {
-        struct peer *next = peer->next_due;
+        struct server_peer *next = peer->next_due;
         peer->is_due = false;
-        look_at(peer);
+        fedpro_server_serve_peer(peer);
         peer = next;
     }
 }
 
 /* Connections that begin no session in time. */
-static void look_for_idle(struct tutti_fedpro_server *server)
+static void close_idle_peers(struct tt_fedpro_server *server)
 {
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
+    for (struct server_peer *peer = server->peers; peer; peer = peer->next)
         if (!peer->connection.session && server->now - peer->since > FIRST_SECONDS) {
             peer->failed = true;
-            make_due(peer);
+            mark_peer_due(peer);
         }
 }
 
-static void tick(struct tutti_fedpro_server *server, double *due)
+static void fedpro_server_tick(struct tt_fedpro_server *server, double *due)
 {
     if (server->now < *due)
         return;
     double next = 0;
-    tutti_fedpro_sessions_tick(&server->sessions, server->now, &next);
-    look_for_idle(server);
-    set_full(server, false); /* the system may have some again */
+    tt_sessions_tick(&server->sessions, server->now, &next);
+    close_idle_peers(server);
+    pause_listener(server, false); /* the system may have some again */
     if (server->served.tick)
         server->served.tick(server->served.handler.context, server->now);
     *due = next < server->now + 1 ? next : server->now + 1;
 }
 
-static void handle_events(struct tutti_fedpro_server *server, const struct epoll_event *events, int count)
+static void handle_epoll_events(struct tt_fedpro_server *server, const struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++) {
-        struct peer *peer = events[i].data.ptr;
+        struct server_peer *peer = events[i].data.ptr;
         if (!peer) {
             accept_peers(server);
             continue;
@@ -442,12 +440,12 @@ static void handle_events(struct tutti_fedpro_server *server, const struct epoll
         if (peer->connection.closing)
             peer->failed |= (events[i].events & (EPOLLHUP | EPOLLERR)) != 0;
         else if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-            read_from(peer);
-        make_due(peer);
+            fedpro_server_read_peer(peer);
+        mark_peer_due(peer);
     }
 }
 
-static int sleep_for(const struct tutti_fedpro_server *server, double due)
+static int epoll_timeout(const struct tt_fedpro_server *server, double due)
 {
     if (server->due)
         return 0;
@@ -455,20 +453,20 @@ static int sleep_for(const struct tutti_fedpro_server *server, double due)
     return left <= 0 ? 0 : left < LONGEST_SLEEP ? (int)left : LONGEST_SLEEP;
 }
 
-enum tutti_err tutti_fedpro_server_run(struct tutti_fedpro_server *server, const volatile sig_atomic_t *stop)
+enum tutti_err tt_fedpro_server_run(struct tt_fedpro_server *server, const volatile sig_atomic_t *stop)
 {
     struct epoll_event events[EVENTS];
     double due = 0;
     while (!*stop) {
-        int count = epoll_wait(server->epoll, events, EVENTS, sleep_for(server, due));
-        server->now = tutti_clock_now();
+        int count = epoll_wait(server->epoll, events, EVENTS, epoll_timeout(server, due));
+        server->now = tt_wall_clock_now();
         if (count < 0 && errno != EINTR)
-            return tutti_fail(TUTTI_ERR_IO, "epoll failed: %s", strerror(errno));
-        handle_events(server, events, count);
-        tick(server, &due);
+            return tt_fail(TUTTI_ERR_IO, "epoll failed: %s", strerror(errno));
+        handle_epoll_events(server, events, count);
+        fedpro_server_tick(server, &due);
         if (server->served.settle)
             server->served.settle(server->served.handler.context);
-        look_at_due(server);
+        serve_due_peers(server);
     }
     return TUTTI_OK;
 }

@@ -12,18 +12,18 @@
 #include "fedpro/sessions.h"
 #include "fedpro/transport/tls.h"
 
-struct tutti_fedpro_server;
+struct tt_fedpro_server;
 
-struct tutti_fedpro_server_options {
+struct tt_fedpro_server_options {
     const char *listen; /* "HOST:PORT"; port 0: any */
-    struct tutti_fedpro_rules rules;
-    struct tutti_fedpro_tls *tls; /* borrowed; NULL: plain */
-    const struct tutti_log *log;  /* borrowed; may be NULL */
+    struct tt_sessions_rules rules;
+    struct tt_tls *tls;          /* borrowed; NULL: plain */
+    const struct tutti_log *log; /* borrowed; may be NULL */
 };
 
 /* What the server serves. `ready` of the handler is the server's own. */
-struct tutti_fedpro_served {
-    struct tutti_fedpro_handler handler;
+struct tt_fedpro_server_handler {
+    struct tt_fedpro_handler handler;
     /* After what was there to be read was handled. May be NULL. */
     void (*settle)(void *context);
     /* Once a second at most, and when a session may have ended: returns the time at which it wants to be called again. May be NULL. */
@@ -31,16 +31,15 @@ struct tutti_fedpro_served {
 };
 
 /* Binds and listens. ARGUMENT, LOST or IO. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_server_open(struct tutti_fedpro_server **out,
-                                                      const struct tutti_fedpro_server_options *options,
-                                                      const struct tutti_fedpro_served *served);
+TUTTI_CHECKED enum tutti_err tt_fedpro_server_open(struct tt_fedpro_server **out,
+                                                   const struct tt_fedpro_server_options *options,
+                                                   const struct tt_fedpro_server_handler *served);
 /* "127.0.0.1:15164", with the port that was bound. */
-const char *tutti_fedpro_server_address(const struct tutti_fedpro_server *server);
-bool tutti_fedpro_server_is_local(const struct tutti_fedpro_server *server);
+const char *tt_fedpro_server_address(const struct tt_fedpro_server *server);
+bool tt_fedpro_server_is_local(const struct tt_fedpro_server *server);
 /* Serves until *stop is not 0. IO if the loop itself fails. */
-TUTTI_CHECKED enum tutti_err tutti_fedpro_server_run(struct tutti_fedpro_server *server,
-                                                     const volatile sig_atomic_t *stop);
+TUTTI_CHECKED enum tutti_err tt_fedpro_server_run(struct tt_fedpro_server *server, const volatile sig_atomic_t *stop);
 /* Ends all sessions: federates lose their connections. */
-void tutti_fedpro_server_close(struct tutti_fedpro_server *server);
+void tt_fedpro_server_close(struct tt_fedpro_server *server);
 
 #endif

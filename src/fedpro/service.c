@@ -12,10 +12,10 @@
 
 enum { FAILURE = 1, LAST_CONNECT = 5 }; /* fields of CallResponse and CallRequest */
 
-struct entry {
+struct service_entry {
     const char *name;
     const ProtobufCMessageDescriptor *form;
-    tutti_fedpro_serve *serve; /* NULL: not served */
+    tt_services_function *serve; /* NULL: not served */
     const char *why;
 };
 
@@ -45,36 +45,36 @@ struct entry {
 #define Point_DESCRIPTOR fedpro__point__descriptor
 #define Achieved_DESCRIPTOR fedpro__achieved__descriptor
 
-static const struct entry entries[] = {
-#define X(number, name, Form, function) [number] = {name, &Form##_DESCRIPTOR, tutti_fedpro_serve_##function, NULL},
+static const struct service_entry entries[] = {
+#define X(number, name, Form, function) [number] = {name, &Form##_DESCRIPTOR, tt_services_##function, NULL},
 #define UNSERVED(number, name, why) [number] = {name, NULL, NULL, why},
 #include "fedpro/services.def"
 #undef X
 #undef UNSERVED
 };
 
-enum tutti_err tutti_fedpro_service_init(struct tutti_fedpro_service *service,
-                                         const struct tutti_fedpro_service_options *options)
+enum tutti_err tt_fedpro_service_init(struct tt_fedpro_service *service,
+                                      const struct tt_fedpro_service_options *options)
 {
-    *service = (struct tutti_fedpro_service){.options = *options};
-    tutti_fedpro_memory_init(&service->memory);
-    service->rti = tutti_rti_new(options->limits);
-    return service->rti ? TUTTI_OK : tutti_fail_memory();
+    *service = (struct tt_fedpro_service){.options = *options};
+    tt_payload_memory_init(&service->memory);
+    service->rti = tt_rti_new(options->limits);
+    return service->rti ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_fedpro_service_fini(struct tutti_fedpro_service *service)
+void tt_fedpro_service_fini(struct tt_fedpro_service *service)
 {
-    tutti_rti_free(service->rti);
-    tutti_fedpro_stalls_fini(&service->stalls);
-    tutti_fedpro_memory_fini(&service->memory);
+    tt_rti_free(service->rti);
+    tt_fedpro_service_free_stalls(&service->stalls);
+    tt_payload_memory_fini(&service->memory);
 }
 
-static void on_began(void *context, struct tutti_fedpro_session *session)
+static void on_session_started(void *context, struct tt_fedpro_session *session)
 {
-    struct tutti_fedpro_service *service = context;
-    struct tutti_fedpro_client *client = calloc(1, sizeof *client);
+    struct tt_fedpro_service *service = context;
+    struct tt_fedpro_client *client = calloc(1, sizeof *client);
     if (!client) {
-        tutti_fedpro_session_end(session, "memory is out");
+        tt_sessions_end_session(session, "memory is out");
         return;
     }
     session->owner = client;
@@ -86,22 +86,23 @@ static void on_began(void *context, struct tutti_fedpro_session *session)
 }
 
 /* Who it is, for messages. */
-static const char *name_of(const struct tutti_fedpro_client *client)
+static const char *fedpro_service_client_name(const struct tt_fedpro_client *client)
 {
-    const struct tutti_federate *federate = client->ambassador ? client->ambassador->federate : NULL;
+    const struct tt_federate *federate = client->ambassador ? client->ambassador->federate : NULL;
     return federate ? federate->name : "a program that has not joined";
 }
 
-static void on_ended(void *context, struct tutti_fedpro_session *session, const char *why)
+static void on_session_ended(void *context, struct tt_fedpro_session *session, const char *why)
 {
-    struct tutti_fedpro_service *service = context;
-    struct tutti_fedpro_client *client = session->owner;
+    struct tt_fedpro_service *service = context;
+    struct tt_fedpro_client *client = session->owner;
     if (!client)
         return;
     if (why && client->ambassador)
-        tutti_log_printf(service->options.log, TUTTI_LOG_WARNING, NULL, "%s is gone: %s", name_of(client), why);
+        tt_log(service->options.log, TUTTI_LOG_WARNING, NULL, "%s is gone: %s", fedpro_service_client_name(client),
+               why);
     if (client->ambassador)
-        tutti_rti_lose(client->ambassador, why ? why : "the federate ended its session without resigning");
+        tt_rti_drop_federate(client->ambassador, why ? why : "the federate ended its session without resigning");
     if (client->previous)
         client->previous->next = client->next;
     else
@@ -112,49 +113,49 @@ static void on_ended(void *context, struct tutti_fedpro_session *session, const 
     session->owner = NULL;
 }
 
-static void on_cut(void *context, struct tutti_fedpro_session *session, bool resumed)
+static void on_session_disconnected(void *context, struct tt_fedpro_session *session, bool resumed)
 {
-    const struct tutti_fedpro_service *service = context;
-    const struct tutti_fedpro_client *client = session->owner;
+    const struct tt_fedpro_service *service = context;
+    const struct tt_fedpro_client *client = session->owner;
     if (!client)
         return;
-    tutti_log_printf(service->options.log, TUTTI_LOG_INFO, NULL, "%s %s", name_of(client),
-                     resumed ? "is back" : "has lost its connection");
+    tt_log(service->options.log, TUTTI_LOG_INFO, NULL, "%s %s", fedpro_service_client_name(client),
+           resumed ? "is back" : "has lost its connection");
     if (resumed && client->ambassador)
         session->connection->intake.limit = service->options.longest_message;
 }
 
-static void on_answer(void *context, struct tutti_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
-                      size_t size)
+static void on_callback_answered(void *context, struct tt_fedpro_session *session, int32_t sequence,
+                                 const uint8_t *bytes, size_t size)
 {
     /* That a callback was carried out changes nothing here; one that failed is the federate's own affair. */
     (void)context, (void)session, (void)sequence, (void)bytes, (void)size;
 }
 
-static void send_response(const struct tutti_fedpro_call *call, int32_t sequence, uint32_t number,
+static void send_response(const struct tt_fedpro_call *call, int32_t sequence, uint32_t number,
                           const ProtobufCMessage *content)
 {
     size_t size = 0;
-    const uint8_t *bytes = tutti_fedpro_envelope_close(call->memory, number, content, &size);
+    const uint8_t *bytes = tt_payload_close_envelope(call->memory, number, content, &size);
     if (bytes && !call->memory->failed)
-        tutti_fedpro_session_send(call->client->session, TUTTI_FEDPRO_CALL_RESPONSE, &sequence, bytes, size, NULL);
+        tt_sessions_send(call->client->session, TUTTI_FEDPRO_CALL_RESPONSE, &sequence, bytes, size, NULL);
     else
-        tutti_fedpro_session_end(call->client->session, "memory is out");
+        tt_sessions_end_session(call->client->session, "memory is out");
 }
 
-static void send_failure(const struct tutti_fedpro_call *call, int32_t sequence, enum tutti_hla hla)
+static void send_failure(const struct tt_fedpro_call *call, int32_t sequence, enum tt_hla hla)
 {
     Fedpro__Failure failure = FEDPRO__FAILURE__INIT;
     char details[1000];
     snprintf(details, sizeof details, "%s", tutti_err_message());
-    tutti_str_make_printable(details);
-    failure.exception = tutti_fedpro_make_text(tutti_hla_name(hla));
+    tt_text_make_printable(details);
+    failure.exception = tt_payload_make_text(tt_exception_name(hla));
     failure.details = details;
     send_response(call, sequence, FAILURE, &failure.base);
 }
 
 /* Texts come from anywhere and go to other federates, whose libraries take nothing but UTF-8. */
-static bool has_sound_texts(const ProtobufCMessage *message)
+static bool has_valid_utf8(const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *descriptor = message->descriptor;
     for (unsigned i = 0; i < descriptor->n_fields; i++) {
@@ -179,22 +180,23 @@ static bool has_sound_texts(const ProtobufCMessage *message)
             if (!item)
                 continue;
             if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
-                if (!has_sound_texts(item))
+                if (!has_valid_utf8(item))
                     return false;
                 continue;
             }
             size_t length = 0;
             for (const char *text = item; *text; text += length)
-                if ((length = tutti_str_utf8_length(text)) == 0)
+                if ((length = tt_text_utf8_length(text)) == 0)
                     return false;
         }
     }
     return true;
 }
 
-static enum tutti_hla serve(struct tutti_fedpro_call *call, uint32_t number, const uint8_t *content, size_t size)
+static enum tt_hla fedpro_service_serve(struct tt_fedpro_call *call, uint32_t number, const uint8_t *content,
+                                        size_t size)
 {
-    const struct entry *entry = number < sizeof entries / sizeof *entries ? &entries[number] : NULL;
+    const struct service_entry *entry = number < sizeof entries / sizeof *entries ? &entries[number] : NULL;
     if (!entry || !entry->name)
         return RAISE(RTIinternalError, "call %u is none of the Federate Protocol of IEEE 1516.1-2025",
                      (unsigned)number);
@@ -205,26 +207,26 @@ static enum tutti_hla serve(struct tutti_fedpro_call *call, uint32_t number, con
     const ProtobufCMessage *request = protobuf_c_message_unpack(entry->form, &call->memory->allocator, size, content);
     if (!request)
         return RAISE(RTIinternalError, "%s: its %zu bytes are no such request", entry->name, size);
-    if (!has_sound_texts(request))
+    if (!has_valid_utf8(request))
         return RAISE(RTIinternalError, "%s: a text in the request is not UTF-8", entry->name);
     return entry->serve(call, request);
 }
 
-static void on_call(void *context, struct tutti_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
-                    size_t size)
+static void on_session_call(void *context, struct tt_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
+                            size_t size)
 {
-    struct tutti_fedpro_service *service = context;
-    struct tutti_fedpro_client *client = session->owner;
+    struct tt_fedpro_service *service = context;
+    struct tt_fedpro_client *client = session->owner;
     if (!client)
         return;
-    tutti_fedpro_memory_reset(&service->memory);
-    struct tutti_fedpro_call call = {service, client, client->ambassador, &service->memory, NULL};
+    tt_payload_memory_reset(&service->memory);
+    struct tt_fedpro_call call = {service, client, client->ambassador, &service->memory, NULL};
     uint32_t number = 0;
     const uint8_t *content = NULL;
     size_t content_size = 0;
-    enum tutti_hla hla = TUTTI_HLA_OK;
-    if (tutti_fedpro_envelope_open(bytes, size, &number, &content, &content_size))
-        hla = serve(&call, number, content, content_size);
+    enum tt_hla hla = TUTTI_HLA_OK;
+    if (tt_payload_open_envelope(bytes, size, &number, &content, &content_size))
+        hla = fedpro_service_serve(&call, number, content, content_size);
     else
         hla = RAISE(RTIinternalError, "%zu bytes are no CallRequest", size);
     if (hla) {
@@ -235,62 +237,62 @@ static void on_call(void *context, struct tutti_fedpro_session *session, int32_t
     send_response(&call, sequence, number + 1, call.response ? call.response : &nothing.base);
 }
 
-struct tutti_fedpro_handler tutti_fedpro_service_handler(struct tutti_fedpro_service *service)
+struct tt_fedpro_handler tt_fedpro_service_session_handler(struct tt_fedpro_service *service)
 {
-    return (struct tutti_fedpro_handler){
+    return (struct tt_fedpro_handler){
         .context = service,
-        .began = on_began,
-        .call = on_call,
-        .answer = on_answer,
-        .ended = on_ended,
-        .cut = on_cut,
+        .began = on_session_started,
+        .call = on_session_call,
+        .answer = on_callback_answered,
+        .ended = on_session_ended,
+        .cut = on_session_disconnected,
     };
 }
 
-static void log_grant(const struct tutti_fedpro_service *service, const struct tutti_fedpro_client *client,
-                      const struct tutti_callback *callback)
+static void log_grant(const struct tt_fedpro_service *service, const struct tt_fedpro_client *client,
+                      const struct tt_callback *callback)
 {
-    const struct tutti_federate *federate = client->ambassador->federate;
+    const struct tt_federate *federate = client->ambassador->federate;
     bool grant = callback->kind == TUTTI_CALLBACK_TimeAdvanceGrant || callback->kind == TUTTI_CALLBACK_FlushQueueGrant;
-    if (!grant || !federate || !tutti_log_wants(service->options.log, TUTTI_LOG_DEBUG))
+    if (!grant || !federate || !tt_log_accepts(service->options.log, TUTTI_LOG_DEBUG))
         return;
-    tutti_log_printf(service->options.log, TUTTI_LOG_DEBUG, NULL, "%s: %s is granted %s", federate->federation->name,
-                     federate->name, tutti_time_show(federate->federation->time_kind, callback->time).text);
+    tt_log(service->options.log, TUTTI_LOG_DEBUG, NULL, "%s: %s is granted %s", federate->federation->name,
+           federate->name, tt_logical_time_show(federate->federation->time_kind, callback->time).text);
 }
 
-static void send_callbacks(struct tutti_fedpro_service *service, struct tutti_fedpro_client *client)
+static void send_callbacks_to_client(struct tt_fedpro_service *service, struct tt_fedpro_client *client)
 {
-    struct tutti_fedpro_session *session = client->session; /* outlives the client */
-    const struct tutti_callback *callback = NULL;
-    while (!session->ended && (callback = tutti_rti_next(client->ambassador)) != NULL) {
-        const struct tutti_federate *federate = client->ambassador->federate;
+    struct tt_fedpro_session *session = client->session; /* outlives the client */
+    const struct tt_callback *callback = NULL;
+    while (!session->ended && (callback = tt_rti_next_callback(client->ambassador)) != NULL) {
+        const struct tt_federate *federate = client->ambassador->federate;
         size_t size = 0;
-        tutti_fedpro_memory_reset(&service->memory);
-        const uint8_t *bytes = tutti_fedpro_callback_encode(
+        tt_payload_memory_reset(&service->memory);
+        const uint8_t *bytes = tt_fedpro_callback_encode(
             &service->memory, callback, federate ? federate->federation->time_kind : TUTTI_TIME_FLOAT64, &size);
         if (!bytes) {
-            tutti_fedpro_session_end(session, "memory is out");
+            tt_sessions_end_session(session, "memory is out");
             return;
         }
         log_grant(service, client, callback);
-        tutti_fedpro_session_send(session, TUTTI_FEDPRO_CALLBACK, NULL, bytes, size, NULL);
+        tt_sessions_send(session, TUTTI_FEDPRO_CALLBACK, NULL, bytes, size, NULL);
     }
 }
 
 /* One round over all; true if a federate went, of which others may have been told. */
-static bool settle_once(struct tutti_fedpro_service *service)
+static bool send_callbacks_once(struct tt_fedpro_service *service)
 {
     bool again = false;
-    for (struct tutti_fedpro_client *client = service->clients, *next = NULL; client; client = next) {
+    for (struct tt_fedpro_client *client = service->clients, *next = NULL; client; client = next) {
         next = client->next;
         if (!client->ambassador ||
-            (tutti_rti_waiting(client->ambassador) == 0 && !tutti_rti_overflowed(client->ambassador)))
+            (tt_rti_pending_callbacks(client->ambassador) == 0 && !tt_rti_has_overflowed(client->ambassador)))
             continue;
-        struct tutti_fedpro_session *session = client->session;
-        if (tutti_rti_overflowed(client->ambassador))
-            tutti_fedpro_session_end(session, "the federate is too slow: too many callbacks wait for it");
+        struct tt_fedpro_session *session = client->session;
+        if (tt_rti_has_overflowed(client->ambassador))
+            tt_sessions_end_session(session, "the federate is too slow: too many callbacks wait for it");
         else
-            send_callbacks(service, client);
+            send_callbacks_to_client(service, client);
         again |= session->ended;
         if (session->ended) /* others may have gone with it */
             next = service->clients;
@@ -298,21 +300,22 @@ static bool settle_once(struct tutti_fedpro_service *service)
     return again;
 }
 
-void tutti_fedpro_service_settle(void *context)
+void tt_fedpro_service_send_callbacks(void *context)
 {
-    while (settle_once(context))
+    while (send_callbacks_once(context))
         continue;
 }
 
-void tutti_fedpro_service_tick(void *context, double now)
+void tt_fedpro_service_tick(void *context, double now)
 {
-    struct tutti_fedpro_service *service = context;
-    tutti_fedpro_journal_flush(service->options.journal);
-    tutti_fedpro_stalls_look(&service->stalls, service->rti, now, service->options.patience, service->options.log);
+    struct tt_fedpro_service *service = context;
+    tt_fedpro_journal_flush(service->options.journal);
+    tt_fedpro_service_report_stalls(&service->stalls, service->rti, now, service->options.patience,
+                                    service->options.log);
 }
 
-enum tutti_hla tutti_fedpro_service_connect(struct tutti_fedpro_service *service, struct tutti_fedpro_client *client,
-                                            const char *key)
+enum tt_hla tt_fedpro_service_connect(struct tt_fedpro_service *service, struct tt_fedpro_client *client,
+                                      const char *key)
 {
     const char *wanted = service->options.key;
     if (client->ambassador)
@@ -322,17 +325,17 @@ enum tutti_hla tutti_fedpro_service_connect(struct tutti_fedpro_service *service
                                    "the setting tutti.key=KEY");
     if (wanted && (strlen(wanted) != strlen(key) || sodium_memcmp(wanted, key, strlen(wanted)) != 0))
         return RAISE(InvalidCredentials, "the key is not the one of this RTI");
-    HLA_TRY(tutti_rti_connect(service->rti, &client->ambassador));
+    HLA_TRY(tt_rti_connect(service->rti, &client->ambassador));
     if (client->session->connection)
         client->session->connection->intake.limit = service->options.longest_message;
     return TUTTI_HLA_OK;
 }
 
-enum tutti_hla tutti_fedpro_service_disconnect(struct tutti_fedpro_client *client)
+enum tt_hla tt_fedpro_service_disconnect(struct tt_fedpro_client *client)
 {
     if (!client->ambassador)
         return RAISE(NotConnected, "the program is not connected");
-    HLA_TRY(tutti_rti_disconnect(client->ambassador));
+    HLA_TRY(tt_rti_disconnect(client->ambassador));
     client->ambassador = NULL;
     return TUTTI_HLA_OK;
 }

@@ -8,189 +8,186 @@
 
 /* A handle by a name. */
 #define BY_NAME(what, service)                                                                                         \
-    enum tutti_hla tutti_fedpro_serve_##what(struct tutti_fedpro_call *call, const ProtobufCMessage *request)          \
+    enum tt_hla tt_services_##what(struct tt_fedpro_call *call, const ProtobufCMessage *request)                       \
     {                                                                                                                  \
         uint32_t handle = 0;                                                                                           \
         HLA_TRY(service(call->ambassador, TAKE(Text, request)->text, &handle));                                        \
-        return tutti_fedpro_answer_handle(call, handle);                                                               \
+        return tt_fedpro_service_answer_handle(call, handle);                                                          \
     }
 /* A name by a handle. */
 #define BY_HANDLE(what, service)                                                                                       \
-    enum tutti_hla tutti_fedpro_serve_##what(struct tutti_fedpro_call *call, const ProtobufCMessage *request)          \
+    enum tt_hla tt_services_##what(struct tt_fedpro_call *call, const ProtobufCMessage *request)                       \
     {                                                                                                                  \
         const char *text = NULL;                                                                                       \
-        HLA_TRY(service(call->ambassador, tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle), &text));         \
-        return tutti_fedpro_answer_text(call, text);                                                                   \
+        HLA_TRY(service(call->ambassador, tt_payload_read_handle(TAKE(OneHandle, request)->handle), &text));           \
+        return tt_fedpro_service_answer_text(call, text);                                                              \
     }
 /* A member of a class by its name, and its name. */
 #define MEMBER_BY_NAME(what, service)                                                                                  \
-    enum tutti_hla tutti_fedpro_serve_##what(struct tutti_fedpro_call *call, const ProtobufCMessage *request)          \
+    enum tt_hla tt_services_##what(struct tt_fedpro_call *call, const ProtobufCMessage *request)                       \
     {                                                                                                                  \
         const Fedpro__Named *named = TAKE(Named, request);                                                             \
         uint32_t handle = 0;                                                                                           \
-        HLA_TRY(service(call->ambassador, tutti_fedpro_read_handle(named->handle), named->name, &handle));             \
-        return tutti_fedpro_answer_handle(call, handle);                                                               \
+        HLA_TRY(service(call->ambassador, tt_payload_read_handle(named->handle), named->name, &handle));               \
+        return tt_fedpro_service_answer_handle(call, handle);                                                          \
     }
 #define MEMBER_BY_HANDLE(what, service)                                                                                \
-    enum tutti_hla tutti_fedpro_serve_##what(struct tutti_fedpro_call *call, const ProtobufCMessage *request)          \
+    enum tt_hla tt_services_##what(struct tt_fedpro_call *call, const ProtobufCMessage *request)                       \
     {                                                                                                                  \
         const Fedpro__TwoHandles *two = TAKE(TwoHandles, request);                                                     \
         const char *text = NULL;                                                                                       \
-        HLA_TRY(service(call->ambassador, tutti_fedpro_read_handle(two->first), tutti_fedpro_read_handle(two->second), \
+        HLA_TRY(service(call->ambassador, tt_payload_read_handle(two->first), tt_payload_read_handle(two->second),     \
                         &text));                                                                                       \
-        return tutti_fedpro_answer_text(call, text);                                                                   \
+        return tt_fedpro_service_answer_text(call, text);                                                              \
     }
 /* A number by a handle. */
 #define NUMBER(what, service)                                                                                          \
-    enum tutti_hla tutti_fedpro_serve_##what(struct tutti_fedpro_call *call, const ProtobufCMessage *request)          \
+    enum tt_hla tt_services_##what(struct tt_fedpro_call *call, const ProtobufCMessage *request)                       \
     {                                                                                                                  \
         uint32_t value = 0;                                                                                            \
-        HLA_TRY(service(call->ambassador, tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle), &value));        \
-        return tutti_fedpro_answer_number(call, value);                                                                \
+        HLA_TRY(service(call->ambassador, tt_payload_read_handle(TAKE(OneHandle, request)->handle), &value));          \
+        return tt_fedpro_service_answer_number(call, value);                                                           \
     }
 
-enum tutti_hla tutti_fedpro_serve_transportation_handle(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_transportation_handle(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     uint32_t transportation = 0;
-    HLA_TRY(tutti_rti_get_transportation_handle(call->ambassador, TAKE(Text, request)->text, &transportation));
-    return tutti_fedpro_answer_transportation(call, transportation);
+    HLA_TRY(tt_support_get_transportation_handle(call->ambassador, TAKE(Text, request)->text, &transportation));
+    return tt_fedpro_service_answer_transportation(call, transportation);
 }
 
-BY_NAME(federate_handle, tutti_rti_get_federate_handle)
-BY_HANDLE(federate_name, tutti_rti_get_federate_name)
-BY_NAME(object_class_handle, tutti_rti_get_object_class_handle)
-BY_HANDLE(object_class_name, tutti_rti_get_object_class_name)
-BY_NAME(object_handle, tutti_rti_get_object_handle)
-BY_HANDLE(object_name, tutti_rti_get_object_name)
-MEMBER_BY_NAME(attribute_handle, tutti_rti_get_attribute_handle)
-MEMBER_BY_HANDLE(attribute_name, tutti_rti_get_attribute_name)
-BY_NAME(interaction_class_handle, tutti_rti_get_interaction_class_handle)
-BY_HANDLE(interaction_class_name, tutti_rti_get_interaction_class_name)
-MEMBER_BY_NAME(parameter_handle, tutti_rti_get_parameter_handle)
-MEMBER_BY_HANDLE(parameter_name, tutti_rti_get_parameter_name)
-BY_HANDLE(transportation_name, tutti_rti_get_transportation_name)
-BY_NAME(dimension_handle, tutti_rti_get_dimension_handle)
-BY_HANDLE(dimension_name, tutti_rti_get_dimension_name)
-NUMBER(dimension_upper_bound, tutti_rti_get_dimension_upper_bound)
-NUMBER(normalize_federate, tutti_rti_normalize_federate)
-NUMBER(normalize_object_class, tutti_rti_normalize_object_class)
-NUMBER(normalize_interaction_class, tutti_rti_normalize_interaction_class)
-NUMBER(normalize_object, tutti_rti_normalize_object)
+BY_NAME(federate_handle, tt_support_get_federate_handle)
+BY_HANDLE(federate_name, tt_support_get_federate_name)
+BY_NAME(object_class_handle, tt_support_get_object_class_handle)
+BY_HANDLE(object_class_name, tt_support_get_object_class_name)
+BY_NAME(object_handle, tt_support_get_object_handle)
+BY_HANDLE(object_name, tt_support_get_object_name)
+MEMBER_BY_NAME(attribute_handle, tt_support_get_attribute_handle)
+MEMBER_BY_HANDLE(attribute_name, tt_support_get_attribute_name)
+BY_NAME(interaction_class_handle, tt_support_get_interaction_class_handle)
+BY_HANDLE(interaction_class_name, tt_support_get_interaction_class_name)
+MEMBER_BY_NAME(parameter_handle, tt_support_get_parameter_handle)
+MEMBER_BY_HANDLE(parameter_name, tt_support_get_parameter_name)
+BY_HANDLE(transportation_name, tt_support_get_transportation_name)
+BY_NAME(dimension_handle, tt_support_get_dimension_handle)
+BY_HANDLE(dimension_name, tt_support_get_dimension_name)
+NUMBER(dimension_upper_bound, tt_support_get_dimension_upper_bound)
+NUMBER(normalize_federate, tt_support_normalize_federate)
+NUMBER(normalize_object_class, tt_support_normalize_object_class)
+NUMBER(normalize_interaction_class, tt_support_normalize_interaction_class)
+NUMBER(normalize_object, tt_support_normalize_object)
 
-enum tutti_hla tutti_fedpro_serve_known_object_class(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_known_object_class(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     uint32_t class = 0;
-    HLA_TRY(tutti_rti_get_known_class(call->ambassador, tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle),
-                                      &class));
-    return tutti_fedpro_answer_handle(call, class);
+    HLA_TRY(
+        tt_support_get_known_class(call->ambassador, tt_payload_read_handle(TAKE(OneHandle, request)->handle), &class));
+    return tt_fedpro_service_answer_handle(call, class);
 }
 
-enum tutti_hla tutti_fedpro_serve_update_rate(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_update_rate(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     double rate = 0;
-    HLA_TRY(tutti_rti_get_update_rate(call->ambassador, TAKE(Text, request)->text, &rate));
-    return tutti_fedpro_answer_real(call, rate);
+    HLA_TRY(tt_support_get_update_rate(call->ambassador, TAKE(Text, request)->text, &rate));
+    return tt_fedpro_service_answer_double(call, rate);
 }
 
 /* Updates are not thinned out: the rate is that of no bound, 0. */
-enum tutti_hla tutti_fedpro_serve_attribute_update_rate(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_attribute_update_rate(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     const Fedpro__TwoHandles *two = TAKE(TwoHandles, request);
-    struct tutti_federate *federate = NULL;
-    struct tutti_object *object = NULL;
-    uint32_t attribute = tutti_fedpro_read_handle(two->second);
-    HLA_TRY(tutti_ambassador_federate(call->ambassador, &federate));
-    HLA_TRY(tutti_federate_object(federate, tutti_fedpro_read_handle(two->first), &object));
-    if (!tutti_object_attribute(object, attribute))
+    struct tt_federate *federate = NULL;
+    struct tt_object *object = NULL;
+    uint32_t attribute = tt_payload_read_handle(two->second);
+    HLA_TRY(tt_federation_of_ambassador(call->ambassador, &federate));
+    HLA_TRY(tt_federation_find_object(federate, tt_payload_read_handle(two->first), &object));
+    if (!tt_federation_find_attribute(object, attribute))
         return RAISE(AttributeNotDefined, "%s has no attribute %u", object->name, (unsigned)attribute);
-    return tutti_fedpro_answer_real(call, 0);
+    return tt_fedpro_service_answer_double(call, 0);
 }
 
-enum tutti_hla tutti_fedpro_serve_order_type(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_order_type(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    enum tutti_order order = TUTTI_ORDER_RECEIVE;
-    HLA_TRY(tutti_rti_get_order(call->ambassador, TAKE(Text, request)->text, &order));
-    return tutti_fedpro_answer_number(call, (uint32_t)order);
+    enum tt_message_order order = TUTTI_ORDER_RECEIVE;
+    HLA_TRY(tt_support_get_order(call->ambassador, TAKE(Text, request)->text, &order));
+    return tt_fedpro_service_answer_number(call, (uint32_t)order);
 }
 
-enum tutti_hla tutti_fedpro_serve_order_name(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_order_name(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     uint32_t order = TAKE(Number, request)->value;
     const char *name = NULL;
     if (order > TUTTI_ORDER_TIMESTAMP)
         return RAISE(InvalidOrderType, "%u is no type of order", (unsigned)order);
-    HLA_TRY(tutti_rti_get_order_name(call->ambassador, (enum tutti_order)order, &name));
-    return tutti_fedpro_answer_text(call, name);
+    HLA_TRY(tt_support_get_order_name(call->ambassador, (enum tt_message_order)order, &name));
+    return tt_fedpro_service_answer_text(call, name);
 }
 
-enum tutti_hla tutti_fedpro_serve_normalize_service_group(struct tutti_fedpro_call *call,
-                                                          const ProtobufCMessage *request)
+enum tt_hla tt_services_normalize_service_group(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     uint32_t value = 0;
-    HLA_TRY(tutti_rti_normalize_service_group(call->ambassador, TAKE(Number, request)->value, &value));
-    return tutti_fedpro_answer_number(call, value);
+    HLA_TRY(tt_support_normalize_service_group(call->ambassador, TAKE(Number, request)->value, &value));
+    return tt_fedpro_service_answer_number(call, value);
 }
 
 /* The dimensions that are named in a list with a space after each. */
-static enum tutti_hla answer_dimensions(struct tutti_fedpro_call *call, const struct tutti_fom *fom, const char *names)
+static enum tt_hla answer_dimensions(struct tt_fedpro_call *call, const struct tt_fom *fom, const char *names)
 {
     size_t count = 0, most = strlen(names) / 2 + 1;
-    uint32_t *handles = tutti_fedpro_memory_take(call->memory, most * sizeof *handles);
+    uint32_t *handles = tt_payload_memory_allocate(call->memory, most * sizeof *handles);
     if (!handles)
-        return tutti_hla_raise_memory();
+        return tt_exception_raise_memory();
     for (const char *end = NULL; (end = strchr(names, ' ')) != NULL; names = end + 1) {
         size_t length = (size_t)(end - names);
-        char *name = tutti_fedpro_memory_take(call->memory, length + 1);
+        char *name = tt_payload_memory_allocate(call->memory, length + 1);
         if (!name)
-            return tutti_hla_raise_memory();
+            return tt_exception_raise_memory();
         snprintf(name, length + 1, "%.*s", (int)length, names);
-        uint32_t handle = tutti_fom_find_entry(&fom->dimensions, name);
+        uint32_t handle = tt_fom_find_entry(&fom->dimensions, name);
         if (handle)
             handles[count++] = handle;
     }
-    return tutti_fedpro_answer_handles(call, handles, count);
+    return tt_fedpro_service_answer_handles(call, handles, count);
 }
 
 /* The object model of the caller's federation. */
-static enum tutti_hla fom_of(const struct tutti_fedpro_call *call, const struct tutti_fom **fom)
+static enum tt_hla caller_object_model(const struct tt_fedpro_call *call, const struct tt_fom **fom)
 {
-    struct tutti_federate *federate = NULL;
-    HLA_TRY(tutti_ambassador_federate(call->ambassador, &federate));
+    struct tt_federate *federate = NULL;
+    HLA_TRY(tt_federation_of_ambassador(call->ambassador, &federate));
     *fom = federate->federation->fom;
     return TUTTI_HLA_OK;
 }
 
 /* Those of all attributes that the class has. */
-enum tutti_hla tutti_fedpro_serve_object_class_dimensions(struct tutti_fedpro_call *call,
-                                                          const ProtobufCMessage *request)
+enum tt_hla tt_services_object_class_dimensions(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    const struct tutti_fom *fom = NULL;
-    HLA_TRY(fom_of(call, &fom));
-    uint32_t class = tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle);
-    if (!tutti_fom_class(&fom->objects, class))
+    const struct tt_fom *fom = NULL;
+    HLA_TRY(caller_object_model(call, &fom));
+    uint32_t class = tt_payload_read_handle(TAKE(OneHandle, request)->handle);
+    if (!tt_fom_class(&fom->objects, class))
         return RAISE(InvalidObjectClassHandle, "%u is no object class", (unsigned)class);
     const char *names = "";
     for (uint32_t i = 1; i <= fom->objects.member_count; i++) {
-        const struct tutti_fom_member *member = tutti_fom_member(&fom->objects, i);
-        if (!tutti_fom_has_member(&fom->objects, class, i) || member->dimensions[0] == '\0')
+        const struct tt_fom_member *member = tt_fom_member(&fom->objects, i);
+        if (!tt_fom_has_member(&fom->objects, class, i) || member->dimensions[0] == '\0')
             continue;
         size_t had = strlen(names), more = strlen(member->dimensions);
-        char *both = tutti_fedpro_memory_take(call->memory, had + more + 1);
+        char *both = tt_payload_memory_allocate(call->memory, had + more + 1);
         if (!both)
-            return tutti_hla_raise_memory();
+            return tt_exception_raise_memory();
         snprintf(both, had + more + 1, "%s%s", names, member->dimensions);
         names = both;
     }
     return answer_dimensions(call, fom, names);
 }
 
-enum tutti_hla tutti_fedpro_serve_interaction_class_dimensions(struct tutti_fedpro_call *call,
-                                                               const ProtobufCMessage *request)
+enum tt_hla tt_services_interaction_class_dimensions(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    const struct tutti_fom *fom = NULL;
-    HLA_TRY(fom_of(call, &fom));
-    uint32_t handle = tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle);
-    const struct tutti_fom_class *class = tutti_fom_class(&fom->interactions, handle);
+    const struct tt_fom *fom = NULL;
+    HLA_TRY(caller_object_model(call, &fom));
+    uint32_t handle = tt_payload_read_handle(TAKE(OneHandle, request)->handle);
+    const struct tt_fom_class *class = tt_fom_class(&fom->interactions, handle);
     if (!class)
         return RAISE(InvalidInteractionClassHandle, "%u is no interaction class", (unsigned)handle);
     return answer_dimensions(call, fom, class->dimensions);
@@ -198,20 +195,20 @@ enum tutti_hla tutti_fedpro_serve_interaction_class_dimensions(struct tutti_fedp
 
 /* Switches: OWN are the federate's, to read and to write; FEDERATION's are to be read. */
 #define GET(name, whose, field)                                                                                        \
-    enum tutti_hla tutti_fedpro_serve_get_##name(struct tutti_fedpro_call *call, const ProtobufCMessage *request)      \
+    enum tt_hla tt_services_get_##name(struct tt_fedpro_call *call, const ProtobufCMessage *request)                   \
     {                                                                                                                  \
-        struct tutti_fom_switches *own = NULL;                                                                         \
-        const struct tutti_fom_switches *federation = NULL;                                                            \
+        struct tt_fom_switches *own = NULL;                                                                            \
+        const struct tt_fom_switches *federation = NULL;                                                               \
         (void)request;                                                                                                 \
-        HLA_TRY(tutti_rti_switches(call->ambassador, &own, &federation));                                              \
-        return tutti_fedpro_answer_flag(call, whose->field);                                                           \
+        HLA_TRY(tt_support_switches(call->ambassador, &own, &federation));                                             \
+        return tt_fedpro_service_answer_flag(call, whose->field);                                                      \
     }
 #define SET(name, field)                                                                                               \
-    enum tutti_hla tutti_fedpro_serve_set_##name(struct tutti_fedpro_call *call, const ProtobufCMessage *request)      \
+    enum tt_hla tt_services_set_##name(struct tt_fedpro_call *call, const ProtobufCMessage *request)                   \
     {                                                                                                                  \
-        struct tutti_fom_switches *own = NULL;                                                                         \
-        const struct tutti_fom_switches *federation = NULL;                                                            \
-        HLA_TRY(tutti_rti_switches(call->ambassador, &own, &federation));                                              \
+        struct tt_fom_switches *own = NULL;                                                                            \
+        const struct tt_fom_switches *federation = NULL;                                                               \
+        HLA_TRY(tt_support_switches(call->ambassador, &own, &federation));                                             \
         own->field = TAKE(Flag, request)->value;                                                                       \
         return TUTTI_HLA_OK;                                                                                           \
     }
@@ -238,23 +235,23 @@ GET(advisories_known_class, federation, advisories_use_known_class)
 GET(relaxed_ddm, federation, allow_relaxed_ddm)
 GET(non_regulated_grant, federation, non_regulated_grant)
 
-enum tutti_hla tutti_fedpro_serve_get_automatic_resign(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_get_automatic_resign(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    struct tutti_fom_switches *own = NULL;
-    const struct tutti_fom_switches *federation = NULL;
+    struct tt_fom_switches *own = NULL;
+    const struct tt_fom_switches *federation = NULL;
     (void)request;
-    HLA_TRY(tutti_rti_switches(call->ambassador, &own, &federation));
-    return tutti_fedpro_answer_number(call, (uint32_t)own->automatic_resign);
+    HLA_TRY(tt_support_switches(call->ambassador, &own, &federation));
+    return tt_fedpro_service_answer_number(call, (uint32_t)own->automatic_resign);
 }
 
-enum tutti_hla tutti_fedpro_serve_set_automatic_resign(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_set_automatic_resign(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    struct tutti_fom_switches *own = NULL;
-    const struct tutti_fom_switches *federation = NULL;
+    struct tt_fom_switches *own = NULL;
+    const struct tt_fom_switches *federation = NULL;
     uint32_t action = TAKE(Number, request)->value;
-    HLA_TRY(tutti_rti_switches(call->ambassador, &own, &federation));
+    HLA_TRY(tt_support_switches(call->ambassador, &own, &federation));
     if (action >= TUTTI_RESIGNS)
         return RAISE(InvalidResignAction, "%u is no resign action", (unsigned)action);
-    own->automatic_resign = (enum tutti_resign)action;
+    own->automatic_resign = (enum tt_resign)action;
     return TUTTI_HLA_OK;
 }

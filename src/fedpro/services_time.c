@@ -3,114 +3,117 @@
 #include "fedpro/call.h"
 #include "rti/time_management.h"
 
-enum tutti_hla tutti_fedpro_serve_enable_regulation(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_enable_regulation(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     int64_t lookahead = 0;
-    HLA_TRY(tutti_fedpro_call_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLookahead, &lookahead));
-    return tutti_rti_enable_time_regulation(call->ambassador, lookahead);
+    HLA_TRY(
+        tt_fedpro_service_read_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLookahead, &lookahead));
+    return tt_time_management_enable_regulation(call->ambassador, lookahead);
 }
 
-enum tutti_hla tutti_fedpro_serve_disable_regulation(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_disable_regulation(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
-    return tutti_rti_disable_time_regulation(call->ambassador);
+    return tt_time_management_disable_regulation(call->ambassador);
 }
 
-enum tutti_hla tutti_fedpro_serve_enable_constrained(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_enable_constrained(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
-    return tutti_rti_enable_time_constrained(call->ambassador);
+    return tt_time_management_enable_constrained(call->ambassador);
 }
 
-enum tutti_hla tutti_fedpro_serve_disable_constrained(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_disable_constrained(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
-    return tutti_rti_disable_time_constrained(call->ambassador);
+    return tt_time_management_disable_constrained(call->ambassador);
 }
 
-static enum tutti_hla advance(struct tutti_fedpro_call *call, const ProtobufCMessage *request, enum tutti_advance how)
+static enum tt_hla services_advance(struct tt_fedpro_call *call, const ProtobufCMessage *request,
+                                    enum tt_time_advance how)
 {
     int64_t time = 0;
-    HLA_TRY(tutti_fedpro_call_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLogicalTime, &time));
-    return tutti_rti_advance(call->ambassador, how, time);
+    HLA_TRY(tt_fedpro_service_read_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLogicalTime, &time));
+    return tt_time_management_advance(call->ambassador, how, time);
 }
 
-enum tutti_hla tutti_fedpro_serve_tar(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_tar(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    return advance(call, request, TUTTI_ADVANCE_TAR);
+    return services_advance(call, request, TUTTI_ADVANCE_TAR);
 }
 
-enum tutti_hla tutti_fedpro_serve_tara(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_tara(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    return advance(call, request, TUTTI_ADVANCE_TARA);
+    return services_advance(call, request, TUTTI_ADVANCE_TARA);
 }
 
-enum tutti_hla tutti_fedpro_serve_nmr(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_nmr(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    return advance(call, request, TUTTI_ADVANCE_NMR);
+    return services_advance(call, request, TUTTI_ADVANCE_NMR);
 }
 
-enum tutti_hla tutti_fedpro_serve_nmra(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_nmra(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
-    return advance(call, request, TUTTI_ADVANCE_NMRA);
+    return services_advance(call, request, TUTTI_ADVANCE_NMRA);
 }
 
-enum tutti_hla tutti_fedpro_serve_flush_queue(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_flush_queue(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     int64_t time = 0;
-    HLA_TRY(tutti_fedpro_call_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLogicalTime, &time));
-    return tutti_rti_flush_queue_request(call->ambassador, time);
+    HLA_TRY(tt_fedpro_service_read_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLogicalTime, &time));
+    return tt_time_management_flush_queue(call->ambassador, time);
 }
 
-enum tutti_hla tutti_fedpro_serve_enable_asynchronous(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_enable_asynchronous(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
-    return tutti_rti_enable_asynchronous_delivery(call->ambassador);
+    return tt_time_management_enable_async(call->ambassador);
 }
 
-enum tutti_hla tutti_fedpro_serve_disable_asynchronous(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_disable_asynchronous(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
-    return tutti_rti_disable_asynchronous_delivery(call->ambassador);
+    return tt_time_management_disable_async(call->ambassador);
 }
 
-enum tutti_hla tutti_fedpro_serve_galt(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_galt(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
     bool valid = false;
     int64_t time = 0;
-    HLA_TRY(tutti_rti_query_galt(call->ambassador, &valid, &time));
-    return tutti_fedpro_answer_maybe_time(call, valid, time);
+    HLA_TRY(tt_time_management_query_galt(call->ambassador, &valid, &time));
+    return tt_fedpro_service_answer_valid_time(call, valid, time);
 }
 
-enum tutti_hla tutti_fedpro_serve_lits(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_lits(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
     bool valid = false;
     int64_t time = 0;
-    HLA_TRY(tutti_rti_query_lits(call->ambassador, &valid, &time));
-    return tutti_fedpro_answer_maybe_time(call, valid, time);
+    HLA_TRY(tt_time_management_query_lits(call->ambassador, &valid, &time));
+    return tt_fedpro_service_answer_valid_time(call, valid, time);
 }
 
-enum tutti_hla tutti_fedpro_serve_logical_time(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_logical_time(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
     int64_t time = 0;
-    HLA_TRY(tutti_rti_query_logical_time(call->ambassador, &time));
-    return tutti_fedpro_answer_time(call, time);
+    HLA_TRY(tt_time_management_query_logical_time(call->ambassador, &time));
+    return tt_fedpro_service_answer_time(call, time);
 }
 
-enum tutti_hla tutti_fedpro_serve_lookahead(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_lookahead(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     (void)request;
     int64_t lookahead = 0;
-    HLA_TRY(tutti_rti_query_lookahead(call->ambassador, &lookahead));
-    return tutti_fedpro_answer_time(call, lookahead);
+    HLA_TRY(tt_time_management_query_lookahead(call->ambassador, &lookahead));
+    return tt_fedpro_service_answer_time(call, lookahead);
 }
 
-enum tutti_hla tutti_fedpro_serve_modify_lookahead(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+enum tt_hla tt_services_modify_lookahead(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     int64_t lookahead = 0;
-    HLA_TRY(tutti_fedpro_call_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLookahead, &lookahead));
-    return tutti_rti_modify_lookahead(call->ambassador, lookahead);
+    HLA_TRY(
+        tt_fedpro_service_read_time(call, TAKE(OneHandle, request)->handle, TUTTI_HLA_InvalidLookahead, &lookahead));
+    return tt_time_management_modify_lookahead(call->ambassador, lookahead);
 }

@@ -8,7 +8,7 @@
 
 #include "base/vector.h"
 
-const struct tutti_fedpro_rules tutti_fedpro_rules_usual = {
+const struct tt_sessions_rules tt_sessions_default_rules = {
     .limits = {.history = 2000, .waiting = 100000, .bytes = (size_t)256 << 20},
     .most_sessions = 10000,
     .first_message = 65536,
@@ -16,19 +16,19 @@ const struct tutti_fedpro_rules tutti_fedpro_rules_usual = {
     .grace = 10,
 };
 
-void tutti_fedpro_sessions_init(struct tutti_fedpro_sessions *sessions, const struct tutti_fedpro_handler *handler,
-                                const struct tutti_fedpro_rules *rules)
+void tt_sessions_init(struct tt_fedpro_sessions *sessions, const struct tt_fedpro_handler *handler,
+                      const struct tt_sessions_rules *rules)
 {
-    *sessions = (struct tutti_fedpro_sessions){.handler = *handler, .rules = *rules};
+    *sessions = (struct tt_fedpro_sessions){.handler = *handler, .rules = *rules};
 }
 
-static void ready(struct tutti_fedpro_connection *connection)
+static void notify_connection_ready(struct tt_fedpro_connection *connection)
 {
     connection->sessions->handler.ready(connection->sessions->handler.context, connection);
 }
 
 /* Tells that it is over, once. */
-static void tell_end(struct tutti_fedpro_session *session, const char *why)
+static void sessions_notify_end(struct tt_fedpro_session *session, const char *why)
 {
     if (session->ended)
         return;
@@ -37,32 +37,32 @@ static void tell_end(struct tutti_fedpro_session *session, const char *why)
 }
 
 /* Out of the table. It has no connection. */
-static void session_free(struct tutti_fedpro_session *session)
+static void session_free(struct tt_fedpro_session *session)
 {
-    struct tutti_fedpro_sessions *sessions = session->sessions;
+    struct tt_fedpro_sessions *sessions = session->sessions;
     for (size_t i = 0; i < sessions->count; i++)
         if (sessions->items[i] == session) {
             sessions->items[i] = sessions->items[--sessions->count];
             break;
         }
-    tutti_fedpro_link_fini(&session->link);
+    tt_session_link_fini(&session->link);
     free(session);
 }
 
-void tutti_fedpro_session_end(struct tutti_fedpro_session *session, const char *why)
+void tt_sessions_end_session(struct tt_fedpro_session *session, const char *why)
 {
-    tell_end(session, why);
+    sessions_notify_end(session, why);
     if (session->connection) {
         session->connection->closing = true;
-        ready(session->connection);
+        notify_connection_ready(session->connection);
     }
 }
 
-void tutti_fedpro_sessions_fini(struct tutti_fedpro_sessions *sessions, const char *why)
+void tt_sessions_fini(struct tt_fedpro_sessions *sessions, const char *why)
 {
     while (sessions->count > 0) {
-        struct tutti_fedpro_session *session = sessions->items[sessions->count - 1];
-        tell_end(session, why);
+        struct tt_fedpro_session *session = sessions->items[sessions->count - 1];
+        sessions_notify_end(session, why);
         session_free(session);
     }
     free(sessions->items);
@@ -70,23 +70,23 @@ void tutti_fedpro_sessions_fini(struct tutti_fedpro_sessions *sessions, const ch
     sessions->room = 0;
 }
 
-void tutti_fedpro_session_send(struct tutti_fedpro_session *session, enum tutti_fedpro_type type, const int32_t *head,
-                               const void *payload, size_t size, int32_t *sequence)
+void tt_sessions_send(struct tt_fedpro_session *session, enum tt_fedpro_type type, const int32_t *head,
+                      const void *payload, size_t size, int32_t *sequence)
 {
     if (session->ended)
         return;
-    if (tutti_fedpro_link_push(&session->link, type, head, payload, size, sequence)) {
+    if (tt_session_link_push(&session->link, type, head, payload, size, sequence)) {
         char why[200];
         snprintf(why, sizeof why, "the federate is too slow: %.150s", tutti_err_message());
-        tutti_fedpro_session_end(session, why);
+        tt_sessions_end_session(session, why);
         return;
     }
     if (session->connection)
-        ready(session->connection);
+        notify_connection_ready(session->connection);
 }
 
 /* A session without a connection: over now? */
-static void look_at_cut(struct tutti_fedpro_session *session, double now, double *next)
+static void check_disconnected_session(struct tt_fedpro_session *session, double now, double *next)
 {
     double due = session->cut_at + session->sessions->rules.grace;
     if (!session->ended && now < due) {
@@ -96,20 +96,20 @@ static void look_at_cut(struct tutti_fedpro_session *session, double now, double
     char why[100];
     snprintf(why, sizeof why, "the connection is lost, and was not resumed within %g s",
              session->sessions->rules.grace);
-    tell_end(session, why);
+    sessions_notify_end(session, why);
     session_free(session);
 }
 
-void tutti_fedpro_sessions_tick(struct tutti_fedpro_sessions *sessions, double now, double *next)
+void tt_sessions_tick(struct tt_fedpro_sessions *sessions, double now, double *next)
 {
     *next = INFINITY;
     for (size_t i = sessions->count; i-- > 0;) {
         if (i >= sessions->count) /* a handler ended others */
             continue;
-        struct tutti_fedpro_session *session = sessions->items[i];
-        struct tutti_fedpro_connection *connection = session->connection;
+        struct tt_fedpro_session *session = sessions->items[i];
+        struct tt_fedpro_connection *connection = session->connection;
         if (!connection) {
-            look_at_cut(session, now, next);
+            check_disconnected_session(session, now, next);
             continue;
         }
         double due = connection->heard + sessions->rules.silence;
@@ -117,74 +117,74 @@ void tutti_fedpro_sessions_tick(struct tutti_fedpro_sessions *sessions, double n
             *next = due < *next ? due : *next;
             continue;
         }
-        tutti_fedpro_connection_fini(connection, now); /* whoever has the socket sees `closing` and nothing to write */
+        tt_sessions_free_connection(connection, now); /* whoever has the socket sees `closing` and nothing to write */
         connection->closing = true;
-        ready(connection);
+        notify_connection_ready(connection);
     }
 }
 
-void tutti_fedpro_connection_init(struct tutti_fedpro_connection *connection, struct tutti_fedpro_sessions *sessions,
-                                  double now)
+void tt_sessions_init_connection(struct tt_fedpro_connection *connection, struct tt_fedpro_sessions *sessions,
+                                 double now)
 {
-    *connection = (struct tutti_fedpro_connection){
+    *connection = (struct tt_fedpro_connection){
         .sessions = sessions, .intake = {.limit = sessions->rules.first_message}, .heard = now};
 }
 
-static void told_cut(struct tutti_fedpro_session *session, bool resumed)
+static void notify_disconnected(struct tt_fedpro_session *session, bool resumed)
 {
-    const struct tutti_fedpro_handler *handler = &session->sessions->handler;
+    const struct tt_fedpro_handler *handler = &session->sessions->handler;
     if (handler->cut)
         handler->cut(handler->context, session, resumed);
 }
 
 /* Takes connection and session apart. */
-static void cut(struct tutti_fedpro_session *session, double now)
+static void sessions_disconnect(struct tt_fedpro_session *session, double now)
 {
     session->connection->session = NULL;
     session->connection = NULL;
     session->cut_at = now;
-    tutti_fedpro_link_cut(&session->link);
+    tt_session_link_disconnect(&session->link);
 }
 
-void tutti_fedpro_connection_fini(struct tutti_fedpro_connection *connection, double now)
+void tt_sessions_free_connection(struct tt_fedpro_connection *connection, double now)
 {
-    struct tutti_fedpro_session *session = connection->session;
-    tutti_fedpro_intake_fini(&connection->intake);
+    struct tt_fedpro_session *session = connection->session;
+    tt_fedpro_message_free_intake(&connection->intake);
     if (!session)
         return;
-    cut(session, now);
+    sessions_disconnect(session, now);
     if (session->ended)
         session_free(session);
     else
-        told_cut(session, false);
+        notify_disconnected(session, false);
 }
 
 /* A status, written before everything else. */
-static void put_direct(struct tutti_fedpro_connection *connection, enum tutti_fedpro_type type, uint64_t session,
-                       int32_t first, const int32_t *second)
+static void put_direct_status(struct tt_fedpro_connection *connection, enum tt_fedpro_type type, uint64_t session,
+                              int32_t first, const int32_t *second)
 {
     size_t size = TUTTI_FEDPRO_HEADER + sizeof first + (second ? sizeof *second : 0);
-    struct tutti_fedpro_header header = {.size = (uint32_t)size,
-                                         .session = session,
-                                         .last_received = second ? *second : TUTTI_FEDPRO_NO_SEQUENCE,
-                                         .type = type};
-    tutti_fedpro_put_header(connection->direct, &header);
-    tutti_fedpro_put_u32(connection->direct + TUTTI_FEDPRO_HEADER, (uint32_t)first);
+    struct tt_fedpro_header header = {.size = (uint32_t)size,
+                                      .session = session,
+                                      .last_received = second ? *second : TUTTI_FEDPRO_NO_SEQUENCE,
+                                      .type = type};
+    tt_fedpro_message_put_header(connection->direct, &header);
+    tt_fedpro_message_put_u32(connection->direct + TUTTI_FEDPRO_HEADER, (uint32_t)first);
     if (second)
-        tutti_fedpro_put_u32(connection->direct + TUTTI_FEDPRO_HEADER + sizeof first, (uint32_t)*second);
+        tt_fedpro_message_put_u32(connection->direct + TUTTI_FEDPRO_HEADER + sizeof first, (uint32_t)*second);
     connection->direct_size = size;
     connection->direct_written = 0;
-    ready(connection);
+    notify_connection_ready(connection);
 }
 
-static void refuse_session(struct tutti_fedpro_connection *connection, enum tutti_fedpro_reason reason)
+static void reject_session(struct tt_fedpro_connection *connection, enum tt_fedpro_reason reason)
 {
     connection->closing = true;
-    put_direct(connection, TUTTI_FEDPRO_NEW_SESSION_STATUS, 0, (int32_t)reason, NULL);
+    put_direct_status(connection, TUTTI_FEDPRO_NEW_SESSION_STATUS, 0, (int32_t)reason, NULL);
 }
 
 /* A number that cannot be guessed: who knows it may resume the session. */
-static uint64_t make_number(void)
+static uint64_t make_session_number(void)
 {
     uint64_t number = 0;
     while (number == 0)
@@ -192,35 +192,36 @@ static uint64_t make_number(void)
     return number;
 }
 
-static enum tutti_err begin_session(struct tutti_fedpro_connection *connection,
-                                    const struct tutti_fedpro_message *message)
+static enum tutti_err sessions_start_session(struct tt_fedpro_connection *connection,
+                                             const struct tt_fedpro_message *message)
 {
-    struct tutti_fedpro_sessions *sessions = connection->sessions;
-    if (tutti_fedpro_get_u32(message->payload) != TUTTI_FEDPRO_VERSION) {
-        refuse_session(connection, TUTTI_FEDPRO_UNSUPPORTED_VERSION);
+    struct tt_fedpro_sessions *sessions = connection->sessions;
+    if (tt_fedpro_message_get_u32(message->payload) != TUTTI_FEDPRO_VERSION) {
+        reject_session(connection, TUTTI_FEDPRO_UNSUPPORTED_VERSION);
         return TUTTI_OK;
     }
     if (sessions->count >= sessions->rules.most_sessions) {
-        refuse_session(connection, TUTTI_FEDPRO_OUT_OF_RESOURCES);
+        reject_session(connection, TUTTI_FEDPRO_OUT_OF_RESOURCES);
         return TUTTI_OK;
     }
-    struct tutti_fedpro_session *session = calloc(1, sizeof *session);
-    if (!session || !tutti_vector_reserve(&sessions->items, &sessions->room, sessions->count + 1, sizeof(void *))) {
+    struct tt_fedpro_session *session = calloc(1, sizeof *session);
+    if (!session || !tt_vector_reserve(&sessions->items, &sessions->room, sessions->count + 1, sizeof(void *))) {
         free(session);
-        refuse_session(connection, TUTTI_FEDPRO_OUT_OF_RESOURCES);
+        reject_session(connection, TUTTI_FEDPRO_OUT_OF_RESOURCES);
         return TUTTI_OK;
     }
     sessions->items[sessions->count++] = session;
-    tutti_fedpro_link_init(&session->link, make_number(), 1, &sessions->rules.limits); /* the status is message 0 */
+    tt_session_link_init(&session->link, make_session_number(), 1,
+                         &sessions->rules.limits); /* the status is message 0 */
     session->sessions = sessions;
     session->connection = connection;
     connection->session = session;
-    put_direct(connection, TUTTI_FEDPRO_NEW_SESSION_STATUS, session->link.session, TUTTI_FEDPRO_WELCOME, NULL);
+    put_direct_status(connection, TUTTI_FEDPRO_NEW_SESSION_STATUS, session->link.session, TUTTI_FEDPRO_WELCOME, NULL);
     sessions->handler.began(sessions->handler.context, session);
     return TUTTI_OK;
 }
 
-static struct tutti_fedpro_session *find(const struct tutti_fedpro_sessions *sessions, uint64_t number)
+static struct tt_fedpro_session *sessions_find(const struct tt_fedpro_sessions *sessions, uint64_t number)
 {
     for (size_t i = 0; i < sessions->count; i++)
         if (sessions->items[i]->link.session == number && !sessions->items[i]->ended)
@@ -229,105 +230,106 @@ static struct tutti_fedpro_session *find(const struct tutti_fedpro_sessions *ses
 }
 
 /* Can the federate still send what we did not receive? */
-static bool reaches_back(const struct tutti_fedpro_link *link, int32_t oldest)
+static bool can_replay_from(const struct tt_session_link *link, int32_t oldest)
 {
     if (oldest < 0)
         return true; /* it keeps nothing: all arrived */
     if (link->last_received < 0)
         return true; /* it knows what was its first one */
-    return !tutti_fedpro_is_after(oldest, tutti_fedpro_next(link->last_received));
+    return !tt_fedpro_message_is_later(oldest, tt_fedpro_message_next_sequence(link->last_received));
 }
 
-static enum tutti_err resume_session(struct tutti_fedpro_connection *connection,
-                                     const struct tutti_fedpro_message *message, double now)
+static enum tutti_err resume_session(struct tt_fedpro_connection *connection, const struct tt_fedpro_message *message,
+                                     double now)
 {
-    struct tutti_fedpro_session *session = find(connection->sessions, message->header.session);
-    int32_t last = (int32_t)tutti_fedpro_get_u32(message->payload);
-    int32_t oldest = (int32_t)tutti_fedpro_get_u32(message->payload + 4);
+    struct tt_fedpro_session *session = sessions_find(connection->sessions, message->header.session);
+    int32_t last = (int32_t)tt_fedpro_message_get_u32(message->payload);
+    int32_t oldest = (int32_t)tt_fedpro_message_get_u32(message->payload + 4);
     int32_t none = TUTTI_FEDPRO_NO_SEQUENCE;
     if (!session) {
         connection->closing = true;
-        put_direct(connection, TUTTI_FEDPRO_RESUME_STATUS, message->header.session, TUTTI_FEDPRO_NO_SUCH_SESSION,
-                   &none);
+        put_direct_status(connection, TUTTI_FEDPRO_RESUME_STATUS, message->header.session, TUTTI_FEDPRO_NO_SUCH_SESSION,
+                          &none);
         return TUTTI_OK;
     }
     if (session->connection) {
-        struct tutti_fedpro_connection *old = session->connection;
-        cut(session, now);
+        struct tt_fedpro_connection *old = session->connection;
+        sessions_disconnect(session, now);
         old->closing = true;
-        ready(old);
+        notify_connection_ready(old);
     }
-    if (!reaches_back(&session->link, oldest) || !tutti_fedpro_link_rewind(&session->link, last)) {
+    if (!can_replay_from(&session->link, oldest) || !tt_session_link_rewind(&session->link, last)) {
         connection->closing = true;
-        put_direct(connection, TUTTI_FEDPRO_RESUME_STATUS, session->link.session, TUTTI_FEDPRO_NOT_ENOUGH_MESSAGES,
-                   &none);
-        tell_end(session, "it could not be resumed: messages that were lost are not kept any more");
+        put_direct_status(connection, TUTTI_FEDPRO_RESUME_STATUS, session->link.session,
+                          TUTTI_FEDPRO_NOT_ENOUGH_MESSAGES, &none);
+        sessions_notify_end(session, "it could not be resumed: messages that were lost are not kept any more");
         session_free(session);
         return TUTTI_OK;
     }
     session->connection = connection;
     connection->session = session;
-    put_direct(connection, TUTTI_FEDPRO_RESUME_STATUS, session->link.session, TUTTI_FEDPRO_RESUMED,
-               &session->link.last_received);
-    told_cut(session, true);
+    put_direct_status(connection, TUTTI_FEDPRO_RESUME_STATUS, session->link.session, TUTTI_FEDPRO_RESUMED,
+                      &session->link.last_received);
+    notify_disconnected(session, true);
     return TUTTI_OK;
 }
 
-static enum tutti_err begin(struct tutti_fedpro_connection *connection, const struct tutti_fedpro_message *message,
-                            double now)
+static enum tutti_err sessions_accept_connection(struct tt_fedpro_connection *connection,
+                                                 const struct tt_fedpro_message *message, double now)
 {
     char name[24];
     if (message->header.type == TUTTI_FEDPRO_NEW_SESSION)
-        return begin_session(connection, message);
+        return sessions_start_session(connection, message);
     if (message->header.type == TUTTI_FEDPRO_RESUME)
         return resume_session(connection, message, now);
-    return tutti_fail(TUTTI_ERR_FORMAT, "a connection began with %s; it begins with NEW_SESSION or RESUME_REQUEST",
-                      tutti_fedpro_type_name(message->header.type, name));
+    return tt_fail(TUTTI_ERR_FORMAT, "a connection began with %s; it begins with NEW_SESSION or RESUME_REQUEST",
+                   tt_fedpro_message_type_name(message->header.type, name));
 }
 
-static enum tutti_err handle(struct tutti_fedpro_connection *connection, const struct tutti_fedpro_message *message)
+static enum tutti_err sessions_handle_message(struct tt_fedpro_connection *connection,
+                                              const struct tt_fedpro_message *message)
 {
-    struct tutti_fedpro_session *session = connection->session;
-    const struct tutti_fedpro_handler *handler = &connection->sessions->handler;
-    const struct tutti_fedpro_header *header = &message->header;
+    struct tt_fedpro_session *session = connection->session;
+    const struct tt_fedpro_handler *handler = &connection->sessions->handler;
+    const struct tt_fedpro_header *header = &message->header;
     char name[24];
     if (header->session != session->link.session)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s of another session came", tutti_fedpro_type_name(header->type, name));
-    if (!tutti_fedpro_link_receive(&session->link, header))
+        return tt_fail(TUTTI_ERR_FORMAT, "%s of another session came", tt_fedpro_message_type_name(header->type, name));
+    if (!tt_session_link_receive(&session->link, header))
         return TUTTI_OK; /* it was here before the connection was cut */
     switch (header->type) {
     case TUTTI_FEDPRO_HEARTBEAT:
-        tutti_fedpro_session_send(session, TUTTI_FEDPRO_HEARTBEAT_RESPONSE, &header->sequence, NULL, 0, NULL);
+        tt_sessions_send(session, TUTTI_FEDPRO_HEARTBEAT_RESPONSE, &header->sequence, NULL, 0, NULL);
         return TUTTI_OK;
     case TUTTI_FEDPRO_TERMINATE:
-        tutti_fedpro_session_send(session, TUTTI_FEDPRO_TERMINATED, NULL, NULL, 0, NULL);
-        tutti_fedpro_session_end(session, NULL);
+        tt_sessions_send(session, TUTTI_FEDPRO_TERMINATED, NULL, NULL, 0, NULL);
+        tt_sessions_end_session(session, NULL);
         return TUTTI_OK;
     case TUTTI_FEDPRO_CALL:
         handler->call(handler->context, session, header->sequence, message->payload, message->size);
         return TUTTI_OK;
     case TUTTI_FEDPRO_CALLBACK_RESPONSE:
-        handler->answer(handler->context, session, (int32_t)tutti_fedpro_get_u32(message->payload),
+        handler->answer(handler->context, session, (int32_t)tt_fedpro_message_get_u32(message->payload),
                         message->payload + 4, message->size - 4);
         return TUTTI_OK;
     default:
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s came, which federates do not send in a session",
-                          tutti_fedpro_type_name(header->type, name));
+        return tt_fail(TUTTI_ERR_FORMAT, "%s came, which federates do not send in a session",
+                       tt_fedpro_message_type_name(header->type, name));
     }
 }
 
-static enum tutti_err take_one(struct tutti_fedpro_connection *connection, double now, bool *left)
+static enum tutti_err handle_next_message(struct tt_fedpro_connection *connection, double now, bool *left)
 {
-    struct tutti_fedpro_message message;
-    TRY(tutti_fedpro_intake_next(&connection->intake, &message, left));
+    struct tt_fedpro_message message;
+    TRY(tt_fedpro_message_parse_next(&connection->intake, &message, left));
     if (!*left)
         return TUTTI_OK;
     connection->heard = now;
-    return connection->session ? handle(connection, &message) : begin(connection, &message, now);
+    return connection->session ? sessions_handle_message(connection, &message)
+                               : sessions_accept_connection(connection, &message, now);
 }
 
-enum tutti_err tutti_fedpro_connection_take(struct tutti_fedpro_connection *connection, double now, int most,
-                                            bool *left)
+enum tutti_err tt_sessions_handle_messages(struct tt_fedpro_connection *connection, double now, int most, bool *left)
 {
     *left = true;
     for (int i = 0; i < most && *left; i++) {
@@ -335,37 +337,37 @@ enum tutti_err tutti_fedpro_connection_take(struct tutti_fedpro_connection *conn
             *left = false;
             return TUTTI_OK;
         }
-        enum tutti_err err = take_one(connection, now, left);
+        enum tutti_err err = handle_next_message(connection, now, left);
         if (err && connection->session) {
-            struct tutti_failure failure;
-            tutti_failure_keep(&failure, err);
-            tell_end(connection->session, failure.message);
-            return tutti_failure_return(&failure);
+            struct tt_failure failure;
+            tt_fail_save(&failure, err);
+            sessions_notify_end(connection->session, failure.message);
+            return tt_fail_restore(&failure);
         }
         TRY(err);
     }
     return TUTTI_OK;
 }
 
-const uint8_t *tutti_fedpro_connection_output(struct tutti_fedpro_connection *connection, uint8_t *buffer, size_t room,
-                                              size_t *size)
+const uint8_t *tt_sessions_get_output(struct tt_fedpro_connection *connection, uint8_t *buffer, size_t room,
+                                      size_t *size)
 {
     *size = connection->direct_size - connection->direct_written;
     if (*size > 0)
         return connection->direct + connection->direct_written;
-    return connection->session ? tutti_fedpro_link_output(&connection->session->link, buffer, room, size) : NULL;
+    return connection->session ? tt_session_link_output(&connection->session->link, buffer, room, size) : NULL;
 }
 
-bool tutti_fedpro_connection_writes(const struct tutti_fedpro_connection *connection)
+bool tt_sessions_has_output(const struct tt_fedpro_connection *connection)
 {
     return connection->direct_written < connection->direct_size ||
-           (connection->session && tutti_fedpro_link_waiting(&connection->session->link) > 0);
+           (connection->session && tt_session_link_pending(&connection->session->link) > 0);
 }
 
-void tutti_fedpro_connection_wrote(struct tutti_fedpro_connection *connection, size_t size)
+void tt_sessions_consume_output(struct tt_fedpro_connection *connection, size_t size)
 {
     if (connection->direct_written < connection->direct_size)
         connection->direct_written += size;
     else if (connection->session)
-        tutti_fedpro_link_wrote(&connection->session->link, size);
+        tt_session_link_consume(&connection->session->link, size);
 }

@@ -10,29 +10,29 @@
 
 enum { LINES = 4 }; /* of those that wait; `tutti rti status` tells all */
 
-struct tutti_fedpro_watched {
-    const struct tutti_federation *federation;
+struct tt_stall_watch {
+    const struct tt_federation *federation;
     uint64_t grants; /* that it had when last one was new ... */
     double since;    /* ... or when none waited */
     bool told;
 };
 
-void tutti_fedpro_stalls_fini(struct tutti_fedpro_stalls *stalls)
+void tt_fedpro_service_free_stalls(struct tt_fedpro_stalls *stalls)
 {
     free(stalls->items);
 }
 
-static struct tutti_fedpro_watched of(const struct tutti_fedpro_stalls *stalls,
-                                      const struct tutti_federation *federation, double now)
+static struct tt_stall_watch find_stall(const struct tt_fedpro_stalls *stalls, const struct tt_federation *federation,
+                                        double now)
 {
     for (size_t i = 0; i < stalls->count; i++)
         if (stalls->items[i].federation == federation)
             return stalls->items[i];
-    return (struct tutti_fedpro_watched){.federation = federation, .grants = federation->grants, .since = now};
+    return (struct tt_stall_watch){.federation = federation, .grants = federation->grants, .since = now};
 }
 
 /* The first lines of `text`, as one, with how many there are besides. */
-static void shorten(struct tutti_text *text)
+static void shorten_explanation(struct tt_text *text)
 {
     size_t lines = 0, end = 0;
     for (size_t i = 0; i < text->length; i++) {
@@ -45,44 +45,43 @@ static void shorten(struct tutti_text *text)
     text->length = end;
     text->text[end] = '\0';
     if (lines > LINES)
-        tutti_text_printf(text, "; and %zu others ('tutti rti status' tells all)", lines - LINES);
+        tt_text_printf(text, "; and %zu others ('tutti rti status' tells all)", lines - LINES);
 }
 
-static void look_at(struct tutti_fedpro_watched *watched, struct tutti_federation *federation, double now,
-                    double patience, const struct tutti_log *log)
+static void fedpro_service_check_stall(struct tt_stall_watch *watched, struct tt_federation *federation, double now,
+                                       double patience, const struct tutti_log *log)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     if (federation->grants != watched->grants) {
         if (watched->told)
-            tutti_log_printf(log, TUTTI_LOG_INFO, NULL, "%s: time goes on, after %.0f s", federation->name,
-                             now - watched->since);
-        *watched = (struct tutti_fedpro_watched){federation, federation->grants, now, false};
+            tt_log(log, TUTTI_LOG_INFO, NULL, "%s: time goes on, after %.0f s", federation->name, now - watched->since);
+        *watched = (struct tt_stall_watch){federation, federation->grants, now, false};
     }
     if (watched->told || !(now - watched->since >= patience))
         return;
-    tutti_time_explain(federation, &text);
+    tt_time_management_explain(federation, &text);
     if (text.length == 0) {
         watched->since = now;
     } else if (!text.failed) {
-        shorten(&text);
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "%s: no time was granted for %.0f s: %s", federation->name,
-                         now - watched->since, text.text);
+        shorten_explanation(&text);
+        tt_log(log, TUTTI_LOG_WARNING, NULL, "%s: no time was granted for %.0f s: %s", federation->name,
+               now - watched->since, text.text);
         watched->told = true;
     }
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
-void tutti_fedpro_stalls_look(struct tutti_fedpro_stalls *stalls, const struct tutti_rti *rti, double now,
-                              double patience, const struct tutti_log *log)
+void tt_fedpro_service_report_stalls(struct tt_fedpro_stalls *stalls, const struct tt_rti *rti, double now,
+                                     double patience, const struct tutti_log *log)
 {
     if (patience <= 0)
         return;
-    struct tutti_fedpro_watched *items = calloc(rti->count + 1, sizeof *items);
+    struct tt_stall_watch *items = calloc(rti->count + 1, sizeof *items);
     if (!items)
         return;
     for (size_t i = 0; i < rti->count; i++) {
-        items[i] = of(stalls, rti->federations[i], now);
-        look_at(&items[i], rti->federations[i], now, patience, log);
+        items[i] = find_stall(stalls, rti->federations[i], now);
+        fedpro_service_check_stall(&items[i], rti->federations[i], now, patience, log);
     }
     free(stalls->items);
     stalls->items = items;

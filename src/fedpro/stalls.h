@@ -7,14 +7,14 @@
 #include "rti/rti.h"
 
 /* Zeroed, it knows of none. */
-struct tutti_fedpro_stalls {
-    struct tutti_fedpro_watched *items; /* one for each federation */
+struct tt_fedpro_stalls {
+    struct tt_stall_watch *items; /* one for each federation */
     size_t count;
 };
 
-void tutti_fedpro_stalls_fini(struct tutti_fedpro_stalls *stalls);
+void tt_fedpro_service_free_stalls(struct tt_fedpro_stalls *stalls);
 /* From time to time. A federation that stands for `patience` seconds at `now` goes to the log as a warning; 0: none does. */
-void tutti_fedpro_stalls_look(struct tutti_fedpro_stalls *stalls, const struct tutti_rti *rti, double now,
-                              double patience, const struct tutti_log *log);
+void tt_fedpro_service_report_stalls(struct tt_fedpro_stalls *stalls, const struct tt_rti *rti, double now,
+                                     double patience, const struct tutti_log *log);
 
 #endif

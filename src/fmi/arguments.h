@@ -11,10 +11,10 @@
 #include "base/log.h"
 #include "fmi/state.h"
 
-struct tutti_instance;
+struct tt_instance;
 
 /* What an FMI 3.0 FMU tells and asks inside a do-step. */
-struct tutti_intermediate {
+struct tt_intermediate_update {
     double time;
     bool set_requested, get_allowed, step_finished, can_return_early;
     bool return_early; /* answer: end the step ... */
@@ -22,14 +22,14 @@ struct tutti_intermediate {
 };
 
 /* The next interval of a clock, or its shift, as the FMU tells it, and as it is told. */
-struct tutti_timing {
+struct tt_clock_timing {
     bool fraction; /* the clock has fractions, and they are used */
     double decimal;
     uint64_t counter, resolution;
     enum { TUTTI_TIMING_NOT_YET_KNOWN, TUTTI_TIMING_UNCHANGED, TUTTI_TIMING_CHANGED } qualifier;
 };
 
-struct tutti_instance_options {
+struct tt_instance_options {
     const char *name;            /* copied */
     const struct tutti_log *log; /* borrowed for the instance's life; NULL: silent */
     bool logging_on;             /* ask the FMU for its debug messages */
@@ -41,21 +41,21 @@ struct tutti_instance_options {
     /* Variables of an intermediate update, and who is called (3.0); both borrowed for the instance's life. */
     const uint32_t *intermediate;
     size_t intermediate_count;
-    enum tutti_err (*intermediate_update)(void *context, struct tutti_instance *instance,
-                                          struct tutti_intermediate *update);
+    enum tutti_err (*intermediate_update)(void *context, struct tt_instance *instance,
+                                          struct tt_intermediate_update *update);
     void *intermediate_context;
     /* Scheduled Execution: the FMU is in clock update mode, inside of a partition. What fails there fails the partition. */
-    enum tutti_err (*clock_update)(void *context, struct tutti_instance *instance);
+    enum tutti_err (*clock_update)(void *context, struct tt_instance *instance);
     void *clock_context;
 };
 
-struct tutti_experiment_setup {
+struct tt_experiment_setup {
     double start, stop, tolerance;
     bool has_stop, has_tolerance;
 };
 
 /* How a do-step ended; a short step is a result, not an error. */
-struct tutti_step {
+struct tt_fmi_step {
     double reached; /* the FMU's time now: t if it was discarded (3.0), the last successful time (1.0, 2.0) */
     bool discarded; /* the FMU refused or gave up the step ... */
     bool can_retry; /* ... and stands unchanged at t, ready for a shorter one */
@@ -65,23 +65,22 @@ struct tutti_step {
 };
 
 /* What came out of one update of the discrete states. */
-struct tutti_discrete {
+struct tt_discrete_update {
     bool again, terminate, nominals_changed, states_changed, has_next_event;
     double next_event;
 };
 
 /* Those that processes of different kinds give each other (forked/area.h). */
-_Static_assert(offsetof(struct tutti_intermediate, return_at) == 16 &&
-                   offsetof(struct tutti_discrete, next_event) == 8 &&
-                   offsetof(struct tutti_experiment_setup, has_stop) == 24 &&
-                   offsetof(struct tutti_step, discarded) == 8,
+_Static_assert(offsetof(struct tt_intermediate_update, return_at) == 16 &&
+                   offsetof(struct tt_discrete_update, next_event) == 8 &&
+                   offsetof(struct tt_experiment_setup, has_stop) == 24 && offsetof(struct tt_fmi_step, discarded) == 8,
                "the same for 32 and 64 bits");
 
 /* A saved FMU state, with where the instance stood. Zeroed is none. */
-struct tutti_saved {
+struct tt_saved_state {
     void *handle;
     unsigned long steps; /* that were made by then, of an instance that rejects steps */
-    enum tutti_state state;
+    enum tt_fmi_state state;
     double time;
 };
 

@@ -12,19 +12,19 @@
 
 #include "fmi/call.h"
 
-struct mapping {
+struct crash_mapping {
     uintptr_t begin, end;
     bool runs;
     char path[512]; /* cut, if it is longer */
 };
 
-struct maps {
+struct maps_reader {
     int fd;
     size_t at, count;
     char bytes[4096];
 };
 
-static int next_byte(struct maps *maps)
+static int maps_next_byte(struct maps_reader *maps)
 {
     if (maps->at == maps->count) {
         ssize_t count = read(maps->fd, maps->bytes, sizeof maps->bytes);
@@ -36,81 +36,81 @@ static int next_byte(struct maps *maps)
     return (unsigned char)maps->bytes[maps->at++];
 }
 
-static int hex_digit(int byte)
+static int crash_origin_hex_digit(int byte)
 {
     return byte >= '0' && byte <= '9' ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
 /* The byte after it. */
-static int read_address(struct maps *maps, uintptr_t *address)
+static int read_address(struct maps_reader *maps, uintptr_t *address)
 {
-    int byte = next_byte(maps);
-    for (*address = 0; hex_digit(byte) >= 0; byte = next_byte(maps))
-        *address = *address * 16 + (uintptr_t)hex_digit(byte);
+    int byte = maps_next_byte(maps);
+    for (*address = 0; crash_origin_hex_digit(byte) >= 0; byte = maps_next_byte(maps))
+        *address = *address * 16 + (uintptr_t)crash_origin_hex_digit(byte);
     return byte;
 }
 
 /* "begin-end rwxp offset device inode   path" */
-static bool next_mapping(struct maps *maps, struct mapping *mapping)
+static bool maps_next_mapping(struct maps_reader *maps, struct crash_mapping *mapping)
 {
     enum { FIELDS_BEFORE_PATH = 3 };
     if (read_address(maps, &mapping->begin) != '-' || read_address(maps, &mapping->end) != ' ')
         return false;
-    (void)next_byte(maps);
-    (void)next_byte(maps);
-    mapping->runs = next_byte(maps) == 'x';
-    (void)next_byte(maps);
-    int byte = next_byte(maps);
+    (void)maps_next_byte(maps);
+    (void)maps_next_byte(maps);
+    mapping->runs = maps_next_byte(maps) == 'x';
+    (void)maps_next_byte(maps);
+    int byte = maps_next_byte(maps);
     for (int field = 0; field < FIELDS_BEFORE_PATH; field++)
         do
-            byte = next_byte(maps);
+            byte = maps_next_byte(maps);
         while (byte > ' ');
     while (byte == ' ')
-        byte = next_byte(maps);
+        byte = maps_next_byte(maps);
     size_t length = 0;
-    for (; byte >= 0 && byte != '\n'; byte = next_byte(maps))
+    for (; byte >= 0 && byte != '\n'; byte = maps_next_byte(maps))
         if (length + 1 < sizeof mapping->path)
             mapping->path[length++] = (char)byte;
     mapping->path[length] = '\0';
     return byte == '\n';
 }
 
-static bool find_mapping(uintptr_t address, struct mapping *mapping)
+static bool find_mapping(uintptr_t address, struct crash_mapping *mapping)
 {
-    struct maps maps = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    struct maps_reader maps = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     bool found = false;
-    while (!found && maps.fd >= 0 && next_mapping(&maps, mapping))
+    while (!found && maps.fd >= 0 && maps_next_mapping(&maps, mapping))
         found = address >= mapping->begin && address < mapping->end;
     if (maps.fd >= 0)
         close(maps.fd);
     return found;
 }
 
-static const char *name_of(const char *path)
+static const char *crash_origin_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-static bool is_of_fmu(const char *path)
+static bool is_fmu_path(const char *path)
 {
-    const struct tutti_instance *in = tutti_instance_current();
+    const struct tt_instance *in = tt_fmi_call_current_instance();
     const char *folder = in ? in->library->folder : NULL;
     size_t length = folder ? strlen(folder) : 0;
     return length > 0 && ((strncmp(path, folder, length) == 0 && path[length] == '/') ||
                           (in->library->path && strcmp(path, in->library->path) == 0));
 }
 
-static enum tutti_whose whose(const struct mapping *mapping)
+static enum tt_crash_owner owner_of_mapping(const struct crash_mapping *mapping)
 {
     static const char module[] = "tutti_";
-    struct mapping own;
+    struct crash_mapping own;
     if (!mapping->runs)
         return TUTTI_WHOSE_NO_CODE;
-    if (is_of_fmu(mapping->path))
+    if (is_fmu_path(mapping->path))
         return TUTTI_WHOSE_FMU;
-    bool is_own = find_mapping((uintptr_t)tutti_blame_find, &own) && strcmp(own.path, mapping->path) == 0;
-    if (is_own || strncmp(name_of(mapping->path), module, sizeof module - 1) == 0)
+    bool is_own = find_mapping((uintptr_t)tt_crash_origin_find, &own) && strcmp(own.path, mapping->path) == 0;
+    if (is_own || strncmp(crash_origin_name_of(mapping->path), module, sizeof module - 1) == 0)
         return TUTTI_WHOSE_TUTTI;
     return mapping->path[0] == '/' ? TUTTI_WHOSE_LIBRARY
                                    : TUTTI_WHOSE_UNKNOWN; /* code that was made as the program ran */
@@ -131,21 +131,22 @@ static bool read_instruction(const ucontext_t *context, uintptr_t *instruction)
 #endif
 }
 
-void tutti_blame_find(struct tutti_blame *blame, const void *info, const void *context)
+void tt_crash_origin_find(struct tt_crash_origin *blame, const void *info, const void *context)
 {
     const siginfo_t *signal_info = info;
     bool own = signal_info->si_code > 0 || (signal_info->si_signo == SIGABRT && signal_info->si_pid == getpid());
     uintptr_t instruction;
-    struct mapping mapping;
-    *blame = (struct tutti_blame){0};
+    struct crash_mapping mapping;
+    *blame = (struct tt_crash_origin){0};
     if (!own || !read_instruction(context, &instruction))
         return;
     if (find_mapping(instruction, &mapping))
-        blame->whose = whose(&mapping);
-    else if (find_mapping((uintptr_t)tutti_blame_find, &mapping)) /* the others can be read */
+        blame->whose = owner_of_mapping(&mapping);
+    else if (find_mapping((uintptr_t)tt_crash_origin_find, &mapping)) /* the others can be read */
         blame->whose = TUTTI_WHOSE_NO_CODE;
     if (blame->whose == TUTTI_WHOSE_LIBRARY)
-        memcpy(blame->file, name_of(mapping.path), strnlen(name_of(mapping.path), sizeof blame->file - 1));
-    bool took = blame->whose == TUTTI_WHOSE_LIBRARY && tutti_call_takes_message;
+        memcpy(blame->file, crash_origin_name_of(mapping.path),
+               strnlen(crash_origin_name_of(mapping.path), sizeof blame->file - 1));
+    bool took = blame->whose == TUTTI_WHOSE_LIBRARY && tt_fmi_call_takes_message;
     blame->is_tuttis = blame->whose == TUTTI_WHOSE_TUTTI || took;
 }

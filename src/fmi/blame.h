@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum tutti_whose {
+enum tt_crash_owner {
     TUTTI_WHOSE_UNKNOWN,
     TUTTI_WHOSE_FMU,     /* the library of the FMU that this thread is calling, or a file that came with it */
     TUTTI_WHOSE_TUTTI,   /* the program or one of its modules */
@@ -15,14 +15,14 @@ enum tutti_whose {
 
 enum { TUTTI_BLAME_NAME = 96 };
 
-struct tutti_blame {
-    enum tutti_whose whose;
+struct tt_crash_origin {
+    enum tt_crash_owner whose;
     char file[TUTTI_BLAME_NAME]; /* of LIBRARY: its name without folders */
     bool is_tuttis;              /* Tutti's own, or a library's that Tutti called to read a message of the FMU */
 };
 
 /* In a handler of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT with the arguments that it got. Async-signal-safe: reads /proc/self/maps, and
  * nothing is known where that is not allowed, or where another process or thread sent the signal. */
-void tutti_blame_find(struct tutti_blame *blame, const void *info, const void *context);
+void tt_crash_origin_find(struct tt_crash_origin *blame, const void *info, const void *context);
 
 #endif

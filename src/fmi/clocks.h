@@ -6,23 +6,22 @@
 #include "fmi/component.h"
 
 /* *out stays NULL if the FMU has no clocks. */
-TUTTI_CHECKED enum tutti_err tutti_instance_clocks_new(struct tutti_instance_clocks **out,
-                                                       const struct tutti_desc *desc);
-void tutti_instance_clocks_free(struct tutti_instance_clocks *clocks);
+TUTTI_CHECKED enum tutti_err tt_instance_clocks_new(struct tt_instance_clocks **out, const struct tt_description *desc);
+void tt_instance_clocks_free(struct tt_instance_clocks *clocks);
 /* Nothing ticks: an event mode begins, or the instance is elsewhere. */
-void tutti_instance_clocks_rest(struct tutti_instance *instance);
+void tt_instance_clocks_reset(struct tt_instance *instance);
 /* The discrete states are updated: clocks that ticked do not any more. */
-void tutti_instance_clocks_pass(struct tutti_instance *instance);
+void tt_instance_clocks_clear_ticks(struct tt_instance *instance);
 
 /* I17: STATE if one of these variables belongs to clocks that do not tick. */
-TUTTI_CHECKED enum tutti_err tutti_instance_clocks_check(const struct tutti_instance *instance, enum tutti_call call,
-                                                         const uint32_t *references, size_t count);
+TUTTI_CHECKED enum tutti_err tt_instance_clocks_check(const struct tt_instance *instance, enum tt_fmi_call call,
+                                                      const uint32_t *references, size_t count);
 
 /* The clock whose partition is being computed, or was last; NULL: none was. Async-signal-safe. */
-const char *tutti_instance_partition(const struct tutti_instance *instance);
+const char *tt_instance_clocks_current(const struct tt_instance *instance);
 /* Inside of a partition: the FMU calls back. */
-void tutti_instance_clock_update(struct tutti_instance *instance);
+void tt_instance_clocks_update(struct tt_instance *instance);
 /* Around code that no other partition may interrupt. */
-void tutti_instance_lock_preemption(bool locked);
+void tt_instance_clocks_lock_preemption(bool locked);
 
 #endif

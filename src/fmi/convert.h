@@ -6,15 +6,15 @@
 
 #include "fmi/component.h"
 
-static inline int *tutti_convert_to_int(struct tutti_instance *in, enum tutti_type type, const void *values, size_t n)
+static inline int *tt_fmi_convert_to_int(struct tt_instance *in, enum tt_type type, const void *values, size_t n)
 {
-    int *out = tutti_instance_scratch(in, n * sizeof *out);
+    int *out = tt_instance_scratch(in, n * sizeof *out);
     for (size_t i = 0; out && i < n; i++)
         out[i] = type == TUTTI_TYPE_BOOLEAN ? ((const bool *)values)[i] : (int)((const int64_t *)values)[i];
     return out;
 }
 
-static inline void tutti_convert_from_int(enum tutti_type type, const int *in, void *values, size_t n)
+static inline void tt_fmi_convert_from_int(enum tt_type type, const int *in, void *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (type == TUTTI_TYPE_BOOLEAN)
@@ -24,15 +24,15 @@ static inline void tutti_convert_from_int(enum tutti_type type, const int *in, v
     }
 }
 
-static inline char *tutti_convert_to_char(struct tutti_instance *in, const bool *values, size_t n)
+static inline char *tt_fmi_convert_to_char(struct tt_instance *in, const bool *values, size_t n)
 {
-    char *out = tutti_instance_scratch(in, n);
+    char *out = tt_instance_scratch(in, n);
     for (size_t i = 0; out && i < n; i++)
         out[i] = values[i];
     return out;
 }
 
-static inline void tutti_convert_from_char(const char *in, bool *values, size_t n)
+static inline void tt_fmi_convert_from_char(const char *in, bool *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         values[i] = in[i] != 0;

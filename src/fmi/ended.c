@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *tutti_ended_by_signal(int number, char *out, size_t size)
+const char *tt_exit_message_signal(int number, char *out, size_t size)
 {
     if (number == SIGKILL)
         snprintf(out, size, "was ended by signal 9 (Killed): by a person, or by the system because memory ran out");
@@ -17,13 +17,13 @@ const char *tutti_ended_by_signal(int number, char *out, size_t size)
     return out;
 }
 
-const char *tutti_ended_by_exit(int status, char *out, size_t size)
+const char *tt_exit_message_status(int status, char *out, size_t size)
 {
     snprintf(out, size, "ended by itself with status %d: an FMU must not call exit", status);
     return out;
 }
 
-const char *tutti_ended_overwritten(char *out, size_t size)
+const char *tt_exit_message_overwritten(char *out, size_t size)
 {
     snprintf(out, size,
              "has overwritten memory that it shares with Tutti: ask the FMU's author, with its inputs and parameters");

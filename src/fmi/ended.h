@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 /* "was ended by signal 11 (Segmentation fault): ask ..." */
-const char *tutti_ended_by_signal(int number, char *out, size_t size);
+const char *tt_exit_message_signal(int number, char *out, size_t size);
 /* "ended by itself with status 3: ..." */
-const char *tutti_ended_by_exit(int status, char *out, size_t size);
+const char *tt_exit_message_status(int status, char *out, size_t size);
 /* "has overwritten memory ..." */
-const char *tutti_ended_overwritten(char *out, size_t size);
+const char *tt_exit_message_overwritten(char *out, size_t size);
 
 #endif

@@ -13,20 +13,20 @@
 #include "base/log.h"
 #include "description/desc.h"
 
-struct tutti_binding; /* binding.h */
+struct tt_binding; /* binding.h */
 
 enum { TUTTI_MOST_NEIGHBOURS = 32 };
 
 /* Is an instance that was reset as good as a new one? Only a trial tells (api/reset.h). */
-enum tutti_resets { TUTTI_RESETS_UNTRIED, TUTTI_RESETS_WELL, TUTTI_RESETS_BADLY };
+enum tt_library_resets { TUTTI_RESETS_UNTRIED, TUTTI_RESETS_WELL, TUTTI_RESETS_BADLY };
 
-struct tutti_instance;
+struct tt_instance;
 
-struct tutti_library {
-    const struct tutti_desc *desc;           /* borrowed */
-    const struct tutti_interface *interface; /* of desc: the one that was asked for */
-    enum tutti_interface_kind kind;
-    const struct tutti_binding *binding;
+struct tt_library {
+    const struct tt_description *desc;    /* borrowed */
+    const struct tt_interface *interface; /* of desc: the one that was asked for */
+    enum tt_interface_kind kind;
+    const struct tt_binding *binding;
     uint32_t can;                            /* TUTTI_CAN_* that both the description and the library offer */
     void **functions;                        /* in the order of the version's list; NULL where the library lacks one */
     void *handle;                            /* of dlopen */
@@ -44,23 +44,22 @@ struct tutti_library {
     atomic_bool fatal;    /* an instance was Fatal: nothing is called any more, nor unloaded */
     uint32_t *narrow;     /* references of its Float32 variables, sorted; NULL: it has none */
     size_t narrow_count;
-    enum tutti_resets resets;
-    bool keeps; /* instances that end well become idle, and are used again ... */
-    struct tutti_instance
-        *idle; /* ... and are these: used again also where they are known to reset well (instance.c) */
+    enum tt_library_resets resets;
+    bool keeps;               /* instances that end well become idle, and are used again ... */
+    struct tt_instance *idle; /* ... and are these: used again also where they are known to reset well (instance.c) */
 };
 
 /* Gives a library whose description and interface are known its binding, and room for functions. */
-TUTTI_CHECKED enum tutti_err tutti_library_bind(struct tutti_library *library);
+TUTTI_CHECKED enum tutti_err tt_library_bind(struct tt_library *library);
 /* Opens the file library->path. Functions that a run cannot do without and that are missing are all named in the error; optional ones that the
  * description claims are warned of, and the capability is taken back. */
-TUTTI_CHECKED enum tutti_err tutti_library_open(struct tutti_library *library, const struct tutti_log *log);
+TUTTI_CHECKED enum tutti_err tt_library_open(struct tt_library *library, const struct tutti_log *log);
 /* The last part of it, for a library whose functions are known in another way. */
-TUTTI_CHECKED enum tutti_err tutti_library_check(struct tutti_library *library, const struct tutti_log *log);
+TUTTI_CHECKED enum tutti_err tt_library_check(struct tt_library *library, const struct tutti_log *log);
 /* The error for a library that it needs and that is not found; is_nameless: it is beside it, but has another name inside. */
-enum tutti_err tutti_library_fail_missing(const struct tutti_library *library, const char *missing, bool is_nameless);
+enum tutti_err tt_library_fail_missing(const struct tt_library *library, const char *missing, bool is_nameless);
 /* Is it the reference of a Float32 variable? Only FMI 3.0 has them, and there a reference has one type. */
-bool tutti_library_is_narrow(const struct tutti_library *library, uint32_t reference);
-void tutti_library_free(struct tutti_library *library);
+bool tt_library_is_narrow(const struct tt_library *library, uint32_t reference);
+void tt_library_free(struct tt_library *library);
 
 #endif

@@ -7,18 +7,18 @@
 #include "fmi/component.h"
 
 /* From before an instance's first call until after its last one. Thread-safe. */
-void tutti_living_add(struct tutti_instance *instance);
-void tutti_living_remove(struct tutti_instance *instance);
+void tt_fmu_callbacks_register(struct tt_instance *instance);
+void tt_fmu_callbacks_unregister(struct tt_instance *instance);
 
-/* The instance that a callback is for, until tutti_living_leave. */
-struct tutti_called_back {
-    struct tutti_instance *instance; /* NULL: there is none, the callback has nothing to do */
-    bool held;                       /* by another thread than the one that calls it: it is not freed meanwhile */
+/* The instance that a callback is for, until tt_fmu_callbacks_leave. */
+struct tt_fmu_callback {
+    struct tt_instance *instance; /* NULL: there is none, the callback has nothing to do */
+    bool held;                    /* by another thread than the one that calls it: it is not freed meanwhile */
 };
 
 /* The instance that `environment` points to if there is one, otherwise the one that this thread is calling. From any thread; takes no
  * lock if the two are the same. */
-struct tutti_called_back tutti_living_enter(const void *environment);
-void tutti_living_leave(struct tutti_called_back called);
+struct tt_fmu_callback tt_fmu_callbacks_enter(const void *environment);
+void tt_fmu_callbacks_leave(struct tt_fmu_callback called);
 
 #endif

@@ -6,6 +6,6 @@
 #include "base/str.h"
 
 /* Appends "file://" and the percent-encoded absolute path without a slash at its end. */
-void tutti_location_uri(struct tutti_text *out, const char *path);
+void tt_fmi_convert_path_to_uri(struct tt_text *out, const char *path);
 
 #endif

@@ -20,7 +20,7 @@
 enum { PASSED_LIMIT = 200, PASSED_LIMIT_DEBUG = 100000 };
 
 /* The types that a letter of FMI 1.0 and 2.0 references stands for; 3.0 references have no letter. */
-static bool letter_fits(char letter, const struct tutti_var *var)
+static bool letter_fits(char letter, const struct tt_var *var)
 {
     switch (letter) {
     case 'r': return var->type == TUTTI_TYPE_FLOAT64;
@@ -31,7 +31,7 @@ static bool letter_fits(char letter, const struct tutti_var *var)
     }
 }
 
-static const char *name_of(const struct tutti_desc *desc, char letter, unsigned long reference)
+static const char *message_variable_name(const struct tt_description *desc, char letter, unsigned long reference)
 {
     for (uint32_t i = 0; i < desc->var_count; i++)
         if (desc->vars[i].reference == reference && letter_fits(letter, &desc->vars[i]))
@@ -40,7 +40,7 @@ static const char *name_of(const struct tutti_desc *desc, char letter, unsigned 
 }
 
 /* G4: writes the expanded text to `out`. */
-static void expand(const struct tutti_desc *desc, const char *text, char *out, size_t size)
+static void expand_references(const struct tt_description *desc, const char *text, char *out, size_t size)
 {
     size_t at = 0;
     while (*text && at + 1 < size) {
@@ -55,7 +55,7 @@ static void expand(const struct tutti_desc *desc, const char *text, char *out, s
             letter = *digits++;
         char *end = NULL;
         unsigned long reference = text[0] == '#' && isdigit((unsigned char)*digits) ? strtoul(digits, &end, 10) : 0;
-        const char *name = end && *end == '#' ? name_of(desc, letter, reference) : NULL;
+        const char *name = end && *end == '#' ? message_variable_name(desc, letter, reference) : NULL;
         if (name) {
             at += (size_t)snprintf(out + at, size - at, "%s", name);
             at = at < size ? at : size - 1;
@@ -67,7 +67,7 @@ static void expand(const struct tutti_desc *desc, const char *text, char *out, s
     out[at] = '\0';
 }
 
-static enum tutti_log_level level_of(enum tutti_status status)
+static enum tutti_log_level level_of(enum tt_fmi_status status)
 {
     switch (status) {
     case TUTTI_STATUS_OK:
@@ -78,18 +78,18 @@ static enum tutti_log_level level_of(enum tutti_status status)
     }
 }
 
-static size_t number_length(const char *text)
+static size_t message_number_length(const char *text)
 {
     return strspn(text, "0123456789.+-eE");
 }
 
 /* Equal but for numbers? */
-static bool alike(const char *a, const char *b)
+static bool messages_are_alike(const char *a, const char *b)
 {
     while (*a && *b) {
         if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-            a += number_length(a);
-            b += number_length(b);
+            a += message_number_length(a);
+            b += message_number_length(b);
         } else if (*a++ != *b++) {
             return false;
         }
@@ -99,7 +99,7 @@ static bool alike(const char *a, const char *b)
 
 /* G1, G2: keeps the text; true if nothing like it is in the ring. Called with the lock held. Without memory for a ring
  * every text is new. */
-static bool keep(struct tutti_messages *messages, const char *text)
+static bool keep_message(struct tt_messages *messages, const char *text)
 {
     if (!messages->texts)
         messages->texts = calloc(1, sizeof *messages->texts);
@@ -109,7 +109,7 @@ static bool keep(struct tutti_messages *messages, const char *text)
     unsigned long place = messages->count % TUTTI_MESSAGES_KEPT;
     bool fresh = true;
     for (unsigned long i = 0; i < kept && fresh; i++)
-        if (alike(messages->texts->kept[i], text)) {
+        if (messages_are_alike(messages->texts->kept[i], text)) {
             place = i;
             fresh = false;
         }
@@ -118,13 +118,14 @@ static bool keep(struct tutti_messages *messages, const char *text)
     return fresh;
 }
 
-static void pass_on(struct tutti_instance *in, enum tutti_log_level level, const char *category, const char *text)
+static void log_message_of_fmu(struct tt_instance *in, enum tutti_log_level level, const char *category,
+                               const char *text)
 {
-    tutti_log_printf(in->options.log, level, in->options.name, "%s%s%s%s", category ? "[" : "",
-                     category ? category : "", category ? "] " : "", text);
+    tt_log(in->options.log, level, in->options.name, "%s%s%s%s", category ? "[" : "", category ? category : "",
+           category ? "] " : "", text);
 }
 
-void tutti_instance_message(struct tutti_instance *in, enum tutti_status status, const char *category, const char *text)
+void tt_fmu_callbacks_message(struct tt_instance *in, enum tt_fmi_status status, const char *category, const char *text)
 {
     if (!in)
         return;
@@ -133,17 +134,17 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
         return;
     }
     char clean[TUTTI_MESSAGE_SIZE];
-    expand(in->library->desc, text ? text : "(a message without text)", clean, sizeof clean);
-    tutti_str_make_printable(clean);
+    expand_references(in->library->desc, text ? text : "(a message without text)", clean, sizeof clean);
+    tt_text_make_printable(clean);
 
-    struct tutti_messages *messages = &in->messages;
+    struct tt_messages *messages = &in->messages;
     enum tutti_log_level level = level_of(status);
-    bool debug = tutti_log_wants(in->options.log, TUTTI_LOG_DEBUG);
+    bool debug = tt_log_accepts(in->options.log, TUTTI_LOG_DEBUG);
     unsigned long limit = debug ? PASSED_LIMIT_DEBUG : PASSED_LIMIT;
     pthread_mutex_lock(&messages->lock);
-    bool fresh = keep(messages, clean) || debug;
+    bool fresh = keep_message(messages, clean) || debug;
     bool pass = fresh && messages->passed < limit;
-    bool defer = pass && messages->texts && level == TUTTI_LOG_ERROR && tutti_instance_current() == in;
+    bool defer = pass && messages->texts && level == TUTTI_LOG_ERROR && tt_fmi_call_current_instance() == in;
     messages->passed += pass;
     messages->dropped += !pass;
     bool last = pass && messages->passed == limit;
@@ -152,34 +153,34 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
     if (defer && in->deferred < TUTTI_MESSAGES_KEPT)
         memcpy(messages->texts->deferred[in->deferred++], clean, sizeof clean);
     else if (pass)
-        pass_on(in, level, category, clean);
+        log_message_of_fmu(in, level, category, clean);
     if (last)
-        tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
-                         "the FMU has said %lu things; its further messages are dropped", limit);
+        tt_log(in->options.log, TUTTI_LOG_WARNING, in->options.name,
+               "the FMU has said %lu things; its further messages are dropped", limit);
 }
 
-void tutti_instance_take_message(const void *environment, enum tutti_status status, const char *category,
-                                 const char *format, va_list args)
+void tt_fmu_callbacks_format_message(const void *environment, enum tt_fmi_status status, const char *category,
+                                     const char *format, va_list args)
 {
-    struct tutti_called_back called = tutti_living_enter(environment);
+    struct tt_fmu_callback called = tt_fmu_callbacks_enter(environment);
     char text[4 * TUTTI_MESSAGE_SIZE];
-    tutti_call_takes_message = true;
+    tt_fmi_call_takes_message = true;
     if (format)
         vsnprintf(text, sizeof text, format, args);
-    tutti_instance_message(called.instance, status, category, format ? text : NULL);
-    tutti_call_takes_message = false;
-    tutti_living_leave(called);
+    tt_fmu_callbacks_message(called.instance, status, category, format ? text : NULL);
+    tt_fmi_call_takes_message = false;
+    tt_fmu_callbacks_leave(called);
 }
 
-enum tutti_status tutti_instance_missing(struct tutti_instance *in)
+enum tt_fmi_status tt_fmu_callbacks_fail_missing(struct tt_instance *in)
 {
-    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
+    tt_fmu_callbacks_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
     return TUTTI_STATUS_ERROR;
 }
 
-void tutti_instance_log_deferred(struct tutti_instance *in)
+void tt_fmu_callbacks_log_deferred(struct tt_instance *in)
 {
     for (unsigned i = 0; i < in->deferred; i++)
-        pass_on(in, TUTTI_LOG_ERROR, NULL, in->messages.texts->deferred[i]);
+        log_message_of_fmu(in, TUTTI_LOG_ERROR, NULL, in->messages.texts->deferred[i]);
     in->deferred = 0;
 }

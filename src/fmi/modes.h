@@ -10,8 +10,8 @@
 #include "fmi/call.h"
 
 /* Zeroed before the first pass. */
-struct tutti_modes_watch {
-    struct tutti_floating modes;
+struct tt_fmi_call_modes_watch {
+    struct tt_float_mode modes;
     unsigned probe;     /* base/floating.h */
     bool is_suspicious; /* an FMU has left other modes */
     bool looks_closely; /* ... or may do so: they are looked at after every call; else after those of a group */
@@ -22,12 +22,12 @@ struct tutti_modes_watch {
 /* So many passes begin with a close look: an FMU that changes modes mostly does so from the first call on. */
 enum { TUTTI_FIRST_PASSES = 8 };
 
-static inline struct tutti_frame tutti_modes_enter(struct tutti_modes_watch *watch)
+static inline struct tt_fmi_call_frame tt_fmi_call_enter_pass(struct tt_fmi_call_modes_watch *watch)
 {
-    struct tutti_frame frame = tutti_call_enter(NULL);
+    struct tt_fmi_call_frame frame = tt_fmi_call_enter(NULL);
     watch->modes = frame.modes;
     watch->unread = 0;
-    watch->probe = tutti_floating_probe();
+    watch->probe = tt_float_mode_probe();
     watch->looks_closely = watch->is_suspicious || watch->passes < TUTTI_FIRST_PASSES;
     if (watch->passes < TUTTI_FIRST_PASSES)
         watch->passes++;
@@ -37,58 +37,58 @@ static inline struct tutti_frame tutti_modes_enter(struct tutti_modes_watch *wat
 /* A pass of one step, of which there are many: so many of them go by the computation alone, and modes that change no results show only after them. */
 enum { TUTTI_UNREAD_PASSES = 100 };
 
-/* Is this to be one of them? Then there is no frame, and tutti_modes_leave_unread follows. */
-static inline bool tutti_modes_enter_unread(struct tutti_modes_watch *watch)
+/* Is this to be one of them? Then there is no frame, and tt_fmi_call_leave_unread follows. */
+static inline bool tt_fmi_call_enter_unread(struct tt_fmi_call_modes_watch *watch)
 {
     if (watch->is_suspicious || watch->passes < TUTTI_FIRST_PASSES || watch->unread >= TUTTI_UNREAD_PASSES ||
-        tutti_floating_probe() != watch->probe)
+        tt_float_mode_probe() != watch->probe)
         return false;
     watch->unread++;
     watch->looks_closely = false;
     return true;
 }
 
-static inline void tutti_modes_leave_unread(struct tutti_instance *outer)
+static inline void tt_fmi_call_leave_unread(struct tt_instance *outer)
 {
-    tutti_call_current = outer;
+    tt_fmi_call_current = outer;
 }
 
 /* Modes that change no results (traps) show here, when it is not known any more who changed them; the next pass will tell. They are read once: a pass may
  * be one short step. */
-static inline void tutti_modes_leave(struct tutti_modes_watch *watch, struct tutti_frame frame)
+static inline void tt_fmi_call_leave_pass(struct tt_fmi_call_modes_watch *watch, struct tt_fmi_call_frame frame)
 {
-    struct tutti_floating now = tutti_floating_now();
-    if (__builtin_expect(!tutti_floating_same(&now, &frame.modes), 0)) {
+    struct tt_float_mode now = tt_float_mode_get();
+    if (__builtin_expect(!tt_float_mode_is_same(&now, &frame.modes), 0)) {
         watch->is_suspicious = true;
-        tutti_call_restore_modes(NULL, &frame.modes);
+        tt_fmi_call_restore_modes(NULL, &frame.modes);
     }
-    tutti_call_current = frame.outer;
+    tt_fmi_call_current = frame.outer;
 }
 
 /* The close look. Not inlined: it would make a frame of every caller. */
-static __attribute__((noinline, unused)) void tutti_modes_look(struct tutti_instance *in,
-                                                               const struct tutti_modes_watch *watch)
+static __attribute__((noinline, unused)) void tt_fmi_call_inspect_modes(struct tt_instance *in,
+                                                                        const struct tt_fmi_call_modes_watch *watch)
 {
-    tutti_call_check_modes(in, &watch->modes);
+    tt_fmi_call_check_modes(in, &watch->modes);
 }
 
-/* After every call, as tutti_call_leave, while a close look is taken. */
-static inline __attribute__((always_inline)) void tutti_modes_check_call(struct tutti_instance *in,
-                                                                         const struct tutti_modes_watch *watch)
+/* After every call, as tt_fmi_call_leave, while a close look is taken. */
+static inline __attribute__((always_inline)) void tt_fmi_call_check_each(struct tt_instance *in,
+                                                                         const struct tt_fmi_call_modes_watch *watch)
 {
     if (__builtin_expect(watch->looks_closely, 0))
-        tutti_modes_look(in, watch);
+        tt_fmi_call_inspect_modes(in, watch);
 }
 
 /* After the last call of a group, before code of others computes anything. Which of its calls has changed modes will show next
  * time. */
-static inline __attribute__((always_inline)) void tutti_modes_check_group(struct tutti_instance *in,
-                                                                          struct tutti_modes_watch *watch)
+static inline __attribute__((always_inline)) void tt_fmi_call_check_group(struct tt_instance *in,
+                                                                          struct tt_fmi_call_modes_watch *watch)
 {
     if (__builtin_expect(watch->looks_closely, 0)) {
-        tutti_modes_look(in, watch);
-    } else if (__builtin_expect(tutti_floating_probe() != watch->probe, 0)) {
-        tutti_floating_set(&watch->modes);
+        tt_fmi_call_inspect_modes(in, watch);
+    } else if (__builtin_expect(tt_float_mode_probe() != watch->probe, 0)) {
+        tt_float_mode_set(&watch->modes);
         watch->is_suspicious = watch->looks_closely = true;
     }
 }

@@ -8,42 +8,43 @@
 #include "fmi/modes.h"
 
 /* Variables of one type that lie in memory as FMI has them (no Strings and Binaries), of the partition's clock. Borrowed. */
-struct tutti_reading {
-    enum tutti_type type;
+struct tt_model_partition_reading {
+    enum tt_type type;
     const uint32_t *references;
     size_t count;
     void *values;
     size_t value_count;
 };
 
-struct tutti_partition {
-    struct tutti_instance *instance;
+struct tt_model_partition {
+    struct tt_instance *instance;
     uint32_t reference, place; /* of its clock: value reference; among those of the instance */
-    const struct tutti_reading *readings;
+    const struct tt_model_partition_reading *readings;
     size_t reading_count;
 };
 
 /* STATE for a reference that is no input clock, a reading that FMI forbids after this partition, or a type that it does not have. Borrows
  * all. */
-TUTTI_CHECKED enum tutti_err tutti_partition_init(struct tutti_partition *partition, struct tutti_instance *instance,
-                                                  uint32_t reference, const struct tutti_reading *readings,
-                                                  size_t count);
-/* Activates it at t, then reads. Between tutti_modes_enter and _leave of `watch`. */
-TUTTI_CHECKED enum tutti_err tutti_partition_compute(const struct tutti_partition *partition,
-                                                     struct tutti_modes_watch *watch, double t);
+TUTTI_CHECKED enum tutti_err tt_instance_clocks_init_partition(struct tt_model_partition *partition,
+                                                               struct tt_instance *instance, uint32_t reference,
+                                                               const struct tt_model_partition_reading *readings,
+                                                               size_t count);
+/* Activates it at t, then reads. Between tt_fmi_call_enter_pass and _leave of `watch`. */
+TUTTI_CHECKED enum tutti_err tt_instance_clocks_compute(const struct tt_model_partition *partition,
+                                                        struct tt_fmi_call_modes_watch *watch, double t);
 
 /* ---- partitions that interrupt each other (rank/tasks.h) ---- */
 
 /* From now on partitions of the instance may be computed in several threads, of which one is never interrupted but by those of higher
  * priority, and by the thread that owns the instance; lockPreemption keeps all of them out. LIMIT if the system has no such lock. */
-TUTTI_CHECKED enum tutti_err tutti_instance_let_preempt(struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tt_instance_clocks_allow_preempt(struct tt_instance *instance);
 /* Around all other calls of such an instance: waits for partitions that have locked the preemption. Does nothing for other instances. */
-void tutti_instance_hold(struct tutti_instance *instance);
-void tutti_instance_release(struct tutti_instance *instance);
-/* As tutti_partition_compute, in two parts. Activating holds the instance but while the FMU computes; reading is for one that is held. */
-TUTTI_CHECKED enum tutti_err tutti_partition_activate(const struct tutti_partition *partition,
-                                                      struct tutti_modes_watch *watch, double t);
-TUTTI_CHECKED enum tutti_err tutti_partition_read(const struct tutti_partition *partition,
-                                                  struct tutti_modes_watch *watch);
+void tt_instance_clocks_lock(struct tt_instance *instance);
+void tt_instance_clocks_unlock(struct tt_instance *instance);
+/* As tt_instance_clocks_compute, in two parts. Activating holds the instance but while the FMU computes; reading is for one that is held. */
+TUTTI_CHECKED enum tutti_err tt_instance_clocks_activate_part(const struct tt_model_partition *partition,
+                                                              struct tt_fmi_call_modes_watch *watch, double t);
+TUTTI_CHECKED enum tutti_err tt_instance_clocks_read(const struct tt_model_partition *partition,
+                                                     struct tt_fmi_call_modes_watch *watch);
 
 #endif

@@ -210,7 +210,7 @@ static const uint16_t se3[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_RESET] = ALIVE,
 };
 
-const uint16_t *tutti_state_table(enum tutti_interface_kind kind, int fmi)
+const uint16_t *tt_fmi_state_table(enum tt_interface_kind kind, int fmi)
 {
     static const uint16_t nothing[TUTTI_CALL_COUNT];
     static const uint16_t *const tables[TUTTI_INTERFACE_COUNT][3] = {
@@ -221,13 +221,13 @@ const uint16_t *tutti_state_table(enum tutti_interface_kind kind, int fmi)
     return tables[kind][fmi - 1];
 }
 
-const char *tutti_interface_name(enum tutti_interface_kind kind)
+const char *tt_fmi_state_interface_name(enum tt_interface_kind kind)
 {
     static const char *const names[] = {"Co-Simulation", "Model Exchange", "Scheduled Execution"};
     return names[kind];
 }
 
-const char *tutti_state_name(enum tutti_interface_kind kind, enum tutti_state state)
+const char *tt_fmi_state_name(enum tt_interface_kind kind, enum tt_fmi_state state)
 {
     if (kind == TUTTI_SE && state == TUTTI_STATE_STEP)
         return "clock activation mode";
@@ -254,7 +254,7 @@ const char *tutti_state_name(enum tutti_interface_kind kind, enum tutti_state st
     return names[state];
 }
 
-const char *tutti_call_word(enum tutti_call call)
+const char *tt_fmi_state_call_name(enum tt_fmi_call call)
 {
     static const char *const words[] = {
 #define X(name, text) text,

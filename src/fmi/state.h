@@ -7,7 +7,7 @@
  * Invariants. state.c holds, as one table per interface and version, which call is allowed in which state; it is
  * consulted before every call into an FMU. What a table of states cannot hold is kept where the name says:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
- *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (call.c); but see tutti_instance_go_on.
+ *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (call.c); but see tt_instance_ignore_fatal.
  *  I3  After Error only reads for debugging, state functions, reset and free are called. Derivatives and indicators of
  *      Model Exchange are an exception, their Error may mean Discard (exchange.c); directional derivatives are another,
  *      there are differences (instance.c).
@@ -47,7 +47,7 @@
 
 #include "description/desc.h"
 
-enum tutti_state {
+enum tt_fmi_state {
     TUTTI_STATE_NONE, /* not instantiated, or freed */
     TUTTI_STATE_INSTANTIATED,
     TUTTI_STATE_CONFIGURATION,
@@ -109,7 +109,7 @@ enum tutti_state {
     X(TERMINATE, "terminate")                                                                                          \
     X(RESET, "reset")
 
-enum tutti_call {
+enum tt_fmi_call {
 #define X(name, text) TUTTI_CALL_##name,
     TUTTI_CALLS(X)
 #undef X
@@ -117,9 +117,9 @@ enum tutti_call {
 enum { TUTTI_CALL_COUNT = TUTTI_CALL_RESET + 1 };
 
 /* The state machine of an interface and a version: bit s of table[call] says whether `call` may be made in state s. */
-const uint16_t *tutti_state_table(enum tutti_interface_kind kind, int fmi);
+const uint16_t *tt_fmi_state_table(enum tt_interface_kind kind, int fmi);
 
-static inline bool tutti_state_allows(const uint16_t *table, enum tutti_call call, enum tutti_state state)
+static inline bool tt_fmi_state_allows(const uint16_t *table, enum tt_fmi_call call, enum tt_fmi_state state)
 {
     return table[call] >> state & 1;
 }
@@ -127,8 +127,8 @@ static inline bool tutti_state_allows(const uint16_t *table, enum tutti_call cal
 /* The state after `call` succeeded (OK or Warning) in `state`. Restoring a saved state brings that one's state back,
  * which this function does not know: it returns `state`. `event_mode`: the instance uses it; in ME it always does.
  * Inline because `call` is a constant wherever it matters, and most calls change nothing. */
-static inline enum tutti_state tutti_state_after(enum tutti_interface_kind kind, enum tutti_call call,
-                                                 enum tutti_state state, bool event_mode)
+static inline enum tt_fmi_state tt_fmi_state_after(enum tt_interface_kind kind, enum tt_fmi_call call,
+                                                   enum tt_fmi_state state, bool event_mode)
 {
     switch (call) {
     case TUTTI_CALL_INSTANTIATE:
@@ -155,8 +155,8 @@ static inline enum tutti_state tutti_state_after(enum tutti_interface_kind kind,
 }
 
 /* "Co-Simulation", "Model Exchange", ... Static. */
-const char *tutti_interface_name(enum tutti_interface_kind kind);
-const char *tutti_state_name(enum tutti_interface_kind kind, enum tutti_state state);
-const char *tutti_call_word(enum tutti_call call);
+const char *tt_fmi_state_interface_name(enum tt_interface_kind kind);
+const char *tt_fmi_state_name(enum tt_interface_kind kind, enum tt_fmi_state state);
+const char *tt_fmi_state_call_name(enum tt_fmi_call call);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * What does not change from step to step (functions, references, places of the values) lies in flat call triples. A pass makes
  * one step of a list of them, in one tight loop per version of FMI. Whatever is unusual (a status other than OK, messages of
- * errors, an early return, the end of the run) stops the pass at that very call; the caller lets tutti_triple_conclude say what
+ * errors, an early return, the end of the run) stops the pass at that very call; the caller lets tt_batched_call_conclude say what
  * became of it, as it would have been said without triples, finishes the step of that instance, and goes on with the next one.
  *
  * Invariants:
@@ -25,16 +25,16 @@
 #include "fmi/modes.h"
 
 /* Float64 variables of one call: none if count is 0. Borrowed. */
-struct tutti_triple_values {
+struct tt_batched_call_values {
     const uint32_t *references;
     double *values;
     uint32_t count, value_count; /* references; values, which are more where there are arrays */
 };
 
-struct tutti_call_triple {
-    struct tutti_instance *instance;
+struct tt_batched_call {
+    struct tt_instance *instance;
     void (*set)(void), (*step)(void), (*get)(void); /* of the FMU, by version */
-    struct tutti_triple_values inputs, outputs;
+    struct tt_batched_call_values inputs, outputs;
     /* Filled in by the caller. One by one: before inputs are set, staged[i] becomes pass->source[from[i]]. */
     const uint32_t *from;
     double *staged;
@@ -46,7 +46,7 @@ struct tutti_call_triple {
 };
 
 /* The call that a pass stopped at. */
-enum tutti_triple_stop {
+enum tt_batched_call_stop {
     TUTTI_TRIPLE_NOWHERE,
     TUTTI_TRIPLE_BEFORE,
     TUTTI_TRIPLE_SET,
@@ -55,70 +55,70 @@ enum tutti_triple_stop {
 };
 
 /* A step: from t to t + h, which is `end`; and the same for those who asked for it, told by `arrived`. */
-struct tutti_aim {
+struct tt_batched_call_aim {
     double t, h, end, arrival;
 };
 
-struct tutti_triples_pass {
-    struct tutti_aim aim;
+struct tt_batched_call_pass {
+    struct tt_batched_call_aim aim;
     _Atomic uint32_t *heartbeat;
     const double *source; /* where inputs come from ... */
     bool one_by_one;      /* ... triple by triple; else they are staged before */
     /* Answers. */
-    enum tutti_triple_stop at;
-    enum tutti_status status;
-    struct tutti_step step;         /* after TUTTI_TRIPLE_STEP; zeroed before the first pass */
-    struct tutti_modes_watch watch; /* the pass's own; zeroed before the first one */
+    enum tt_batched_call_stop at;
+    enum tt_fmi_status status;
+    struct tt_fmi_step step;              /* after TUTTI_TRIPLE_STEP; zeroed before the first pass */
+    struct tt_fmi_call_modes_watch watch; /* the pass's own; zeroed before the first one */
 };
 
 /* The part of a triple that belongs to the instance. False, with triple->fmi 0, for an instance that is not that simple.
  * `instance` is borrowed. */
-bool tutti_triple_make(struct tutti_call_triple *triple, struct tutti_instance *instance,
-                       const struct tutti_triple_values *inputs, const struct tutti_triple_values *outputs);
+bool tt_batched_call_make(struct tt_batched_call *triple, struct tt_instance *instance,
+                          const struct tt_batched_call_values *inputs, const struct tt_batched_call_values *outputs);
 
 /* Makes one step of triples first ... end - 1. Returns `end`, or the one that it stopped at: pass->at says where. There,
  * triple->quiet was counted down for this step as well. */
-uint32_t tutti_triples_step(struct tutti_call_triple *triples, uint32_t first, uint32_t end,
-                            struct tutti_triples_pass *pass);
+uint32_t tt_batched_call_step(struct tt_batched_call *triples, uint32_t first, uint32_t end,
+                              struct tt_batched_call_pass *pass);
 
 /* The next step: from t to `target`. False if that cannot be reached, up to rounding. */
-static inline bool tutti_triples_aim(struct tutti_triples_pass *pass, double t, double target, double span)
+static inline bool tt_batched_call_aim(struct tt_batched_call_pass *pass, double t, double target, double span)
 {
-    double h = tutti_time_step(t, target);
-    pass->aim = (struct tutti_aim){t, h, t + h, target};
-    return __builtin_expect(pass->aim.end == target, 1) || tutti_time_same(pass->aim.end, target, span);
+    double h = tt_time_step(t, target);
+    pass->aim = (struct tt_batched_call_aim){t, h, t + h, target};
+    return __builtin_expect(pass->aim.end == target, 1) || tt_time_same(pass->aim.end, target, span);
 }
 
 /* Steps one after the other, along a grid. */
 /* Doubles that lie one after the other. */
-struct tutti_triples_piece {
+struct tt_batched_call_piece {
     const double *first;
     uint32_t count;
 };
 
-struct tutti_triples_many {
-    struct tutti_grid *grid;
+struct tt_batched_call_many {
+    struct tt_time_grid *grid;
     double t, span;                         /* where it is; the scale for comparing times */
     unsigned long most;                     /* steps */
     const volatile sig_atomic_t *interrupt; /* no step begins where it is not 0; NULL: none */
     const uint32_t *from;                   /* not one by one: inputs of all triples, staged before each step */
     double *staged;
     uint32_t gather_count;
-    const struct tutti_triples_piece *pieces; /* no step begins where one of these values is not finite */
+    const struct tt_batched_call_piece *pieces; /* no step begins where one of these values is not finite */
     uint32_t piece_count;
     unsigned long made; /* answer: whole steps; t and grid stand at their end */
 };
 
 /* Makes up to `most` steps of all triples, of which there is one at least. Returns `count`, or the triple at which it
- * stopped within a step, like tutti_triples_step. */
-uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
-                           struct tutti_triples_many *many);
+ * stopped within a step, like tt_batched_call_step. */
+uint32_t tt_batched_call_run(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
+                             struct tt_batched_call_many *many);
 
-/* Makes one step of all triples, of which there is one at least, as tutti_triples_step does: the shortest way for those who come back for each one. */
-uint32_t tutti_triples_hop(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass);
+/* Makes one step of all triples, of which there is one at least, as tt_batched_call_step does: the shortest way for those who come back for each one. */
+uint32_t tt_batched_call_step_once(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass);
 
 /* Concludes the call that a pass stopped at, as instance.h would have; after a do-step pass->step is its result. */
-TUTTI_CHECKED enum tutti_err tutti_triple_conclude(const struct tutti_call_triple *triple,
-                                                   struct tutti_triples_pass *pass);
+TUTTI_CHECKED enum tutti_err tt_batched_call_conclude(const struct tt_batched_call *triple,
+                                                      struct tt_batched_call_pass *pass);
 
 #endif

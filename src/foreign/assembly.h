@@ -16,7 +16,7 @@
 #include "base/reader.h"
 #include "base/findings.h"
 
-struct tutti_assembly_unit {
+struct tt_import_component {
     const char *name;
     const char *source; /* a path or a URI, relative to the file */
     double step;        /* its own; 0: none */
@@ -24,7 +24,7 @@ struct tutti_assembly_unit {
 };
 
 /* out = offset + factor * in, or the sum of `terms` inputs; each signal has `dimension` values. */
-struct tutti_assembly_function {
+struct tt_import_function {
     const char *name;
     bool sums;
     double factor, offset;
@@ -33,74 +33,73 @@ struct tutti_assembly_function {
 };
 
 /* A variable of a unit, a signal of a function; or a group of either, whose members are connected one by one. */
-struct tutti_assembly_end {
+struct tt_import_end {
     const char *owner, *name;
     bool function;
 };
 
-struct tutti_assembly_link {
-    struct tutti_assembly_end ends[2]; /* which of them is the source follows from what they are */
+struct tt_import_connection {
+    struct tt_import_end ends[2]; /* which of them is the source follows from what they are */
     bool groups;
     double factor, offset; /* of the destination's value */
     unsigned line;
 };
 
-struct tutti_assembly_value {
+struct tt_import_value {
     const char *unit, *variable, *value;
     unsigned line;
 };
 
 /* A word of the command line: "step", "0.01". */
-struct tutti_assembly_setting {
+struct tt_import_setting {
     const char *name, *value;
     unsigned line;
 };
 
-struct tutti_assembly {
+struct tt_import {
     const char *file;
-    struct tutti_assembly_unit *units;
-    struct tutti_assembly_function *functions;
-    struct tutti_assembly_link *links;
-    struct tutti_assembly_value *values;
-    struct tutti_assembly_setting *settings;
+    struct tt_import_component *units;
+    struct tt_import_function *functions;
+    struct tt_import_connection *links;
+    struct tt_import_value *values;
+    struct tt_import_setting *settings;
     size_t unit_count, function_count, link_count, value_count, setting_count;
     bool has_start, has_stop;
     double start, stop;
-    struct tutti_arena arena; /* holds all of it */
+    struct tt_arena arena; /* holds all of it */
 };
 
 /* Is a file of this name one? (OspSystemStructure*.xml, *.msim) */
-bool tutti_assembly_is(const char *path);
+bool tt_import_is_supported(const char *path);
 /* `file` is for messages, and tells the format. What is odd goes to `findings` (may be NULL). FORMAT with file and line
  * where there is no sense to be made, LIMIT. *out is the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_assembly_read(struct tutti_assembly **out, const char *file,
-                                                 struct tutti_reader *reader, struct tutti_findings *findings);
-void tutti_assembly_free(struct tutti_assembly *assembly);
+TUTTI_CHECKED enum tutti_err tt_import_read(struct tt_import **out, const char *file, struct tt_byte_source *reader,
+                                            struct tt_findings *findings);
+void tt_import_free(struct tt_import *assembly);
 
 /* For the readers of the formats. */
 
 /* A place for one more; NULL when memory is out. */
-struct tutti_assembly_unit *tutti_assembly_add_unit(struct tutti_assembly *assembly);
-struct tutti_assembly_function *tutti_assembly_add_function(struct tutti_assembly *assembly);
-struct tutti_assembly_link *tutti_assembly_add_link(struct tutti_assembly *assembly);
-struct tutti_assembly_value *tutti_assembly_add_value(struct tutti_assembly *assembly);
+struct tt_import_component *tt_import_add_component(struct tt_import *assembly);
+struct tt_import_function *tt_import_add_function(struct tt_import *assembly);
+struct tt_import_connection *tt_import_add_connection(struct tt_import *assembly);
+struct tt_import_value *tt_import_add_value(struct tt_import *assembly);
 /* `value` is copied, `name` is static. */
-TUTTI_CHECKED enum tutti_err tutti_assembly_set(struct tutti_assembly *assembly, const char *name, const char *value,
-                                                unsigned line);
-TUTTI_CHECKED enum tutti_err tutti_assembly_set_number(struct tutti_assembly *assembly, const char *name, double value,
-                                                       unsigned line);
+TUTTI_CHECKED enum tutti_err tt_import_set(struct tt_import *assembly, const char *name, const char *value,
+                                           unsigned line);
+TUTTI_CHECKED enum tutti_err tt_import_set_number(struct tt_import *assembly, const char *name, double value,
+                                                  unsigned line);
 /* FORMAT: "file:line: words". */
-enum tutti_err tutti_assembly_fail(const struct tutti_assembly *assembly, unsigned line, const char *format, ...)
+enum tutti_err tt_import_fail(const struct tt_import *assembly, unsigned line, const char *format, ...)
     TUTTI_PRINTF(3, 4);
 
 /* The variables of a group, in their order; names are in `arena`. */
-struct tutti_assembly_group {
+struct tt_import_group {
     const char **variables;
     size_t count;
 };
 /* The group `name` of a unit from its OspModelDescription.xml. *found is false if there is none. */
-TUTTI_CHECKED enum tutti_err tutti_assembly_read_group(const char *file, struct tutti_reader *reader, const char *name,
-                                                       struct tutti_arena *arena, struct tutti_assembly_group *group,
-                                                       bool *found);
+TUTTI_CHECKED enum tutti_err tt_osp_read_group(const char *file, struct tt_byte_source *reader, const char *name,
+                                               struct tt_arena *arena, struct tt_import_group *group, bool *found);
 
 #endif

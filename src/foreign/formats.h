@@ -8,11 +8,11 @@
 #include "base/findings.h"
 #include "base/reader.h"
 
-struct tutti_assembly;
+struct tt_import;
 
-TUTTI_CHECKED enum tutti_err tutti_osp_read(struct tutti_assembly *assembly, struct tutti_reader *reader,
-                                            struct tutti_findings *findings);
-TUTTI_CHECKED enum tutti_err tutti_msim_read(struct tutti_assembly *assembly, struct tutti_reader *reader,
-                                             struct tutti_findings *findings);
+TUTTI_CHECKED enum tutti_err tt_osp_read(struct tt_import *assembly, struct tt_byte_source *reader,
+                                         struct tt_findings *findings);
+TUTTI_CHECKED enum tutti_err tt_msim_read(struct tt_import *assembly, struct tt_byte_source *reader,
+                                          struct tt_findings *findings);
 
 #endif

@@ -12,15 +12,15 @@
 
 enum { PLANES = sizeof(double), SAMPLES = 512 };
 
-struct tutti_hdf5_packer {
+struct tt_hdf5_packer {
     z_stream stream;
     unsigned char *planes, *packed;
     size_t room;
 };
 
-struct tutti_hdf5_packer *tutti_hdf5_packer_new(size_t most)
+struct tt_hdf5_packer *tt_hdf5_writer_new_packer(size_t most)
 {
-    struct tutti_hdf5_packer *packer = calloc(1, sizeof *packer);
+    struct tt_hdf5_packer *packer = calloc(1, sizeof *packer);
     if (!packer || deflateInit(&packer->stream, Z_BEST_SPEED) != Z_OK) {
         free(packer);
         return NULL;
@@ -30,11 +30,11 @@ struct tutti_hdf5_packer *tutti_hdf5_packer_new(size_t most)
     packer->packed = malloc(packer->room);
     if (packer->planes && packer->packed)
         return packer;
-    tutti_hdf5_packer_free(packer);
+    tt_hdf5_writer_free_packer(packer);
     return NULL;
 }
 
-void tutti_hdf5_packer_free(struct tutti_hdf5_packer *packer)
+void tt_hdf5_writer_free_packer(struct tt_hdf5_packer *packer)
 {
     if (!packer)
         return;
@@ -44,7 +44,7 @@ void tutti_hdf5_packer_free(struct tutti_hdf5_packer *packer)
     free(packer);
 }
 
-static void shuffle(unsigned char *planes, const double *numbers, size_t count)
+static void shuffle_bytes(unsigned char *planes, const double *numbers, size_t count)
 {
     const unsigned char *bytes = (const unsigned char *)numbers;
     for (size_t p = 0; p < PLANES; p++)
@@ -54,7 +54,7 @@ static void shuffle(unsigned char *planes, const double *numbers, size_t count)
 
 /* Is it worth a try? Of bytes by chance, two are equal once in 256 times. Here, of samples, either some bytes are more frequent
  * (by the sum of squares, twice as much as chance has it), or many are as the one before in their column. */
-static bool has_order(const unsigned char *plane, size_t count, size_t width)
+static bool plane_is_compressible(const unsigned char *plane, size_t count, size_t width)
 {
     unsigned frequency[256] = {0}, samples = 0, repeated = 0, squares = 0;
     size_t stride = count / SAMPLES + 1;
@@ -79,17 +79,17 @@ static bool deflate_plane(z_stream *stream, unsigned char *plane, size_t count, 
     return result == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && stream->avail_in == 0;
 }
 
-size_t tutti_hdf5_pack(struct tutti_hdf5_packer *packer, const double *numbers, size_t count, size_t width,
-                       const void **bytes)
+size_t tt_hdf5_writer_pack(struct tt_hdf5_packer *packer, const double *numbers, size_t count, size_t width,
+                           const void **bytes)
 {
     z_stream *stream = &packer->stream;
-    shuffle(packer->planes, numbers, count);
+    shuffle_bytes(packer->planes, numbers, count);
     deflateReset(stream);
     stream->next_out = packer->packed;
     stream->avail_out = (uInt)(count * sizeof(double) - 1);
     for (size_t p = 0; p < PLANES; p++) {
         unsigned char *plane = packer->planes + p * count;
-        int level = has_order(plane, count, width) ? Z_BEST_SPEED : Z_NO_COMPRESSION;
+        int level = plane_is_compressible(plane, count, width) ? Z_BEST_SPEED : Z_NO_COMPRESSION;
         if (!deflate_plane(stream, plane, count, level, p + 1 == PLANES ? Z_FINISH : Z_NO_FLUSH))
             return 0;
     }

@@ -11,20 +11,20 @@
 #include "hdf5/parts.h"
 
 /* The superblock says where the file ends: what is written next goes there, and must not go over anything. */
-enum tutti_err tutti_hdf5_recover(const char *path)
+enum tutti_err tt_hdf5_writer_recover(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    int error = fd < 0 ? errno : tutti_hdf5_open_to_all(fd);
+    int error = fd < 0 ? errno : tt_hdf5_writer_repair_superblock(fd);
     if (fd >= 0)
         close(fd);
     if (error == ENOTSUP)
-        return tutti_hdf5_host->fail(TUTTI_ERR_FORMAT, "%s is no result of Tutti in HDF5", path);
-    return error ? tutti_hdf5_host->fail_write(path, error) : TUTTI_OK;
+        return tt_hdf5_module_host->fail(TUTTI_ERR_FORMAT, "%s is no result of Tutti in HDF5", path);
+    return error ? tt_hdf5_module_host->fail_write(path, error) : TUTTI_OK;
 }
 
-static hid_t open_file(const char *path)
+static hid_t hdf5_writer_open_existing(const char *path)
 {
-    hid_t access = tutti_hdf5_file_access();
+    hid_t access = tt_hdf5_writer_file_access();
     hid_t file = H5Fopen(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
     H5Pclose(access);
     return file;
@@ -32,18 +32,18 @@ static hid_t open_file(const char *path)
 
 static hid_t open_dataset(hid_t file, const char *name)
 {
-    hid_t access = tutti_hdf5_dataset_access(), dataset = H5Dopen2(file, name, access);
+    hid_t access = tt_hdf5_writer_dataset_access(), dataset = H5Dopen2(file, name, access);
     H5Pclose(access);
     return dataset;
 }
 
-enum tutti_err tutti_hdf5_reopen_file(struct tutti_hdf5_writer *writer, size_t rows)
+enum tutti_err tt_hdf5_writer_reopen_file(struct tt_hdf5_writer *writer, size_t rows)
 {
     const hsize_t size[] = {rows, writer->count};
-    WRITE_TRY(writer->path, writer->file = open_file(writer->path));
+    WRITE_TRY(writer->path, writer->file = hdf5_writer_open_existing(writer->path));
     WRITE_TRY(writer->path, writer->time = open_dataset(writer->file, "time"));
     WRITE_TRY(writer->path, writer->values = open_dataset(writer->file, "values"));
-    TRY(tutti_hdf5_hold_back(writer));
+    TRY(tt_hdf5_writer_defer_metadata(writer));
     WRITE_TRY(writer->path, H5Dset_extent(writer->values, size));
     WRITE_TRY(writer->path, H5Dset_extent(writer->time, size));
     writer->done = rows;

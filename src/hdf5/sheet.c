@@ -18,34 +18,34 @@
 
 enum { CHUNK = 1024, REFERENCE = 16 }; /* rows; bytes of a text's place in a heap */
 
-struct tutti_hdf5_sheet {
+struct tt_hdf5_columns {
     char *path;
     hid_t file;
     int fd; /* of our own: for the superblock and for room */
     hid_t *datasets;
-    enum tutti_hdf5_kind *kinds;
+    enum tt_hdf5_kind *kinds;
     size_t count;
     hsize_t rows;
     bool failed; /* and has said so */
 };
 
-/* Of a value in memory: double, char * or struct tutti_hdf5_bytes, which is laid out as hvl_t is. */
-static hid_t type_in_memory(enum tutti_hdf5_kind kind)
+/* Of a value in memory: double, char * or struct tt_hdf5_bytes, which is laid out as hvl_t is. */
+static hid_t hdf5_columns_memory_type(enum tt_hdf5_kind kind)
 {
-    _Static_assert(sizeof(struct tutti_hdf5_bytes) == sizeof(hvl_t) &&
-                       offsetof(struct tutti_hdf5_bytes, size) == offsetof(hvl_t, len) &&
-                       offsetof(struct tutti_hdf5_bytes, data) == offsetof(hvl_t, p),
+    _Static_assert(sizeof(struct tt_hdf5_bytes) == sizeof(hvl_t) &&
+                       offsetof(struct tt_hdf5_bytes, size) == offsetof(hvl_t, len) &&
+                       offsetof(struct tt_hdf5_bytes, data) == offsetof(hvl_t, p),
                    "bytes are handed to HDF5 as they are");
     return kind == TUTTI_HDF5_NUMBER ? H5Tcopy(H5T_NATIVE_DOUBLE)
-           : kind == TUTTI_HDF5_TEXT ? tutti_hdf5_string_type()
+           : kind == TUTTI_HDF5_TEXT ? tt_hdf5_writer_string_type()
                                      : H5Tvlen_create(H5T_NATIVE_UINT8);
 }
 
-static hid_t make_column(hid_t file, const struct tutti_hdf5_column *column)
+static hid_t hdf5_columns_make_column(hid_t file, const struct tt_hdf5_column *column)
 {
     const hsize_t none = 0, most = H5S_UNLIMITED, chunk = CHUNK;
     hid_t type = column->kind == TUTTI_HDF5_NUMBER ? H5Tcopy(H5T_IEEE_F64LE)
-                 : column->kind == TUTTI_HDF5_TEXT ? tutti_hdf5_string_type()
+                 : column->kind == TUTTI_HDF5_TEXT ? tt_hdf5_writer_string_type()
                                                    : H5Tvlen_create(H5T_STD_U8LE);
     hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &none, &most);
     H5Pset_chunk(list, 1, &chunk);
@@ -61,31 +61,32 @@ static hid_t make_column(hid_t file, const struct tutti_hdf5_column *column)
     return dataset;
 }
 
-static enum tutti_err begin(struct tutti_hdf5_sheet *sheet, const char *creator,
-                            const struct tutti_hdf5_column *columns)
+static enum tutti_err hdf5_columns_create(struct tt_hdf5_columns *sheet, const char *creator,
+                                          const struct tt_hdf5_column *columns)
 {
-    WRITE_TRY(sheet->path, sheet->file = tutti_hdf5_make_file(sheet->path));
-    WRITE_TRY(sheet->path, tutti_hdf5_put_text(sheet->file, "creator", creator));
+    WRITE_TRY(sheet->path, sheet->file = tt_hdf5_writer_make_file(sheet->path));
+    WRITE_TRY(sheet->path, tt_hdf5_writer_put_text(sheet->file, "creator", creator));
     for (size_t i = 0; i < sheet->count; i++) {
         sheet->kinds[i] = columns[i].kind;
-        WRITE_TRY(sheet->path, sheet->datasets[i] = make_column(sheet->file, &columns[i]));
+        WRITE_TRY(sheet->path, sheet->datasets[i] = hdf5_columns_make_column(sheet->file, &columns[i]));
     }
     sheet->fd = open(sheet->path, O_RDWR | O_CLOEXEC);
     if (sheet->fd < 0)
-        return tutti_hdf5_host->fail_write(sheet->path, errno);
-    (void)tutti_hdf5_descriptor(sheet->file);
-    return tutti_hdf5_sheet_write(sheet, NULL, 0, 0);
+        return tt_hdf5_module_host->fail_write(sheet->path, errno);
+    (void)tt_hdf5_module_descriptor(sheet->file);
+    return tt_hdf5_columns_write(sheet, NULL, 0, 0);
 }
 
-static enum tutti_err append(const struct tutti_hdf5_sheet *sheet, size_t column, const void *cells, hsize_t rows)
+static enum tutti_err hdf5_columns_append(const struct tt_hdf5_columns *sheet, size_t column, const void *cells,
+                                          hsize_t rows)
 {
     const hsize_t size = sheet->rows + rows;
-    hid_t dataset = sheet->datasets[column], type = type_in_memory(sheet->kinds[column]);
+    hid_t dataset = sheet->datasets[column], type = hdf5_columns_memory_type(sheet->kinds[column]);
     hid_t memory = H5Screate_simple(1, &rows, NULL), space = -1;
     bool written = H5Dset_extent(dataset, &size) >= 0 && (space = H5Dget_space(dataset)) >= 0 &&
                    H5Sselect_hyperslab(space, H5S_SELECT_SET, &sheet->rows, NULL, &rows, NULL) >= 0 &&
                    H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, cells) >= 0;
-    enum tutti_err err = written ? TUTTI_OK : tutti_hdf5_fail_write(sheet->path);
+    enum tutti_err err = written ? TUTTI_OK : tt_hdf5_module_fail_write(sheet->path);
     if (space >= 0)
         H5Sclose(space);
     H5Sclose(memory);
@@ -94,36 +95,36 @@ static enum tutti_err append(const struct tutti_hdf5_sheet *sheet, size_t column
 }
 
 /* Invariant 2. `bytes` of texts go into heaps, which have some room to spare. */
-static enum tutti_err reserve(const struct tutti_hdf5_sheet *sheet, size_t rows, size_t bytes)
+static enum tutti_err hdf5_columns_reserve(const struct tt_hdf5_columns *sheet, size_t rows, size_t bytes)
 {
     enum { SPARE = 256 * 1024 };
     struct stat st;
     size_t more = 2 * bytes + sheet->count * (rows + CHUNK) * 3 * REFERENCE + SPARE;
-    int error = fstat(sheet->fd, &st) != 0 ? errno : tutti_hdf5_take_room(sheet->fd, st.st_size, (off_t)more);
-    return error ? tutti_hdf5_host->fail_write(sheet->path, error) : TUTTI_OK;
+    int error = fstat(sheet->fd, &st) != 0 ? errno : tt_hdf5_writer_take_room(sheet->fd, st.st_size, (off_t)more);
+    return error ? tt_hdf5_module_host->fail_write(sheet->path, error) : TUTTI_OK;
 }
 
-static enum tutti_err write_rows(struct tutti_hdf5_sheet *sheet, const void *const *cells, size_t rows, size_t bytes)
+static enum tutti_err hdf5_columns_write_rows(struct tt_hdf5_columns *sheet, const void *const *cells, size_t rows,
+                                              size_t bytes)
 {
-    TRY(reserve(sheet, rows, bytes));
+    TRY(hdf5_columns_reserve(sheet, rows, bytes));
     for (size_t i = 0; i < sheet->count && rows > 0; i++)
-        TRY(append(sheet, i, cells[i], rows));
+        TRY(hdf5_columns_append(sheet, i, cells[i], rows));
     sheet->rows += rows;
     WRITE_TRY(sheet->path, H5Fflush(sheet->file, H5F_SCOPE_GLOBAL));
-    int error = tutti_hdf5_open_to_all(sheet->fd);
-    return error ? tutti_hdf5_host->fail_write(sheet->path, error) : TUTTI_OK;
+    int error = tt_hdf5_writer_repair_superblock(sheet->fd);
+    return error ? tt_hdf5_module_host->fail_write(sheet->path, error) : TUTTI_OK;
 }
 
-enum tutti_err tutti_hdf5_sheet_write(struct tutti_hdf5_sheet *sheet, const void *const *cells, size_t rows,
-                                      size_t bytes)
+enum tutti_err tt_hdf5_columns_write(struct tt_hdf5_columns *sheet, const void *const *cells, size_t rows, size_t bytes)
 {
-    enum tutti_err err = write_rows(sheet, cells, rows, bytes);
+    enum tutti_err err = hdf5_columns_write_rows(sheet, cells, rows, bytes);
     sheet->failed = err != TUTTI_OK;
     return err;
 }
 
 /* After a failure the file stays as it was in the last flush: what HDF5 has in memory is not written. */
-enum tutti_err tutti_hdf5_sheet_close(struct tutti_hdf5_sheet *sheet)
+enum tutti_err tt_hdf5_columns_close(struct tt_hdf5_columns *sheet)
 {
     herr_t closed = 0;
     for (size_t i = 0; i < sheet->count; i++)
@@ -131,13 +132,13 @@ enum tutti_err tutti_hdf5_sheet_close(struct tutti_hdf5_sheet *sheet)
             closed = -1;
     if (sheet->file >= 0 && H5Fclose(sheet->file) < 0)
         closed = -1;
-    enum tutti_err err = closed < 0 && !sheet->failed ? tutti_hdf5_fail_write(sheet->path) : TUTTI_OK;
+    enum tutti_err err = closed < 0 && !sheet->failed ? tt_hdf5_module_fail_write(sheet->path) : TUTTI_OK;
     struct stat st;
     if (sheet->fd >= 0) {
         if (fstat(sheet->fd, &st) == 0 && S_ISREG(st.st_mode))
             (void)!ftruncate(sheet->fd, st.st_size); /* gives back what was reserved */
         if (sheet->failed)
-            tutti_hdf5_open_to_all(sheet->fd);
+            tt_hdf5_writer_repair_superblock(sheet->fd);
         close(sheet->fd);
     }
     free(sheet->datasets);
@@ -147,12 +148,12 @@ enum tutti_err tutti_hdf5_sheet_close(struct tutti_hdf5_sheet *sheet)
     return err;
 }
 
-enum tutti_err tutti_hdf5_sheet_new(struct tutti_hdf5_sheet **out, const char *path, const char *creator,
-                                    const struct tutti_hdf5_column *columns, size_t count)
+enum tutti_err tt_hdf5_columns_new(struct tt_hdf5_columns **out, const char *path, const char *creator,
+                                   const struct tt_hdf5_column *columns, size_t count)
 {
-    struct tutti_hdf5_sheet *sheet = calloc(1, sizeof *sheet);
+    struct tt_hdf5_columns *sheet = calloc(1, sizeof *sheet);
     if (!sheet)
-        return tutti_hdf5_host->fail_memory();
+        return tt_hdf5_module_host->fail_memory();
     sheet->file = sheet->fd = -1;
     sheet->path = strdup(path);
     sheet->datasets = calloc(count + 1, sizeof *sheet->datasets);
@@ -160,11 +161,11 @@ enum tutti_err tutti_hdf5_sheet_new(struct tutti_hdf5_sheet **out, const char *p
     sheet->count = sheet->datasets ? count : 0;
     for (size_t i = 0; i < sheet->count; i++)
         sheet->datasets[i] = -1;
-    enum tutti_err err = sheet->path && sheet->datasets && sheet->kinds ? begin(sheet, creator, columns)
-                                                                        : tutti_hdf5_host->fail_memory();
+    enum tutti_err err = sheet->path && sheet->datasets && sheet->kinds ? hdf5_columns_create(sheet, creator, columns)
+                                                                        : tt_hdf5_module_host->fail_memory();
     if (err) {
         sheet->failed = true;
-        (void)!tutti_hdf5_sheet_close(sheet);
+        (void)!tt_hdf5_columns_close(sheet);
         return err;
     }
     *out = sheet;

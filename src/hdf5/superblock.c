@@ -17,12 +17,12 @@ enum { VERSION_AT = 8, OFFSETS_AT = 9, FLAGS_AT = 11, END_AT = 28, CHECKSUM_AT =
 
 static const unsigned char SIGNATURE[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
-static uint32_t rotated(uint32_t x, int bits)
+static uint32_t rotate_bits(uint32_t x, int bits)
 {
     return x << bits | x >> (32 - bits);
 }
 
-static uint32_t word(const unsigned char *bytes)
+static uint32_t read_word_32(const unsigned char *bytes)
 {
     uint32_t value;
     memcpy(&value, bytes, sizeof value);
@@ -30,31 +30,31 @@ static uint32_t word(const unsigned char *bytes)
 }
 
 /* Bob Jenkins's lookup3 (hashlittle, from 0), of a length that 4 divides and that is not 0. */
-static uint32_t checksum(const unsigned char *bytes, size_t length)
+static uint32_t lookup3_checksum(const unsigned char *bytes, size_t length)
 {
     uint32_t a = 0xdeadbeef + (uint32_t)length, b = a, c = a;
     for (; length > 12; length -= 12, bytes += 12) {
-        a += word(bytes), b += word(bytes + 4), c += word(bytes + 8);
-        a = (a - c) ^ rotated(c, 4), c += b;
-        b = (b - a) ^ rotated(a, 6), a += c;
-        c = (c - b) ^ rotated(b, 8), b += a;
-        a = (a - c) ^ rotated(c, 16), c += b;
-        b = (b - a) ^ rotated(a, 19), a += c;
-        c = (c - b) ^ rotated(b, 4), b += a;
+        a += read_word_32(bytes), b += read_word_32(bytes + 4), c += read_word_32(bytes + 8);
+        a = (a - c) ^ rotate_bits(c, 4), c += b;
+        b = (b - a) ^ rotate_bits(a, 6), a += c;
+        c = (c - b) ^ rotate_bits(b, 8), b += a;
+        a = (a - c) ^ rotate_bits(c, 16), c += b;
+        b = (b - a) ^ rotate_bits(a, 19), a += c;
+        c = (c - b) ^ rotate_bits(b, 4), b += a;
     }
-    a += word(bytes);
-    b += length > 4 ? word(bytes + 4) : 0;
-    c += length > 8 ? word(bytes + 8) : 0;
-    c = (c ^ b) - rotated(b, 14);
-    a = (a ^ c) - rotated(c, 11);
-    b = (b ^ a) - rotated(a, 25);
-    c = (c ^ b) - rotated(b, 16);
-    a = (a ^ c) - rotated(c, 4);
-    b = (b ^ a) - rotated(a, 14);
-    return (c ^ b) - rotated(b, 24);
+    a += read_word_32(bytes);
+    b += length > 4 ? read_word_32(bytes + 4) : 0;
+    c += length > 8 ? read_word_32(bytes + 8) : 0;
+    c = (c ^ b) - rotate_bits(b, 14);
+    a = (a ^ c) - rotate_bits(c, 11);
+    b = (b ^ a) - rotate_bits(a, 25);
+    c = (c ^ b) - rotate_bits(b, 16);
+    a = (a ^ c) - rotate_bits(c, 4);
+    b = (b ^ a) - rotate_bits(a, 14);
+    return (c ^ b) - rotate_bits(b, 24);
 }
 
-int tutti_hdf5_open_to_all(int fd)
+int tt_hdf5_writer_repair_superblock(int fd)
 {
     unsigned char bytes[SIZE];
     struct stat st;
@@ -66,7 +66,7 @@ int tutti_hdf5_open_to_all(int fd)
     uint64_t end = htole64((uint64_t)st.st_size);
     bytes[FLAGS_AT] = 0;
     memcpy(bytes + END_AT, &end, sizeof end);
-    uint32_t sum = htole32(checksum(bytes, CHECKSUM_AT));
+    uint32_t sum = htole32(lookup3_checksum(bytes, CHECKSUM_AT));
     memcpy(bytes + CHECKSUM_AT, &sum, sizeof sum);
     return pwrite(fd, bytes, SIZE, 0) == SIZE ? 0 : errno ? errno : EIO;
 }

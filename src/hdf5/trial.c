@@ -12,41 +12,41 @@
 #include "hdf5/parts.h"
 
 /* How long the copy may compute: a hundred thousand names, of 10 MB, take a fifth of a second. */
-static rlim_t seconds_for(const char *path)
+static rlim_t trial_seconds(const char *path)
 {
     struct stat st = {0};
     stat(path, &st);
     return 1 + (rlim_t)st.st_size / (16 << 20);
 }
 
-static _Noreturn void try_in_copy(const char *path)
+static _Noreturn void try_in_child(const char *path)
 {
     static const int ends[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM, SIGINT};
-    struct tutti_hdf5_reader *reader = NULL;
-    struct tutti_hdf5_content content;
+    struct tt_hdf5_reader *reader = NULL;
+    struct tt_hdf5_content content;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         signal(ends[i], SIG_DFL); /* no handler is to run */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    rlim_t seconds = seconds_for(path);
+    rlim_t seconds = trial_seconds(path);
     setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds + 1});
-    (void)!tutti_hdf5_reader_new(&reader, path, &content); /* a failure is told by who asks for it again */
+    (void)!tt_hdf5_reader_new(&reader, path, &content); /* a failure is told by who asks for it again */
     for (;;)
         syscall(SYS_exit_group, 0); /* past what a sanitizer looks for at an end: this is not one */
 }
 
-enum tutti_err tutti_hdf5_try(const char *path)
+enum tutti_err tt_hdf5_reader_try(const char *path)
 {
     int status = 0;
     pid_t copy = fork();
     if (copy < 0)
-        return tutti_hdf5_host->fail_memory();
+        return tt_hdf5_module_host->fail_memory();
     if (copy == 0)
-        try_in_copy(path);
+        try_in_child(path);
     while (waitpid(copy, &status, 0) < 0)
         if (errno != EINTR)
             return TUTTI_OK; /* the program does not let us wait for it */
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return TUTTI_OK;
-    return tutti_hdf5_host->fail(TUTTI_ERR_FORMAT,
-                                 "cannot read %s: the file is broken: HDF5 does not find its way through it", path);
+    return tt_hdf5_module_host->fail(TUTTI_ERR_FORMAT,
+                                     "cannot read %s: the file is broken: HDF5 does not find its way through it", path);
 }

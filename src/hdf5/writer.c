@@ -23,28 +23,28 @@ enum { AS_THEY_ARE = 3 }; /* mask of filters that were skipped: both */
 
 /* ---- the file */
 
-static bool is_file(const struct tutti_hdf5_writer *writer, int fd)
+static bool hdf5_writer_is_file(const struct tt_hdf5_writer *writer, int fd)
 {
     struct stat st;
     return fstat(fd, &st) == 0 && st.st_dev == writer->device && st.st_ino == writer->inode;
 }
 
 /* Before anything is written. */
-static enum tutti_err check_file(struct tutti_hdf5_writer *writer)
+static enum tutti_err check_file(struct tt_hdf5_writer *writer)
 {
-    if (is_file(writer, writer->fd) && is_file(writer, writer->fd_inside))
+    if (hdf5_writer_is_file(writer, writer->fd) && hdf5_writer_is_file(writer, writer->fd_inside))
         return TUTTI_OK;
     writer->lost = writer->failed = true;
-    return tutti_hdf5_host->fail_write(writer->path, EBADF);
+    return tt_hdf5_module_host->fail_write(writer->path, EBADF);
 }
 
-static enum tutti_err open_file(struct tutti_hdf5_writer *writer)
+static enum tutti_err hdf5_writer_open_file(struct tt_hdf5_writer *writer)
 {
     struct stat st;
     writer->fd = open(writer->path, O_RDWR | O_CLOEXEC);
     if (writer->fd < 0 || fstat(writer->fd, &st) != 0)
-        return tutti_hdf5_host->fail_write(writer->path, errno);
-    WRITE_TRY(writer->path, writer->fd_inside = tutti_hdf5_descriptor(writer->file));
+        return tt_hdf5_module_host->fail_write(writer->path, errno);
+    WRITE_TRY(writer->path, writer->fd_inside = tt_hdf5_module_descriptor(writer->file));
     writer->device = st.st_dev;
     writer->inode = st.st_ino;
     return TUTTI_OK;
@@ -52,26 +52,26 @@ static enum tutti_err open_file(struct tutti_hdf5_writer *writer)
 
 /* ---- chunks */
 
-static size_t chunk_count(const struct tutti_hdf5_writer *writer)
+static size_t chunk_count(const struct tt_hdf5_writer *writer)
 {
     return writer->groups + 1;
 }
 
-static bool is_time(const struct tutti_hdf5_writer *writer, size_t chunk)
+static bool hdf5_writer_is_time(const struct tt_hdf5_writer *writer, size_t chunk)
 {
     return chunk == writer->groups;
 }
 
-static size_t width_of(const struct tutti_hdf5_writer *writer, size_t chunk)
+static size_t hdf5_writer_width_of(const struct tt_hdf5_writer *writer, size_t chunk)
 {
-    return is_time(writer, chunk) ? 1 : writer->width;
+    return hdf5_writer_is_time(writer, chunk) ? 1 : writer->width;
 }
 
 /* Rows from `first` to before `end` of a chunk, as they lie in it. */
-static const double *gather(struct tutti_hdf5_writer *writer, size_t chunk, const double *times, const double *values,
-                            size_t first, size_t end)
+static const double *hdf5_writer_gather(struct tt_hdf5_writer *writer, size_t chunk, const double *times,
+                                        const double *values, size_t first, size_t end)
 {
-    if (is_time(writer, chunk))
+    if (hdf5_writer_is_time(writer, chunk))
         return memcpy(writer->rectangle, times + first, (end - first) * sizeof *times);
     size_t column = chunk * writer->width, left = writer->count - column;
     size_t columns = left < writer->width ? left : writer->width;
@@ -81,7 +81,7 @@ static const double *gather(struct tutti_hdf5_writer *writer, size_t chunk, cons
     return writer->rectangle;
 }
 
-static bool is_at(const struct tutti_hdf5_writer *writer, haddr_t place, size_t size)
+static bool hdf5_writer_is_at(const struct tt_hdf5_writer *writer, haddr_t place, size_t size)
 {
     return pread(writer->fd, writer->copy, size, (off_t)place) == (ssize_t)size &&
            memcmp(writer->copy, writer->rectangle, size) == 0;
@@ -90,31 +90,32 @@ static bool is_at(const struct tutti_hdf5_writer *writer, haddr_t place, size_t 
 /* Where the chunk is that was just written as it is. HDF5 takes room at the end of the file: there it is, if that moved by the
  * chunk's size and no further (for the index, too), and the chunk is there. HDF5's own answer takes the longer, the more chunks
  * there are. */
-static enum tutti_err find_chunk(struct tutti_hdf5_writer *writer, size_t chunk, hid_t dataset, haddr_t end_before)
+static enum tutti_err find_chunk(struct tt_hdf5_writer *writer, size_t chunk, hid_t dataset, haddr_t end_before)
 {
     const hsize_t coordinates[] = {writer->done, chunk * writer->width};
-    size_t size = writer->block * width_of(writer, chunk) * sizeof(double);
+    size_t size = writer->block * hdf5_writer_width_of(writer, chunk) * sizeof(double);
     unsigned mask;
     hsize_t stored;
     haddr_t end;
     WRITE_TRY(writer->path, H5Fget_eoa(writer->file, &end));
     writer->places[chunk] = end_before;
-    if (end != end_before + size || !is_at(writer, end_before, size))
+    if (end != end_before + size || !hdf5_writer_is_at(writer, end_before, size))
         WRITE_TRY(writer->path,
                   H5Dget_chunk_info_by_coord(dataset, coordinates, &mask, &writer->places[chunk], &stored));
     return TUTTI_OK;
 }
 
-static enum tutti_err write_chunk(struct tutti_hdf5_writer *writer, size_t chunk, bool packed)
+static enum tutti_err hdf5_writer_write_chunk(struct tt_hdf5_writer *writer, size_t chunk, bool packed)
 {
     const hsize_t place[] = {writer->done, chunk * writer->width};
-    size_t count = writer->block * width_of(writer, chunk), size = 0;
-    hid_t dataset = is_time(writer, chunk) ? writer->time : writer->values;
+    size_t count = writer->block * hdf5_writer_width_of(writer, chunk), size = 0;
+    hid_t dataset = hdf5_writer_is_time(writer, chunk) ? writer->time : writer->values;
     const void *bytes;
     haddr_t end;
     WRITE_TRY(writer->path, H5Fget_eoa(writer->file, &end));
     if (packed)
-        size = tutti_hdf5_pack(writer->packer, writer->rectangle, count, width_of(writer, chunk), &bytes);
+        size =
+            tt_hdf5_writer_pack(writer->packer, writer->rectangle, count, hdf5_writer_width_of(writer, chunk), &bytes);
     if (size > 0)
         WRITE_TRY(writer->path, H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, place, size, bytes));
     else
@@ -123,9 +124,9 @@ static enum tutti_err write_chunk(struct tutti_hdf5_writer *writer, size_t chunk
     return packed ? TUTTI_OK : find_chunk(writer, chunk, dataset, end);
 }
 
-static enum tutti_err write_piece(const struct tutti_hdf5_writer *writer, size_t chunk, size_t rows)
+static enum tutti_err hdf5_writer_write_piece(const struct tt_hdf5_writer *writer, size_t chunk, size_t rows)
 {
-    size_t row = width_of(writer, chunk) * sizeof(double), left = rows * row;
+    size_t row = hdf5_writer_width_of(writer, chunk) * sizeof(double), left = rows * row;
     const char *bytes = (const char *)writer->rectangle;
     off_t at = (off_t)(writer->places[chunk] + writer->raw * row);
     while (left > 0) {
@@ -133,7 +134,7 @@ static enum tutti_err write_piece(const struct tutti_hdf5_writer *writer, size_t
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return tutti_hdf5_host->fail_write(writer->path, done < 0 ? errno : EIO);
+            return tt_hdf5_module_host->fail_write(writer->path, done < 0 ? errno : EIO);
         bytes += done, at += done, left -= (size_t)done;
     }
     return TUTTI_OK;
@@ -141,7 +142,7 @@ static enum tutti_err write_piece(const struct tutti_hdf5_writer *writer, size_t
 
 /* ---- blocks */
 
-int tutti_hdf5_take_room(int fd, off_t size, off_t more)
+int tt_hdf5_writer_take_room(int fd, off_t size, off_t more)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -153,19 +154,19 @@ int tutti_hdf5_take_room(int fd, off_t size, off_t more)
 }
 
 /* Invariant 3. Beside the chunks HDF5 needs room for their index. */
-static enum tutti_err reserve(const struct tutti_hdf5_writer *writer)
+static enum tutti_err hdf5_writer_reserve(const struct tt_hdf5_writer *writer)
 {
     enum { INDEX = 64 * 1024 };
     struct stat st;
     size_t numbers = writer->block * (writer->groups * writer->width + 1);
     int error = fstat(writer->fd, &st) != 0 ? errno : 0;
     if (!error)
-        error =
-            tutti_hdf5_take_room(writer->fd, st.st_size, (off_t)(numbers * sizeof(double)) + INDEX + st.st_size / 512);
-    return error ? tutti_hdf5_host->fail_write(writer->path, error) : TUTTI_OK;
+        error = tt_hdf5_writer_take_room(writer->fd, st.st_size,
+                                         (off_t)(numbers * sizeof(double)) + INDEX + st.st_size / 512);
+    return error ? tt_hdf5_module_host->fail_write(writer->path, error) : TUTTI_OK;
 }
 
-static enum tutti_err set_rows(const struct tutti_hdf5_writer *writer, hsize_t rows)
+static enum tutti_err hdf5_writer_set_rows(const struct tt_hdf5_writer *writer, hsize_t rows)
 {
     const hsize_t size[] = {rows, writer->count};
     WRITE_TRY(writer->path, H5Dset_extent(writer->values, size));
@@ -173,39 +174,39 @@ static enum tutti_err set_rows(const struct tutti_hdf5_writer *writer, hsize_t r
     return TUTTI_OK;
 }
 
-static enum tutti_err begin_block(struct tutti_hdf5_writer *writer, const double *times, const double *values,
-                                  size_t rows, bool packed)
+static enum tutti_err hdf5_writer_begin_block(struct tt_hdf5_writer *writer, const double *times, const double *values,
+                                              size_t rows, bool packed)
 {
-    TRY(reserve(writer));
-    TRY(set_rows(writer, writer->done + rows));
+    TRY(hdf5_writer_reserve(writer));
+    TRY(hdf5_writer_set_rows(writer, writer->done + rows));
     /* After the rows, nothing that was in memory before. */
     if (rows < writer->block)
         memset(writer->rectangle, 0, writer->block * writer->width * sizeof(double));
     for (size_t chunk = chunk_count(writer); chunk-- > 0;) {
-        gather(writer, chunk, times, values, 0, rows);
-        TRY(write_chunk(writer, chunk, packed));
+        hdf5_writer_gather(writer, chunk, times, values, 0, rows);
+        TRY(hdf5_writer_write_chunk(writer, chunk, packed));
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err continue_block(struct tutti_hdf5_writer *writer, const double *times, const double *values,
-                                     size_t rows)
+static enum tutti_err hdf5_writer_continue_block(struct tt_hdf5_writer *writer, const double *times,
+                                                 const double *values, size_t rows)
 {
     for (size_t chunk = chunk_count(writer); chunk-- > 0;) {
-        gather(writer, chunk, times, values, writer->raw, rows);
-        TRY(write_piece(writer, chunk, rows - writer->raw));
+        hdf5_writer_gather(writer, chunk, times, values, writer->raw, rows);
+        TRY(hdf5_writer_write_piece(writer, chunk, rows - writer->raw));
     }
-    return set_rows(writer, writer->done + rows);
+    return hdf5_writer_set_rows(writer, writer->done + rows);
 }
 
-enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const double *times, const double *values,
-                                       size_t rows, bool last)
+enum tutti_err tt_hdf5_writer_write(struct tt_hdf5_writer *writer, const double *times, const double *values,
+                                    size_t rows, bool last)
 {
     bool full = last || rows == writer->block;
     TRY(check_file(writer));
     if (rows > writer->raw) {
-        enum tutti_err err = writer->raw ? continue_block(writer, times, values, rows)
-                                         : begin_block(writer, times, values, rows, full);
+        enum tutti_err err = writer->raw ? hdf5_writer_continue_block(writer, times, values, rows)
+                                         : hdf5_writer_begin_block(writer, times, values, rows, full);
         if (err) {
             /* The rows before are kept; of these, nothing is to be seen. */
             const hsize_t size[] = {writer->done + writer->raw, writer->count};
@@ -220,20 +221,20 @@ enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const d
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_hdf5_writer_flush(struct tutti_hdf5_writer *writer)
+enum tutti_err tt_hdf5_writer_flush(struct tt_hdf5_writer *writer)
 {
     TRY(check_file(writer));
     WRITE_TRY(writer->path, H5Dflush(writer->values));
     WRITE_TRY(writer->path, H5Dflush(writer->time));
-    int error = tutti_hdf5_open_to_all(writer->fd);
-    return error ? tutti_hdf5_host->fail_write(writer->path, error) : TUTTI_OK;
+    int error = tt_hdf5_writer_repair_superblock(writer->fd);
+    return error ? tt_hdf5_module_host->fail_write(writer->path, error) : TUTTI_OK;
 }
 
 /* ---- opening and closing */
 
-static void release(struct tutti_hdf5_writer *writer)
+static void hdf5_writer_release(struct tt_hdf5_writer *writer)
 {
-    tutti_hdf5_packer_free(writer->packer);
+    tt_hdf5_writer_free_packer(writer->packer);
     free(writer->places);
     free(writer->rectangle);
     free(writer->copy);
@@ -241,38 +242,38 @@ static void release(struct tutti_hdf5_writer *writer)
     free(writer);
 }
 
-enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer)
+enum tutti_err tt_hdf5_writer_close(struct tt_hdf5_writer *writer)
 {
     enum tutti_err err = writer->lost || writer->fd < 0 ? TUTTI_OK : check_file(writer);
     if (writer->lost) {
-        release(writer);
+        hdf5_writer_release(writer);
         return err;
     }
     bool tells = !writer->failed; /* else the first failure has been told */
     const hid_t datasets[] = {writer->values, writer->time};
     for (int i = 0; i < 2; i++)
         if (datasets[i] >= 0 && H5Dclose(datasets[i]) < 0 && tells && !err)
-            err = tutti_hdf5_fail_write(writer->path);
+            err = tt_hdf5_module_fail_write(writer->path);
     if (writer->file >= 0 && H5Fclose(writer->file) < 0 && tells && !err)
-        err = tutti_hdf5_fail_write(writer->path);
+        err = tt_hdf5_module_fail_write(writer->path);
     struct stat st;
     if (writer->fd >= 0) {
         if (fstat(writer->fd, &st) == 0 && S_ISREG(st.st_mode))
             (void)!ftruncate(writer->fd, st.st_size); /* gives back what was reserved */
         if (writer->failed)
-            tutti_hdf5_open_to_all(writer->fd); /* what is there may be shorter than HDF5 thinks */
+            tt_hdf5_writer_repair_superblock(writer->fd); /* what is there may be shorter than HDF5 thinks */
         if (close(writer->fd) != 0 && tells && !err)
-            err = tutti_hdf5_host->fail_write(writer->path, errno);
+            err = tt_hdf5_module_host->fail_write(writer->path, errno);
     }
-    release(writer);
+    hdf5_writer_release(writer);
     return err;
 }
 
 /* Everything that needs memory. */
-static enum tutti_err prepare(struct tutti_hdf5_writer *writer, const struct tutti_hdf5_plan *plan)
+static enum tutti_err hdf5_writer_prepare(struct tt_hdf5_writer *writer, const struct tt_hdf5_plan *plan)
 {
     size_t most = plan->block * plan->width;
-    *writer = (struct tutti_hdf5_writer){.fd = -1, .fd_inside = -1, .file = -1, .values = -1, .time = -1};
+    *writer = (struct tt_hdf5_writer){.fd = -1, .fd_inside = -1, .file = -1, .values = -1, .time = -1};
     writer->count = plan->texts->count;
     writer->block = plan->block;
     writer->width = plan->width;
@@ -281,26 +282,26 @@ static enum tutti_err prepare(struct tutti_hdf5_writer *writer, const struct tut
     writer->places = calloc(chunk_count(writer), sizeof *writer->places);
     writer->rectangle = calloc(most, sizeof *writer->rectangle);
     writer->copy = malloc(most * sizeof *writer->copy);
-    writer->packer = tutti_hdf5_packer_new(most);
+    writer->packer = tt_hdf5_writer_new_packer(most);
     bool enough = writer->path && writer->places && writer->rectangle && writer->copy && writer->packer;
-    return enough ? TUTTI_OK : tutti_hdf5_host->fail_memory();
+    return enough ? TUTTI_OK : tt_hdf5_module_host->fail_memory();
 }
 
-enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan, size_t rows)
+enum tutti_err tt_hdf5_writer_new(struct tt_hdf5_writer **out, const struct tt_hdf5_plan *plan, size_t rows)
 {
-    struct tutti_hdf5_writer *writer = malloc(sizeof *writer);
+    struct tt_hdf5_writer *writer = malloc(sizeof *writer);
     if (!writer)
-        return tutti_hdf5_host->fail_memory();
-    enum tutti_err err = prepare(writer, plan);
+        return tt_hdf5_module_host->fail_memory();
+    enum tutti_err err = hdf5_writer_prepare(writer, plan);
     if (!err)
-        err = rows == SIZE_MAX ? tutti_hdf5_create_file(writer, plan) : tutti_hdf5_reopen_file(writer, rows);
+        err = rows == SIZE_MAX ? tt_hdf5_writer_create_file(writer, plan) : tt_hdf5_writer_reopen_file(writer, rows);
     if (!err)
-        err = open_file(writer);
+        err = hdf5_writer_open_file(writer);
     if (!err && rows == SIZE_MAX)
-        err = tutti_hdf5_writer_flush(writer);
+        err = tt_hdf5_writer_flush(writer);
     if (err) {
         writer->failed = true;
-        (void)!tutti_hdf5_writer_close(writer);
+        (void)!tt_hdf5_writer_close(writer);
         return err;
     }
     *out = writer;

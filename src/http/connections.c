@@ -6,20 +6,20 @@
 
 static const double LONGEST = 5, SLOWEST = 65536; /* seconds; bytes per second */
 
-static double now(void)
+static double connections_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void connections_add(struct connections *connections, int fd)
+void tt_http_module_add_connection(struct tt_http_connections *connections, int fd)
 {
     if (connections->count < connections->most)
-        connections->open[connections->count++] = (struct connection){.fd = fd, .since = now()};
+        connections->open[connections->count++] = (struct tt_http_connection){.fd = fd, .since = connections_now()};
 }
 
-struct connection *connections_find(const struct connections *connections, int fd)
+struct tt_http_connection *tt_http_module_find_connection(const struct tt_http_connections *connections, int fd)
 {
     for (size_t i = 0; i < connections->count; i++)
         if (connections->open[i].fd == fd)
@@ -27,23 +27,23 @@ struct connection *connections_find(const struct connections *connections, int f
     return NULL;
 }
 
-void connections_remove(struct connections *connections, int fd)
+void tt_http_module_remove_connection(struct tt_http_connections *connections, int fd)
 {
-    struct connection *connection = connections_find(connections, fd);
+    struct tt_http_connection *connection = tt_http_module_find_connection(connections, fd);
     if (connection)
         *connection = connections->open[--connections->count];
 }
 
-void connection_begin_anew(struct connection *connection)
+void tt_http_module_reset_connection(struct tt_http_connection *connection)
 {
-    *connection = (struct connection){.fd = connection->fd, .since = now()};
+    *connection = (struct tt_http_connection){.fd = connection->fd, .since = connections_now()};
 }
 
-void connections_shut_slow_ones(const struct connections *connections)
+void tt_http_module_shut_slow_connections(const struct tt_http_connections *connections)
 {
-    double time = now();
+    double time = connections_now();
     for (size_t i = 0; i < connections->count; i++) {
-        const struct connection *connection = &connections->open[i];
+        const struct tt_http_connection *connection = &connections->open[i];
         if (!connection->is_stream && time - connection->since > LONGEST + (double)connection->received / SLOWEST)
             shutdown(connection->fd, SHUT_RDWR);
     }

@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct connection {
+struct tt_http_connection {
     int fd;
     double since;    /* it waits for a request */
     size_t received; /* bytes of its body */
     bool is_stream;
 };
 
-struct connections {
-    struct connection *open; /* room for `most` */
+struct tt_http_connections {
+    struct tt_http_connection *open; /* room for `most` */
     size_t count, most;
 };
 
-void connections_add(struct connections *connections, int fd);
-void connections_remove(struct connections *connections, int fd);
+void tt_http_module_add_connection(struct tt_http_connections *connections, int fd);
+void tt_http_module_remove_connection(struct tt_http_connections *connections, int fd);
 /* NULL: there is no such connection. */
-struct connection *connections_find(const struct connections *connections, int fd);
+struct tt_http_connection *tt_http_module_find_connection(const struct tt_http_connections *connections, int fd);
 /* Its request was answered: another one may come. */
-void connection_begin_anew(struct connection *connection);
+void tt_http_module_reset_connection(struct tt_http_connection *connection);
 /* Slow ones are shut down; libmicrohttpd sees their end, and closes them. */
-void connections_shut_slow_ones(const struct connections *connections);
+void tt_http_module_shut_slow_connections(const struct tt_http_connections *connections);
 
 #endif

@@ -12,23 +12,23 @@
 
 enum { MOST = 64, LARGEST_HEAD = 16384 };
 
-struct tutti_http {
-    struct tutti_http_plan plan;
+struct tt_http {
+    struct tt_http_plan plan;
     struct MHD_Daemon *daemon;
-    struct connections connections;
-    struct streams streams;
+    struct tt_http_connections connections;
+    struct tt_http_streams streams;
 };
 
 /* A request whose body is on its way. */
-struct incoming {
+struct http_incoming {
     char *body;
     size_t size, room;
-    struct waiting *waiting; /* for its answer; NULL: it is not */
+    struct http_waiting *waiting; /* for its answer; NULL: it is not */
 };
 
 /* ---- connections ---- */
 
-static int descriptor_of(struct MHD_Connection *connection)
+static int connection_descriptor(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
@@ -37,24 +37,25 @@ static int descriptor_of(struct MHD_Connection *connection)
 static void on_connection(void *self, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
-    struct tutti_http *http = self;
+    struct tt_http *http = self;
     (void)context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        connections_add(&http->connections, descriptor_of(connection));
+        tt_http_module_add_connection(&http->connections, connection_descriptor(connection));
     else
-        connections_remove(&http->connections, descriptor_of(connection));
+        tt_http_module_remove_connection(&http->connections, connection_descriptor(connection));
 }
 
 /* ---- what is answered ---- */
 
-static struct MHD_Response *respond(struct tutti_http *http, struct MHD_Connection *connection,
-                                    struct tutti_http_answer *answer)
+static struct MHD_Response *queue_response(struct tt_http *http, struct MHD_Connection *connection,
+                                           struct tt_http_response *answer)
 {
     if (answer->stream.read) {
-        struct connection *known = connections_find(&http->connections, descriptor_of(connection));
+        struct tt_http_connection *known =
+            tt_http_module_find_connection(&http->connections, connection_descriptor(connection));
         if (known)
             known->is_stream = true;
-        return streams_respond(&http->streams, connection, &answer->stream);
+        return tt_http_module_stream_response(&http->streams, connection, &answer->stream);
     }
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->size, (void *)answer->body, answer->is_lent ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE);
@@ -63,10 +64,10 @@ static struct MHD_Response *respond(struct tutti_http *http, struct MHD_Connecti
     return response;
 }
 
-static enum MHD_Result send_answer(struct tutti_http *http, struct MHD_Connection *connection,
-                                   struct tutti_http_answer *answer)
+static enum MHD_Result send_http_response(struct tt_http *http, struct MHD_Connection *connection,
+                                          struct tt_http_response *answer)
 {
-    struct MHD_Response *response = respond(http, connection, answer);
+    struct MHD_Response *response = queue_response(http, connection, answer);
     if (!response)
         return MHD_NO;
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
@@ -83,59 +84,60 @@ static enum MHD_Result send_answer(struct tutti_http *http, struct MHD_Connectio
     return result;
 }
 
-static enum MHD_Result refuse(struct tutti_http *http, struct MHD_Connection *connection, unsigned status,
-                              const char *text)
+static enum MHD_Result http_module_reject(struct tt_http *http, struct MHD_Connection *connection, unsigned status,
+                                          const char *text)
 {
-    return send_answer(http, connection,
-                       &(struct tutti_http_answer){.status = status,
-                                                   .type = "text/plain; charset=utf-8",
-                                                   .body = text,
-                                                   .size = strlen(text),
-                                                   .is_lent = true});
+    return send_http_response(http, connection,
+                              &(struct tt_http_response){.status = status,
+                                                         .type = "text/plain; charset=utf-8",
+                                                         .body = text,
+                                                         .size = strlen(text),
+                                                         .is_lent = true});
 }
 
 /* ---- requests ---- */
 
-static const char *argument(const struct tutti_http_request *request, const char *name)
+static const char *request_argument(const struct tt_http_request *request, const char *name)
 {
     return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static const char *header(const struct tutti_http_request *request, const char *name)
+static const char *request_header(const struct tt_http_request *request, const char *name)
 {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-static struct tutti_http_request describe(struct MHD_Connection *connection, const char *url, const char *method,
-                                          const struct incoming *incoming)
+static struct tt_http_request http_module_describe_request(struct MHD_Connection *connection, const char *url,
+                                                           const char *method, const struct http_incoming *incoming)
 {
     bool head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-    return (struct tutti_http_request){.method = head ? MHD_HTTP_METHOD_GET : method,
-                                       .path = url,
-                                       .body = incoming->body ? incoming->body : "",
-                                       .size = incoming->size,
-                                       .argument = argument,
-                                       .header = header,
-                                       .connection = connection};
+    return (struct tt_http_request){.method = head ? MHD_HTTP_METHOD_GET : method,
+                                    .path = url,
+                                    .body = incoming->body ? incoming->body : "",
+                                    .size = incoming->size,
+                                    .argument = request_argument,
+                                    .header = request_header,
+                                    .connection = connection};
 }
 
 /* The head is there. `*go_on`: the rest of it may come. */
-static enum MHD_Result begin(struct tutti_http *http, struct tutti_http_request *request, bool *go_on)
+static enum MHD_Result http_module_start_request(struct tt_http *http, struct tt_http_request *request, bool *go_on)
 {
-    struct tutti_http_answer answer = {0};
-    const char *length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    struct tt_http_response answer = {0};
+    const char *length = request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
     *go_on = false;
     if (strcmp(request->method, MHD_HTTP_METHOD_GET) != 0 && http->plan.largest_body == 0)
-        return refuse(http, request->connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered here\n");
+        return http_module_reject(http, request->connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                                  "only GET is answered here\n");
     if (length && strtoull(length, NULL, 10) > http->plan.largest_body)
-        return refuse(http, request->connection, MHD_HTTP_CONTENT_TOO_LARGE, "this is too large\n");
+        return http_module_reject(http, request->connection, MHD_HTTP_CONTENT_TOO_LARGE, "this is too large\n");
     if (http->plan.admit && !http->plan.admit(http->plan.context, request, &answer))
-        return send_answer(http, request->connection, &answer);
+        return send_http_response(http, request->connection, &answer);
     *go_on = true;
     return MHD_YES;
 }
 
-static bool keep(struct incoming *incoming, const char *data, size_t size)
+static bool http_module_append_body(struct http_incoming *incoming, const char *data, size_t size)
 {
     if (incoming->room - incoming->size < size) {
         size_t room = 2 * incoming->room + size;
@@ -151,11 +153,12 @@ static bool keep(struct incoming *incoming, const char *data, size_t size)
 }
 
 /* More of its body; a client that has told another size, or none, is cut off where it becomes too much. */
-static enum MHD_Result take(struct tutti_http *http, struct MHD_Connection *connection, struct incoming *incoming,
-                            const char *data, size_t *size)
+static enum MHD_Result http_module_receive_body(struct tt_http *http, struct MHD_Connection *connection,
+                                                struct http_incoming *incoming, const char *data, size_t *size)
 {
-    struct connection *known = connections_find(&http->connections, descriptor_of(connection));
-    if (*size > http->plan.largest_body - incoming->size || !keep(incoming, data, *size))
+    struct tt_http_connection *known =
+        tt_http_module_find_connection(&http->connections, connection_descriptor(connection));
+    if (*size > http->plan.largest_body - incoming->size || !http_module_append_body(incoming, data, *size))
         return MHD_NO;
     if (known)
         known->received = incoming->size;
@@ -164,66 +167,70 @@ static enum MHD_Result take(struct tutti_http *http, struct MHD_Connection *conn
 }
 
 /* What a pending answer has come to. */
-static enum MHD_Result go_on_waiting(struct tutti_http *http, struct MHD_Connection *connection,
-                                     struct incoming *incoming)
+static enum MHD_Result resume_pending(struct tt_http *http, struct MHD_Connection *connection,
+                                      struct http_incoming *incoming)
 {
     bool lost;
-    struct tutti_http_answer answer = {0};
-    if (streams_take(incoming->waiting, &answer, &lost)) {
+    struct tt_http_response answer = {0};
+    if (tt_http_module_take_answer(incoming->waiting, &answer, &lost)) {
         incoming->waiting = NULL;
-        return send_answer(http, connection, &answer);
+        return send_http_response(http, connection, &answer);
     }
     if (!lost)
         return MHD_YES;
     incoming->waiting = NULL;
-    return refuse(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends\n");
+    return http_module_reject(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends\n");
 }
 
-static enum MHD_Result answer_request(struct tutti_http *http, struct MHD_Connection *connection,
-                                      const struct tutti_http_request *request, struct incoming *incoming)
+static enum MHD_Result respond_to_request(struct tt_http *http, struct MHD_Connection *connection,
+                                          const struct tt_http_request *request, struct http_incoming *incoming)
 {
-    struct tutti_http_answer answer = {0};
+    struct tt_http_response answer = {0};
     if (!http->plan.answer(http->plan.context, request, &answer))
-        return refuse(http, connection, MHD_HTTP_NOT_FOUND, "there is nothing here\n");
+        return http_module_reject(http, connection, MHD_HTTP_NOT_FOUND, "there is nothing here\n");
     if (!answer.pending.take)
-        return send_answer(http, connection, &answer);
-    struct connection *known = connections_find(&http->connections, descriptor_of(connection));
+        return send_http_response(http, connection, &answer);
+    struct tt_http_connection *known =
+        tt_http_module_find_connection(&http->connections, connection_descriptor(connection));
     if (known)
         known->is_stream = true;
-    incoming->waiting = streams_wait(&http->streams, connection, &answer.pending);
-    return incoming->waiting ? MHD_YES : refuse(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory\n");
+    incoming->waiting = tt_http_module_wait_for_answer(&http->streams, connection, &answer.pending);
+    return incoming->waiting
+               ? MHD_YES
+               : http_module_reject(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory\n");
 }
 
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *url, const char *method,
                                   const char *version, const char *data, size_t *data_size, void **context)
 {
-    struct tutti_http *http = self;
-    struct incoming *incoming = *context;
+    struct tt_http *http = self;
+    struct http_incoming *incoming = *context;
     (void)version;
     if (!incoming) {
         bool go_on;
-        struct tutti_http_request head = describe(connection, url, method, &(struct incoming){0});
-        enum MHD_Result result = begin(http, &head, &go_on);
+        struct tt_http_request head = http_module_describe_request(connection, url, method, &(struct http_incoming){0});
+        enum MHD_Result result = http_module_start_request(http, &head, &go_on);
         *context = go_on ? calloc(1, sizeof *incoming) : NULL;
         return go_on && !*context ? MHD_NO : result;
     }
     if (*data_size > 0)
-        return take(http, connection, incoming, data, data_size);
+        return http_module_receive_body(http, connection, incoming, data, data_size);
     if (incoming->waiting)
-        return go_on_waiting(http, connection, incoming);
-    struct tutti_http_request request = describe(connection, url, method, incoming);
-    return answer_request(http, connection, &request, incoming);
+        return resume_pending(http, connection, incoming);
+    struct tt_http_request request = http_module_describe_request(connection, url, method, incoming);
+    return respond_to_request(http, connection, &request, incoming);
 }
 
 static void on_completed(void *self, struct MHD_Connection *connection, void **context,
                          enum MHD_RequestTerminationCode code)
 {
-    struct tutti_http *http = self;
-    struct incoming *incoming = *context;
-    struct connection *known = connections_find(&http->connections, descriptor_of(connection));
+    struct tt_http *http = self;
+    struct http_incoming *incoming = *context;
+    struct tt_http_connection *known =
+        tt_http_module_find_connection(&http->connections, connection_descriptor(connection));
     (void)code;
     if (known)
-        connection_begin_anew(known);
+        tt_http_module_reset_connection(known);
     if (incoming)
         free(incoming->body);
     free(incoming);
@@ -232,9 +239,9 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **c
 
 /* ---- the server ---- */
 
-static struct MHD_Daemon *start_daemon(struct tutti_http *http)
+static struct MHD_Daemon *start_daemon(struct tt_http *http)
 {
-    const struct tutti_http_plan *plan = &http->plan;
+    const struct tt_http_plan *plan = &http->plan;
     const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     const struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)plan->certificate},
                                          {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)plan->key},
@@ -247,9 +254,9 @@ static struct MHD_Daemon *start_daemon(struct tutti_http *http)
         on_completed, http, MHD_OPTION_ARRAY, plan->certificate ? tls : none, MHD_OPTION_END);
 }
 
-static struct tutti_http *start(const struct tutti_http_plan *plan)
+static struct tt_http *http_module_start(const struct tt_http_plan *plan)
 {
-    struct tutti_http *http = calloc(1, sizeof *http);
+    struct tt_http *http = calloc(1, sizeof *http);
     if (http) {
         http->plan = *plan;
         http->connections.most = plan->most ? plan->most : MOST;
@@ -264,46 +271,50 @@ static struct tutti_http *start(const struct tutti_http_plan *plan)
     return NULL;
 }
 
-static int descriptor(const struct tutti_http *http)
+static int server_descriptor(const struct tt_http *http)
 {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info ? info->epoll_fd : -1;
 }
 
-static int run(struct tutti_http *http)
+static int http_module_run(struct tt_http *http)
 {
     enum { SOON = 500 };
     MHD_UNSIGNED_LONG_LONG wish;
-    connections_shut_slow_ones(&http->connections);
+    tt_http_module_shut_slow_connections(&http->connections);
     MHD_run(http->daemon);
     if (MHD_get_timeout(http->daemon, &wish) == MHD_YES && wish < SOON)
         return (int)wish;
     return http->connections.count > 0 ? SOON : -1;
 }
 
-static void wake(struct tutti_http *http)
+static void http_module_wake(struct tt_http *http)
 {
-    streams_wake(&http->streams);
+    tt_http_module_wake_streams(&http->streams);
 }
 
 /* libmicrohttpd does not stop while a connection is suspended. */
-static void stop(struct tutti_http *http)
+static void http_module_stop(struct tt_http *http)
 {
     if (!http)
         return;
     http->streams.over = true;
-    streams_wake(&http->streams);
+    tt_http_module_wake_streams(&http->streams);
     MHD_run(http->daemon);
     MHD_stop_daemon(http->daemon);
     free(http->connections.open);
     free(http);
 }
 
-__attribute__((visibility("default"))) const struct tutti_http_module *tutti_http_module(void);
+__attribute__((visibility("default"))) const struct tt_http_module *tt_http_module(void);
 
-const struct tutti_http_module *tutti_http_module(void)
+const struct tt_http_module *tt_http_module(void)
 {
-    static const struct tutti_http_module module = {
-        .abi = TUTTI_HTTP_ABI, .start = start, .descriptor = descriptor, .run = run, .wake = wake, .stop = stop};
+    static const struct tt_http_module module = {.abi = TUTTI_HTTP_ABI,
+                                                 .start = http_module_start,
+                                                 .descriptor = server_descriptor,
+                                                 .run = http_module_run,
+                                                 .wake = http_module_wake,
+                                                 .stop = http_module_stop};
     return &module;
 }

@@ -5,17 +5,17 @@
 
 enum { BLOCK = 32768 }; /* bytes that are asked for at once */
 
-struct stream {
-    struct tutti_http_stream source;
-    struct streams *all;
+struct http_stream {
+    struct tt_http_stream source;
+    struct tt_http_streams *all;
     struct MHD_Connection *connection;
     bool is_suspended;
-    struct stream *previous, *next;
+    struct http_stream *previous, *next;
 };
 
-static ssize_t read_some(void *self, uint64_t position, char *bytes, size_t size)
+static ssize_t http_stream_read(void *self, uint64_t position, char *bytes, size_t size)
 {
-    struct stream *stream = self;
+    struct http_stream *stream = self;
     (void)position;
     ptrdiff_t count = stream->all->over ? -1 : stream->source.read(stream->source.context, bytes, size);
     if (count < 0)
@@ -27,7 +27,7 @@ static ssize_t read_some(void *self, uint64_t position, char *bytes, size_t size
     return count;
 }
 
-static void unlink_from_all(struct stream *stream)
+static void unlink_stream(struct http_stream *stream)
 {
     if (stream->previous)
         stream->previous->next = stream->next;
@@ -37,51 +37,52 @@ static void unlink_from_all(struct stream *stream)
         stream->next->previous = stream->previous;
 }
 
-static void end(void *self)
+static void http_stream_end(void *self)
 {
-    struct stream *stream = self;
-    unlink_from_all(stream);
+    struct http_stream *stream = self;
+    unlink_stream(stream);
     stream->source.close(stream->source.context);
     free(stream);
 }
 
-struct MHD_Response *streams_respond(struct streams *streams, struct MHD_Connection *connection,
-                                     const struct tutti_http_stream *source)
+struct MHD_Response *tt_http_module_stream_response(struct tt_http_streams *streams, struct MHD_Connection *connection,
+                                                    const struct tt_http_stream *source)
 {
-    struct stream *stream = calloc(1, sizeof *stream);
+    struct http_stream *stream = calloc(1, sizeof *stream);
     if (!stream) {
         source->close(source->context);
         return NULL;
     }
-    *stream = (struct stream){.source = *source, .all = streams, .connection = connection, .next = streams->first};
+    *stream = (struct http_stream){.source = *source, .all = streams, .connection = connection, .next = streams->first};
     if (streams->first)
         streams->first->previous = stream;
     streams->first = stream;
-    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_some, stream, end);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, http_stream_read, stream, http_stream_end);
     if (!response)
-        end(stream);
+        http_stream_end(stream);
     return response;
 }
 
 /* ---- answers that come later ---- */
 
-struct waiting {
-    struct tutti_http_pending pending;
-    struct streams *all;
+struct http_waiting {
+    struct tt_http_pending pending;
+    struct tt_http_streams *all;
     struct MHD_Connection *connection;
     bool is_suspended;
-    struct waiting *previous, *next;
+    struct http_waiting *previous, *next;
 };
 
-struct waiting *streams_wait(struct streams *streams, struct MHD_Connection *connection,
-                             const struct tutti_http_pending *pending)
+struct http_waiting *tt_http_module_wait_for_answer(struct tt_http_streams *streams, struct MHD_Connection *connection,
+                                                    const struct tt_http_pending *pending)
 {
-    struct waiting *waiting = streams->over ? NULL : calloc(1, sizeof *waiting);
+    struct http_waiting *waiting = streams->over ? NULL : calloc(1, sizeof *waiting);
     if (!waiting) {
         pending->drop(pending->context);
         return NULL;
     }
-    *waiting = (struct waiting){*pending, streams, connection, true, NULL, streams->waiting};
+    *waiting = (struct http_waiting){*pending, streams, connection, true, NULL, streams->waiting};
     if (streams->waiting)
         streams->waiting->previous = waiting;
     streams->waiting = waiting;
@@ -89,7 +90,7 @@ struct waiting *streams_wait(struct streams *streams, struct MHD_Connection *con
     return waiting;
 }
 
-static void end_waiting(struct waiting *waiting)
+static void end_waiting_connection(struct http_waiting *waiting)
 {
     if (waiting->previous)
         waiting->previous->next = waiting->next;
@@ -100,14 +101,14 @@ static void end_waiting(struct waiting *waiting)
     free(waiting);
 }
 
-bool streams_take(struct waiting *waiting, struct tutti_http_answer *answer, bool *lost)
+bool tt_http_module_take_answer(struct http_waiting *waiting, struct tt_http_response *answer, bool *lost)
 {
     bool known = waiting->pending.take(waiting->pending.context, answer);
     *lost = !known && waiting->all->over;
     if (*lost)
         waiting->pending.drop(waiting->pending.context);
     if (known || *lost)
-        end_waiting(waiting);
+        end_waiting_connection(waiting);
     else {
         waiting->is_suspended = true;
         MHD_suspend_connection(waiting->connection);
@@ -115,14 +116,14 @@ bool streams_take(struct waiting *waiting, struct tutti_http_answer *answer, boo
     return known;
 }
 
-void streams_wake(struct streams *streams)
+void tt_http_module_wake_streams(struct tt_http_streams *streams)
 {
-    for (struct waiting *waiting = streams->waiting; waiting; waiting = waiting->next)
+    for (struct http_waiting *waiting = streams->waiting; waiting; waiting = waiting->next)
         if (waiting->is_suspended) {
             waiting->is_suspended = false;
             MHD_resume_connection(waiting->connection);
         }
-    for (struct stream *stream = streams->first; stream; stream = stream->next)
+    for (struct http_stream *stream = streams->first; stream; stream = stream->next)
         if (stream->is_suspended) {
             stream->is_suspended = false;
             MHD_resume_connection(stream->connection);

@@ -7,24 +7,24 @@
 
 #include "serve/http.h"
 
-struct stream;
-struct waiting;
+struct http_stream;
+struct http_waiting;
 
-struct streams {
-    struct stream *first;
-    struct waiting *waiting; /* for answers that are not known yet */
-    bool over;               /* all of them come to their end */
+struct tt_http_streams {
+    struct http_stream *first;
+    struct http_waiting *waiting; /* for answers that are not known yet */
+    bool over;                    /* all of them come to their end */
 };
 
 /* A response that goes on for as long as `source` has something; it closes that, also where NULL is returned. */
-struct MHD_Response *streams_respond(struct streams *streams, struct MHD_Connection *connection,
-                                     const struct tutti_http_stream *source);
-void streams_wake(struct streams *streams);
+struct MHD_Response *tt_http_module_stream_response(struct tt_http_streams *streams, struct MHD_Connection *connection,
+                                                    const struct tt_http_stream *source);
+void tt_http_module_wake_streams(struct tt_http_streams *streams);
 
 /* The connection is suspended until the next wake. NULL: no memory, and the pending answer is dropped. */
-struct waiting *streams_wait(struct streams *streams, struct MHD_Connection *connection,
-                             const struct tutti_http_pending *pending);
+struct http_waiting *tt_http_module_wait_for_answer(struct tt_http_streams *streams, struct MHD_Connection *connection,
+                                                    const struct tt_http_pending *pending);
 /* Is the answer there? If not, the connection is suspended again; if it is, or never will be (*lost), `waiting` is gone. */
-bool streams_take(struct waiting *waiting, struct tutti_http_answer *answer, bool *lost);
+bool tt_http_module_take_answer(struct http_waiting *waiting, struct tt_http_response *answer, bool *lost);
 
 #endif

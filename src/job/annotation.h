@@ -11,23 +11,23 @@
 
 /* Fills in what `options` leaves open; words that add to what is given (--tlm, --constrain) are read with the system. Texts stay the system's. FORMAT with file and line for a word that is none, or one
  * that a component cannot have. */
-TUTTI_CHECKED enum tutti_err tutti_annotation_of_system(struct tutti_run_options *options,
-                                                        const struct tutti_system *system);
+TUTTI_CHECKED enum tutti_err tt_annotation_apply_system(struct tutti_run_options *options,
+                                                        const struct tt_system *system);
 /* The same for one component, whose `implementation` goes before its words; *step becomes its own step, if it has one. */
-TUTTI_CHECKED enum tutti_err tutti_annotation_of_component(struct tutti_run_options *options,
-                                                           const struct tutti_system *system,
-                                                           const struct tutti_component *component, double *step);
+TUTTI_CHECKED enum tutti_err tt_annotation_apply_component(struct tutti_run_options *options,
+                                                           const struct tt_system *system,
+                                                           const struct tt_component *component, double *step);
 
 /* The rank that the component's words ask for; -1: none. FORMAT as above. */
-TUTTI_CHECKED enum tutti_err tutti_annotation_rank(const struct tutti_component *component, int32_t *rank);
+TUTTI_CHECKED enum tutti_err tt_annotation_read_rank(const struct tt_component *component, int32_t *rank);
 
 /* The other way round: the words that `options` give, for an annotation. `list` has room for all, TUTTI_ANNOTATION_MOST; numbers
  * become texts in the arena. */
 enum { TUTTI_ANNOTATION_MOST = TUTTI_OPTIONS_TOTAL };
-TUTTI_CHECKED enum tutti_err tutti_annotation_given(const struct tutti_run_options *options, struct tutti_arena *arena,
-                                                    struct tutti_word *list, size_t *count);
+TUTTI_CHECKED enum tutti_err tt_annotation_list_given(const struct tutti_run_options *options, struct tt_arena *arena,
+                                                      struct tt_run_setting *list, size_t *count);
 
 /* Every word that is none, or takes another value, as a finding with file and line. */
-void tutti_annotation_check(const struct tutti_system *system, struct tutti_findings *findings);
+void tt_annotation_check(const struct tt_system *system, struct tt_findings *findings);
 
 #endif

@@ -8,17 +8,17 @@
 #include "system/system.h"
 #include "system/trajectory.h"
 
-struct tutti_drive {
-    struct tutti_trajectory_input **inputs; /* per component: its columns; NULL: none */
+struct tt_driven_inputs {
+    struct tt_trajectory_input **inputs; /* per component: its columns; NULL: none */
     size_t *counts;
 };
 
 /* A column is "unit.input" (or a tunable parameter), or the name of an input of the system itself, which may lead to
  * several. ARGUMENT for a name that is none (with the nearest), and for an input that is connected. `files` are `count`
  * input files, after them the tables of the system; formulas drive inputs as columns do. Memory is the arena's. */
-TUTTI_CHECKED enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
-                                                const struct tutti_system *system,
-                                                const struct tutti_trajectory_file *files, size_t count,
-                                                const struct tutti_formulas *formulas);
+TUTTI_CHECKED enum tutti_err tt_driven_inputs_assign(struct tt_driven_inputs *drive, struct tt_arena *arena,
+                                                     const struct tt_system *system,
+                                                     const struct tt_trajectory_file *files, size_t count,
+                                                     const struct tt_formulas *formulas);
 
 #endif

@@ -7,21 +7,21 @@
 #include "options/options.h"
 #include "system/system.h"
 
-struct tutti_formula {
-    char *name;                          /* of the input, as it was given */
-    struct tutti_expression *expression; /* of one value: the time */
+struct tt_formula {
+    char *name;                       /* of the input, as it was given */
+    struct tt_expression *expression; /* of one value: the time */
 };
 
-struct tutti_formulas {
-    struct tutti_formula *items;
+struct tt_formulas {
+    struct tt_formula *items;
     size_t count;
 };
 
-/* Those of the options, and those of the system's annotation. ARGUMENT, FORMAT, with what is wrong and where. tutti_formulas_fini follows in any
+/* Those of the options, and those of the system's annotation. ARGUMENT, FORMAT, with what is wrong and where. tt_driven_inputs_free_formulas follows in any
  * case; zeroed is fine for it. */
-TUTTI_CHECKED enum tutti_err tutti_formulas_init(struct tutti_formulas *formulas,
-                                                 const struct tutti_run_options *options,
-                                                 const struct tutti_system *system);
-void tutti_formulas_fini(struct tutti_formulas *formulas);
+TUTTI_CHECKED enum tutti_err tt_driven_inputs_parse_formulas(struct tt_formulas *formulas,
+                                                             const struct tutti_run_options *options,
+                                                             const struct tt_system *system);
+void tt_driven_inputs_free_formulas(struct tt_formulas *formulas);
 
 #endif

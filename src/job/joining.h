@@ -22,15 +22,15 @@
 #include "system/system.h"
 
 /* What of a job (job.h) it looks at. */
-struct tutti_joining {
+struct tt_joining {
     const struct tutti_run_options *asked, *options; /* as given; with what the system's annotation adds */
-    const struct tutti_system *system;
-    const struct tutti_states *states;
+    const struct tt_system *system;
+    const struct tt_state_files *states;
 };
 
 /* The options' part for units that are of Model Exchange anyway: accuracy is asked for, and nothing that one solver would not do. */
-bool tutti_joining_is_asked(const struct tutti_run_options *options);
+bool tt_integration_may_join(const struct tutti_run_options *options);
 /* J1 to J5, and it makes a difference: some unit would be of Co-Simulation else. */
-TUTTI_CHECKED enum tutti_err tutti_joining_find(const struct tutti_joining *job, bool *joins);
+TUTTI_CHECKED enum tutti_err tt_integration_find_joining(const struct tt_joining *job, bool *joins);
 
 #endif

@@ -10,30 +10,30 @@
 #include "clocks/instant.h"
 #include "system/system.h"
 
-struct tutti_scheduled {
+struct tt_scheduled {
     uint32_t component, variable;
-    struct tutti_fraction first, interval; /* interval.counter 0: once */
+    struct tt_fraction first, interval; /* interval.counter 0: once */
 };
 
-struct tutti_schedule {
-    struct tutti_scheduled *lines;
+struct tt_schedule {
+    struct tt_scheduled *lines;
     size_t count;
-    struct tutti_scheduled *intervals; /* of --clock; `first` is not used */
+    struct tt_scheduled *intervals; /* of --clock; `first` is not used */
     size_t interval_count;
 };
 
 /* FORMAT, with file and line. */
-TUTTI_CHECKED enum tutti_err tutti_schedule_read(struct tutti_schedule *schedule, const char *path,
-                                                 const struct tutti_system *system);
+TUTTI_CHECKED enum tutti_err tt_schedule_read(struct tt_schedule *schedule, const char *path,
+                                              const struct tt_system *system);
 /* The same of `size` bytes of text, which end with a zero byte beyond them and are cut up. */
-TUTTI_CHECKED enum tutti_err tutti_schedule_parse(struct tutti_schedule *schedule, char *text, size_t size,
-                                                  const char *path, const struct tutti_system *system);
+TUTTI_CHECKED enum tutti_err tt_schedule_parse(struct tt_schedule *schedule, char *text, size_t size, const char *path,
+                                               const struct tt_system *system);
 /* Intervals that a user gives to fixed and tunable clocks: "UNIT.CLOCK=1/50". ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_schedule_set_intervals(struct tutti_schedule *schedule, const char *const *texts,
-                                                          size_t count, const struct tutti_system *system);
+TUTTI_CHECKED enum tutti_err tt_schedule_set_intervals(struct tt_schedule *schedule, const char *const *texts,
+                                                       size_t count, const struct tt_system *system);
 /* The interval that a user gave to a clock; NULL: none. */
-const struct tutti_fraction *tutti_schedule_interval(const struct tutti_schedule *schedule, uint32_t component,
-                                                     uint32_t variable);
-void tutti_schedule_fini(struct tutti_schedule *schedule);
+const struct tt_fraction *tt_schedule_find_interval(const struct tt_schedule *schedule, uint32_t component,
+                                                    uint32_t variable);
+void tt_schedule_fini(struct tt_schedule *schedule);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/source.h"
 
-struct tutti_system_source tutti_job_source(const struct tutti_run_options *options)
+struct tt_system_source tt_job_system_source(const struct tutti_run_options *options)
 {
-    return (struct tutti_system_source){
+    return (struct tt_system_source){
         .files = options->files,
         .file_count = options->file_count,
         .connect = options->connects,

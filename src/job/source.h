@@ -7,6 +7,6 @@
 #include "system/system.h"
 
 /* Borrowed from the options. */
-struct tutti_system_source tutti_job_source(const struct tutti_run_options *options);
+struct tt_system_source tt_job_system_source(const struct tutti_run_options *options);
 
 #endif

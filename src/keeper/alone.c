@@ -26,7 +26,7 @@ static bool has_threads(char *why, size_t size)
     return true;
 }
 
-static bool is_holder(const struct tutti_area *area, pid_t pid)
+static bool is_checkpoint_process(const struct tt_shared_area *area, pid_t pid)
 {
     for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
         if (atomic_load(&area->holders[n].pid) == pid)
@@ -35,7 +35,7 @@ static bool is_holder(const struct tutti_area *area, pid_t pid)
 }
 
 /* Processes whose parent has ended become children of the keeper. */
-static bool has_strangers(const struct tutti_area *area, pid_t keeper)
+static bool has_unknown_children(const struct tt_shared_area *area, pid_t keeper)
 {
     char path[64], *word = NULL;
     size_t room = 0;
@@ -43,17 +43,17 @@ static bool has_strangers(const struct tutti_area *area, pid_t keeper)
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)keeper, (int)keeper);
     FILE *children = fopen(path, "re");
     while (children && !found && getdelim(&word, &room, ' ', children) > 0)
-        found = strtol(word, NULL, 10) > 0 && !is_holder(area, (pid_t)strtol(word, NULL, 10));
+        found = strtol(word, NULL, 10) > 0 && !is_checkpoint_process(area, (pid_t)strtol(word, NULL, 10));
     free(word);
     if (children)
         fclose(children);
     return found;
 }
 
-static bool has_processes(const struct tutti_area *area, pid_t keeper, char *why, size_t size)
+static bool has_processes(const struct tt_shared_area *area, pid_t keeper, char *why, size_t size)
 {
     siginfo_t info;
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && !has_strangers(area, keeper))
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && !has_unknown_children(area, keeper))
         return false;
     snprintf(why, size, "it has started another process");
     return true;
@@ -62,14 +62,14 @@ static bool has_processes(const struct tutti_area *area, pid_t keeper, char *why
 /* ---- descriptors ---- */
 
 /* Devices that have nothing to come back to: null, zero, full, random, urandom. */
-static bool is_harmless_device(const struct stat *st)
+static bool is_stateless_device(const struct stat *st)
 {
     unsigned number = minor(st->st_rdev);
     return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 &&
            (number == 3 || number == 5 || (number >= 7 && number <= 9));
 }
 
-static const char *kind_of(const struct stat *st)
+static const char *fork_safety_kind_of(const struct stat *st)
 {
     if (S_ISSOCK(st->st_mode))
         return "an open socket";
@@ -80,7 +80,7 @@ static const char *kind_of(const struct stat *st)
     return S_ISREG(st->st_mode) ? "a file open for writing" : "an open descriptor of the system";
 }
 
-static bool keep_position(struct tutti_positions *positions, int fd, char *why, size_t size)
+static bool record_file_position(struct tt_fork_safety_positions *positions, int fd, char *why, size_t size)
 {
     if (positions->count == TUTTI_MOST_FILES) {
         snprintf(why, size, "it has more than %d open files", TUTTI_MOST_FILES);
@@ -91,43 +91,43 @@ static bool keep_position(struct tutti_positions *positions, int fd, char *why, 
     return true;
 }
 
-static bool look_at_descriptor(struct tutti_positions *positions, int fd, char *why, size_t size)
+static bool check_descriptor(struct tt_fork_safety_positions *positions, int fd, char *why, size_t size)
 {
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fstat(fd, &st) != 0 || is_harmless_device(&st))
+    if (flags < 0 || fstat(fd, &st) != 0 || is_stateless_device(&st))
         return true;
     bool is_read = (flags & O_ACCMODE) == O_RDONLY && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
     if (is_read)
-        return keep_position(positions, fd, why, size);
+        return record_file_position(positions, fd, why, size);
     char link[64], name[192] = "";
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, name, sizeof name - 1);
     name[length > 0 ? length : 0] = '\0';
-    snprintf(why, size, "it has %s (%s)", kind_of(&st), name);
+    snprintf(why, size, "it has %s (%s)", fork_safety_kind_of(&st), name);
     return false;
 }
 
 /* Without /proc: the first ones, where almost all are. */
-static bool look_at_first(struct tutti_positions *positions, char *why, size_t size)
+static bool check_first_descriptors(struct tt_fork_safety_positions *positions, char *why, size_t size)
 {
     enum { FIRST = 256 };
     bool fine = true;
     for (int fd = STDERR_FILENO + 1; fd < FIRST && fine; fd++)
-        fine = look_at_descriptor(positions, fd, why, size);
+        fine = check_descriptor(positions, fd, why, size);
     return fine;
 }
 
-static bool look_at_descriptors(struct tutti_positions *positions, char *why, size_t size)
+static bool check_descriptors(struct tt_fork_safety_positions *positions, char *why, size_t size)
 {
     DIR *all = opendir("/proc/self/fd");
     bool fine = true;
     if (!all)
-        return look_at_first(positions, why, size);
+        return check_first_descriptors(positions, why, size);
     for (const struct dirent *one; all && fine && (one = readdir(all));) {
         int fd = one->d_name[0] == '.' ? -1 : (int)strtol(one->d_name, NULL, 10);
         if (fd > STDERR_FILENO && fd != dirfd(all))
-            fine = look_at_descriptor(positions, fd, why, size);
+            fine = check_descriptor(positions, fd, why, size);
     }
     if (all)
         closedir(all);
@@ -136,16 +136,16 @@ static bool look_at_descriptors(struct tutti_positions *positions, char *why, si
 
 /* ---- memory ---- */
 
-struct words {
+struct unsafe_reason {
     char *why;
     size_t size;
     bool fine;
 };
 
 /* The area that the rank shares with this process is ours. */
-static bool look_at_mapping(void *context, const struct tutti_mapping *mapping)
+static bool check_mapping(void *context, const struct tt_memory_mapping *mapping)
 {
-    struct words *words = context;
+    struct unsafe_reason *words = context;
     bool ours = strncmp(mapping->name, "/memfd:tutti ", 13) == 0;
     words->fine = !(mapping->is_written && mapping->is_shared) || ours;
     if (!words->fine)
@@ -153,25 +153,25 @@ static bool look_at_mapping(void *context, const struct tutti_mapping *mapping)
     return words->fine;
 }
 
-static bool look_at_mappings(char *why, size_t size)
+static bool check_mappings(char *why, size_t size)
 {
-    struct words words = {why, size, true};
-    tutti_mappings_each(look_at_mapping, &words);
+    struct unsafe_reason words = {why, size, true};
+    tt_fork_safety_each_mapping(check_mapping, &words);
     return words.fine;
 }
 
-bool tutti_alone_look(const struct tutti_area *area, pid_t keeper, struct tutti_positions *positions, char *why,
-                      size_t size)
+bool tt_fork_safety_check(const struct tt_shared_area *area, pid_t keeper, struct tt_fork_safety_positions *positions,
+                          char *why, size_t size)
 {
     positions->count = 0;
-    if (has_threads(why, size) || has_processes(area, keeper, why, size) || !look_at_descriptors(positions, why, size))
+    if (has_threads(why, size) || has_processes(area, keeper, why, size) || !check_descriptors(positions, why, size))
         return false;
     bool is_due = (looks & (looks - 1)) == 0; /* 0, 1, 2, 4, 8 ... */
     looks++;
-    return !is_due || look_at_mappings(why, size);
+    return !is_due || check_mappings(why, size);
 }
 
-void tutti_alone_return(const struct tutti_positions *positions)
+void tt_fork_safety_restore_files(const struct tt_fork_safety_positions *positions)
 {
     for (size_t i = 0; i < positions->count; i++)
         (void)lseek(positions->files[i].fd, positions->files[i].offset, SEEK_SET);

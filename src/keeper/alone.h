@@ -12,7 +12,7 @@
 enum { TUTTI_MOST_FILES = 64 };
 
 /* Files that are read, and how far: a position is shared with all forks. */
-struct tutti_positions {
+struct tt_fork_safety_positions {
     struct {
         int fd;
         off_t offset;
@@ -22,9 +22,9 @@ struct tutti_positions {
 
 /* Looks at threads, processes that it has started, descriptors and memory that is shared. False: there is something that does not come back; why:
  * "it has 3 threads". */
-bool tutti_alone_look(const struct tutti_area *area, pid_t keeper, struct tutti_positions *positions, char *why,
-                      size_t size);
+bool tt_fork_safety_check(const struct tt_shared_area *area, pid_t keeper, struct tt_fork_safety_positions *positions,
+                          char *why, size_t size);
 /* Files are to be read from there again. */
-void tutti_alone_return(const struct tutti_positions *positions);
+void tt_fork_safety_restore_files(const struct tt_fork_safety_positions *positions);
 
 #endif

@@ -17,33 +17,33 @@
 #include "keeper/self.h"
 #include "keeper/serve.h"
 
-void tutti_holder_enter(struct tutti_area *area, uint32_t number, pid_t pid)
+void tt_checkpoint_process_register(struct tt_shared_area *area, uint32_t number, pid_t pid)
 {
     atomic_store(&area->holders[number].pid, pid);
     atomic_store(&area->holders[number].state, TUTTI_HOLDER_ALIVE);
 }
 
 /* Ends with its keeper. */
-static void settle_in(const struct tutti_self *self)
+static void checkpoint_process_init(const struct tt_checkpoint_process *self)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != self->keeper) /* it has died before that */
         _exit(1);
-    tutti_holder_enter(self->area, self->number, getpid());
+    tt_checkpoint_process_register(self->area, self->number, getpid());
 }
 
-static void answer(struct tutti_self *self, enum tutti_status status)
+static void checkpoint_process_reply(struct tt_checkpoint_process *self, enum tt_fmi_status status)
 {
     self->area->word = TUTTI_WORD_DONE;
     self->area->status = (int32_t)status;
-    tutti_area_give(self->area, TUTTI_AREA_RANK);
+    tt_shared_area_pass_turn(self->area, TUTTI_AREA_RANK);
 }
 
 /* What FMUs want to have done at the end of a process is for the process that goes on. */
-static void quit(struct tutti_self *self)
+static void checkpoint_process_quit(struct tt_checkpoint_process *self)
 {
     atomic_store(&self->area->holders[self->number].state, TUTTI_HOLDER_LEAVING);
-    answer(self, TUTTI_STATUS_OK);
+    checkpoint_process_reply(self, TUTTI_STATUS_OK);
     _exit(0);
 }
 
@@ -51,16 +51,16 @@ static void quit(struct tutti_self *self)
 
 /* The call of the kernel, not fork(): the child is to be the keeper's. There is one thread, and what fork() does besides is for
  * others. */
-static pid_t fork_brother(void)
+static pid_t fork_sibling(void)
 {
     fflush(NULL); /* or what the FMU has printed would be lost with one of the two, or be printed twice */
     return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static void refuse(struct tutti_self *self, const char *why)
+static void checkpoint_process_reject(struct tt_checkpoint_process *self, const char *why)
 {
-    tutti_area_put_text(self->area, why);
-    answer(self, TUTTI_STATUS_UNFIT);
+    tt_shared_area_put_text(self->area, why);
+    checkpoint_process_reply(self, TUTTI_STATUS_UNFIT);
 }
 
 enum split {
@@ -70,92 +70,93 @@ enum split {
 }; /* who is it that returns: the point, the one that goes on, or has it failed? */
 
 /* Forks; the turn is the child's then, which answers. */
-static enum split split(struct tutti_self *self)
+static enum split checkpoint_process_fork(struct tt_checkpoint_process *self)
 {
     uint32_t number = self->area->number;
-    pid_t pid = fork_brother();
+    pid_t pid = fork_sibling();
     if (pid > 0) {
-        tutti_holder_enter(self->area, number, pid);
-        tutti_area_give(self->area, number);
+        tt_checkpoint_process_register(self->area, number, pid);
+        tt_shared_area_pass_turn(self->area, number);
         return BEFORE;
     }
     if (pid == 0) {
         self->number = number;
-        settle_in(self);
-        (void)tutti_area_wait(self->area, self->number, INFINITY);
-        answer(self, TUTTI_STATUS_OK);
+        checkpoint_process_init(self);
+        (void)tt_shared_area_wait(self->area, self->number, INFINITY);
+        checkpoint_process_reply(self, TUTTI_STATUS_OK);
         return AFTER;
     }
     char why[128];
     snprintf(why, sizeof why, "there cannot be one more process: %s", strerror(errno));
-    refuse(self, why);
+    checkpoint_process_reject(self, why);
     return NOT_AT_ALL;
 }
 
 /* Forks, and waits as a point. Returns in processes that go on from it; or if it could not fork. */
-static void save(struct tutti_self *self)
+static void checkpoint_process_save(struct tt_checkpoint_process *self)
 {
     char why[256];
-    struct tutti_positions positions;
-    if (!tutti_alone_look(self->area, self->keeper, &positions, why, sizeof why)) {
-        refuse(self, why);
+    struct tt_fork_safety_positions positions;
+    if (!tt_fork_safety_check(self->area, self->keeper, &positions, why, sizeof why)) {
+        checkpoint_process_reject(self, why);
         return;
     }
     if ((self->points & (self->points - 1)) == 0) /* 0, 1, 2, 4, 8 ... */
-        tutti_mappings_enlarge();
+        tt_fork_safety_use_large_pages();
     self->points++;
-    if (split(self) != BEFORE)
+    if (checkpoint_process_fork(self) != BEFORE)
         return;
-    while (tutti_area_wait(self->area, self->number, INFINITY)) {
+    while (tt_shared_area_wait(self->area, self->number, INFINITY)) {
         if (self->area->word == TUTTI_WORD_QUIT)
-            quit(self);
-        tutti_alone_return(&positions); /* there is nothing else to be asked of a point */
-        if (split(self) == AFTER)
+            checkpoint_process_quit(self);
+        tt_fork_safety_restore_files(&positions); /* there is nothing else to be asked of a point */
+        if (checkpoint_process_fork(self) == AFTER)
             return;
     }
 }
 
-static void look(struct tutti_self *self)
+static void checkpoint_process_check(struct tt_checkpoint_process *self)
 {
     char why[256];
-    struct tutti_positions positions;
-    if (tutti_alone_look(self->area, self->keeper, &positions, why, sizeof why))
-        answer(self, TUTTI_STATUS_OK);
+    struct tt_fork_safety_positions positions;
+    if (tt_fork_safety_check(self->area, self->keeper, &positions, why, sizeof why))
+        checkpoint_process_reply(self, TUTTI_STATUS_OK);
     else
-        refuse(self, why);
+        checkpoint_process_reject(self, why);
 }
 
 /* ---- turns ---- */
 
 /* Makes calls until the rank has answered what was told (never, at the outermost level). */
-static void serve(struct tutti_self *self)
+static void checkpoint_process_serve(struct tt_checkpoint_process *self)
 {
-    while (tutti_area_wait(self->area, self->number, INFINITY)) {
+    while (tt_shared_area_wait(self->area, self->number, INFINITY)) {
         switch (self->area->word) {
         case TUTTI_WORD_ANSWERED: return;
-        case TUTTI_WORD_QUIT: quit(self); break;
-        case TUTTI_WORD_SAVE: save(self); break;
-        case TUTTI_WORD_LOOK: look(self); break;
-        default: answer(self, tutti_serve(self)); break;
+        case TUTTI_WORD_QUIT: checkpoint_process_quit(self); break;
+        case TUTTI_WORD_SAVE: checkpoint_process_save(self); break;
+        case TUTTI_WORD_LOOK: checkpoint_process_check(self); break;
+        default: checkpoint_process_reply(self, tt_checkpoint_process_serve(self)); break;
         }
     }
 }
 
-static void tell(struct tutti_self *self, enum tutti_word word, size_t frame)
+static void checkpoint_process_request(struct tt_checkpoint_process *self, enum tt_fork_request word, size_t frame)
 {
-    struct tutti_area *area = self->area;
+    struct tt_shared_area *area = self->area;
     uint64_t outer = area->frame;
     area->frame = frame;
     area->word = word;
-    tutti_area_give(area, TUTTI_AREA_RANK);
-    serve(self);
+    tt_shared_area_pass_turn(area, TUTTI_AREA_RANK);
+    checkpoint_process_serve(self);
     area->frame = outer;
 }
 
-void tutti_holder_run(struct tutti_area *area, pid_t keeper)
+void tt_checkpoint_process_run(struct tt_shared_area *area, pid_t keeper)
 {
-    struct tutti_self self = {.area = area, .keeper = keeper, .number = TUTTI_AREA_FIRST, .tell = tell};
-    settle_in(&self);
+    struct tt_checkpoint_process self = {
+        .area = area, .keeper = keeper, .number = TUTTI_AREA_FIRST, .tell = checkpoint_process_request};
+    checkpoint_process_init(&self);
     for (;;)
-        serve(&self);
+        checkpoint_process_serve(&self);
 }

@@ -15,9 +15,9 @@
 #include "fmi/forked/area.h"
 
 /* Holder `number` is process `pid` from now on. */
-void tutti_holder_enter(struct tutti_area *area, uint32_t number, pid_t pid);
+void tt_checkpoint_process_register(struct tt_shared_area *area, uint32_t number, pid_t pid);
 
 /* The life of the first holder, and of all that come of it. */
-noreturn void tutti_holder_run(struct tutti_area *area, pid_t keeper);
+noreturn void tt_checkpoint_process_run(struct tt_shared_area *area, pid_t keeper);
 
 #endif

@@ -23,49 +23,49 @@
 
 /* One has ended that no holder's entry names: what an FMU had started, or a holder whose entry the FMU has overwritten. Entries that name none
  * of this process's children are such; the rank would wait for them for ever. */
-static void note_damage(struct tutti_area *area, int status)
+static void record_unknown_end(struct tt_shared_area *area, int status)
 {
     for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
-        struct tutti_holder *holder = &area->holders[n];
+        struct tt_process_entry *holder = &area->holders[n];
         int32_t state = atomic_load(&holder->state);
-        if (state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD || tutti_kill_child(atomic_load(&holder->pid), 0))
+        if (state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD || tt_child_kill(atomic_load(&holder->pid), 0))
             continue;
         atomic_store(&holder->status, status);
         atomic_store(&holder->state, TUTTI_HOLDER_DEAD);
-        tutti_area_wake_rank(area);
+        tt_shared_area_wake_rank(area);
     }
 }
 
-static void note_end(struct tutti_area *area, pid_t pid, int status)
+static void record_end(struct tt_shared_area *area, pid_t pid, int status)
 {
     for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
-        struct tutti_holder *holder = &area->holders[n];
+        struct tt_process_entry *holder = &area->holders[n];
         int32_t state = atomic_load(&holder->state);
         if (atomic_load(&holder->pid) != pid || state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD)
             continue;
         atomic_store(&holder->status, status);
         atomic_store(&holder->state, state == TUTTI_HOLDER_LEAVING ? TUTTI_HOLDER_NONE : TUTTI_HOLDER_DEAD);
-        tutti_area_wake_rank(area);
+        tt_shared_area_wake_rank(area);
         return;
     }
-    note_damage(area, status);
+    record_unknown_end(area, status);
 }
 
 /* Those that have ended, by now or (flags 0) sooner or later. False: there are no more children. */
-static bool collect(struct tutti_area *area, int flags)
+static bool fork_server_collect(struct tt_shared_area *area, int flags)
 {
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, flags)) > 0 || (pid < 0 && errno == EINTR))
         if (pid > 0)
-            note_end(area, pid, status);
+            record_end(area, pid, status);
     return pid == 0;
 }
 
 /* The kernel lists the children, and kill.h looks at each once more: nothing that an FMU could have written decides who is ended. Children
  * change hands while they die: what a holder had started is ours then. What cannot be ended, because it is another user's by now, or
  * signals are forbidden, is left; holders end with their keeper in any case. */
-static void end_all(struct tutti_area *area)
+static void fork_server_end_all(struct tt_shared_area *area)
 {
     enum { MOST_ROUNDS = 1000 };
     static const struct timespec nap = {.tv_nsec = 1000000};
@@ -74,18 +74,18 @@ static void end_all(struct tutti_area *area)
         char *word = NULL;
         size_t size = 0;
         while (children && getdelim(&word, &size, ' ', children) > 0)
-            (void)tutti_kill_child((pid_t)strtol(word, NULL, 10), SIGKILL);
+            (void)tt_child_kill((pid_t)strtol(word, NULL, 10), SIGKILL);
         free(word);
         if (children)
             fclose(children);
-        if (!collect(area, WNOHANG))
+        if (!fork_server_collect(area, WNOHANG))
             return;
         nanosleep(&nap, NULL);
     }
 }
 
 /* Until the rank has ended. */
-static void watch(struct tutti_area *area, int signals)
+static void fork_server_watch(struct tt_shared_area *area, int signals)
 {
     struct pollfd fds[] = {{.fd = TUTTI_KEEPER_LIFE}, {.fd = signals, .events = POLLIN}};
     while (!fds[0].revents) {
@@ -93,11 +93,11 @@ static void watch(struct tutti_area *area, int signals)
             continue;
         struct signalfd_siginfo info;
         if (fds[1].revents && read(signals, &info, sizeof info) > 0)
-            (void)collect(area, WNOHANG);
+            (void)fork_server_collect(area, WNOHANG);
     }
 }
 
-static void settle_in(void)
+static void fork_server_init(void)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}; /* the rank's business */
     static const int usual[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};    /* a sanitizer has handlers for these */
@@ -111,7 +111,7 @@ static void settle_in(void)
 
 int main(void)
 {
-    struct tutti_area *area = tutti_area_map(TUTTI_KEEPER_AREA);
+    struct tt_shared_area *area = tt_shared_area_map(TUTTI_KEEPER_AREA);
     sigset_t deaths;
     sigemptyset(&deaths);
     sigaddset(&deaths, SIGCHLD);
@@ -119,7 +119,7 @@ int main(void)
         return 2; /* it was started by hand */
     close(TUTTI_KEEPER_AREA);
     (void)close_range(TUTTI_KEEPER_LIFE + 1, ~0U, 0); /* what the program of the rank lets its children have */
-    settle_in();
+    fork_server_init();
     sigprocmask(SIG_BLOCK, &deaths, NULL);
     int signals = signalfd(-1, &deaths, SFD_CLOEXEC);
     pid_t keeper = getpid(), first = signals < 0 ? -1 : fork();
@@ -127,12 +127,12 @@ int main(void)
         close(signals);
         close(TUTTI_KEEPER_LIFE);
         sigprocmask(SIG_UNBLOCK, &deaths, NULL);
-        tutti_holder_run(area, keeper);
+        tt_checkpoint_process_run(area, keeper);
     }
     if (first < 0)
         return 1; /* the rank sees that */
-    tutti_holder_enter(area, TUTTI_AREA_FIRST, first);
-    watch(area, signals);
-    end_all(area);
+    tt_checkpoint_process_register(area, TUTTI_AREA_FIRST, first);
+    fork_server_watch(area, signals);
+    fork_server_end_all(area);
     return 0;
 }

@@ -13,7 +13,7 @@ enum { MADV_COLLAPSE = 25 }; /* since Linux 6.1; older ones do it in the course 
 static const uintptr_t LARGE = (uintptr_t)2 << 20;
 
 /* "7f...-7f... rw-s 00000000 00:05 1234   /dev/shm/x". False: it is another line, one of those that tell about the mapping. */
-static bool read_head(char *line, struct tutti_mapping *mapping)
+static bool fork_safety_read_head(char *line, struct tt_memory_mapping *mapping)
 {
     char *rest;
     uintptr_t begin = strtoull(line, &rest, 16);
@@ -32,18 +32,18 @@ static bool read_head(char *line, struct tutti_mapping *mapping)
 }
 
 /* A mapping is known once its "Rss:   1234 kB" is. The head lies in a line of its own, which its name points into. */
-void tutti_mappings_each(bool (*visit)(void *context, const struct tutti_mapping *mapping), void *context)
+void tt_fork_safety_each_mapping(bool (*visit)(void *context, const struct tt_memory_mapping *mapping), void *context)
 {
     FILE *maps = fopen("/proc/self/smaps", "re");
     char *head = NULL, *line = NULL;
     size_t head_room = 0, room = 0;
-    struct tutti_mapping mapping = {0};
+    struct tt_memory_mapping mapping = {0};
     bool goes_on = true;
     while (maps && goes_on && getline(&line, &room, maps) > 0) {
         if (strncmp(line, "Rss:", 4) == 0) {
             mapping.resident = strtoull(line + 4, NULL, 10) * 1024;
             goes_on = mapping.end == 0 || visit(context, &mapping);
-        } else if (read_head(line, &mapping)) {
+        } else if (fork_safety_read_head(line, &mapping)) {
             char *other = head;
             size_t other_room = head_room;
             head = line;
@@ -58,7 +58,7 @@ void tutti_mappings_each(bool (*visit)(void *context, const struct tutti_mapping
         fclose(maps);
 }
 
-static bool enlarge(void *context, const struct tutti_mapping *mapping)
+static bool use_large_pages(void *context, const struct tt_memory_mapping *mapping)
 {
     uintptr_t begin = (mapping->begin + LARGE - 1) / LARGE * LARGE, end = mapping->end / LARGE * LARGE;
     bool is_own = mapping->is_written && !mapping->is_shared && mapping->name[0] != '/';
@@ -72,7 +72,7 @@ static bool enlarge(void *context, const struct tutti_mapping *mapping)
     return true;
 }
 
-void tutti_mappings_enlarge(void)
+void tt_fork_safety_use_large_pages(void)
 {
-    tutti_mappings_each(enlarge, NULL);
+    tt_fork_safety_each_mapping(use_large_pages, NULL);
 }

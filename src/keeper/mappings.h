@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tutti_mapping {
+struct tt_memory_mapping {
     uintptr_t begin, end;
     uintptr_t resident; /* bytes of it that are in memory */
     bool is_written, is_shared;
@@ -14,10 +14,10 @@ struct tutti_mapping {
 };
 
 /* Until `visit` says false. */
-void tutti_mappings_each(bool (*visit)(void *context, const struct tutti_mapping *mapping), void *context);
+void tt_fork_safety_each_mapping(bool (*visit)(void *context, const struct tt_memory_mapping *mapping), void *context);
 
 /* Lets the FMU's memory lie in large pages, as far as the system has them: a fork copies the tables of pages, so that it takes a
  * tenth of the time then. Only where most of a mapping is in use: large pages are whole. */
-void tutti_mappings_enlarge(void);
+void tt_fork_safety_use_large_pages(void);
 
 #endif

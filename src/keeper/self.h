@@ -8,20 +8,20 @@
 #include "fmi/forked/area.h"
 #include "fmi/library.h"
 
-struct tutti_instance;
+struct tt_instance;
 
-struct tutti_self {
-    struct tutti_area *area;
+struct tt_checkpoint_process {
+    struct tt_shared_area *area;
     pid_t keeper;
     uint32_t number;
-    struct tutti_library library;    /* as far as the rank has told, with the functions once it is loaded */
-    struct tutti_desc desc;          /* of it: no more than loading and calling need */
-    struct tutti_instance *instance; /* once it is loaded */
-    void *texts;                     /* room for arrays of texts */
-    unsigned long points;            /* that it has been, and those before it */
+    struct tt_library library;    /* as far as the rank has told, with the functions once it is loaded */
+    struct tt_description desc;   /* of it: no more than loading and calling need */
+    struct tt_instance *instance; /* once it is loaded */
+    void *texts;                  /* room for arrays of texts */
+    unsigned long points;         /* that it has been, and those before it */
     /* In a call: tells or asks the rank something (`word`, with what was put since `frame`), and makes the calls that it
      * answers with, until it has answered. */
-    void (*tell)(struct tutti_self *self, enum tutti_word word, size_t frame);
+    void (*tell)(struct tt_checkpoint_process *self, enum tt_fork_request word, size_t frame);
 };
 
 #endif

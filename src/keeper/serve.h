@@ -7,6 +7,6 @@
 #include "keeper/self.h"
 
 /* Makes the call that lies in the area; what comes of it lies there, too. */
-enum tutti_status tutti_serve(struct tutti_self *self);
+enum tt_fmi_status tt_checkpoint_process_serve(struct tt_checkpoint_process *self);
 
 #endif

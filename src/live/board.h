@@ -10,54 +10,55 @@
 #include "live/feed.h"
 #include "report/load.h"
 
-struct tutti_board;
+struct tt_live_state;
 
 /* Texts are copied. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_board_new(struct tutti_board **out, const char *file, double start, double stop);
-void tutti_board_free(struct tutti_board *board); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_live_state_new(struct tt_live_state **out, const char *file, double start, double stop);
+void tt_live_state_free(struct tt_live_state *board); /* NULL is fine */
 
 /* ---- the run's side ---- */
 
 /* What is recorded, once. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_board_put_columns(struct tutti_board *board, const struct tutti_recorded *shown,
-                                                     size_t count);
+TUTTI_CHECKED enum tutti_err tt_live_state_set_columns(struct tt_live_state *board, const struct tutti_recorded *shown,
+                                                       size_t count);
 /* Where rows are to be put in, after that; NULL before it. */
-struct tutti_feed *tutti_board_rows(const struct tutti_board *board);
-void tutti_board_put_progress(struct tutti_board *board, const struct tutti_progress *progress);
-/* How a rank goes: names as tutti_news_add_load takes them. Its steps count if it is the first. */
-void tutti_board_put_load(struct tutti_board *board, int rank, const struct tutti_load *load, const char *const *names);
-void tutti_board_put_message(struct tutti_board *board, enum tutti_log_level level, const char *origin,
-                             const char *text);
+struct tt_feed *tt_live_state_rows(const struct tt_live_state *board);
+void tt_live_state_set_progress(struct tt_live_state *board, const struct tutti_progress *progress);
+/* How a rank goes: names as tt_sse_add_load takes them. Its steps count if it is the first. */
+void tt_live_state_add_load(struct tt_live_state *board, int rank, const struct tt_rank_load *load,
+                            const char *const *names);
+void tt_live_state_add_message(struct tt_live_state *board, enum tutti_log_level level, const char *origin,
+                               const char *text);
 /* "done", "interrupted", "failed", with a message or NULL, at this time of the run. Nothing follows. */
-void tutti_board_put_end(struct tutti_board *board, const char *state, const char *message, double t);
+void tt_live_state_set_end(struct tt_live_state *board, const char *state, const char *message, double t);
 
 /* ---- the server's side ---- */
 
 /* Columns that fit one of the patterns ("*" and "?"), which ';' separates; all for NULL. *picked is by malloc. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_board_pick(struct tutti_board *board, const char *patterns, size_t **picked,
-                                              size_t *count);
+TUTTI_CHECKED enum tutti_err tt_live_state_select_columns(struct tt_live_state *board, const char *patterns,
+                                                          size_t **picked, size_t *count);
 /* An event that tells a newcomer, who sees the columns `picked`, everything but rows: the run, its progress, the last messages. */
-void tutti_board_welcome(struct tutti_board *board, const size_t *picked, size_t count, struct tutti_text *out);
+void tt_live_state_write_welcome(struct tt_live_state *board, const size_t *picked, size_t count, struct tt_text *out);
 /* The macro steps so far, as far as they were told, as an event; nothing where none was. */
-void tutti_board_tell_steps(struct tutti_board *board, struct tutti_text *out);
-/* Rows that were taken so far, all of them; NULL: none. Good until the next tutti_board_remember. */
-const struct tutti_feed_block *tutti_board_past(const struct tutti_board *board);
-/* What tutti_board_take has given belongs to the past. */
-void tutti_board_remember(struct tutti_board *board, const struct tutti_feed_block *block);
+void tt_live_state_write_steps(struct tt_live_state *board, struct tt_text *out);
+/* Rows that were taken so far, all of them; NULL: none. Good until the next tt_live_state_append_past. */
+const struct tt_feed_block *tt_live_state_past_rows(const struct tt_live_state *board);
+/* What tt_live_state_next_block has given belongs to the past. */
+void tt_live_state_append_past(struct tt_live_state *board, const struct tt_feed_block *block);
 /* The run as JSON, without the event around it. */
-void tutti_board_describe(struct tutti_board *board, const size_t *picked, size_t count, struct tutti_text *out);
+void tt_live_state_describe(struct tt_live_state *board, const size_t *picked, size_t count, struct tt_text *out);
 /* In the format of Prometheus. */
-void tutti_board_measure(struct tutti_board *board, unsigned viewers, struct tutti_text *out);
+void tt_live_state_write_metrics(struct tt_live_state *board, unsigned viewers, struct tt_text *out);
 /* Rows and other events since the last call; NULL: none. *events is replaced. Good until the next call. */
-const struct tutti_feed_block *tutti_board_take(struct tutti_board *board, struct tutti_text *events);
+const struct tt_feed_block *tt_live_state_next_block(struct tt_live_state *board, struct tt_text *events);
 /* The last events, once it is over: how far it came, and how it ended. */
-void tutti_board_take_leave(struct tutti_board *board, struct tutti_text *out);
+void tt_live_state_write_end(struct tt_live_state *board, struct tt_text *out);
 
-enum tutti_board_stage {
+enum tt_live_phase {
     TUTTI_BOARD_EMPTY, /* it is not known what is recorded */
     TUTTI_BOARD_OPEN,
     TUTTI_BOARD_OVER
 };
-enum tutti_board_stage tutti_board_stage(struct tutti_board *board);
+enum tt_live_phase tt_live_state_phase(struct tt_live_state *board);
 
 #endif

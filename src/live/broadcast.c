@@ -21,167 +21,167 @@ enum { LARGEST_ORDER = 65536, MOST_CONNECTIONS = 64 };
 static const double TICK = 1.0 / 30, QUIET = 5, FAREWELL = 1;
 
 /* A connection that watches. */
-struct guest {
-    struct tutti_broadcast *broadcast;
-    char *patterns;              /* of columns; NULL: all */
-    bool past_rows, past_steps;  /* it wants what was before */
-    struct tutti_viewer *viewer; /* NULL: it is not known yet what there is to see */
-    struct guest *previous, *next;
+struct live_stream {
+    struct tt_live_server *broadcast;
+    char *patterns;             /* of columns; NULL: all */
+    bool past_rows, past_steps; /* it wants what was before */
+    struct tt_viewer *viewer;   /* NULL: it is not known yet what there is to see */
+    struct live_stream *previous, *next;
 };
 
-struct tutti_broadcast {
-    struct tutti_live_plan plan;
+struct tt_live_server {
+    struct tt_live_server_plan plan;
     char *token;
-    struct tutti_http *http;
+    struct tt_http *http;
     pthread_t thread;
     int bell; /* rings when it is to end */
     atomic_bool ends;
-    struct guest *guests;
+    struct live_stream *guests;
     unsigned guest_count;
     bool watched; /* as the run was told */
-    struct tutti_text events;
+    struct tt_text events;
     double last_tick, last_word;
 };
 
 /* ---- those who watch ---- */
 
-static void leave(void *context)
+static void live_server_remove_viewer(void *context)
 {
-    struct guest *guest = context;
-    struct tutti_broadcast *broadcast = guest->broadcast;
+    struct live_stream *guest = context;
+    struct tt_live_server *broadcast = guest->broadcast;
     *(guest->previous ? &guest->previous->next : &broadcast->guests) = guest->next;
     if (guest->next)
         guest->next->previous = guest->previous;
     broadcast->guest_count--;
-    tutti_viewer_free(guest->viewer);
+    tt_live_server_viewer_free(guest->viewer);
     free(guest->patterns);
     free(guest);
 }
 
-static ptrdiff_t read_guest(void *context, char *bytes, size_t size)
+static ptrdiff_t read_viewer_stream(void *context, char *bytes, size_t size)
 {
-    struct guest *guest = context;
-    return guest->viewer ? tutti_viewer_read(guest->viewer, bytes, size) : 0;
+    struct live_stream *guest = context;
+    return guest->viewer ? tt_live_server_viewer_read(guest->viewer, bytes, size) : 0;
 }
 
 /* What it wants to see, once that is known. */
-static void welcome(struct guest *guest)
+static void send_welcome(struct live_stream *guest)
 {
-    struct tutti_board *board = guest->broadcast->plan.board;
-    struct tutti_text text = {0};
+    struct tt_live_state *board = guest->broadcast->plan.board;
+    struct tt_text text = {0};
     size_t *picked = NULL, count = 0;
-    if (!tutti_board_pick(board, guest->patterns, &picked, &count) &&
-        !tutti_viewer_new(&guest->viewer, picked, count)) {
-        tutti_board_welcome(board, picked, count, &text);
+    if (!tt_live_state_select_columns(board, guest->patterns, &picked, &count) &&
+        !tt_live_server_viewer_new(&guest->viewer, picked, count)) {
+        tt_live_state_write_welcome(board, picked, count, &text);
         if (guest->past_steps)
-            tutti_board_tell_steps(board, &text);
-        tutti_viewer_tell(guest->viewer, text.text, text.length);
-        const struct tutti_feed_block *past = guest->past_rows ? tutti_board_past(board) : NULL;
+            tt_live_state_write_steps(board, &text);
+        tt_live_server_viewer_add_event(guest->viewer, text.text, text.length);
+        const struct tt_feed_block *past = guest->past_rows ? tt_live_state_past_rows(board) : NULL;
         if (past)
-            tutti_viewer_show_past(guest->viewer, past);
+            tt_live_server_viewer_add_past(guest->viewer, past);
     }
     free(picked);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
-static bool admit_guest(struct tutti_broadcast *broadcast, const struct tutti_http_request *request,
-                        struct tutti_http_answer *answer)
+static bool admit_viewer(struct tt_live_server *broadcast, const struct tt_http_request *request,
+                         struct tt_http_response *answer)
 {
     const char *patterns = request->argument(request, "columns"), *past = request->argument(request, "past");
-    struct guest *guest = calloc(1, sizeof *guest);
-    char *copy = patterns ? tutti_str_copy(patterns) : NULL;
+    struct live_stream *guest = calloc(1, sizeof *guest);
+    char *copy = patterns ? tt_text_copy(patterns) : NULL;
     if (!guest || (patterns && !copy)) {
         free(guest);
         free(copy);
         return false;
     }
-    *guest = (struct guest){.broadcast = broadcast,
-                            .patterns = copy,
-                            .past_rows = past && strstr(past, "rows"),
-                            .past_steps = past && strstr(past, "steps"),
-                            .next = broadcast->guests};
+    *guest = (struct live_stream){.broadcast = broadcast,
+                                  .patterns = copy,
+                                  .past_rows = past && strstr(past, "rows"),
+                                  .past_steps = past && strstr(past, "steps"),
+                                  .next = broadcast->guests};
     if (guest->next)
         guest->next->previous = guest;
     broadcast->guests = guest;
     broadcast->guest_count++;
-    *answer = (struct tutti_http_answer){.status = 200,
-                                         .type = "text/event-stream",
-                                         .stream = {read_guest, leave, guest},
-                                         .headers = {{"X-Accel-Buffering", "no"}}};
+    *answer = (struct tt_http_response){.status = 200,
+                                        .type = "text/event-stream",
+                                        .stream = {read_viewer_stream, live_server_remove_viewer, guest},
+                                        .headers = {{"X-Accel-Buffering", "no"}}};
     return true;
 }
 
 /* ---- requests ---- */
 
-static bool admit(void *context, const struct tutti_http_request *request, struct tutti_http_answer *out)
+static bool live_server_admit(void *context, const struct tt_http_request *request, struct tt_http_response *out)
 {
-    const struct tutti_broadcast *broadcast = context;
-    return tutti_live_admit(&broadcast->plan, request, out);
+    const struct tt_live_server *broadcast = context;
+    return tt_live_server_admit(&broadcast->plan, request, out);
 }
 
-static bool answer(void *context, const struct tutti_http_request *request, struct tutti_http_answer *out)
+static bool live_server_answer(void *context, const struct tt_http_request *request, struct tt_http_response *out)
 {
-    struct tutti_broadcast *broadcast = context;
+    struct tt_live_server *broadcast = context;
     return strcmp(request->path, "/events") == 0 && strcmp(request->method, "GET") == 0
-               ? admit_guest(broadcast, request, out)
-               : tutti_live_answer(&broadcast->plan, broadcast->guest_count, request, out);
+               ? admit_viewer(broadcast, request, out)
+               : tt_live_server_answer(&broadcast->plan, broadcast->guest_count, request, out);
 }
 
 /* ---- the thread ---- */
 
 /* The run makes rows for those who watch, and for nobody else. Where too many orders wait, it is told with the next tick. */
-static void tell_run(struct tutti_broadcast *broadcast)
+static void send_watch_order(struct tt_live_server *broadcast)
 {
     bool watched = broadcast->guests != NULL;
     if (watched != broadcast->watched &&
-        tutti_orders_give(broadcast->plan.orders,
-                          &(struct tutti_run_order){.kind = TUTTI_ORDER_WATCH, .value = watched}))
+        tt_command_ring_push(broadcast->plan.orders,
+                             &(struct tt_run_command){.kind = TUTTI_ORDER_WATCH, .value = watched}))
         broadcast->watched = watched;
 }
 
 /* What is new goes to all who watch. */
-static void tick(struct tutti_broadcast *broadcast)
+static void live_server_publish(struct tt_live_server *broadcast)
 {
     static const char SIGN_OF_LIFE[] = ":\n\n";
-    struct tutti_board *board = broadcast->plan.board;
-    enum tutti_board_stage stage = tutti_board_stage(board); /* before the last look at its rows */
-    const struct tutti_feed_block *block = tutti_board_take(board, &broadcast->events);
-    struct tutti_text *events = &broadcast->events, last = {0};
-    double now = tutti_clock_now();
+    struct tt_live_state *board = broadcast->plan.board;
+    enum tt_live_phase stage = tt_live_state_phase(board); /* before the last look at its rows */
+    const struct tt_feed_block *block = tt_live_state_next_block(board, &broadcast->events);
+    struct tt_text *events = &broadcast->events, last = {0};
+    double now = tt_wall_clock_now();
     if (!block && events->length == 0 && now - broadcast->last_word > QUIET)
-        tutti_text_append(events, SIGN_OF_LIFE);
+        tt_text_append(events, SIGN_OF_LIFE);
     if (block || events->length > 0)
         broadcast->last_word = now;
     if (stage == TUTTI_BOARD_OVER)
-        tutti_board_take_leave(board, &last);
-    for (struct guest *guest = broadcast->guests; guest; guest = guest->next) {
+        tt_live_state_write_end(board, &last);
+    for (struct live_stream *guest = broadcast->guests; guest; guest = guest->next) {
         if (!guest->viewer && stage != TUTTI_BOARD_EMPTY)
-            welcome(guest);
+            send_welcome(guest);
         else if (guest->viewer && events->length > 0)
-            tutti_viewer_tell(guest->viewer, events->text, events->length);
+            tt_live_server_viewer_add_event(guest->viewer, events->text, events->length);
         if (guest->viewer && block)
-            tutti_viewer_show(guest->viewer, block);
+            tt_live_server_viewer_add_rows(guest->viewer, block);
         if (guest->viewer && last.length > 0)
-            tutti_viewer_end(guest->viewer, last.text, last.length);
+            tt_live_server_viewer_end(guest->viewer, last.text, last.length);
     }
     if (block)
-        tutti_board_remember(board, block);
-    tutti_text_fini(&last);
-    tell_run(broadcast);
+        tt_live_state_append_past(board, block);
+    tt_text_fini(&last);
+    send_watch_order(broadcast);
     broadcast->last_tick = now;
     broadcast->plan.module->wake(broadcast->http);
 }
 
-static int wait_for(const struct tutti_broadcast *broadcast, int wish)
+static int live_server_wait_milliseconds(const struct tt_live_server *broadcast, int wish)
 {
     int most = broadcast->guests ? (int)(1e3 * TICK) : 500;
     return wish >= 0 && wish < most ? wish : most;
 }
 
-static void *serve(void *context)
+static void *live_server_thread(void *context)
 {
-    struct tutti_broadcast *broadcast = context;
-    const struct tutti_http_module *module = broadcast->plan.module;
+    struct tt_live_server *broadcast = context;
+    const struct tt_http_module *module = broadcast->plan.module;
     struct pollfd watched[] = {{.fd = module->descriptor(broadcast->http), .events = POLLIN},
                                {.fd = broadcast->bell, .events = POLLIN}};
     double deadline = 0;
@@ -189,71 +189,71 @@ static void *serve(void *context)
         int wish = module->run(broadcast->http);
         bool ends = broadcast->ends;
         if (ends && deadline == 0)
-            deadline = tutti_clock_now() + FAREWELL;
-        if (ends && (!broadcast->guests || tutti_clock_now() > deadline))
+            deadline = tt_wall_clock_now() + FAREWELL;
+        if (ends && (!broadcast->guests || tt_wall_clock_now() > deadline))
             return NULL;
-        (void)poll(watched, ends ? 1 : 2, wait_for(broadcast, wish));
-        if (ends || tutti_clock_now() - broadcast->last_tick >= TICK)
-            tick(broadcast);
+        (void)poll(watched, ends ? 1 : 2, live_server_wait_milliseconds(broadcast, wish));
+        if (ends || tt_wall_clock_now() - broadcast->last_tick >= TICK)
+            live_server_publish(broadcast);
     }
 }
 
 /* ---- beginning and end ---- */
 
-static void release(struct tutti_broadcast *broadcast)
+static void live_server_release(struct tt_live_server *broadcast)
 {
     broadcast->plan.module->stop(broadcast->http);
     if (broadcast->bell >= 0)
         close(broadcast->bell);
-    tutti_text_fini(&broadcast->events);
+    tt_text_fini(&broadcast->events);
     free(broadcast->token);
     free(broadcast);
 }
 
-static enum tutti_err start(struct tutti_broadcast *broadcast)
+static enum tutti_err live_server_start(struct tt_live_server *broadcast)
 {
-    const struct tutti_live_plan *plan = &broadcast->plan;
+    const struct tt_live_server_plan *plan = &broadcast->plan;
     broadcast->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    broadcast->token = tutti_str_copy(plan->token);
+    broadcast->token = tt_text_copy(plan->token);
     broadcast->plan.token = broadcast->token;
-    broadcast->http = plan->module->start(&(struct tutti_http_plan){.socket = plan->socket,
-                                                                    .answer = answer,
-                                                                    .admit = admit,
-                                                                    .context = broadcast,
-                                                                    .largest_body = LARGEST_ORDER,
-                                                                    .most = MOST_CONNECTIONS,
-                                                                    .certificate = plan->certificate,
-                                                                    .key = plan->key});
+    broadcast->http = plan->module->start(&(struct tt_http_plan){.socket = plan->socket,
+                                                                 .answer = live_server_answer,
+                                                                 .admit = live_server_admit,
+                                                                 .context = broadcast,
+                                                                 .largest_body = LARGEST_ORDER,
+                                                                 .most = MOST_CONNECTIONS,
+                                                                 .certificate = plan->certificate,
+                                                                 .key = plan->key});
     if (!broadcast->token)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (!broadcast->http || broadcast->bell < 0)
-        return tutti_fail(TUTTI_ERR_IO, "--live: the server cannot be started");
-    int failed = tutti_thread_start(&broadcast->thread, serve, broadcast);
-    return failed ? tutti_fail(TUTTI_ERR_LIMIT, "--live: cannot start a thread: %s", strerror(failed)) : TUTTI_OK;
+        return tt_fail(TUTTI_ERR_IO, "--live: the server cannot be started");
+    int failed = tt_thread_start(&broadcast->thread, live_server_thread, broadcast);
+    return failed ? tt_fail(TUTTI_ERR_LIMIT, "--live: cannot start a thread: %s", strerror(failed)) : TUTTI_OK;
 }
 
-enum tutti_err tutti_broadcast_open(struct tutti_broadcast **out, const struct tutti_live_plan *plan)
+enum tutti_err tt_live_server_open(struct tt_live_server **out, const struct tt_live_server_plan *plan)
 {
-    struct tutti_broadcast *broadcast = calloc(1, sizeof *broadcast);
+    struct tt_live_server *broadcast = calloc(1, sizeof *broadcast);
     if (!broadcast) {
         close(plan->socket);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     broadcast->plan = *plan;
-    enum tutti_err err = start(broadcast);
+    enum tutti_err err = live_server_start(broadcast);
     if (err)
-        release(broadcast);
+        live_server_release(broadcast);
     else
         *out = broadcast;
     return err;
 }
 
-void tutti_broadcast_close(struct tutti_broadcast *broadcast)
+void tt_live_server_close(struct tt_live_server *broadcast)
 {
     if (!broadcast)
         return;
     broadcast->ends = true;
     (void)!write(broadcast->bell, &(uint64_t){1}, sizeof(uint64_t));
     pthread_join(broadcast->thread, NULL);
-    release(broadcast);
+    live_server_release(broadcast);
 }

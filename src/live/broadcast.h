@@ -12,11 +12,11 @@
 
 #include "live/requests.h"
 
-struct tutti_broadcast;
+struct tt_live_server;
 
 /* Begins. IO, LIMIT, MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_broadcast_open(struct tutti_broadcast **out, const struct tutti_live_plan *plan);
+TUTTI_CHECKED enum tutti_err tt_live_server_open(struct tt_live_server **out, const struct tt_live_server_plan *plan);
 /* Ends, once those who watch have got everything up to the board's end; not later than a second from now. NULL is fine. */
-void tutti_broadcast_close(struct tutti_broadcast *broadcast);
+void tt_live_server_close(struct tt_live_server *broadcast);
 
 #endif

@@ -16,39 +16,39 @@ enum {
  *  F1. Row n is in slot n % FRESH of `fresh` from when `put` is greater than n until `joined` is. The thread that puts rows in is the only one
  *      that writes slots and `put`, and it writes no slot whose row is not joined. The slot of the next row is free between two calls.
  *  F2. All else is changed with the mutex. The thread that takes joins what is fresh itself: no row waits for the next one. */
-struct tutti_feed {
+struct tt_feed {
     pthread_mutex_t mutex;
-    double *fresh;            /* rows: a time and its values */
-    struct tutti_bar scratch; /* of several of them */
-    _Atomic uint64_t put;     /* rows in all */
-    uint64_t full;            /* no slot is known to be free when `put` is this; of the thread that puts rows in */
-    uint64_t joined;          /* rows in all */
-    struct tutti_feed_block blocks[2];
-    struct tutti_feed_block *filled, *taken;
+    double *fresh;         /* rows: a time and its values */
+    struct tt_bar scratch; /* of several of them */
+    _Atomic uint64_t put;  /* rows in all */
+    uint64_t full;         /* no slot is known to be free when `put` is this; of the thread that puts rows in */
+    uint64_t joined;       /* rows in all */
+    struct tt_feed_block blocks[2];
+    struct tt_feed_block *filled, *taken;
     size_t columns;
     size_t most, coarse;      /* bars of a block, at most: while each is a row; of several */
     uint64_t in_bar, per_bar; /* rows: of the last bar of `filled`; that fit into each */
-    struct tutti_bar *bars;   /* of both */
+    struct tt_bar *bars;      /* of both */
     double *values;           /* of all bars */
 };
 
-enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars, size_t coarse)
+enum tutti_err tt_feed_new(struct tt_feed **out, size_t columns, size_t bars, size_t coarse)
 {
-    struct tutti_feed *feed = calloc(1, sizeof *feed);
+    struct tt_feed *feed = calloc(1, sizeof *feed);
     double *values = calloc(columns + 1, (3 * (2 * bars + 1) + FRESH) * sizeof *values);
-    struct tutti_bar *all = calloc(2 * bars, sizeof *all);
+    struct tt_bar *all = calloc(2 * bars, sizeof *all);
     if (!feed || !values || !all) {
         free(feed);
         free(values);
         free(all);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
-    *feed = (struct tutti_feed){
+    *feed = (struct tt_feed){
         .columns = columns, .most = bars, .coarse = coarse, .bars = all, .values = values, .per_bar = 1};
     pthread_mutex_init(&feed->mutex, NULL);
     for (size_t b = 0; b < 2 * bars; b++, values += 3 * columns)
-        all[b] = (struct tutti_bar){.least = values, .greatest = values + columns, .final = values + 2 * columns};
-    feed->scratch = (struct tutti_bar){.least = values, .greatest = values + columns};
+        all[b] = (struct tt_bar){.least = values, .greatest = values + columns, .final = values + 2 * columns};
+    feed->scratch = (struct tt_bar){.least = values, .greatest = values + columns};
     feed->fresh = values + 2 * columns;
     feed->full = FRESH;
     feed->blocks[0].bars = all;
@@ -59,12 +59,12 @@ enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t ba
     return TUTTI_OK;
 }
 
-void tutti_feed_begin_at(struct tutti_feed *feed, uint64_t row)
+void tt_feed_start_at(struct tt_feed *feed, uint64_t row)
 {
     feed->filled->first_row = row;
 }
 
-void tutti_feed_free(struct tutti_feed *feed)
+void tt_feed_free(struct tt_feed *feed)
 {
     if (!feed)
         return;
@@ -74,7 +74,7 @@ void tutti_feed_free(struct tutti_feed *feed)
     free(feed);
 }
 
-static void copy(struct tutti_bar *to, const struct tutti_bar *from, size_t columns)
+static void feed_copy_bar(struct tt_bar *to, const struct tt_bar *from, size_t columns)
 {
     to->first = from->first;
     to->last = from->last;
@@ -96,7 +96,7 @@ static inline double greater(double a, double b)
 }
 
 /* `next` follows `bar`. */
-static void join(struct tutti_bar *bar, const struct tutti_bar *next, size_t columns)
+static void feed_merge_bar(struct tt_bar *bar, const struct tt_bar *next, size_t columns)
 {
     double *restrict least = bar->least, *restrict greatest = bar->greatest;
     const double *low = next->least, *high = next->greatest;
@@ -110,36 +110,36 @@ static void join(struct tutti_bar *bar, const struct tutti_bar *next, size_t col
 }
 
 /* So many bars of the size that they have fit into a block. */
-static size_t limit(const struct tutti_feed *feed)
+static size_t feed_bar_limit(const struct tt_feed *feed)
 {
     return feed->per_bar == 1 ? feed->most : feed->coarse;
 }
 
 /* Several bars become one, so that half of those that may be are left. */
-static void thin(struct tutti_feed *feed)
+static void halve_bars(struct tt_feed *feed)
 {
-    struct tutti_bar *bars = feed->filled->bars;
-    const size_t left = feed->coarse > 1 ? feed->coarse / 2 : 1, several = limit(feed) / left;
+    struct tt_bar *bars = feed->filled->bars;
+    const size_t left = feed->coarse > 1 ? feed->coarse / 2 : 1, several = feed_bar_limit(feed) / left;
     for (size_t b = 0; b < left; b++) {
         if (b > 0)
-            copy(&bars[b], &bars[several * b], feed->columns);
+            feed_copy_bar(&bars[b], &bars[several * b], feed->columns);
         for (size_t i = 1; i < several; i++)
-            join(&bars[b], &bars[several * b + i], feed->columns);
+            feed_merge_bar(&bars[b], &bars[several * b + i], feed->columns);
     }
     feed->filled->count = left;
     feed->per_bar *= several;
 }
 
-static void add_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
+static void append_bar(struct tt_feed *feed, const struct tt_bar *bar)
 {
-    struct tutti_feed_block *block = feed->filled;
+    struct tt_feed_block *block = feed->filled;
     if (block->count == 0 || feed->in_bar + bar->rows > feed->per_bar) {
-        if (block->count == limit(feed))
-            thin(feed);
-        copy(&block->bars[block->count++], bar, feed->columns);
+        if (block->count == feed_bar_limit(feed))
+            halve_bars(feed);
+        feed_copy_bar(&block->bars[block->count++], bar, feed->columns);
         feed->in_bar = bar->rows;
     } else {
-        join(&block->bars[block->count - 1], bar, feed->columns);
+        feed_merge_bar(&block->bars[block->count - 1], bar, feed->columns);
         feed->in_bar += bar->rows;
     }
     block->rows += bar->rows;
@@ -147,12 +147,12 @@ static void add_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
 
 /* ---- rows ---- */
 
-static double *slot(const struct tutti_feed *feed, uint64_t row)
+static double *row_slot(const struct tt_feed *feed, uint64_t row)
 {
     return feed->fresh + (size_t)(row % FRESH) * (feed->columns + 1);
 }
 
-static inline double least_of(double a, double b)
+static inline double feed_least_of(double a, double b)
 {
     return a < b ? a : b;
 }
@@ -169,21 +169,21 @@ static void widen_by_four(double *restrict least, double *restrict greatest, con
 {
     const double *a = rows, *b = a + stride, *c = b + stride, *d = c + stride;
     for (size_t i = 0; i < columns; i++) {
-        least[i] = least_of(d[i], least_of(c[i], least_of(b[i], least_of(a[i], least[i]))));
+        least[i] = feed_least_of(d[i], feed_least_of(c[i], feed_least_of(b[i], feed_least_of(a[i], least[i]))));
         greatest[i] = greatest_of(d[i], greatest_of(c[i], greatest_of(b[i], greatest_of(a[i], greatest[i]))));
     }
 }
 
-static void widen(double *restrict least, double *restrict greatest, const double *row, size_t columns)
+static void feed_widen(double *restrict least, double *restrict greatest, const double *row, size_t columns)
 {
     for (size_t i = 0; i < columns; i++) {
-        least[i] = least_of(row[i], least[i]);
+        least[i] = feed_least_of(row[i], least[i]);
         greatest[i] = greatest_of(row[i], greatest[i]);
     }
 }
 
 /* Columns of which there was nothing but NaN. */
-static void mark_empty(double *restrict least, double *restrict greatest, size_t columns)
+static void mark_empty_columns(double *restrict least, double *restrict greatest, size_t columns)
 {
     for (size_t i = 0; i < columns; i++) {
         const bool none = least[i] > greatest[i];
@@ -193,11 +193,11 @@ static void mark_empty(double *restrict least, double *restrict greatest, size_t
 }
 
 /* `count` rows that follow one another in `fresh`, as one bar. */
-static void add_rows(struct tutti_feed *feed, const double *first, size_t count)
+static void feed_add_rows(struct tt_feed *feed, const double *first, size_t count)
 {
     const size_t columns = feed->columns, stride = columns + 1;
     const double *last = first + (count - 1) * stride;
-    struct tutti_bar *bar = &feed->scratch;
+    struct tt_bar *bar = &feed->scratch;
     for (size_t i = 0; i < columns; i++) {
         bar->least[i] = INFINITY;
         bar->greatest[i] = -INFINITY;
@@ -206,17 +206,17 @@ static void add_rows(struct tutti_feed *feed, const double *first, size_t count)
     for (; row + FOUR <= count; row += FOUR)
         widen_by_four(bar->least, bar->greatest, first + row * stride + 1, stride, columns);
     for (; row < count; row++)
-        widen(bar->least, bar->greatest, first + row * stride + 1, columns);
-    mark_empty(bar->least, bar->greatest, columns);
+        feed_widen(bar->least, bar->greatest, first + row * stride + 1, columns);
+    mark_empty_columns(bar->least, bar->greatest, columns);
     bar->first = first[0];
     bar->last = last[0];
     bar->rows = count;
     bar->final = (double *)last + 1; /* which is only read */
-    add_bar(feed, bar);
+    append_bar(feed, bar);
 }
 
 /* All that is fresh goes into bars. */
-static void settle(struct tutti_feed *feed)
+static void feed_flush(struct tt_feed *feed)
 {
     const uint64_t end = atomic_load_explicit(&feed->put, memory_order_acquire);
     while (feed->joined < end) {
@@ -225,46 +225,46 @@ static void settle(struct tutti_feed *feed)
                                                                                 : feed->per_bar;
         count = count < straight ? count : straight;
         count = count < room ? count : room;
-        add_rows(feed, slot(feed, feed->joined), (size_t)count);
+        feed_add_rows(feed, row_slot(feed, feed->joined), (size_t)count);
         feed->joined += count;
     }
 }
 
-double *tutti_feed_put(struct tutti_feed *feed, double t, const double *values)
+double *tt_feed_add(struct tt_feed *feed, double t, const double *values)
 {
     const uint64_t row = atomic_load_explicit(&feed->put, memory_order_relaxed), next = row + 1;
-    double *place = slot(feed, row);
+    double *place = row_slot(feed, row);
     place[0] = t;
     if (values != place + 1)
         memcpy(place + 1, values, feed->columns * sizeof *values);
     atomic_store_explicit(&feed->put, next, memory_order_release);
     if (next == feed->full) {
         pthread_mutex_lock(&feed->mutex);
-        settle(feed);
+        feed_flush(feed);
         pthread_mutex_unlock(&feed->mutex);
         feed->full = next + FRESH;
     }
-    return slot(feed, next) + 1;
+    return row_slot(feed, next) + 1;
 }
 
-double *tutti_feed_room(struct tutti_feed *feed)
+double *tt_feed_first_row(struct tt_feed *feed)
 {
-    return slot(feed, atomic_load_explicit(&feed->put, memory_order_relaxed)) + 1;
+    return row_slot(feed, atomic_load_explicit(&feed->put, memory_order_relaxed)) + 1;
 }
 
-void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar)
+void tt_feed_add_bar(struct tt_feed *feed, const struct tt_bar *bar)
 {
     pthread_mutex_lock(&feed->mutex);
-    settle(feed);
-    add_bar(feed, bar);
+    feed_flush(feed);
+    append_bar(feed, bar);
     pthread_mutex_unlock(&feed->mutex);
 }
 
-const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed)
+const struct tt_feed_block *tt_feed_next_block(struct tt_feed *feed)
 {
     pthread_mutex_lock(&feed->mutex);
-    settle(feed);
-    struct tutti_feed_block *block = feed->filled, *next = feed->taken;
+    feed_flush(feed);
+    struct tt_feed_block *block = feed->filled, *next = feed->taken;
     bool any = block->rows > 0;
     if (any) {
         next->first_row = block->first_row + block->rows;
@@ -281,10 +281,10 @@ const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed)
     return any ? block : NULL;
 }
 
-const struct tutti_feed_block *tutti_feed_look(struct tutti_feed *feed)
+const struct tt_feed_block *tt_feed_peek_block(struct tt_feed *feed)
 {
     pthread_mutex_lock(&feed->mutex);
-    settle(feed);
+    feed_flush(feed);
     pthread_mutex_unlock(&feed->mutex);
     return feed->filled->rows > 0 ? feed->filled : NULL;
 }

@@ -24,36 +24,36 @@
 enum { TUTTI_FEED_ROWS = 256, TUTTI_FEED_COARSE = 64 };
 
 /* Values of all columns. */
-struct tutti_bar {
+struct tt_bar {
     double first, last; /* times of its first and its last row */
     uint64_t rows;
     double *least, *greatest, *final;
 };
 
-struct tutti_feed_block {
+struct tt_feed_block {
     uint64_t first_row; /* the number of its first row, from 0 on */
     uint64_t rows;
     size_t count;
-    struct tutti_bar *bars;
+    struct tt_bar *bars;
 };
 
-struct tutti_feed;
+struct tt_feed;
 
 /* With blocks of at most `bars`, and of at most `coarse` if they are of several rows: an even number, and `bars` is a multiple of it. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_feed_new(struct tutti_feed **out, size_t columns, size_t bars, size_t coarse);
+TUTTI_CHECKED enum tutti_err tt_feed_new(struct tt_feed **out, size_t columns, size_t bars, size_t coarse);
 /* The next row that is put in has this number; nothing waits to be taken. */
-void tutti_feed_begin_at(struct tutti_feed *feed, uint64_t row);
-void tutti_feed_free(struct tutti_feed *feed); /* NULL is fine */
+void tt_feed_start_at(struct tt_feed *feed, uint64_t row);
+void tt_feed_free(struct tt_feed *feed); /* NULL is fine */
 
 /* Any thread, one at a time. A row is seen by the next block from then on; rows are joined some at a time, by either thread. Returns where the
  * values of the next row may be written by then: they are copied from anywhere else. */
-double *tutti_feed_put(struct tutti_feed *feed, double t, const double *values);
+double *tt_feed_add(struct tt_feed *feed, double t, const double *values);
 /* The same, of the first row. */
-double *tutti_feed_room(struct tutti_feed *feed);
-void tutti_feed_put_bar(struct tutti_feed *feed, const struct tutti_bar *bar);
+double *tt_feed_first_row(struct tt_feed *feed);
+void tt_feed_add_bar(struct tt_feed *feed, const struct tt_bar *bar);
 /* All that came since the last block; NULL if there is none. Good until the next call. Another thread, one at a time. */
-const struct tutti_feed_block *tutti_feed_take(struct tutti_feed *feed);
+const struct tt_feed_block *tt_feed_next_block(struct tt_feed *feed);
 /* The same, which stays. Good until something is put in. */
-const struct tutti_feed_block *tutti_feed_look(struct tutti_feed *feed);
+const struct tt_feed_block *tt_feed_peek_block(struct tt_feed *feed);
 
 #endif

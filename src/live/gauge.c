@@ -9,23 +9,23 @@
 
 static const double PAUSE = 0.2; /* seconds between two times that it tells */
 
-struct tutti_gauge {
-    struct tutti_execution *execution;
-    struct tutti_steps_made made; /* since it told */
-    unsigned long steps;          /* of the run, when it told */
+struct tt_live_load {
+    struct tt_execution *execution;
+    struct tt_step_counts made; /* since it told */
+    unsigned long steps;        /* of the run, when it told */
     bool watched;
     double told_at; /* on the clock */
-    struct tutti_unit_load *units;
+    struct tt_unit_load *units;
 };
 
-enum tutti_err tutti_gauge_new(struct tutti_gauge **out, struct tutti_execution *execution)
+enum tutti_err tt_live_control_load_new(struct tt_live_load **out, struct tt_execution *execution)
 {
-    struct tutti_gauge *gauge = calloc(1, sizeof *gauge);
-    struct tutti_unit_load *units = calloc((size_t)execution->rank.own_count + 1, sizeof *units);
+    struct tt_live_load *gauge = calloc(1, sizeof *gauge);
+    struct tt_unit_load *units = calloc((size_t)execution->rank.own_count + 1, sizeof *units);
     if (!gauge || !units) {
         free(gauge);
         free(units);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     gauge->execution = execution;
     gauge->units = units;
@@ -33,7 +33,7 @@ enum tutti_err tutti_gauge_new(struct tutti_gauge **out, struct tutti_execution 
     return TUTTI_OK;
 }
 
-void tutti_gauge_free(struct tutti_gauge *gauge)
+void tt_live_control_load_free(struct tt_live_load *gauge)
 {
     if (!gauge)
         return;
@@ -42,28 +42,28 @@ void tutti_gauge_free(struct tutti_gauge *gauge)
     free(gauge);
 }
 
-static void begin(struct tutti_gauge *gauge)
+static void live_load_start(struct tt_live_load *gauge)
 {
-    const struct tutti_rank *rank = &gauge->execution->rank;
-    tutti_steps_made_begin(&gauge->made, rank->t);
+    const struct tt_rank *rank = &gauge->execution->rank;
+    tt_reporter_begin_steps(&gauge->made, rank->t);
     gauge->steps = rank->stats->steps;
-    gauge->told_at = tutti_clock_now();
+    gauge->told_at = tt_wall_clock_now();
 }
 
-void tutti_gauge_watch(struct tutti_gauge *gauge, bool wanted)
+void tt_live_control_load_watch(struct tt_live_load *gauge, bool wanted)
 {
-    struct tutti_master *master = &gauge->execution->master;
+    struct tt_sim *master = &gauge->execution->master;
     if (wanted && !gauge->watched)
-        begin(gauge);
+        live_load_start(gauge);
     gauge->watched = wanted;
     master->made = wanted ? &gauge->made : NULL;
 }
 
 /* Steps that were tried out have been noted one by one; of others there is the mean. */
-static void settle_steps(struct tutti_gauge *gauge)
+static void add_mean_steps(struct tt_live_load *gauge)
 {
-    const struct tutti_rank *rank = &gauge->execution->rank;
-    struct tutti_steps_made *made = &gauge->made;
+    const struct tt_rank *rank = &gauge->execution->rank;
+    struct tt_step_counts *made = &gauge->made;
     made->to = rank->t;
     made->count = rank->stats->steps - gauge->steps;
     made->rejected = rank->stats->rejected + rank->own_rejected;
@@ -72,40 +72,39 @@ static void settle_steps(struct tutti_gauge *gauge)
         made->least = made->greatest = (made->to - made->from) / (double)made->count;
 }
 
-static size_t weigh_units(struct tutti_gauge *gauge)
+static size_t measure_units(struct tt_live_load *gauge)
 {
-    const struct tutti_rank *rank = &gauge->execution->rank;
-    tutti_lane_count(&gauge->execution->master.lane);
+    const struct tt_rank *rank = &gauge->execution->rank;
+    tt_fast_flush_counts(&gauge->execution->master.lane);
     for (uint32_t m = 0; m < rank->own_count; m++) {
-        const struct tutti_unit *unit = rank->own[m]->unit;
-        gauge->units[m] = (struct tutti_unit_load){.component = rank->own[m]->component,
-                                                   .seconds = tutti_unit_seconds(unit),
-                                                   .do_steps = unit->counts.do_steps};
+        const struct tt_unit *unit = rank->own[m]->unit;
+        gauge->units[m] = (struct tt_unit_load){
+            .component = rank->own[m]->component, .seconds = tt_unit_seconds(unit), .do_steps = unit->counts.do_steps};
     }
     return rank->own_count;
 }
 
-static enum tutti_err tell(struct tutti_gauge *gauge)
+static enum tutti_err live_load_send(struct tt_live_load *gauge)
 {
-    const struct tutti_execution *execution = gauge->execution;
+    const struct tt_execution *execution = gauge->execution;
     const struct tutti_run_options *options = &execution->rank.job->options;
-    settle_steps(gauge);
-    const struct tutti_load load = {.elapsed = tutti_clock_now() - execution->loop.watch.loop_start,
-                                    .steps = gauge->made,
-                                    .units = gauge->units,
-                                    .unit_count = weigh_units(gauge)};
+    add_mean_steps(gauge);
+    const struct tt_rank_load load = {.elapsed = tt_wall_clock_now() - execution->loop.watch.loop_start,
+                                      .steps = gauge->made,
+                                      .units = gauge->units,
+                                      .unit_count = measure_units(gauge)};
     if (execution->rank.reports)
-        return tutti_rank_reporter_tell_load(execution->master.reporter, &load);
+        return tt_reporter_send_load(execution->master.reporter, &load);
     if (options->load)
         options->load(options->load_context, 0, &load);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_gauge_tell(struct tutti_gauge *gauge)
+enum tutti_err tt_live_control_load_report(struct tt_live_load *gauge)
 {
-    if (!gauge->watched || tutti_clock_now() - gauge->told_at < PAUSE)
+    if (!gauge->watched || tt_wall_clock_now() - gauge->told_at < PAUSE)
         return TUTTI_OK;
-    TRY(tell(gauge));
-    begin(gauge);
+    TRY(live_load_send(gauge));
+    live_load_start(gauge);
     return TUTTI_OK;
 }

@@ -6,15 +6,15 @@
 
 #include "master/execution.h"
 
-struct tutti_gauge;
+struct tt_live_load;
 
 /* Of an execution that outlives it. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_gauge_new(struct tutti_gauge **out, struct tutti_execution *execution);
-void tutti_gauge_free(struct tutti_gauge *gauge); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_live_control_load_new(struct tt_live_load **out, struct tt_execution *execution);
+void tt_live_control_load_free(struct tt_live_load *gauge); /* NULL is fine */
 
 /* Somebody watches, or nobody any more. */
-void tutti_gauge_watch(struct tutti_gauge *gauge, bool wanted);
+void tt_live_control_load_watch(struct tt_live_load *gauge, bool wanted);
 /* Between two macro steps: tells, if somebody watches and it is time. */
-TUTTI_CHECKED enum tutti_err tutti_gauge_tell(struct tutti_gauge *gauge);
+TUTTI_CHECKED enum tutti_err tt_live_control_load_report(struct tt_live_load *gauge);
 
 #endif

@@ -13,18 +13,17 @@
 #include "report/load.h"
 
 /* Rows, or bars where there are some of several rows, of `columns` columns. */
-void tutti_news_add_rows(struct tutti_text *out, const struct tutti_feed_block *block, size_t columns);
-void tutti_news_add_progress(struct tutti_text *out, const struct tutti_progress *progress);
+void tt_sse_add_rows(struct tt_text *out, const struct tt_feed_block *block, size_t columns);
+void tt_sse_add_progress(struct tt_text *out, const struct tutti_progress *progress);
 /* Pieces of the run, each of several macro steps: bars of two columns, size and error. `made` has the totals, and events. */
-void tutti_news_add_steps(struct tutti_text *out, const struct tutti_feed_block *block,
-                          const struct tutti_steps_made *made);
+void tt_sse_add_steps(struct tt_text *out, const struct tt_feed_block *block, const struct tt_step_counts *made);
 /* What the units of a rank take; a name for each of `load`'s units, NULL: it is left out. */
-void tutti_news_add_load(struct tutti_text *out, int rank, const struct tutti_load *load, const char *const *names);
+void tt_sse_add_load(struct tt_text *out, int rank, const struct tt_rank_load *load, const char *const *names);
 /* `kind` with these members: pairs of a name and a text, ended by a NULL name. A NULL text is null. */
-void tutti_news_add_texts(struct tutti_text *out, const char *kind, const char *const *members);
+void tt_sse_add_texts(struct tt_text *out, const char *kind, const char *const *members);
 
 /* Pieces of JSON. */
-void tutti_news_put_number(struct tutti_text *out, double value);
-void tutti_news_put_text(struct tutti_text *out, const char *text);
+void tt_sse_write_number(struct tt_text *out, double value);
+void tt_sse_write_text(struct tt_text *out, const char *text);
 
 #endif

@@ -8,6 +8,6 @@
 #include "master/execution.h"
 
 /* Goes along with a job whose options have `live`, wherever it runs. */
-void tutti_pilot_go_along(struct tutti_job *job);
+void tt_live_control_attach(struct tt_job *job);
 
 #endif

@@ -8,23 +8,23 @@
 #include "serve/http.h"
 
 /* What it takes to serve a run. */
-struct tutti_live_plan {
-    const struct tutti_http_module *module;
+struct tt_live_server_plan {
+    const struct tt_http_module *module;
     int socket; /* that listens; the broadcast's from here on */
     const char *token;
-    const char *certificate, *key; /* of TLS, as text; NULL: none */
-    struct tutti_board *board;     /* borrowed, as `orders` is */
-    struct tutti_orders *orders;   /* what is asked of the run */
+    const char *certificate, *key;  /* of TLS, as text; NULL: none */
+    struct tt_live_state *board;    /* borrowed, as `orders` is */
+    struct tt_command_ring *orders; /* what is asked of the run */
     /* What an order to set a variable comes to; ARGUMENT, with what would be right. In the server's thread. */
-    enum tutti_err (*settle)(const void *context, const char *name, double value, struct tutti_run_order *order);
+    enum tutti_err (*settle)(const void *context, const char *name, double value, struct tt_run_command *order);
     const void *context;
 };
 
 /* Does it bring the token? Else *answer says so. */
-bool tutti_live_admit(const struct tutti_live_plan *plan, const struct tutti_http_request *request,
-                      struct tutti_http_answer *answer);
+bool tt_live_server_admit(const struct tt_live_server_plan *plan, const struct tt_http_request *request,
+                          struct tt_http_response *answer);
 /* All but /events; false: there is no such thing. `viewers` are there. */
-bool tutti_live_answer(const struct tutti_live_plan *plan, unsigned viewers, const struct tutti_http_request *request,
-                       struct tutti_http_answer *answer);
+bool tt_live_server_answer(const struct tt_live_server_plan *plan, unsigned viewers,
+                           const struct tt_http_request *request, struct tt_http_response *answer);
 
 #endif

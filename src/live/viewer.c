@@ -8,31 +8,31 @@
 
 enum { MOST_WAITING = 4 << 20 }; /* bytes of events that are no rows */
 
-struct tutti_viewer {
-    struct tutti_feed *feed;
+struct tt_viewer {
+    struct tt_feed *feed;
     size_t *picked;
     size_t count;
     double *values; /* of a bar: least, greatest, final */
-    struct tutti_text out;
-    size_t gone;            /* bytes of `out` that were read */
-    struct tutti_text last; /* the last event */
-    bool sees;              /* it has got rows */
+    struct tt_text out;
+    size_t gone;         /* bytes of `out` that were read */
+    struct tt_text last; /* the last event */
+    bool sees;           /* it has got rows */
     bool over, lost;
 };
 
-enum tutti_err tutti_viewer_new(struct tutti_viewer **out, const size_t *picked, size_t count)
+enum tutti_err tt_live_server_viewer_new(struct tt_viewer **out, const size_t *picked, size_t count)
 {
-    struct tutti_viewer *viewer = calloc(1, sizeof *viewer);
+    struct tt_viewer *viewer = calloc(1, sizeof *viewer);
     if (!viewer)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     viewer->count = count;
     viewer->picked = calloc(count + 1, sizeof *picked);
     viewer->values = calloc(count + 1, 3 * sizeof *viewer->values);
     enum tutti_err err = viewer->picked && viewer->values
-                             ? tutti_feed_new(&viewer->feed, count, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE)
-                             : tutti_fail_memory();
+                             ? tt_feed_new(&viewer->feed, count, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE)
+                             : tt_fail_memory();
     if (err) {
-        tutti_viewer_free(viewer);
+        tt_live_server_viewer_free(viewer);
         return err;
     }
     if (count > 0 && viewer->picked)
@@ -41,64 +41,64 @@ enum tutti_err tutti_viewer_new(struct tutti_viewer **out, const size_t *picked,
     return TUTTI_OK;
 }
 
-void tutti_viewer_free(struct tutti_viewer *viewer)
+void tt_live_server_viewer_free(struct tt_viewer *viewer)
 {
     if (!viewer)
         return;
-    tutti_feed_free(viewer->feed);
-    tutti_text_fini(&viewer->out);
-    tutti_text_fini(&viewer->last);
+    tt_feed_free(viewer->feed);
+    tt_text_fini(&viewer->out);
+    tt_text_fini(&viewer->last);
     free(viewer->picked);
     free(viewer->values);
     free(viewer);
 }
 
-static void pick(const struct tutti_viewer *viewer, const double *from, double *to)
+static void viewer_copy_columns(const struct tt_viewer *viewer, const double *from, double *to)
 {
     for (size_t i = 0; i < viewer->count; i++)
         to[i] = from[viewer->picked[i]];
 }
 
-static void put(const struct tutti_viewer *viewer, const struct tutti_feed_block *block, struct tutti_feed *to)
+static void viewer_write_rows(const struct tt_viewer *viewer, const struct tt_feed_block *block, struct tt_feed *to)
 {
     double *least = viewer->values, *greatest = least + viewer->count, *final = greatest + viewer->count;
     for (size_t b = 0; b < block->count; b++) {
-        struct tutti_bar bar = block->bars[b];
-        pick(viewer, bar.least, least);
-        pick(viewer, bar.greatest, greatest);
-        pick(viewer, bar.final, final);
+        struct tt_bar bar = block->bars[b];
+        viewer_copy_columns(viewer, bar.least, least);
+        viewer_copy_columns(viewer, bar.greatest, greatest);
+        viewer_copy_columns(viewer, bar.final, final);
         bar.least = least;
         bar.greatest = greatest;
         bar.final = final;
-        tutti_feed_put_bar(to, &bar);
+        tt_feed_add_bar(to, &bar);
     }
 }
 
-void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_block *block)
+void tt_live_server_viewer_add_rows(struct tt_viewer *viewer, const struct tt_feed_block *block)
 {
     if (!viewer->sees)
-        tutti_feed_begin_at(viewer->feed, block->first_row);
+        tt_feed_start_at(viewer->feed, block->first_row);
     viewer->sees = true;
-    put(viewer, block, viewer->feed);
+    viewer_write_rows(viewer, block, viewer->feed);
 }
 
-void tutti_viewer_show_past(struct tutti_viewer *viewer, const struct tutti_feed_block *block)
+void tt_live_server_viewer_add_past(struct tt_viewer *viewer, const struct tt_feed_block *block)
 {
-    struct tutti_feed *picked = NULL;
+    struct tt_feed *picked = NULL;
     const size_t bars = block->count + block->count % 2;
-    if (tutti_feed_new(&picked, viewer->count, bars, bars) != TUTTI_OK) {
+    if (tt_feed_new(&picked, viewer->count, bars, bars) != TUTTI_OK) {
         viewer->lost = true;
         return;
     }
-    put(viewer, block, picked);
-    tutti_news_add_rows(&viewer->out, tutti_feed_look(picked), viewer->count);
-    tutti_feed_free(picked);
+    viewer_write_rows(viewer, block, picked);
+    tt_sse_add_rows(&viewer->out, tt_feed_peek_block(picked), viewer->count);
+    tt_feed_free(picked);
 }
 
 /* What was read makes room. */
-static void tidy(struct tutti_viewer *viewer)
+static void compact_viewer_text(struct tt_viewer *viewer)
 {
-    struct tutti_text *out = &viewer->out;
+    struct tt_text *out = &viewer->out;
     if (viewer->gone == 0)
         return;
     memmove(out->text, out->text + viewer->gone, out->length - viewer->gone);
@@ -106,39 +106,39 @@ static void tidy(struct tutti_viewer *viewer)
     viewer->gone = 0;
 }
 
-void tutti_viewer_tell(struct tutti_viewer *viewer, const char *text, size_t length)
+void tt_live_server_viewer_add_event(struct tt_viewer *viewer, const char *text, size_t length)
 {
-    tidy(viewer);
+    compact_viewer_text(viewer);
     viewer->lost = viewer->lost || viewer->out.length + length > MOST_WAITING;
     if (!viewer->lost)
-        tutti_text_append_n(&viewer->out, text, length);
+        tt_text_append_n(&viewer->out, text, length);
 }
 
-void tutti_viewer_end(struct tutti_viewer *viewer, const char *text, size_t length)
+void tt_live_server_viewer_end(struct tt_viewer *viewer, const char *text, size_t length)
 {
     if (!viewer->over)
-        tutti_text_append_n(&viewer->last, text, length);
+        tt_text_append_n(&viewer->last, text, length);
     viewer->over = true;
 }
 
 /* Rows come into the text when all before them has gone. */
-static void refill(struct tutti_viewer *viewer)
+static void viewer_refill(struct tt_viewer *viewer)
 {
-    const struct tutti_feed_block *block = tutti_feed_take(viewer->feed);
+    const struct tt_feed_block *block = tt_feed_next_block(viewer->feed);
     viewer->gone = viewer->out.length = 0;
     if (block)
-        tutti_news_add_rows(&viewer->out, block, viewer->count);
+        tt_sse_add_rows(&viewer->out, block, viewer->count);
     else if (viewer->last.length > 0) {
-        tutti_text_append_n(&viewer->out, viewer->last.text, viewer->last.length);
+        tt_text_append_n(&viewer->out, viewer->last.text, viewer->last.length);
         viewer->last.length = 0;
     }
 }
 
-ptrdiff_t tutti_viewer_read(struct tutti_viewer *viewer, char *bytes, size_t size)
+ptrdiff_t tt_live_server_viewer_read(struct tt_viewer *viewer, char *bytes, size_t size)
 {
-    struct tutti_text *out = &viewer->out;
+    struct tt_text *out = &viewer->out;
     if (viewer->gone == out->length)
-        refill(viewer);
+        viewer_refill(viewer);
     if (viewer->lost || out->failed)
         return -1;
     size_t left = out->length - viewer->gone, count = left < size ? left : size;

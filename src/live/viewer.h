@@ -9,21 +9,21 @@
 #include "base/str.h"
 #include "live/feed.h"
 
-struct tutti_viewer;
+struct tt_viewer;
 
 /* Wants the columns `picked`, numbers among those of the run; copied. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_viewer_new(struct tutti_viewer **out, const size_t *picked, size_t count);
-void tutti_viewer_free(struct tutti_viewer *viewer); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_live_server_viewer_new(struct tt_viewer **out, const size_t *picked, size_t count);
+void tt_live_server_viewer_free(struct tt_viewer *viewer); /* NULL is fine */
 
 /* Rows of the run. */
-void tutti_viewer_show(struct tutti_viewer *viewer, const struct tutti_feed_block *block);
+void tt_live_server_viewer_add_rows(struct tt_viewer *viewer, const struct tt_feed_block *block);
 /* The rows before, as a whole; before the first of those. Where there is no memory for it, reading ends. */
-void tutti_viewer_show_past(struct tutti_viewer *viewer, const struct tutti_feed_block *block);
-/* Other events, as text (news.h). One who does not take them in is left behind: tutti_viewer_read then is at its end. */
-void tutti_viewer_tell(struct tutti_viewer *viewer, const char *text, size_t length);
+void tt_live_server_viewer_add_past(struct tt_viewer *viewer, const struct tt_feed_block *block);
+/* Other events, as text (news.h). One who does not take them in is left behind: tt_live_server_viewer_read then is at its end. */
+void tt_live_server_viewer_add_event(struct tt_viewer *viewer, const char *text, size_t length);
 /* This is the last event, after all rows. */
-void tutti_viewer_end(struct tutti_viewer *viewer, const char *text, size_t length);
-/* Puts at most `size` bytes; 0: there are none now, -1: never again. As tutti_http_stream.read. */
-ptrdiff_t tutti_viewer_read(struct tutti_viewer *viewer, char *bytes, size_t size);
+void tt_live_server_viewer_end(struct tt_viewer *viewer, const char *text, size_t length);
+/* Puts at most `size` bytes; 0: there are none now, -1: never again. As tt_http_stream.read. */
+ptrdiff_t tt_live_server_viewer_read(struct tt_viewer *viewer, char *bytes, size_t size);
 
 #endif

@@ -10,21 +10,21 @@
 #include "checkpoint/collector.h"
 #include "master/pack.h"
 
-struct tutti_checkpoints {
-    struct tutti_execution *execution; /* whose they are */
-    double every, seconds;             /* between two of them, in the time of the run, on the clock; INFINITY: not so */
-    double taken_at, looked_at;        /* on the clock: the last one; the last look */
-    struct tutti_between *between;     /* when ranks look at the clock together */
-    bool given_up;                     /* a unit could not be packed */
-    struct tutti_packer packer;
-    struct tutti_parcel frame, result, step_log;
-    struct tutti_collector *collector; /* NULL: there is a conductor */
+struct tt_checkpoint_schedule {
+    struct tt_execution *execution; /* whose they are */
+    double every, seconds;          /* between two of them, in the time of the run, on the clock; INFINITY: not so */
+    double taken_at, looked_at;     /* on the clock: the last one; the last look */
+    struct tt_step_hook *between;   /* when ranks look at the clock together */
+    bool given_up;                  /* a unit could not be packed */
+    struct tt_state_packer packer;
+    struct tt_byte_writer frame, result, step_log;
+    struct tt_collector *collector; /* NULL: there is a conductor */
 };
 
 /* Once the run has come to its first step, as options ask for: in execution->checkpoints. UNSUPPORTED, naming units of which none
  * can be taken. */
-TUTTI_CHECKED enum tutti_err tutti_checkpoints_open(struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_checkpoint_schedule_open(struct tt_execution *execution);
 /* While the units are alive, and the result is open. Waits until what was taken is written. */
-void tutti_checkpoints_close(struct tutti_execution *execution);
+void tt_checkpoint_schedule_close(struct tt_execution *execution);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* conducted.h - one rank of a run, from a job to its end, under a conductor. What starts ranks (conduct/) makes a job, and calls
- * tutti_rank_run once per rank: in threads, in processes that were forked, or in programs on other machines, each with a job of
+ * tt_rank_main_run once per rank: in threads, in processes that were forked, or in programs on other machines, each with a job of
  * its own made from the same files and options. */
 #ifndef TUTTI_MASTER_CONDUCTED_H
 #define TUTTI_MASTER_CONDUCTED_H
@@ -10,9 +10,9 @@
 
 /* Runs the units that are placed on fabric->rank. Everything it has to say it reports (fabric/report.h), END last; returns what
  * END says. Several threads may be in it with one job. Does not close the fabric. */
-TUTTI_CHECKED enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *fabric);
+TUTTI_CHECKED enum tutti_err tt_rank_main_run(const struct tt_job *job, struct tt_fabric *fabric);
 
-/* Instead of tutti_rank_run: the rank cannot begin, for this reason, whose message is this thread's. Reports it, and stops the others. */
-void tutti_rank_give_up(struct tutti_fabric *fabric, enum tutti_err err);
+/* Instead of tt_rank_main_run: the rank cannot begin, for this reason, whose message is this thread's. Reports it, and stops the others. */
+void tt_rank_main_fail(struct tt_fabric *fabric, enum tutti_err err);
 
 #endif

@@ -7,6 +7,6 @@
 
 /* Completes the rank's statistics when the run is over, however far it came. `units` is per component up to the last that this
  * rank had; those of other ranks have no name. Without memory for it: no texts, no unit. */
-void tutti_count(struct tutti_master *master);
+void tt_execution_count(struct tt_sim *master);
 
 #endif

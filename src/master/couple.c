@@ -6,80 +6,80 @@
 #include "rank/agree.h"
 
 /* Its place among the units in the order in which they step. */
-static double position_of(const struct tutti_master *master, uint32_t component)
+static double sequence_position(const struct tt_sim *master, uint32_t component)
 {
     return master->positions ? master->positions[component] : component;
 }
 
-static uint32_t component_at(const struct tutti_master *master, double position)
+static uint32_t component_at_position(const struct tt_sim *master, double position)
 {
     uint32_t at = (uint32_t)position;
     return master->positions ? master->sequence.components[at] : at;
 }
 
 /* Who of those with the outcome that counts: the first, or of those that ended the run the last. */
-static double vote(const struct tutti_master *master, const struct tutti_outcome *outcome)
+static double encode_outcome(const struct tt_sim *master, const struct tt_outcome *outcome)
 {
-    double position = position_of(master, outcome->who);
+    double position = sequence_position(master, outcome->who);
     return outcome->why == TUTTI_ENDED ? -position : position;
 }
 
-enum tutti_err tutti_couple_agree(struct tutti_master *master, struct tutti_outcome *outcome)
+enum tutti_err tt_coupling_agree(struct tt_sim *master, struct tt_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     if (rank->fabric->ranks == 1)
         return TUTTI_OK;
     double least[] = {-(double)outcome->why, outcome->why == TUTTI_EARLY ? outcome->at : INFINITY};
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, least, 2));
-    enum tutti_reach why = (enum tutti_reach)(int)-least[0];
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, least, 2));
+    enum tt_reach why = (enum tt_reach)(int)-least[0];
     if (why == TUTTI_REACHED)
         return TUTTI_OK;
     bool counts = outcome->why == why && (why != TUTTI_EARLY || outcome->at == least[1]);
-    double first = counts ? vote(master, outcome) : INFINITY;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
-    uint32_t who = component_at(master, fabs(first));
+    double first = counts ? encode_outcome(master, outcome) : INFINITY;
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
+    uint32_t who = component_at_position(master, fabs(first));
     double at = counts && outcome->who == who ? outcome->at : -INFINITY;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &at, 1));
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, &at, 1));
     outcome->why = why;
     outcome->who = who;
     outcome->at = at;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_couple_send(struct tutti_master *master)
+enum tutti_err tt_coupling_send_deferred(struct tt_sim *master)
 {
     if (!master->exchange_deferred)
         return TUTTI_OK;
     master->exchange_deferred = false;
-    return tutti_channels_exchange(&master->rank->channels);
+    return tt_channels_exchange(&master->rank->channels);
 }
 
-enum tutti_err tutti_couple(struct tutti_master *master, double target, struct tutti_outcome *outcome)
+enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_outcome *outcome)
 {
-    const struct tutti_coupling *coupling = master->chosen.coupling;
-    *outcome = tutti_outcome_begin();
-    tutti_extrapolation_lay(&master->extrapolation);
-    tutti_tlm_lay(master->tlm, target);
-    tutti_outputs_forget(&master->outputs);
-    TRY(tutti_couple_send(master));
+    const struct tt_coupling *coupling = master->chosen.coupling;
+    *outcome = tt_outcome_begin();
+    tt_extrapolation_apply_slopes(&master->extrapolation);
+    tt_tlm_compute_inputs(master->tlm, target);
+    tt_outputs_invalidate(&master->outputs);
+    TRY(tt_coupling_send_deferred(master));
     TRY(coupling->step(master, master->coupling, target, outcome));
     master->rank->stats->iterations += outcome->iterations;
-    return tutti_couple_agree(master, outcome);
+    return tt_coupling_agree(master, outcome);
 }
 
-static void attribute(struct tutti_rank *rank, bool rejected)
+static void attribute_do_steps(struct tt_rank *rank, bool rejected)
 {
     for (uint32_t m = 0; m < rank->own_count; m++) {
-        struct tutti_unit_counts *counts = &rank->own[m]->unit->counts;
+        struct tt_unit_counts *counts = &rank->own[m]->unit->counts;
         *(rejected ? &counts->rejected : &counts->auxiliary) += counts->do_steps - counts->attributed;
         counts->attributed = counts->do_steps;
     }
 }
 
-enum tutti_err tutti_couple_go_back(struct tutti_master *master, bool rejected)
+enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected)
 {
-    attribute(master->rank, rejected);
+    attribute_do_steps(master->rank, rejected);
     master->exchange_deferred = false;
-    tutti_outputs_forget(&master->outputs);
-    return tutti_snapshot_restore(&master->start, master->rank);
+    tt_outputs_invalidate(&master->outputs);
+    return tt_snapshot_restore(&master->start, master->rank);
 }

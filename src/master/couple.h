@@ -7,17 +7,17 @@
 #include "master/master.h"
 
 /* From the rank's time to `target`, with slopes of the signals laid out; the outcome is the same on all ranks. Collective. */
-TUTTI_CHECKED enum tutti_err tutti_couple(struct tutti_master *master, double target, struct tutti_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_outcome *outcome);
 
 /* Back to the start of the macro step. What was done since is counted as rejected, or as auxiliary. */
-TUTTI_CHECKED enum tutti_err tutti_couple_go_back(struct tutti_master *master, bool rejected);
+TUTTI_CHECKED enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected);
 
 /* Where the exchange was deferred (Galtier 2015): signals of a step that turned out to be good go to the ranks that read them.
  * Collective. */
-TUTTI_CHECKED enum tutti_err tutti_couple_send(struct tutti_master *master);
+TUTTI_CHECKED enum tutti_err tt_coupling_send_deferred(struct tt_sim *master);
 
 /* For couplings. Collective: the outcome of all ranks. Of several units it is the one that one rank alone, which steps unit
  * after unit, would have seen. */
-TUTTI_CHECKED enum tutti_err tutti_couple_agree(struct tutti_master *master, struct tutti_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_coupling_agree(struct tt_sim *master, struct tt_outcome *outcome);
 
 #endif

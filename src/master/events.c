@@ -14,170 +14,170 @@
 enum { MOST_ROUNDS = 1000 };
 
 /* Discrete inputs of units with event mode are news that only it may take. */
-static enum tutti_err look_at_held(struct tutti_rank *rank, struct tutti_member *member)
+static enum tutti_err check_held_inputs(struct tt_rank *rank, struct tt_member *member)
 {
     if (member->wires->held_count == 0)
         return TUTTI_OK;
-    TRY(tutti_wires_gather_held(&rank->wires, member->wires));
+    TRY(tt_wires_gather_held(&rank->wires, member->wires));
     if (member->wires->held_changed && member->unit->has_events)
         member->now.event = true;
     return TUTTI_OK;
 }
 
-static enum tutti_err cross(struct tutti_rank *rank, struct tutti_member *member)
+static enum tutti_err events_handle(struct tt_rank *rank, struct tt_member *member)
 {
-    struct tutti_unit *unit = member->unit;
-    struct tutti_unit_wires *wires = member->wires;
+    struct tt_unit *unit = member->unit;
+    struct tt_unit_wires *wires = member->wires;
     member->now.event = false;
     member->now.staged_at = member->now.t;
     member->now.slopes_at = -INFINITY;
     TRY(unit->kind->enter_event(unit));
     if (member->inputs)
-        TRY(tutti_inputs_cross(member->inputs, unit));
+        TRY(tt_inputs_apply_jump(member->inputs, unit));
     if (__builtin_expect(member->now.has_pending, 0))
-        TRY(tutti_pending_sets_hand_over(rank->pending_sets, member));
+        TRY(tt_pending_set_apply_all(rank->pending_sets, member));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
     for (unsigned b = 0; b < wires->held_blocks && wires->held_changed; b++)
         TRY(unit->kind->set(unit, &wires->held[b]));
     wires->held_changed = false;
     bool ended = false;
-    TRY(tutti_member_settle(rank, member, &ended));
+    TRY(tt_rank_finish_event(rank, member, &ended));
     if (ended)
         rank->ended = member;
-    return tutti_wires_get(wires, unit);
+    return tt_wires_get_outputs(wires, unit);
 }
 
-enum tutti_err tutti_events_cross_alone(struct tutti_rank *rank, struct tutti_member *member)
+enum tutti_err tt_events_handle_locally(struct tt_rank *rank, struct tt_member *member)
 {
     rank->own_events++;
-    return cross(rank, member);
+    return events_handle(rank, member);
 }
 
 /* `among` (per component; NULL: all): others wait for the next point. */
-static bool is_pending(const struct tutti_rank *rank, const struct tutti_member *member, const bool *among)
+static bool event_is_pending(const struct tt_rank *rank, const struct tt_member *member, const bool *among)
 {
-    return member->now.event && tutti_member_present(rank, member) && (!among || among[member->component]);
+    return member->now.event && tt_rank_member_is_present(rank, member) && (!among || among[member->component]);
 }
 
 /* All inputs are staged before the first unit moves on, as in a step: what a unit sees must not depend on its place in the
  * list. */
-static enum tutti_err cross_all(struct tutti_rank *rank, const bool *among)
+static enum tutti_err handle_round(struct tt_rank *rank, const bool *among)
 {
     for (uint32_t w = 0; w < rank->watched_count; w++)
-        if (is_pending(rank, rank->watched[w], among))
-            TRY(tutti_wires_gather(&rank->wires, rank->watched[w]->wires));
+        if (event_is_pending(rank, rank->watched[w], among))
+            TRY(tt_wires_gather(&rank->wires, rank->watched[w]->wires));
     for (uint32_t w = 0; w < rank->watched_count; w++)
-        if (is_pending(rank, rank->watched[w], among)) {
-            TRY(cross(rank, rank->watched[w]));
+        if (event_is_pending(rank, rank->watched[w], among)) {
+            TRY(events_handle(rank, rank->watched[w]));
             rank->own_events += among != NULL; /* in the middle of a step */
         }
-    return tutti_channels_exchange(&rank->channels);
+    return tt_channels_exchange(&rank->channels);
 }
 
-static enum tutti_err look_among(struct tutti_rank *rank, struct tutti_at_point *here, const bool *among)
+static enum tutti_err check_events_among(struct tt_rank *rank, struct tt_point_events *here, const bool *among)
 {
     here->pending = here->ticks = false;
     for (uint32_t w = 0; w < rank->watched_count; w++) {
-        struct tutti_member *member = rank->watched[w];
-        if (!tutti_member_present(rank, member) || (among && !among[member->component]))
+        struct tt_member *member = rank->watched[w];
+        if (!tt_rank_member_is_present(rank, member) || (among && !among[member->component]))
             continue;
-        TRY(look_at_held(rank, member));
+        TRY(check_held_inputs(rank, member));
         here->pending = here->pending || member->now.event;
     }
     if (!among)
-        TRY(tutti_ticks_look(rank, &here->ticks));
-    return rank->watches ? tutti_agree_point(rank, here) : TUTTI_OK;
+        TRY(tt_ticks_check_due(rank, &here->ticks));
+    return rank->watches ? tt_rank_agree_point(rank, here) : TUTTI_OK;
 }
 
-enum tutti_err tutti_events_look(struct tutti_rank *rank, struct tutti_at_point *here)
+enum tutti_err tt_events_check(struct tt_rank *rank, struct tt_point_events *here)
 {
-    return look_among(rank, here, NULL);
+    return check_events_among(rank, here, NULL);
 }
 
 /* Collective: names the first of those whose events do not come to rest. */
-static enum tutti_err do_not_rest(struct tutti_rank *rank, const bool *among)
+static enum tutti_err events_fail_diverge(struct tt_rank *rank, const bool *among)
 {
     double first = INFINITY;
     for (uint32_t w = rank->watched_count; w-- > 0;)
-        if (is_pending(rank, rank->watched[w], among))
+        if (event_is_pending(rank, rank->watched[w], among))
             first = rank->watched[w]->component;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
-    return tutti_fail(TUTTI_ERR_FMU,
-                      "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
-                      "causes the next",
-                      rank->members[(uint32_t)first].unit->name, TIME(rank->members[(uint32_t)first].now.t));
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
+    return tt_fail(TUTTI_ERR_FMU,
+                   "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
+                   "causes the next",
+                   rank->members[(uint32_t)first].unit->name, TIME(rank->members[(uint32_t)first].now.t));
 }
 
-enum tutti_err tutti_events_cross_among(struct tutti_rank *rank, const bool *among)
+enum tutti_err tt_events_handle_among(struct tt_rank *rank, const bool *among)
 {
-    struct tutti_at_point here = {.pending = true};
+    struct tt_point_events here = {.pending = true};
     if (rank->ticks && !among)
-        TRY(look_among(rank, &here, NULL));
+        TRY(check_events_among(rank, &here, NULL));
     for (int round = 0; (here.pending || here.ticks) && !rank->ended;
          round++) { /* a unit that ended the run crosses nothing more */
         if (round == MOST_ROUNDS)
-            return here.pending ? do_not_rest(rank, among) : tutti_ticks_do_not_rest(rank);
-        TRY(here.pending ? cross_all(rank, among) : tutti_ticks_pass(rank)); /* CK3 */
-        TRY(look_among(rank, &here, among));
+            return here.pending ? events_fail_diverge(rank, among) : tt_ticks_fail_diverge(rank);
+        TRY(here.pending ? handle_round(rank, among) : tt_ticks_handle_due(rank)); /* CK3 */
+        TRY(check_events_among(rank, &here, among));
     }
     return TUTTI_OK;
 }
 
 /* Where the row before is recorded. */
-static enum tutti_err cross_shown(struct tutti_master *master)
+static enum tutti_err handle_with_rows(struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
-    TRY(tutti_events_cross_among(rank, NULL));
-    const struct tutti_memory *memory = &master->memory;
+    struct tt_rank *rank = master->rank;
+    TRY(tt_events_handle_among(rank, NULL));
+    const struct tt_step_history *memory = &master->memory;
     bool follows = memory->located_in > 0 && memory->located_in == memory->steps; /* from an event that is counted */
     rank->stats->events_located += !follows;
-    tutti_steps_made_add_event(master->made, rank->t);
-    TRY(tutti_correction_restart(master->correction));
-    return tutti_observer_row(master->observer, rank->t);
+    tt_reporter_add_event(master->made, rank->t);
+    TRY(tt_correction_restart(master->correction));
+    return tt_record_write_row(master->observer, rank->t);
 }
 
-enum tutti_err tutti_events_cross_found(struct tutti_master *master)
+enum tutti_err tt_events_handle_found(struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
-    TRY(tutti_observer_row(master->observer, rank->t));
-    return cross_shown(master);
+    struct tt_rank *rank = master->rank;
+    TRY(tt_record_write_row(master->observer, rank->t));
+    return handle_with_rows(master);
 }
 
-enum tutti_err tutti_events_cross(struct tutti_master *master, bool *crossed)
+enum tutti_err tt_events_handle(struct tt_sim *master, bool *crossed)
 {
-    struct tutti_rank *rank = master->rank;
-    struct tutti_at_point here = {0};
-    TRY(tutti_events_look(rank, &here));
+    struct tt_rank *rank = master->rank;
+    struct tt_point_events here = {0};
+    TRY(tt_events_check(rank, &here));
     *crossed = (here.pending || here.ticks) && !rank->ended;
-    return *crossed ? tutti_events_cross_found(master) : TUTTI_OK;
+    return *crossed ? tt_events_handle_found(master) : TUTTI_OK;
 }
 
-enum tutti_err tutti_events_begin_anew(struct tutti_master *master)
+enum tutti_err tt_events_restart_signals(struct tt_sim *master)
 {
     if (!master->chosen.by_attempts)
         return TUTTI_OK;
-    tutti_outputs_forget(&master->outputs);
-    tutti_detector_forget(&master->detector);
-    tutti_stepper_restart(&master->memory.stepper);
-    tutti_tlm_note(master->tlm);
-    return tutti_extrapolation_restart(&master->extrapolation);
+    tt_outputs_invalidate(&master->outputs);
+    tt_detector_invalidate(&master->detector);
+    tt_step_size_restart(&master->memory.stepper);
+    tt_tlm_record(master->tlm);
+    return tt_extrapolation_restart(&master->extrapolation);
 }
 
 /* What units are about to take that others have set. */
-struct taken {
+struct pending_summary {
     bool any, news, events;
 };
 
 /* Of own units. */
-static void look_at_pending(struct tutti_rank *rank, struct taken *taken)
+static void check_pending_sets(struct tt_rank *rank, struct pending_summary *taken)
 {
     for (uint32_t m = 0; m < rank->own_count; m++) {
-        struct tutti_member *member = rank->own[m];
-        if (!member->now.has_pending || !tutti_member_present(rank, member))
+        struct tt_member *member = rank->own[m];
+        if (!member->now.has_pending || !tt_rank_member_is_present(rank, member))
             continue;
         taken->any = true;
-        if (!tutti_pending_sets_are_news(rank->pending_sets, member))
+        if (!tt_pending_set_any_event(rank->pending_sets, member))
             continue;
         taken->news = true;
         if (member->unit->has_events)
@@ -185,42 +185,42 @@ static void look_at_pending(struct tutti_rank *rank, struct taken *taken)
     }
 }
 
-static enum tutti_err agree_on_pending(struct tutti_rank *rank, struct taken *taken)
+static enum tutti_err agree_on_pending_sets(struct tt_rank *rank, struct pending_summary *taken)
 {
     double most[] = {taken->any, taken->news, taken->events};
     if (rank->fabric->ranks == 1)
         return TUTTI_OK;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, most, sizeof most / sizeof *most));
-    *taken = (struct taken){.any = most[0] > 0, .news = most[1] > 0, .events = most[2] > 0};
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, most, sizeof most / sizeof *most));
+    *taken = (struct pending_summary){.any = most[0] > 0, .news = most[1] > 0, .events = most[2] > 0};
     return TUTTI_OK;
 }
 
 /* What the next step compares with (macro.c) is read while units may still be read. */
-static enum tutti_err read_start(struct tutti_master *master)
+static enum tutti_err read_step_start(struct tt_sim *master)
 {
     if (!master->chosen.by_attempts)
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, master->norm.before));
-    return master->detector.discretes ? tutti_detector_mark(&master->detector) : TUTTI_OK;
+    TRY(tt_outputs_read(&master->outputs, master->norm.before));
+    return master->detector.discretes ? tt_detector_save_start(&master->detector) : TUTTI_OK;
 }
 
 /* Units without event mode take theirs last: nothing is read of them between that and the step (R3). */
-enum tutti_err tutti_events_take_pending(struct tutti_master *master)
+enum tutti_err tt_events_apply_pending(struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
-    struct taken taken = {0};
-    look_at_pending(rank, &taken);
-    TRY(agree_on_pending(rank, &taken));
+    struct tt_rank *rank = master->rank;
+    struct pending_summary taken = {0};
+    check_pending_sets(rank, &taken);
+    TRY(agree_on_pending_sets(rank, &taken));
     if (!taken.any)
         return TUTTI_OK;
     bool shown = master->observer->rows > 0 && master->observer->last_row == rank->t; /* by the step that led here */
     if (taken.events)
-        TRY(shown ? cross_shown(master) : tutti_events_cross_found(master));
+        TRY(shown ? handle_with_rows(master) : tt_events_handle_found(master));
     if (taken.news)
-        TRY(tutti_events_begin_anew(master));
-    TRY(read_start(master));
+        TRY(tt_events_restart_signals(master));
+    TRY(read_step_start(master));
     for (uint32_t m = 0; m < rank->own_count; m++)
-        if (rank->own[m]->now.has_pending && tutti_member_present(rank, rank->own[m]))
-            TRY(tutti_pending_sets_hand_over(rank->pending_sets, rank->own[m]));
+        if (rank->own[m]->now.has_pending && tt_rank_member_is_present(rank, rank->own[m]))
+            TRY(tt_pending_set_apply_all(rank->pending_sets, rank->own[m]));
     return TUTTI_OK;
 }

@@ -7,37 +7,37 @@
 #include "rank/pending_set.h"
 #include "report/observer.h"
 
-struct tutti_checkpoints;
-struct tutti_execution;
-struct tutti_team;
+struct tt_checkpoint_schedule;
+struct tt_execution;
+struct tt_team;
 
 /* What goes along with a run from outside of it, and is no part of the master: a federation (federation/along.h), those who watch it
  * (live/pilot.h). On every rank. */
-struct tutti_companion {
+struct tt_run_extension {
     const void *context;
-    /* At the first point, with its row recorded. Has itself called between steps (tutti_loop_add_between); sets values by rank->pending_sets. *self is given to
+    /* At the first point, with its row recorded. Has itself called between steps (tt_run_add_hook); sets values by rank->pending_sets. *self is given to
      * the others, also after an error. */
-    enum tutti_err (*open)(const void *context, struct tutti_execution *execution, void **self);
+    enum tutti_err (*open)(const void *context, struct tt_execution *execution, void **self);
     enum tutti_err (*finish)(
         void *self);           /* at the last point; not if the run has failed; NULL: there is nothing to do */
     void (*close)(void *self); /* always, with the units still there; NULL is fine */
 };
 
-struct tutti_execution {
-    struct tutti_rank rank;
-    struct tutti_observer observer;
-    struct tutti_master master;
-    struct tutti_loop loop;
-    struct tutti_checkpoints *checkpoints; /* NULL: none are taken */
-    struct tutti_team
+struct tt_execution {
+    struct tt_rank rank;
+    struct tt_record observer;
+    struct tt_sim master;
+    struct tt_run loop;
+    struct tt_checkpoint_schedule *checkpoints; /* NULL: none are taken */
+    struct tt_team
         *team; /* of ranks with second instances, or of those that have them; NULL: there are none; borrowed */
-    struct tutti_twin *twin;                /* what these say to each other; NULL as above */
-    void *companions[TUTTI_COMPANIONS];     /* the own state of each; NULL: there is none */
-    struct tutti_pending_sets pending_sets; /* that they make */
+    struct tt_twin *twin;                /* what these say to each other; NULL as above */
+    void *companions[TUTTI_COMPANIONS];  /* the own state of each; NULL: there is none */
+    struct tt_pending_sets pending_sets; /* that they make */
 };
 
 /* Rows are wanted, or nobody looks at them; on all ranks after the same macro step. Where they are not recorded for a file, they are made only
  * when they are wanted. */
-void tutti_execution_watch(struct tutti_execution *execution, bool wanted);
+void tt_execution_enable_rows(struct tt_execution *execution, bool wanted);
 
 #endif

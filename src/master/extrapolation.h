@@ -19,16 +19,16 @@ enum { TUTTI_FIRST_STEPS = 8 };
  * is on a parabola. */
 enum { TUTTI_CUBIC = 3 };
 
-struct tutti_extrapolation {
-    struct tutti_rank *rank; /* both are borrowed */
-    struct tutti_outputs *outputs;
-    unsigned order;               /* 0, 1, 2 */
-    bool varies;                  /* steps have different sizes */
-    unsigned since;               /* so many steps were accepted since the start or the last event */
-    bool keeps;                   /* points are kept: for this, or for a control that compares with predictions */
-    struct tutti_history history; /* of wires.reals */
-    bool gives;                   /* some unit gives derivatives of outputs */
-    struct tutti_history rates[TUTTI_MOST_EXTRAPOLATION]; /* then: these, NAN where they are not given */
+struct tt_extrapolation {
+    struct tt_rank *rank; /* both are borrowed */
+    struct tt_outputs *outputs;
+    unsigned order;                   /* 0, 1, 2 */
+    bool varies;                      /* steps have different sizes */
+    unsigned since;                   /* so many steps were accepted since the start or the last event */
+    bool keeps;                       /* points are kept: for this, or for a control that compares with predictions */
+    struct tt_signal_history history; /* of wires.reals */
+    bool gives;                       /* some unit gives derivatives of outputs */
+    struct tt_signal_history rates[TUTTI_MOST_EXTRAPOLATION]; /* then: these, NAN where they are not given */
     /* Per component: at so many points, one after the other, its FMU's derivatives contradict its values. */
     uint8_t *doubts;
     double *values, *work[TUTTI_MOST_EXTRAPOLATION];
@@ -39,44 +39,44 @@ struct tutti_extrapolation {
 };
 
 /* "0", "1", "2", "3"; ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order);
+TUTTI_CHECKED enum tutti_err tt_extrapolation_parse_order(const char *name, unsigned *order);
 
 /* With the units at the first point. In `e` are order, varies, and keeps, if predictions are wanted whatever the order. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tutti_outputs *outputs);
+TUTTI_CHECKED enum tutti_err tt_extrapolation_open(struct tt_extrapolation *e, struct tt_outputs *outputs);
 /* What counts for the steps that follow. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_remember(struct tutti_extrapolation *extrapolation,
-                                                          struct tutti_remembered *remembered);
-void tutti_extrapolation_close(struct tutti_extrapolation *extrapolation);
+TUTTI_CHECKED enum tutti_err tt_extrapolation_register(struct tt_extrapolation *extrapolation,
+                                                       struct tt_rollback_list *remembered);
+void tt_extrapolation_close(struct tt_extrapolation *extrapolation);
 
 /* The point that the units are at, rank->t, is accepted. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_accept(struct tutti_extrapolation *extrapolation);
+TUTTI_CHECKED enum tutti_err tt_extrapolation_accept(struct tt_extrapolation *extrapolation);
 /* ... and signals have jumped there. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_restart(struct tutti_extrapolation *extrapolation);
+TUTTI_CHECKED enum tutti_err tt_extrapolation_restart(struct tt_extrapolation *extrapolation);
 /* Before a step of the coupling: slopes of the signals from the newest point on, into the wires. */
-void tutti_extrapolation_lay(struct tutti_extrapolation *extrapolation);
+void tt_extrapolation_apply_slopes(struct tt_extrapolation *extrapolation);
 /* rank->t is the middle of two half steps; afterwards it is forgotten. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_enter_middle(struct tutti_extrapolation *extrapolation);
-void tutti_extrapolation_leave_middle(struct tutti_extrapolation *extrapolation);
+TUTTI_CHECKED enum tutti_err tt_extrapolation_enter_middle(struct tt_extrapolation *extrapolation);
+void tt_extrapolation_leave_middle(struct tt_extrapolation *extrapolation);
 
 /* Does the unit of a real (wires.reals) give its derivative? */
-bool tutti_extrapolation_gives(const struct tutti_rank *rank, uint32_t real);
+bool tt_extrapolation_provides_rates(const struct tt_rank *rank, uint32_t real);
 /* What it gave at the newest point; NAN: nothing. */
-double tutti_extrapolation_rate(const struct tutti_extrapolation *extrapolation, uint32_t real);
+double tt_extrapolation_rate(const struct tt_extrapolation *extrapolation, uint32_t real);
 /* Derivatives that an own unit gives of its reals where it is, into `rates`, which has one per real: NAN where it gives none. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_ask(struct tutti_extrapolation *extrapolation, uint32_t component,
-                                                     double *rates);
+TUTTI_CHECKED enum tutti_err tt_extrapolation_get_rates(struct tt_extrapolation *extrapolation, uint32_t component,
+                                                        double *rates);
 
 /* The order that history and derivatives allow now. */
-unsigned tutti_extrapolation_order(const struct tutti_extrapolation *extrapolation);
+unsigned tt_extrapolation_order(const struct tt_extrapolation *extrapolation);
 /* Is the start, or the last event, that near? */
-static inline bool tutti_extrapolation_begins(const struct tutti_extrapolation *extrapolation)
+static inline bool tt_extrapolation_begins(const struct tt_extrapolation *extrapolation)
 {
     return extrapolation->since < TUTTI_FIRST_STEPS;
 }
 /* How far the reals are, at t, from what the accepted points foretold: by derivatives where units give them (Galtier 2015:
  * Euler for degree 1, Adams-Bashforth for 2), else by the polynomial of `degree` (1 ... 3, less than there are points).
  * Scaled to the error that a step of a coupling with that order makes; returns the factor of this, for polynomials. */
-double tutti_extrapolation_defect(const struct tutti_extrapolation *extrapolation, unsigned degree, double t,
-                                  const double *now, double *defect);
+double tt_extrapolation_defect(const struct tt_extrapolation *extrapolation, unsigned degree, double t,
+                               const double *now, double *defect);
 
 #endif

@@ -9,15 +9,15 @@
 #include "rank/rank.h"
 
 /* Where the continuous signals of this rank's units are: pieces of the doubles in signals. */
-struct tutti_finite {
-    struct tutti_part *parts;
+struct tt_finite {
+    struct tt_gather_part *parts;
     uint32_t part_count;
 };
 
-TUTTI_CHECKED enum tutti_err tutti_finite_open(struct tutti_finite *finite, struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_watch_open_finite(struct tt_finite *finite, struct tt_rank *rank);
 
 /* The difference of a finite number and itself is 0, other differences are NaN: a sum that the compiler can vectorise. */
-static inline bool tutti_finite_holds(const struct tutti_finite *finite, const struct tutti_rank *rank)
+static inline bool tt_watch_is_finite(const struct tt_finite *finite, const struct tt_rank *rank)
 {
     const double *signals = (const double *)(const void *)rank->wires.signals;
     double sum = 0;
@@ -29,15 +29,15 @@ static inline bool tutti_finite_holds(const struct tutti_finite *finite, const s
 
 /* Where a signal is not finite: SOLVER, about the unit whose inputs are finite while its output is not. `t` is the time of the
  * signals, `why` ends the sentence ("" or ", ..."). */
-enum tutti_err tutti_finite_fail(const struct tutti_rank *rank, double t, const char *why);
+enum tutti_err tt_watch_fail_not_finite(const struct tt_rank *rank, double t, const char *why);
 
 /* At a point that was reached. */
-TUTTI_CHECKED static inline enum tutti_err tutti_finite_check(const struct tutti_finite *finite,
-                                                              const struct tutti_rank *rank)
+TUTTI_CHECKED static inline enum tutti_err tt_watch_check_finite(const struct tt_finite *finite,
+                                                                 const struct tt_rank *rank)
 {
-    if (__builtin_expect(tutti_finite_holds(finite, rank) || !(rank->t > rank->times.start), 1))
+    if (__builtin_expect(tt_watch_is_finite(finite, rank) || !(rank->t > rank->times.start), 1))
         return TUTTI_OK;
-    return tutti_finite_fail(rank, rank->t, "");
+    return tt_watch_fail_not_finite(rank, rank->t, "");
 }
 
 #endif

@@ -16,15 +16,15 @@
 #include "report/growth.h"
 
 /* The clock on the wall. */
-struct tutti_watch {
+struct tt_wall_clock {
     unsigned long countdown, interval; /* steps until the next look at it */
     double loop_start, last_look, last_flush, last_progress;
 };
 
 /* Something that all ranks do together between two macro steps: after so many of them, or at a time, whatever comes first. */
-struct tutti_between {
+struct tt_step_hook {
     unsigned long look_at,
-        interval; /* macro steps: in all; between looks, if the clock says how many (tutti_between_plan) */
+        interval; /* macro steps: in all; between looks, if the clock says how many (tt_run_plan_hook) */
     double due;
     enum tutti_err (*look)(void *context);
     bool minds_interrupt; /* it also looks whether the run is interrupted, so that the loop need not */
@@ -36,9 +36,9 @@ struct tutti_between {
 
 enum { TUTTI_BETWEENS = 1 + TUTTI_COMPANIONS }; /* checkpoints, and companions */
 
-struct tutti_loop {
-    struct tutti_master *master;
-    struct tutti_grid communication, output;
+struct tt_run {
+    struct tt_sim *master;
+    struct tt_time_grid communication, output;
     bool fast_path;  /* nothing to do between steps: no unit to watch, nothing recorded */
     bool runs_lane;  /* ... so that the lane makes many at once */
     bool runs_ticks; /* nothing but partitions that tick, unseen: many at once, too (rank/ticks.h) */
@@ -47,45 +47,45 @@ struct tutti_loop {
     bool by_halts;  /* ... and each step goes to where that is: there are no communication points besides */
     double halt_at; /* ... which wants a step to end there; INFINITY: nowhere */
     bool
-        leaves_events; /* ... and crosses events itself, where it has looked at the values before them: tutti_loop_cross; ... */
+        leaves_events; /* ... and crosses events itself, where it has looked at the values before them: tt_run_handle_events; ... */
     bool left_event; /* ... there is one */
     int standstills;
     /* Members, of all ranks, that announce times; and what each announces now. */
-    struct tutti_member **announcers;
+    struct tt_member **announcers;
     uint32_t announcer_count;
     double *announced;
-    struct tutti_growth growth;     /* of signals; a warning comes of it */
-    struct tutti_foretold foretold; /* where no control judges steps: an estimate of their errors */
-    struct tutti_watch watch;
-    struct tutti_between betweens[TUTTI_BETWEENS];
+    struct tt_growth growth;           /* of signals; a warning comes of it */
+    struct tt_error_estimate foretold; /* where no control judges steps: an estimate of their errors */
+    struct tt_wall_clock watch;
+    struct tt_step_hook betweens[TUTTI_BETWEENS];
     size_t between_count;
     bool minds_interrupt; /* none of them does */
 };
 
 /* With the rank and its master at the first point. */
-TUTTI_CHECKED enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *master, bool steered);
+TUTTI_CHECKED enum tutti_err tt_run_open(struct tt_run *loop, struct tt_sim *master, bool steered);
 /* Rows are wanted, or are not any more. */
-void tutti_loop_choose_path(struct tutti_loop *loop);
+void tt_run_choose_path(struct tt_run *loop);
 /* Has it called between steps from now on. What is returned is where it is kept, and may be changed. */
-struct tutti_between *tutti_loop_add_between(struct tutti_loop *loop, const struct tutti_between *between);
+struct tt_step_hook *tt_run_add_hook(struct tt_run *loop, const struct tt_step_hook *between);
 /* When it looks next, after a look: as often as a clock that is read rarely makes it worth. `since` the last look, seconds, the same on all
  * ranks. */
-void tutti_between_plan(struct tutti_between *between, unsigned long steps, double since);
+void tt_run_plan_hook(struct tt_step_hook *between, unsigned long steps, double since);
 /* How far the run is, for people. */
-TUTTI_CHECKED enum tutti_err tutti_loop_tell_progress(const struct tutti_loop *loop, double h, bool paused);
+TUTTI_CHECKED enum tutti_err tt_run_report_progress(const struct tt_run *loop, double h, bool paused);
 /* The first step is about to begin. */
-void tutti_loop_start_watch(struct tutti_loop *loop);
+void tt_run_start_clock(struct tt_run *loop);
 /* Makes the step to the next communication point, which is not the end of the run, if nothing but the lane has to do with it: the shortest way for those
- * who come back for each step. Else false: the step is one of tutti_loop_run's. */
-bool tutti_loop_hop(struct tutti_loop *loop);
+ * who come back for each step. Else false: the step is one of tt_run_until_end's. */
+bool tt_run_step_fast(struct tt_run *loop);
 /* Steps towards t, a communication point, as a run makes them that has nothing to do between steps. *ran: some were made; else, or where t is
- * not reached, the next step is one of tutti_loop_run's. */
-TUTTI_CHECKED enum tutti_err tutti_loop_run_to(struct tutti_loop *loop, double t, bool *ran);
+ * not reached, the next step is one of tt_run_until_end's. */
+TUTTI_CHECKED enum tutti_err tt_run_fast_until(struct tt_run *loop, double t, bool *ran);
 /* The earliest time that a unit, of whatever rank, its inputs or its clocks announce for an event; INFINITY: none does. */
-TUTTI_CHECKED enum tutti_err tutti_loop_find_event(struct tutti_loop *loop, double *event);
+TUTTI_CHECKED enum tutti_err tt_run_find_event(struct tt_run *loop, double *event);
 /* Crosses the events that were left, if any, and those of units for which member->now.event is set, at the rank's time. */
-TUTTI_CHECKED enum tutti_err tutti_loop_cross(struct tutti_loop *loop);
+TUTTI_CHECKED enum tutti_err tt_run_handle_events(struct tt_run *loop);
 /* From where the rank is to the end; where the loop is steered, one macro step of it. */
-TUTTI_CHECKED enum tutti_err tutti_loop_run(struct tutti_loop *loop);
+TUTTI_CHECKED enum tutti_err tt_run_until_end(struct tt_run *loop);
 
 #endif

@@ -27,25 +27,25 @@ static const double LEAST_STEP = 1e-15;
 
 /* ---- the log ---- */
 
-static const char *name_of(const struct tutti_master *master, uint32_t output, char *name, size_t size)
+static const char *step_output_name(const struct tt_sim *master, uint32_t output, char *name, size_t size)
 {
-    struct tutti_end end = {0};
+    struct tt_end end = {0};
     snprintf(name, size, "a signal");
     if (output != TUTTI_NONE) {
-        end = tutti_outputs_end(&master->outputs, output);
-        tutti_system_name(master->rank->job->system, &end, name, size);
+        end = tt_outputs_owner(&master->outputs, output);
+        tt_system_name(master->rank->job->system, &end, name, size);
     }
     return name;
 }
 
 /* Which signal drove the attempt; where it was none, whose change, refusal or event did. */
-static void find_driver(const struct tutti_master *master, const struct tutti_attempt *attempt,
-                        struct tutti_step_entry *entry)
+static void find_error_driver(const struct tt_sim *master, const struct tt_attempt *attempt,
+                              struct tt_step_entry *entry)
 {
-    const struct tutti_component *components = master->rank->job->system->components;
-    const struct tutti_detector *detector = &master->detector;
+    const struct tt_component *components = master->rank->job->system->components;
+    const struct tt_detector *detector = &master->detector;
     if (attempt->driver != TUTTI_NONE) {
-        struct tutti_end end = tutti_outputs_end(&master->outputs, attempt->driver);
+        struct tt_end end = tt_outputs_owner(&master->outputs, attempt->driver);
         entry->unit = components[end.component].name;
         entry->variable = components[end.component].fmu->desc->vars[end.variable].name;
     } else if (attempt->changed) {
@@ -55,32 +55,32 @@ static void find_driver(const struct tutti_master *master, const struct tutti_at
         entry->unit = components[attempt->outcome.who].name;
 }
 
-static enum tutti_err log_attempt(struct tutti_master *master, const struct tutti_attempt *attempt, const char *verdict)
+static enum tutti_err log_attempt(struct tt_sim *master, const struct tt_attempt *attempt, const char *verdict)
 {
-    struct tutti_step_entry entry = {.t = attempt->from,
-                                     .h = attempt->target - attempt->from,
-                                     .estimated = attempt->estimated,
-                                     .error = attempt->error,
-                                     .verdict = verdict,
-                                     .iterations = attempt->iterations,
-                                     .unit = "",
-                                     .variable = ""};
+    struct tt_step_entry entry = {.t = attempt->from,
+                                  .h = attempt->target - attempt->from,
+                                  .estimated = attempt->estimated,
+                                  .error = attempt->error,
+                                  .verdict = verdict,
+                                  .iterations = attempt->iterations,
+                                  .unit = "",
+                                  .variable = ""};
     if (!master->log)
         return TUTTI_OK;
-    find_driver(master, attempt, &entry);
-    return tutti_step_log_write(master->log, &entry);
+    find_error_driver(master, attempt, &entry);
+    return tt_step_log_write(master->log, &entry);
 }
 
 /* ---- accepting and rejecting ---- */
 
-static enum tutti_err accept(struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tutti_err step_accept(struct tt_sim *master, const struct tt_attempt *attempt)
 {
-    struct tutti_rank *rank = master->rank;
-    struct tutti_memory *memory = &master->memory;
+    struct tt_rank *rank = master->rank;
+    struct tt_step_history *memory = &master->memory;
     for (uint32_t m = 0; m < rank->own_count; m++)
         rank->own[m]->unit->counts.attributed = rank->own[m]->unit->counts.do_steps;
-    TRY(tutti_couple_send(master));
-    tutti_steps_made_add(master->made, attempt->target - attempt->from, attempt->estimated ? attempt->error : NAN);
+    TRY(tt_coupling_send_deferred(master));
+    tt_reporter_add_step(master->made, attempt->target - attempt->from, attempt->estimated ? attempt->error : NAN);
     rank->t = attempt->target;
     if (attempt->outcome.why == TUTTI_ENDED)
         rank->ended = &rank->members[attempt->outcome.who];
@@ -88,27 +88,27 @@ static enum tutti_err accept(struct tutti_master *master, const struct tutti_att
         rank->members[memory->pending_event_of].now.event = true;
         memory->passed_event_at = attempt->target;
     }
-    tutti_tlm_note(master->tlm);
-    tutti_correction_accept(master->correction);
-    return tutti_extrapolation_accept(&master->extrapolation);
+    tt_tlm_record(master->tlm);
+    tt_correction_accept(master->correction);
+    return tt_extrapolation_accept(&master->extrapolation);
 }
 
-static enum tutti_err reject(struct tutti_master *master)
+static enum tutti_err step_reject(struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     rank->stats->rejected++;
-    return tutti_couple_go_back(master, true);
+    return tt_coupling_roll_back(master, true);
 }
 
 /* ---- events ---- */
 
 /* One try of a location: *event says whether it lies at or before `target`. */
-static enum tutti_err probe(struct tutti_master *master, double target, bool by_error, bool *event)
+static enum tutti_err step_probe(struct tt_sim *master, double target, bool by_error, bool *event)
 {
-    struct tutti_attempt attempt = tutti_attempt_begin(master->rank, target);
+    struct tt_attempt attempt = tt_control_begin_attempt(master->rank, target);
     TRY(by_error ? master->chosen.control->attempt(master, target, &attempt)
-                 : tutti_attempt_plain(master, target, &attempt));
-    *event = tutti_attempt_is_over(&attempt) || !(attempt.error <= 1);
+                 : tt_control_attempt_step(master, target, &attempt));
+    *event = tt_control_attempt_is_over(&attempt) || !(attempt.error <= 1);
     TRY(log_attempt(master, &attempt, *event ? "behind the event" : "before the event"));
     return TUTTI_OK;
 }
@@ -116,17 +116,17 @@ static enum tutti_err probe(struct tutti_master *master, double target, bool by_
 /* A discrete output changes in (rank->t, high], or, by_error, the error of steps that end there comes from a jump or a
  * kink: bisection, each try from the start of the step (Awais 2015 section 5.5; Galtier 2015). Then the run is at its
  * start; *low is the last point before the event, cross_at the first after it. */
-static enum tutti_err locate(struct tutti_master *master, double high, bool by_error, double *low)
+static enum tutti_err step_locate_event(struct tt_sim *master, double high, bool by_error, double *low)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     *low = rank->t;
     while (high - *low > master->event_tolerance) {
         double middle = *low + (high - *low) / 2;
         bool event;
         if (middle <= *low || middle >= high)
             break;
-        TRY(probe(master, middle, by_error, &event));
-        TRY(reject(master));
+        TRY(step_probe(master, middle, by_error, &event));
+        TRY(step_reject(master));
         *(event ? &high : low) = middle;
     }
     master->memory.cross_at = high;
@@ -136,93 +136,92 @@ static enum tutti_err locate(struct tutti_master *master, double high, bool by_e
 /* ---- the macro step ---- */
 
 /* After a step that a unit refused: as far as it came, else half of it; likewise if outputs could not be solved for. */
-static enum tutti_err try_half(const struct tutti_master *master, const struct tutti_outcome *outcome, double *target)
+static enum tutti_err halved_target(const struct tt_sim *master, const struct tt_outcome *outcome, double *target)
 {
-    const struct tutti_rank *rank = master->rank;
-    const struct tutti_unit *unit = rank->units[outcome->who];
+    const struct tt_rank *rank = master->rank;
+    const struct tt_unit *unit = rank->units[outcome->who];
     double half = rank->t + (*target - rank->t) / 2;
     bool shortest = half <= rank->t || half >= *target || half - rank->t < LEAST_STEP * rank->span;
-    if (shortest && tutti_correction_has_refused(master->correction))
-        return tutti_correction_explain(master->correction);
+    if (shortest && tt_correction_has_rejected(master->correction))
+        return tt_correction_explain(master->correction);
     if (shortest)
-        return tutti_fail(TUTTI_ERR_FMU,
-                          "%s (%s): the FMU discards every step from t = %s on, however short; check its inputs and "
-                          "parameters there",
-                          unit->name, unit->fmu->path, TIME(rank->t));
+        return tt_fail(TUTTI_ERR_FMU,
+                       "%s (%s): the FMU discards every step from t = %s on, however short; check its inputs and "
+                       "parameters there",
+                       unit->name, unit->fmu->path, TIME(rank->t));
     *target = outcome->at > half && outcome->at < *target ? outcome->at : half;
     return TUTTI_OK;
 }
 
 /* From here on units may be taken back to this point, though not beyond it. */
-static enum tutti_err take_start(struct tutti_master *master)
+static enum tutti_err step_save_start(struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     for (uint32_t m = 0; m < rank->own_count; m++)
         rank->own[m]->unit->back_to = fmin(rank->t, rank->kept_from);
-    return tutti_snapshot_take(&master->start, rank);
+    return tt_snapshot_take(&master->start, rank);
 }
 
-enum tutti_err tutti_macro_begin(struct tutti_master *master)
+enum tutti_err tt_step_begin(struct tt_sim *master)
 {
     master->memory.event = false;
-    TRY(tutti_outputs_take(&master->outputs, master->norm.before));
-    TRY(tutti_norm_begin(&master->norm));
+    TRY(tt_outputs_read(&master->outputs, master->norm.before));
+    TRY(tt_norm_begin_step(&master->norm));
     if (master->chosen.goes_back)
-        TRY(take_start(master));
-    return master->detector.discretes ? tutti_detector_mark(&master->detector) : TUTTI_OK;
+        TRY(step_save_start(master));
+    return master->detector.discretes ? tt_detector_save_start(&master->detector) : TUTTI_OK;
 }
 
 /* A unit does not leave the start of the step before its event there is crossed. */
-static enum tutti_err cross_here(struct tutti_master *master, uint32_t component)
+static enum tutti_err handle_event_at_start(struct tt_sim *master, uint32_t component)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     bool crossed;
     rank->members[component].now.event = true;
-    TRY(tutti_events_cross(master, &crossed));
+    TRY(tt_events_handle(master, &crossed));
     master->memory.crossed_here = rank->t;
     master->memory.crossed_member = component;
     if (rank->ended)
         return TUTTI_OK;
-    tutti_outputs_forget(&master->outputs);
-    tutti_detector_forget(&master->detector);
-    tutti_stepper_restart(&master->memory.stepper);
-    tutti_tlm_note(master->tlm);
-    TRY(tutti_extrapolation_restart(&master->extrapolation));
-    return tutti_macro_begin(master);
+    tt_outputs_invalidate(&master->outputs);
+    tt_detector_invalidate(&master->detector);
+    tt_step_size_restart(&master->memory.stepper);
+    tt_tlm_record(master->tlm);
+    TRY(tt_extrapolation_restart(&master->extrapolation));
+    return tt_step_begin(master);
 }
 
 /* A unit did not leave the start of a step though its event there was crossed, and, `at_once`, of no shorter step either. So
  * the event is none of a threshold that its inputs reach later: it is the inputs, which are others in a step than at its
  * start, as with seidel, relax or inputs held in the middle. Such a unit enters event mode by itself from now on. */
-static void count_comeback(struct tutti_master *master, uint32_t component, bool at_once)
+static void count_early_return(struct tt_sim *master, uint32_t component, bool at_once)
 {
-    struct tutti_rank *rank = master->rank;
-    struct tutti_member_learned *learned = &rank->members[component].learned;
-    struct tutti_memory *memory = &master->memory;
+    struct tt_rank *rank = master->rank;
+    struct tt_member_history *learned = &rank->members[component].learned;
+    struct tt_step_history *memory = &master->memory;
     bool in_a_row = memory->steps == memory->comeback + 1;
     learned->comebacks = !at_once ? 0 : in_a_row ? learned->comebacks + 1 : 1;
     memory->comeback = memory->steps;
     if (learned->comebacks < MOST_COMEBACKS || learned->takes_news)
         return;
     learned->takes_news = true;
-    tutti_log_printf(
-        rank->log, TUTTI_LOG_INFO, rank->members[component].unit->name,
-        "comes back at the start of every step, since its inputs change there: such events are crossed by the "
-        "unit alone");
+    tt_log(rank->log, TUTTI_LOG_INFO, rank->members[component].unit->name,
+           "comes back at the start of every step, since its inputs change there: such events are crossed by the "
+           "unit alone");
 }
 
 /* A unit came back on the way, with an event: all are to go there, and cross it. */
-static enum tutti_err turn_to_event(struct tutti_master *master, const struct tutti_outcome *outcome, double *target)
+static enum tutti_err restart_to_event(struct tt_sim *master, const struct tt_outcome *outcome, double *target)
 {
-    struct tutti_rank *rank = master->rank;
-    struct tutti_memory *memory = &master->memory;
+    struct tt_rank *rank = master->rank;
+    struct tt_step_history *memory = &master->memory;
     if (outcome->at <= rank->t) {
         bool again = memory->crossed_here == rank->t && memory->crossed_member == outcome->who;
         if (!again)
-            return cross_here(master, outcome->who);
+            return handle_event_at_start(master, outcome->who);
         /* Twice from there: the event is not there, but in inputs that belong to a later time. */
-        TRY(locate(master, *target, false, target));
-        count_comeback(master, outcome->who, *target <= rank->t);
+        TRY(step_locate_event(master, *target, false, target));
+        count_early_return(master, outcome->who, *target <= rank->t);
         return TUTTI_OK;
     }
     if (memory->passed_event_at == rank->t && memory->pending_event_of == outcome->who &&
@@ -242,12 +241,12 @@ static enum tutti_err turn_to_event(struct tutti_master *master, const struct tu
 }
 
 /* A discrete output changed: where? */
-static enum tutti_err turn_to_change(struct tutti_master *master, const struct tutti_attempt *attempt, double *target)
+static enum tutti_err restart_to_change(struct tt_sim *master, const struct tt_attempt *attempt, double *target)
 {
-    const struct tutti_rank *rank = master->rank;
+    const struct tt_rank *rank = master->rank;
     if (!attempt->in_second_half || *target - rank->t <= master->event_tolerance) {
-        TRY(locate(master, attempt->in_second_half ? attempt->target : attempt->changed_at, false, target));
-        tutti_detector_count(&master->detector, *target == rank->t);
+        TRY(step_locate_event(master, attempt->in_second_half ? attempt->target : attempt->changed_at, false, target));
+        tt_detector_count_change(&master->detector, *target == rank->t);
         return TUTTI_OK;
     }
     *target = attempt->changed_at;
@@ -256,44 +255,44 @@ static enum tutti_err turn_to_change(struct tutti_master *master, const struct t
 }
 
 /* What to do about an attempt that an event or a unit ended: the next target, from the start again. */
-static enum tutti_err turn_back(struct tutti_master *master, const struct tutti_attempt *attempt, double *target)
+static enum tutti_err retry_or_locate(struct tt_sim *master, const struct tt_attempt *attempt, double *target)
 {
-    const struct tutti_outcome *outcome = &attempt->outcome;
+    const struct tt_outcome *outcome = &attempt->outcome;
     bool refused = outcome->why == TUTTI_REFUSED, early = outcome->why == TUTTI_EARLY;
     TRY(log_attempt(master, attempt, refused ? "discarded" : early ? "early" : "changed"));
-    TRY(reject(master));
+    TRY(step_reject(master));
     if (refused) {
-        TRY(try_half(master, outcome, target));
-        tutti_stepper_refuse(&master->memory.stepper, *target - master->rank->t);
+        TRY(halved_target(master, outcome, target));
+        tt_step_size_limit(&master->memory.stepper, *target - master->rank->t);
         return TUTTI_OK;
     }
-    return early ? turn_to_event(master, outcome, target) : turn_to_change(master, attempt, target);
+    return early ? restart_to_event(master, outcome, target) : restart_to_change(master, attempt, target);
 }
 
 /* Nothing good can come of signals that are not finite. */
-static enum tutti_err check_finite(const struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tutti_err step_check_finite(const struct tt_sim *master, const struct tt_attempt *attempt)
 {
-    if (tutti_finite_holds(&master->finite, master->rank))
+    if (tt_watch_is_finite(&master->finite, master->rank))
         return TUTTI_OK;
-    return tutti_finite_fail(master->rank, attempt->target,
-                             attempt->converged ? "" : " after a step whose iteration diverges");
+    return tt_watch_fail_not_finite(master->rank, attempt->target,
+                                    attempt->converged ? "" : " after a step whose iteration diverges");
 }
 
-static bool is_splinter(const struct tutti_master *master, double h)
+static bool is_tiny_step(const struct tt_sim *master, double h)
 {
-    const struct tutti_rank *rank = master->rank;
+    const struct tt_rank *rank = master->rank;
     return h <= fmin(2 * master->event_tolerance, 1e-3 * rank->times.step);
 }
 
 /* Events that follow each other so closely that the run hardly moves. */
-static enum tutti_err count_at_once(struct tutti_master *master)
+static enum tutti_err count_dense_events(struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
-    bool at_once = is_splinter(master, master->memory.cross_at - rank->t);
+    struct tt_rank *rank = master->rank;
+    bool at_once = is_tiny_step(master, master->memory.cross_at - rank->t);
     master->memory.at_once = at_once ? master->memory.at_once + 1 : 0;
     if (master->memory.at_once < MOST_AT_ONCE)
         return TUTTI_OK;
-    return tutti_fail(
+    return tt_fail(
         TUTTI_ERR_FMU,
         "t = %s: the run hardly moves: %d steps in a row ended at an event less than %.3g after their start; "
         "--step-log shows them; use --events none, or a larger --event-tolerance",
@@ -301,40 +300,40 @@ static enum tutti_err count_at_once(struct tutti_master *master)
 }
 
 /* The first time that it happens: a step that is not good, and goes on nevertheless. */
-static void warn(const struct tutti_master *master, const struct tutti_attempt *attempt, enum tutti_verdict verdict)
+static void step_warn_forced(const struct tt_sim *master, const struct tt_attempt *attempt, enum tt_verdict verdict)
 {
-    const struct tutti_rank *rank = master->rank;
+    const struct tt_rank *rank = master->rank;
     char name[256];
     if (!attempt->converged && master->not_converged == 0)
-        tutti_log_printf(rank->log, TUTTI_LOG_WARNING, NULL,
-                         "t = %s: the iteration of the step to %s has not converged after %u sweeps; going on with the "
-                         "last (use a smaller --step, --max-iterations, --accelerate anderson or --control converge)",
-                         TIME(attempt->from), TIME(attempt->target), master->most_iterations);
+        tt_log(rank->log, TUTTI_LOG_WARNING, NULL,
+               "t = %s: the iteration of the step to %s has not converged after %u sweeps; going on with the "
+               "last (use a smaller --step, --max-iterations, --accelerate anderson or --control converge)",
+               TIME(attempt->from), TIME(attempt->target), master->most_iterations);
     else if (verdict == TUTTI_FORCE && master->forced == 0)
-        tutti_log_printf(rank->log, TUTTI_LOG_WARNING, NULL,
-                         "t = %s: a step of %.3g errs by %.3g times the tolerance in '%s', and a shorter one would not "
-                         "be better, or is not allowed (--h-min); going on with it (--step gives fixed steps)",
-                         TIME(attempt->from), attempt->target - attempt->from, attempt->error,
-                         name_of(master, attempt->driver, name, sizeof name));
+        tt_log(rank->log, TUTTI_LOG_WARNING, NULL,
+               "t = %s: a step of %.3g errs by %.3g times the tolerance in '%s', and a shorter one would not "
+               "be better, or is not allowed (--h-min); going on with it (--step gives fixed steps)",
+               TIME(attempt->from), attempt->target - attempt->from, attempt->error,
+               step_output_name(master, attempt->driver, name, sizeof name));
 }
 
 /* The short step over a located event: whatever happens in it, happens at its end. */
-static enum tutti_err cross_over(struct tutti_master *master, double *target)
+static enum tutti_err step_across_event(struct tt_sim *master, double *target)
 {
-    struct tutti_rank *rank = master->rank;
-    TRY(count_at_once(master));
-    struct tutti_attempt attempt = tutti_attempt_begin(rank, master->memory.cross_at);
+    struct tt_rank *rank = master->rank;
+    TRY(count_dense_events(master));
+    struct tt_attempt attempt = tt_control_begin_attempt(rank, master->memory.cross_at);
     bool stops = master->rules.stops_at_events;
     unsigned long own_events = rank->own_events;
     master->rules.stops_at_events = false; /* units cross theirs by themselves */
-    enum tutti_err err = tutti_attempt_plain(master, master->memory.cross_at, &attempt);
+    enum tutti_err err = tt_control_attempt_step(master, master->memory.cross_at, &attempt);
     master->rules.stops_at_events = stops;
     TRY(err);
     if (attempt.outcome.why == TUTTI_REFUSED)
-        return turn_back(master, &attempt, target);
+        return retry_or_locate(master, &attempt, target);
     if (!attempt.converged) {
-        TRY(check_finite(master, &attempt));
-        warn(master, &attempt, TUTTI_ACCEPT);
+        TRY(step_check_finite(master, &attempt));
+        step_warn_forced(master, &attempt, TUTTI_ACCEPT);
         master->not_converged++;
     }
     TRY(log_attempt(master, &attempt, "event"));
@@ -344,17 +343,17 @@ static enum tutti_err cross_over(struct tutti_master *master, double *target)
     master->memory.located_in = master->memory.steps;
     rank->own_events = own_events; /* all that happens in this step is one event */
     rank->stats->events_located++;
-    TRY(accept(master, &attempt));
-    tutti_stepper_restart(&master->memory.stepper);
-    TRY(tutti_correction_restart(master->correction));
-    return tutti_extrapolation_restart(&master->extrapolation);
+    TRY(step_accept(master, &attempt));
+    tt_step_size_restart(&master->memory.stepper);
+    TRY(tt_correction_restart(master->correction));
+    return tt_extrapolation_restart(&master->extrapolation);
 }
 
 /* Bad steps in large numbers: nothing becomes better of itself. Good ones count against them, unless they are hardly longer
  * than the shortest: such ones lie between bad ones, which follow as soon as the step grows. */
-static enum tutti_err count_forced(struct tutti_master *master, const struct tutti_attempt *attempt, bool forced)
+static enum tutti_err count_forced_steps(struct tt_sim *master, const struct tt_attempt *attempt, bool forced)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     char name[256];
     master->forced += forced;
     if (!forced) {
@@ -367,60 +366,58 @@ static enum tutti_err count_forced(struct tutti_master *master, const struct tut
     if (master->memory.forced_balance < 2 * MOST_FORCED || rank->job->options.has_h_min)
         return TUTTI_OK;
     if (!attempt->converged)
-        return tutti_fail(
+        return tt_fail(
             TUTTI_ERR_SOLVER,
             "t = %s: the iteration of %d steps has not converged, however short they are, as in an algebraic "
             "loop; use --accelerate anderson, --max-iterations, or --coupling jacobi --correct",
             TIME(rank->t), MOST_FORCED);
-    return tutti_fail(
+    return tt_fail(
         TUTTI_ERR_SOLVER,
         "t = %s: %d steps are not good, the last one by %.3g times the tolerance in '%s': its error does not "
         "fall with the step; use larger tolerances, a finer solver in the unit, or --step for fixed steps",
-        TIME(rank->t), MOST_FORCED, attempt->error, name_of(master, attempt->driver, name, sizeof name));
+        TIME(rank->t), MOST_FORCED, attempt->error, step_output_name(master, attempt->driver, name, sizeof name));
 }
 
 /* Errors that only fall with the step stay what they are per unit of time. (A kink does that, but not for long.) */
-static void give_up_time(struct tutti_master *master, const struct tutti_attempt *attempt)
+static void stop_bounding_per_time(struct tt_sim *master, const struct tt_attempt *attempt)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     char name[256];
-    if (!tutti_stepper_is_least(&master->memory.stepper, attempt->target - attempt->from) ||
+    if (!tt_step_size_is_minimum(&master->memory.stepper, attempt->target - attempt->from) ||
         rank->job->options.has_h_min || ++master->memory.learned.least < MOST_FORCED_PER_TIME)
         return;
     master->norm.per_time = false;
-    tutti_log_printf(
-        rank->log, TUTTI_LOG_WARNING, NULL,
-        "t = %s: errors of '%s' add up to more than the tolerance, however short steps are; from here on the "
-        "tolerance is for each step (--error-per step)",
-        TIME(attempt->from), name_of(master, attempt->driver, name, sizeof name));
+    tt_log(rank->log, TUTTI_LOG_WARNING, NULL,
+           "t = %s: errors of '%s' add up to more than the tolerance, however short steps are; from here on the "
+           "tolerance is for each step (--error-per step)",
+           TIME(attempt->from), step_output_name(master, attempt->driver, name, sizeof name));
 }
 
-static enum tutti_err go_on(struct tutti_master *master, const struct tutti_attempt *attempt,
-                            enum tutti_verdict verdict)
+static enum tutti_err accept_attempt(struct tt_sim *master, const struct tt_attempt *attempt, enum tt_verdict verdict)
 {
     if (verdict == TUTTI_FORCE || !attempt->converged) {
-        TRY(check_finite(master, attempt));
-        warn(master, attempt, verdict);
+        TRY(step_check_finite(master, attempt));
+        step_warn_forced(master, attempt, verdict);
     }
-    TRY(count_forced(master, attempt, verdict == TUTTI_FORCE));
+    TRY(count_forced_steps(master, attempt, verdict == TUTTI_FORCE));
     if (master->norm.per_time && attempt->estimated)
-        tutti_scale_add(&master->norm.scale);
+        tt_norm_accept_scale(&master->norm.scale);
     if (master->norm.per_time && verdict == TUTTI_FORCE && attempt->converged)
-        give_up_time(master, attempt);
-    if (!is_splinter(master, attempt->target - attempt->from))
+        stop_bounding_per_time(master, attempt);
+    if (!is_tiny_step(master, attempt->target - attempt->from))
         master->memory.at_once = 0;
     master->not_converged += !attempt->converged;
     master->memory.event = master->memory.cross_at > attempt->target;
-    return accept(master, attempt);
+    return step_accept(master, attempt);
 }
 
 /* An FMU ended the simulation inside of the step: that is where all are to go. If it does so without moving, they are there. */
-static enum tutti_err end_there(struct tutti_master *master, const struct tutti_attempt *attempt, double *target)
+static enum tutti_err retry_to_end(struct tt_sim *master, const struct tt_attempt *attempt, double *target)
 {
-    struct tutti_rank *rank = master->rank;
-    const struct tutti_outcome *outcome = &attempt->outcome;
+    struct tt_rank *rank = master->rank;
+    const struct tt_outcome *outcome = &attempt->outcome;
     TRY(log_attempt(master, attempt, "ended"));
-    TRY(reject(master));
+    TRY(step_reject(master));
     if (outcome->at <= rank->t)
         rank->ended = &rank->members[outcome->who];
     *target = fmax(outcome->at, rank->t);
@@ -428,15 +425,15 @@ static enum tutti_err end_there(struct tutti_master *master, const struct tutti_
 }
 
 /* All units stand where an event, or the end of the run, was met. */
-static enum tutti_err stop_there(struct tutti_master *master, struct tutti_attempt *attempt)
+static enum tutti_err accept_at_event(struct tt_sim *master, struct tt_attempt *attempt)
 {
     attempt->target = attempt->outcome.at;
     master->memory.event = true;
     master->memory.at_once = 0;
-    return accept(master, attempt);
+    return step_accept(master, attempt);
 }
 
-static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_verdict verdict)
+static const char *verdict_word(const struct tt_attempt *attempt, enum tt_verdict verdict)
 {
     if (verdict == TUTTI_REJECT)
         return attempt->converged ? "rejected" : "not converged";
@@ -444,14 +441,14 @@ static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_
 }
 
 /* The attempt was not good: what to try next. */
-static enum tutti_err try_shorter(struct tutti_master *master, const struct tutti_attempt *attempt,
-                                  const struct tutti_attempt *before, double *target)
+static enum tutti_err retry_shorter(struct tt_sim *master, const struct tt_attempt *attempt,
+                                    const struct tt_attempt *before, double *target)
 {
-    struct tutti_rank *rank = master->rank;
-    TRY(reject(master));
+    struct tt_rank *rank = master->rank;
+    TRY(step_reject(master));
     master->memory.cross_at = -INFINITY;
-    if (master->chosen.detection->outputs && tutti_noise_is_jump(before, attempt))
-        return locate(master, *target, true, target);
+    if (master->chosen.detection->outputs && tt_control_is_jump(before, attempt))
+        return step_locate_event(master, *target, true, target);
     *target = rank->t + master->memory.stepper.h;
     return TUTTI_OK;
 }
@@ -459,12 +456,11 @@ static enum tutti_err try_shorter(struct tutti_master *master, const struct tutt
 /* Errors of a method grow with the power order + 1 of the step, 4 at most. Where a step a little longer than one with a small error errs by
  * far more, and one of the old size is good again, the coupling amplifies differences in it: a smaller tolerance would not make steps
  * shorter, nor a larger one longer. (A jump asks for much shorter steps.) */
-static void watch_stability(struct tutti_master *master, const struct tutti_attempt *attempt,
-                            enum tutti_verdict verdict)
+static void check_stability_limit(struct tt_sim *master, const struct tt_attempt *attempt, enum tt_verdict verdict)
 {
     enum { LEAST_COUNT = 40, WINDOW = 1000 };
     static const double SMALL_ERROR = 0.3, SHORTER = 0.6, LONGER = 1.1, FAR_LONGER = 3, LEAST_POWER = 6;
-    struct tutti_stiffness *seen = &master->stiffness;
+    struct tt_stiffness *seen = &master->stiffness;
     double h = attempt->target - attempt->from;
     char name[256];
     if (!attempt->estimated || !attempt->converged || verdict == TUTTI_FORCE)
@@ -486,35 +482,35 @@ static void watch_stability(struct tutti_master *master, const struct tutti_atte
     if (seen->told || seen->back < LEAST_COUNT)
         return;
     seen->told = true;
-    tutti_log_printf(
-        master->rank->log, TUTTI_LOG_WARNING, NULL,
-        "t = %s: the stability of the coupling bounds the steps, not their error: %lu of the last %lu steps were "
-        "followed by a longer one whose error was far more than its size explains, the last in '%s'; "
-        "--interface me --coupling strong (one solver for all units) takes longer steps, perhaps --coupling newton "
-        "or --extrapolate 1",
-        TIME(attempt->from), seen->back, seen->accepted, name_of(master, attempt->driver, name, sizeof name));
+    tt_log(master->rank->log, TUTTI_LOG_WARNING, NULL,
+           "t = %s: the stability of the coupling bounds the steps, not their error: %lu of the last %lu steps were "
+           "followed by a longer one whose error was far more than its size explains, the last in '%s'; "
+           "--interface me --coupling strong (one solver for all units) takes longer steps, perhaps --coupling newton "
+           "or --extrapolate 1",
+           TIME(attempt->from), seen->back, seen->accepted,
+           step_output_name(master, attempt->driver, name, sizeof name));
 }
 
-enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
+enum tutti_err tt_step_macro(struct tt_sim *master, double *target)
 {
-    struct tutti_rank *rank = master->rank;
-    struct tutti_attempt before = {0}, first = {0};
+    struct tt_rank *rank = master->rank;
+    struct tt_attempt before = {0}, first = {0};
     master->memory.steps++;
-    TRY(tutti_macro_begin(master));
+    TRY(tt_step_begin(master));
     for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
         if (master->memory.cross_at > rank->t && *target <= rank->t)
             *target = master->memory.cross_at;
         if (*target == master->memory.cross_at) {
-            TRY(cross_over(master, target));
+            TRY(step_across_event(master, target));
             if (master->memory.event || rank->ended)
                 return TUTTI_OK;
             continue;
         }
-        struct tutti_attempt attempt = tutti_attempt_begin(rank, *target);
+        struct tt_attempt attempt = tt_control_begin_attempt(rank, *target);
         TRY(master->chosen.control->attempt(master, *target, &attempt));
         bool ended = attempt.outcome.why == TUTTI_ENDED;
-        if (master->chosen.goes_back && !ended && tutti_attempt_is_over(&attempt)) {
-            TRY(turn_back(master, &attempt, target));
+        if (master->chosen.goes_back && !ended && tt_control_attempt_is_over(&attempt)) {
+            TRY(retry_or_locate(master, &attempt, target));
             if (rank->ended) { /* in an event at the start of the step */
                 *target = rank->t;
                 return TUTTI_OK;
@@ -522,7 +518,7 @@ enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
             continue;
         }
         if (master->chosen.goes_back && ended && attempt.outcome.at < *target) {
-            TRY(end_there(master, &attempt, target));
+            TRY(retry_to_end(master, &attempt, target));
             if (rank->ended)
                 return TUTTI_OK;
             continue;
@@ -531,28 +527,28 @@ enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
             bool left = attempt.outcome.at > rank->t || ended;
             TRY(log_attempt(master, &attempt, ended ? "ended" : "early"));
             if (!left)
-                TRY(cross_here(master, attempt.outcome.who));
+                TRY(handle_event_at_start(master, attempt.outcome.who));
             if (left || rank->ended) {
                 *target = fmax(attempt.outcome.at, rank->t);
-                return left ? stop_there(master, &attempt) : TUTTI_OK;
+                return left ? accept_at_event(master, &attempt) : TUTTI_OK;
             }
             continue;
         }
         bool restart = false;
-        enum tutti_verdict verdict = master->chosen.control->judge(master, &attempt);
-        verdict = tutti_noise_judge(master, &attempt, &first, verdict, &restart);
+        enum tt_verdict verdict = master->chosen.control->judge(master, &attempt);
+        verdict = tt_control_check_noise(master, &attempt, &first, verdict, &restart);
         TRY(log_attempt(master, &attempt, verdict_word(&attempt, verdict)));
-        watch_stability(master, &attempt, verdict);
+        check_stability_limit(master, &attempt, verdict);
         if (verdict != TUTTI_REJECT) {
-            TRY(go_on(master, &attempt, verdict));
-            return restart ? tutti_extrapolation_restart(&master->extrapolation) : TUTTI_OK;
+            TRY(accept_attempt(master, &attempt, verdict));
+            return restart ? tt_extrapolation_restart(&master->extrapolation) : TUTTI_OK;
         }
         if (!(first.error > 1) || attempt.error < first.error / 2)
             first = attempt; /* since then the error has not become less */
-        TRY(try_shorter(master, &attempt, &before, target));
+        TRY(retry_shorter(master, &attempt, &before, target));
         if (!(before.error > 1) || attempt.target - attempt.from <= (before.target - before.from) / 2)
             before = attempt;
     }
-    return tutti_fail(TUTTI_ERR_FMU, "t = %s: none of %d attempts at a step was good; --step-log shows them",
-                      TIME(rank->t), MOST_ATTEMPTS);
+    return tt_fail(TUTTI_ERR_FMU, "t = %s: none of %d attempts at a step was good; --step-log shows them",
+                   TIME(rank->t), MOST_ATTEMPTS);
 }

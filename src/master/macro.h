@@ -12,8 +12,8 @@
 
 /* From the rank's time towards `target`, which becomes where it ends: attempt by attempt, until one is good; events in it are
  * located. For runs whose steps vary or may be taken back; others call the coupling alone. */
-TUTTI_CHECKED enum tutti_err tutti_macro_step(struct tutti_master *master, double *target);
+TUTTI_CHECKED enum tutti_err tt_step_macro(struct tt_sim *master, double *target);
 /* Its beginning: the rank's time becomes the one that attempts begin at. For those who make one attempt only (control/twin.h). */
-TUTTI_CHECKED enum tutti_err tutti_macro_begin(struct tutti_master *master);
+TUTTI_CHECKED enum tutti_err tt_step_begin(struct tt_sim *master);
 
 #endif

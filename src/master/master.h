@@ -17,29 +17,29 @@
 #include "plan/sequence.h"
 #include "rank/snapshot.h"
 
-struct tutti_coupling;
-struct tutti_control;
-struct tutti_correction;
-struct tutti_observer;
-struct tutti_radii;
-struct tutti_rank_reporter;
-struct tutti_step_log;
-struct tutti_steps_made;
-struct tutti_twin;
+struct tt_coupling;
+struct tt_control;
+struct tt_correction;
+struct tt_record;
+struct tt_radii;
+struct tt_reporter;
+struct tt_step_log;
+struct tt_step_counts;
+struct tt_twin;
 
 /* Their reasons are in this order. */
-enum tutti_choice_number { TUTTI_CHOICE_COUPLING, TUTTI_CHOICE_CONTROL, TUTTI_CHOICE_EXTRAPOLATE, TUTTI_CHOICE_EVENTS };
+enum tt_choice_number { TUTTI_CHOICE_COUPLING, TUTTI_CHOICE_CONTROL, TUTTI_CHOICE_EXTRAPOLATE, TUTTI_CHOICE_EVENTS };
 
 /* What choose/choose.c decides before the first step; nothing changes it afterwards. */
-struct tutti_chosen {
+struct tt_method {
     bool
         general; /* the choices apply: units are coupled, or steps of the only one, which a table drives, are controlled */
-    const struct tutti_coupling *coupling;
-    const struct tutti_control *control;
-    const struct tutti_detection *detection;
+    const struct tt_coupling *coupling;
+    const struct tt_control *control;
+    const struct tt_detection *detection;
     unsigned order; /* of extrapolation; TUTTI_CUBIC: of movement between both ends of a step ... */
     /* ... but outputs of this unit move on lines, and this one does not follow its inputs inside of a step; NULL: none. */
-    const struct tutti_member *on_lines, *holding;
+    const struct tt_member *on_lines, *holding;
     bool last_only;         /* iterations repeat the last own step of units' solvers only */
     bool corrects, smooths; /* with couplings that take it */
     bool solves;            /* ... outputs are solved for where they are corrected */
@@ -52,18 +52,18 @@ struct tutti_chosen {
     bool together;    /* at an event all units stand where it is: a step ends there for all, and is not taken back */
     bool by_attempts; /* macro steps are made by macro.c; else by the coupling alone */
     char reasons[4][160]; /* per choice, where `auto` made it, or what an option asks for is told; "": an option did */
-    const struct tutti_member *blame; /* steps are fixed because of this unit; NULL: of none ... */
-    const char *blame_for;            /* ... which does this */
+    const struct tt_member *blame; /* steps are fixed because of this unit; NULL: of none ... */
+    const char *blame_for;         /* ... which does this */
 };
 
 /* An explicit coupling that `auto` chose first, and that is not stable with the steps of the run. */
-struct tutti_unstable {
-    const struct tutti_coupling *coupling; /* NULL: there is none */
-    double factor;                         /* an error would grow so many times in each of them */
+struct tt_unstable_coupling {
+    const struct tt_coupling *coupling; /* NULL: there is none */
+    double factor;                      /* an error would grow so many times in each of them */
 };
 
 /* What steps have told of the errors of the next ones, where these are bounded per unit of time. */
-struct tutti_learned {
+struct tt_error_model {
     double noise; /* so much of a difference, in tolerances, does not fall with the step; 0: none is known */
     double noise_h, noise_seen; /* a step that was not good, and what was seen there, to compare with; 0: none */
     double gauge;               /* an error as a part of what predictions say of it */
@@ -73,9 +73,9 @@ struct tutti_learned {
 };
 
 /* What a master remembers from step to step, of a size that does not depend on the system: plain data. */
-struct tutti_memory {
-    struct tutti_stepper stepper;
-    struct tutti_learned learned;
+struct tt_step_history {
+    struct tt_step_size stepper;
+    struct tt_error_model learned;
     double pending_event_at;      /* an event there that a unit came back with is still to be crossed ... */
     uint32_t pending_event_of;    /* ... by this member, whether it comes back with it again or not */
     double passed_event_at;       /* the last one was crossed there */
@@ -91,7 +91,7 @@ struct tutti_memory {
 };
 
 /* Outputs that a control compares, as vectors of `outputs`. What an attempt has left there is good until the next one. */
-struct tutti_compared {
+struct tt_step_comparison {
     double *whole;      /* at the end of a step in one piece */
     double *halves;     /* at the end of the same step in two halves */
     double *middle;     /* between these */
@@ -100,56 +100,56 @@ struct tutti_compared {
 };
 
 /* Are steps bounded by the stability of the coupling? What is known of the last accepted one, and of those that were a little longer. */
-struct tutti_stiffness {
+struct tt_stiffness {
     double h, error;              /* of the last accepted step */
     bool blown;                   /* since then a step was rejected whose error was far more than its size explains */
     unsigned long accepted, back; /* steps; those that had nearly the size of the one before again, after such a one */
     bool told;
 };
 
-struct tutti_master {
-    struct tutti_rank *rank;
-    struct tutti_observer *observer;      /* records rows */
-    struct tutti_rank_reporter *reporter; /* to a conductor, if one listens (rank->reports); these are borrowed */
-    struct tutti_chosen chosen;
-    struct tutti_memory memory;
+struct tt_sim {
+    struct tt_rank *rank;
+    struct tt_record *observer;   /* records rows */
+    struct tt_reporter *reporter; /* to a conductor, if one listens (rank->reports); these are borrowed */
+    struct tt_method chosen;
+    struct tt_step_history memory;
     /* All that counts for the steps that follow, besides units and signals: `memory`, what the parts below have of it, and what a
      * coupling or a control adds when it is opened. Who goes back to a point brings all of it back. */
-    struct tutti_remembered remembered;
+    struct tt_rollback_list remembered;
     /* Numbers that options give. */
     double event_tolerance, divergence;
     const double *quanta; /* per output: how far it may move; NULL: the control does not ask */
     unsigned most_iterations;
     /* How units step, and what they see of each other. */
-    void *coupling;                      /* the coupling's own state */
-    struct tutti_structure running;      /* dependencies of the running phase */
-    const struct tutti_radii *stability; /* of their loops, at the start; NULL: not looked at yet */
-    struct tutti_unstable unstable;
-    struct tutti_sequence sequence; /* of couplings that step unit by unit */
-    const uint32_t *positions;      /* per component: its place in it; NULL: units step in their own order */
-    struct tutti_step_rules rules;
-    struct tutti_finite finite;
-    struct tutti_stiffness stiffness;
-    struct tutti_lane lane; /* where the coupling alone makes macro steps */
+    void *coupling;                   /* the coupling's own state */
+    struct tt_structure running;      /* dependencies of the running phase */
+    const struct tt_radii *stability; /* of their loops, at the start; NULL: not looked at yet */
+    struct tt_unstable_coupling unstable;
+    struct tt_step_sequence sequence; /* of couplings that step unit by unit */
+    const uint32_t *positions;        /* per component: its place in it; NULL: units step in their own order */
+    struct tt_step_rules rules;
+    struct tt_finite finite;
+    struct tt_stiffness stiffness;
+    struct tt_fast_path lane; /* where the coupling alone makes macro steps */
     uint32_t *
         lane_first; /* per wave of the sequence, and one more: its first unit there; NULL: units step in their own order */
-    struct tutti_extrapolation extrapolation;
-    struct tutti_staging staging;
-    struct tutti_correction *correction; /* NULL: none */
-    struct tutti_tlm *tlm;               /* NULL: none */
-    bool defers_exchange;                /* signals are sent once the step is known to be good (Galtier 2015) */
-    bool exchange_deferred;              /* ... and those of the last step were not sent yet */
+    struct tt_extrapolation extrapolation;
+    struct tt_coupled_inputs staging;
+    struct tt_correction *correction; /* NULL: none */
+    struct tt_tlm *tlm;               /* NULL: none */
+    bool defers_exchange;             /* signals are sent once the step is known to be good (Galtier 2015) */
+    bool exchange_deferred;           /* ... and those of the last step were not sent yet */
     /* How steps are judged. */
-    struct tutti_outputs outputs;
-    struct tutti_norm norm;
-    struct tutti_compared compared;
+    struct tt_outputs outputs;
+    struct tt_norm norm;
+    struct tt_step_comparison compared;
     bool *held; /* per output: a unit reads it that holds it in a step; NULL: none does (control/held.c) */
-    struct tutti_detector detector;
-    struct tutti_snapshot start;         /* of the macro step */
-    struct tutti_renewal renewal;        /* of what rows show */
-    struct tutti_twin *twin;             /* makes steps in one piece; NULL: this rank does */
-    struct tutti_step_log *log;          /* NULL: none */
-    struct tutti_steps_made *made;       /* for those who watch; NULL: nobody does */
+    struct tt_detector detector;
+    struct tt_snapshot start;            /* of the macro step */
+    struct tt_refresh renewal;           /* of what rows show */
+    struct tt_twin *twin;                /* makes steps in one piece; NULL: this rank does */
+    struct tt_step_log *log;             /* NULL: none */
+    struct tt_step_counts *made;         /* for those who watch; NULL: nobody does */
     unsigned long not_converged, forced; /* counted */
 };
 

@@ -7,7 +7,7 @@
 #include "rank/rank.h"
 
 /* What holds for the steps of all units. */
-struct tutti_step_rules {
+struct tt_step_rules {
     bool goes_back; /* a step that a unit refuses is taken back, for all */
     bool
         stops_at_events; /* a unit that comes back with an event ends the step for all; else it crosses the event alone */
@@ -15,25 +15,24 @@ struct tutti_step_rules {
         *second; /* per gathered input: what it is in the second half of steps that are made in two (staging.h) */
 };
 
-/* Hands the staged inputs to the unit, unless its step was begun (tutti_member_overlap) and awaited, steps it to `target` and reads its outputs. A unit that comes back on the way (an
+/* Hands the staged inputs to the unit, unless its step was begun (tt_component_step_overlapped) and awaited, steps it to `target` and reads its outputs. A unit that comes back on the way (an
  * event, a discarded step) crosses the event and goes on, unless the rules say that the step ends there; only where it is
  * alone may it stay there. */
-TUTTI_CHECKED enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_step_rules *rules,
-                                               struct tutti_member *member, double target,
-                                               struct tutti_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_component_step(struct tt_rank *rank, const struct tt_step_rules *rules,
+                                               struct tt_member *member, double target, struct tt_outcome *outcome);
 /* The rest of that for a member whose inputs were set, and whose first do-step was `made`, with this result; NULL: was not. */
-TUTTI_CHECKED enum tutti_err tutti_member_finish(struct tutti_rank *rank, const struct tutti_step_rules *rules,
-                                                 struct tutti_member *member, double target,
-                                                 const struct tutti_step *made, struct tutti_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_component_finish(struct tt_rank *rank, const struct tt_step_rules *rules,
+                                                 struct tt_member *member, double target,
+                                                 const struct tt_fmi_step *made, struct tt_outcome *outcome);
 /* Own members, of these components (NULL: all own ones, `count` of them), that overlap and have nothing on their way to `target` get their
- * inputs and begin their do-steps, all of them; then they are waited for, also if one fails. tutti_member_step has the rest. The others are
+ * inputs and begin their do-steps, all of them; then they are waited for, also if one fails. tt_component_step has the rest. The others are
  * left alone. */
-TUTTI_CHECKED enum tutti_err tutti_member_overlap(struct tutti_rank *rank, const uint32_t *components, uint32_t count,
-                                                  double target);
+TUTTI_CHECKED enum tutti_err tt_component_step_overlapped(struct tt_rank *rank, const uint32_t *components,
+                                                          uint32_t count, double target);
 /* An own unit goes back to where the last own step of its solver began, in a step that was made while unit->notes_last was set: from there
- * tutti_member_step repeats it. */
-TUTTI_CHECKED enum tutti_err tutti_member_back_to_last(const struct tutti_rank *rank, struct tutti_member *member);
+ * tt_component_step repeats it. */
+TUTTI_CHECKED enum tutti_err tt_component_restore_last_step(const struct tt_rank *rank, struct tt_member *member);
 /* Where the member came to: does its input file jump there, or does it have an event to cross? */
-void tutti_member_look(const struct tutti_rank *rank, struct tutti_member *member);
+void tt_component_check_events(const struct tt_rank *rank, struct tt_member *member);
 
 #endif

@@ -10,7 +10,7 @@ static const double MOST_NOISE_PER_TIME = 0.1;
 /* The error of smooth signals falls with the step, if only with its first power where it depends on points from before. One that
  * hardly falls comes from a jump, or from a kink that both attempts have passed. Of one signal the error itself is meant: as a part of
  * how far the signal came in the step, that of one which begins at 0 is the same for all steps. */
-bool tutti_noise_is_jump(const struct tutti_attempt *before, const struct tutti_attempt *now)
+bool tt_control_is_jump(const struct tt_attempt *before, const struct tt_attempt *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
     if (!before->converged || !now->converged || !(before->size > MOST_NOISE) || !(now->size > MOST_NOISE) ||
@@ -23,7 +23,7 @@ bool tutti_noise_is_jump(const struct tutti_attempt *before, const struct tutti_
 
 /* A small error that stays as it is while the step becomes a fraction of what it was: the solvers inside of the units are no
  * better than that, and shorter steps do not help. */
-static bool is_noise(const struct tutti_attempt *first, const struct tutti_attempt *now)
+static bool error_is_noise(const struct tt_attempt *first, const struct tt_attempt *now)
 {
     double h1 = first->target - first->from, h2 = now->target - now->from;
     return now->converged && first->error > 1 && now->error < MOST_NOISE && h2 <= h1 / 8 &&
@@ -31,9 +31,9 @@ static bool is_noise(const struct tutti_attempt *first, const struct tutti_attem
 }
 
 /* Do predictions from here look back over a point where signals may have bent? */
-static bool is_after_bend(const struct tutti_master *master)
+static bool is_after_kink(const struct tt_sim *master)
 {
-    const struct tutti_history *history = &master->extrapolation.history;
+    const struct tt_signal_history *history = &master->extrapolation.history;
     return history->points > 0 && history->times[history->points - 1] < master->memory.learned.bent_at;
 }
 
@@ -41,14 +41,14 @@ static bool is_after_bend(const struct tutti_master *master)
  * falls for once if a step is much shorter than those before it. What is seen at first does not. Errors of smooth signals fall
  * with the step at least, from one macro step to the next, too; or else the step would not have to become shorter. (After a
  * bend of a table they do not at once.) */
-static bool is_noise_per_time(struct tutti_master *master, const struct tutti_attempt *now)
+static bool error_is_noise_per_time(struct tt_sim *master, const struct tt_attempt *now)
 {
-    struct tutti_learned *learned = &master->memory.learned;
+    struct tt_error_model *learned = &master->memory.learned;
     double h = now->target - now->from, before = learned->noise_h;
-    if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tutti_extrapolation_begins(&master->extrapolation) ||
+    if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tt_extrapolation_begins(&master->extrapolation) ||
         master->chosen.late) /* then outputs jump where the step changes, by as much as the step was before */
         return false;
-    if (is_after_bend(master)) {
+    if (is_after_kink(master)) {
         learned->noise_h = 0;
         return false;
     }
@@ -64,7 +64,7 @@ static bool is_noise_per_time(struct tutti_master *master, const struct tutti_at
 }
 
 /* A step of this size was good: what was seen before it is of no use any more, unless that was longer. */
-static void forget(struct tutti_master *master, double h)
+static void discard_noise_estimates(struct tt_sim *master, double h)
 {
     master->memory.learned.noise *= 0.9;
     master->memory.learned.gauge_due -= master->memory.learned.gauge_due > 0;
@@ -74,21 +74,21 @@ static void forget(struct tutti_master *master, double h)
         master->memory.learned.noise_h = 0;
 }
 
-enum tutti_verdict tutti_noise_judge(struct tutti_master *master, const struct tutti_attempt *attempt,
-                                     const struct tutti_attempt *first, enum tutti_verdict verdict, bool *restart)
+enum tt_verdict tt_control_check_noise(struct tt_sim *master, const struct tt_attempt *attempt,
+                                       const struct tt_attempt *first, enum tt_verdict verdict, bool *restart)
 {
-    struct tutti_memory *memory = &master->memory;
+    struct tt_step_history *memory = &master->memory;
     if (verdict == TUTTI_ACCEPT)
-        forget(master, attempt->target - attempt->from);
+        discard_noise_estimates(master, attempt->target - attempt->from);
     if (verdict != TUTTI_REJECT)
         return verdict;
-    if (master->norm.per_time && is_noise_per_time(master, attempt)) {
-        tutti_stepper_scale(&memory->stepper, memory->learned.noise_h, 1); /* where noise was no more than here */
+    if (master->norm.per_time && error_is_noise_per_time(master, attempt)) {
+        tt_step_size_multiply(&memory->stepper, memory->learned.noise_h, 1); /* where noise was no more than here */
         memory->learned.noise_h = 0;
         *restart = true;
         return TUTTI_FORCE;
     }
-    if (!master->norm.per_time && is_noise(first, attempt)) {
+    if (!master->norm.per_time && error_is_noise(first, attempt)) {
         memory->stepper.h = first->target - first->from;
         return TUTTI_FORCE;
     }

@@ -8,10 +8,10 @@
 /* A second look at the verdict of a control. A step that would be rejected because of noise is forced, and the stepper goes back
  * to where noise did not bound it; `first` is the attempt since which the error has not become less (zeroed: there is none).
  * *restart becomes true if histories are full of noise, and begin anew. */
-enum tutti_verdict tutti_noise_judge(struct tutti_master *master, const struct tutti_attempt *attempt,
-                                     const struct tutti_attempt *first, enum tutti_verdict verdict, bool *restart);
+enum tt_verdict tt_control_check_noise(struct tt_sim *master, const struct tt_attempt *attempt,
+                                       const struct tt_attempt *first, enum tt_verdict verdict, bool *restart);
 
 /* Does the error of two attempts, too large for noise, come from a jump, or from a kink that both have passed? */
-bool tutti_noise_is_jump(const struct tutti_attempt *before, const struct tutti_attempt *now);
+bool tt_control_is_jump(const struct tt_attempt *before, const struct tt_attempt *now);
 
 #endif

@@ -6,10 +6,10 @@
 #include "master/master.h"
 
 /* Opens the channels between ranks that the choices need. Collective. */
-TUTTI_CHECKED enum tutti_err tutti_master_connect(struct tutti_master *master);
+TUTTI_CHECKED enum tutti_err tt_sim_connect(struct tt_sim *master);
 /* At the first point: gets ready to step. */
-TUTTI_CHECKED enum tutti_err tutti_master_open(struct tutti_master *master);
+TUTTI_CHECKED enum tutti_err tt_sim_open(struct tt_sim *master);
 /* However far that came; while the units are alive. The error of the step log, if there is one. */
-TUTTI_CHECKED enum tutti_err tutti_master_close(struct tutti_master *master);
+TUTTI_CHECKED enum tutti_err tt_sim_close(struct tt_sim *master);
 
 #endif

@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /* Where several hold, the last of this list counts. */
-enum tutti_reach {
+enum tt_reach {
     TUTTI_REACHED, /* all units are at the end of the step */
     TUTTI_EARLY,   /* one came back before it, with an event */
     TUTTI_ENDED,   /* one ended the run */
     TUTTI_REFUSED, /* one discarded the step: those after it were not stepped */
 };
 
-struct tutti_outcome {
-    enum tutti_reach why;
+struct tt_outcome {
+    enum tt_reach why;
     uint32_t
         who; /* the component that did it; of several: the earliest to come back, the last to end, the first to refuse */
     double at;           /* ... having come so far */
@@ -25,12 +25,12 @@ struct tutti_outcome {
 };
 
 /* Before the first unit steps. */
-static inline struct tutti_outcome tutti_outcome_begin(void)
+static inline struct tt_outcome tt_outcome_begin(void)
 {
-    return (struct tutti_outcome){.why = TUTTI_REACHED, .who = UINT32_MAX, .converged = true};
+    return (struct tt_outcome){.why = TUTTI_REACHED, .who = UINT32_MAX, .converged = true};
 }
 
-static inline void tutti_outcome_early(struct tutti_outcome *outcome, uint32_t component, double at)
+static inline void tt_outcome_set_early(struct tt_outcome *outcome, uint32_t component, double at)
 {
     if (outcome->why > TUTTI_EARLY || (outcome->why == TUTTI_EARLY && outcome->at <= at))
         return;
@@ -39,7 +39,7 @@ static inline void tutti_outcome_early(struct tutti_outcome *outcome, uint32_t c
     outcome->at = at;
 }
 
-static inline void tutti_outcome_ended(struct tutti_outcome *outcome, uint32_t component, double at)
+static inline void tt_outcome_set_ended(struct tt_outcome *outcome, uint32_t component, double at)
 {
     if (outcome->why > TUTTI_ENDED)
         return;
@@ -48,7 +48,7 @@ static inline void tutti_outcome_ended(struct tutti_outcome *outcome, uint32_t c
     outcome->at = at;
 }
 
-static inline void tutti_outcome_refused(struct tutti_outcome *outcome, uint32_t component, double at)
+static inline void tt_outcome_set_rejected(struct tt_outcome *outcome, uint32_t component, double at)
 {
     if (outcome->why == TUTTI_REFUSED)
         return;
@@ -58,7 +58,7 @@ static inline void tutti_outcome_refused(struct tutti_outcome *outcome, uint32_t
 }
 
 /* Did this unit end the run in the step? */
-static inline bool tutti_outcome_is_end_of(const struct tutti_outcome *outcome, uint32_t component)
+static inline bool tt_outcome_is_end_of(const struct tt_outcome *outcome, uint32_t component)
 {
     return outcome->why == TUTTI_ENDED && outcome->who == component;
 }

@@ -11,34 +11,33 @@
 /* No longer at once: a signal between the look at `interrupt` and the sleep would be slept over. */
 #define LONGEST_SLEEP 0.1
 
-static bool is_interrupted(const struct tutti_rank *rank)
+static bool wait_is_interrupted(const struct tt_rank *rank)
 {
     return rank->job->options.interrupt && *rank->job->options.interrupt;
 }
 
-void tutti_pace_wait(const struct tutti_rank *rank, double loop_start)
+void tt_run_wait_for_clock(const struct tt_rank *rank, double loop_start)
 {
     double from = rank->job->resume ? rank->job->resume->t : rank->times.start;
     double due = loop_start + (rank->t - from) / rank->job->options.realtime;
-    double now = tutti_clock_now(), late = now - due;
+    double now = tt_wall_clock_now(), late = now - due;
     if (late > TOLERANCE) {
         rank->stats->overruns++;
         rank->stats->most_late = fmax(rank->stats->most_late, late);
     }
-    while (now < due && !is_interrupted(rank)) {
+    while (now < due && !wait_is_interrupted(rank)) {
         double until = fmin(due, now + LONGEST_SLEEP), seconds = floor(until);
         struct timespec wake = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (until - seconds))};
         /* A signal wakes us early; the loop then looks whether it means the end. */
         (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
-        now = tutti_clock_now();
+        now = tt_wall_clock_now();
     }
 }
 
-void tutti_pace_tell(const struct tutti_rank *rank)
+void tt_run_report_lag(const struct tt_rank *rank)
 {
     if (rank->stats->overruns > 0)
-        tutti_log_printf(rank->log, TUTTI_LOG_WARNING, NULL,
-                         "%lu of %lu points came later than --realtime %s asks for, the worst by %.3g s",
-                         rank->stats->overruns, rank->stats->steps, NUMBER(rank->job->options.realtime),
-                         rank->stats->most_late);
+        tt_log(rank->log, TUTTI_LOG_WARNING, NULL,
+               "%lu of %lu points came later than --realtime %s asks for, the worst by %.3g s", rank->stats->overruns,
+               rank->stats->steps, NUMBER(rank->job->options.realtime), rank->stats->most_late);
 }

@@ -7,8 +7,8 @@
 
 /* At the point reached: waits until it is due, which is (rank->t - start) / R after `loop_start`, on the clock. Comes back
  * at once, or soon, where the run is interrupted. A point that is late is counted, and the next ones catch up. */
-void tutti_pace_wait(const struct tutti_rank *rank, double loop_start);
+void tt_run_wait_for_clock(const struct tt_rank *rank, double loop_start);
 /* At the end: warns if points were late. */
-void tutti_pace_tell(const struct tutti_rank *rank);
+void tt_run_report_lag(const struct tt_rank *rank);
 
 #endif

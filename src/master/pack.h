@@ -10,40 +10,43 @@
 #include "master/execution.h"
 
 /* Zeroed is ready; what is made once is used again. */
-struct tutti_packer {
-    struct tutti_unit_saved **saved; /* per own member */
+struct tt_state_packer {
+    struct tt_unit_saved **saved; /* per own member */
 };
-void tutti_packer_fini(struct tutti_packer *packer, struct tutti_execution *execution);
+void tt_packed_state_fini_packer(struct tt_state_packer *packer, struct tt_execution *execution);
 
 /* Can all units of all ranks be packed? UNSUPPORTED, naming those that cannot and what would help. Collective; before the first
  * step. */
-TUTTI_CHECKED enum tutti_err tutti_pack_check(struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_packed_state_check_units(struct tt_execution *execution);
 
 /* Can the unit's own state be packed, without a record of what it was told? */
-bool tutti_pack_serialises(const struct tutti_unit *unit);
+bool tt_packed_state_serializes(const struct tt_unit *unit);
 /* Is the unit brought back by telling it again what it was told (unit/replay.h)? By --checkpoint-replay, if its FMU cannot serialise its state, or
  * does so incompletely. */
-bool tutti_pack_replays(const struct tutti_rank *rank, const struct tutti_unit *unit);
+bool tt_packed_state_uses_replay(const struct tt_rank *rank, const struct tt_unit *unit);
 /* Own units of which that holds get ready for it: before it is decided how units are stepped ... UNSUPPORTED: they are not stepped one by one. */
-TUTTI_CHECKED enum tutti_err tutti_pack_attach(struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_packed_state_attach_replay(struct tt_execution *execution);
 /* ... and what they are told from now on is recorded. */
-void tutti_pack_record(struct tutti_execution *execution);
+void tt_packed_state_record_replay(struct tt_execution *execution);
 
 /* What is the same on every rank. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_pack_common(struct tutti_execution *execution, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tt_packed_state_pack_common(struct tt_execution *execution, struct tt_byte_writer *parcel);
 /* Before units are packed: what the fast lane has counted is theirs. */
-void tutti_pack_begin(struct tutti_execution *execution);
+void tt_packed_state_flush_counts(struct tt_execution *execution);
 /* A unit of this rank, with its part of everything. UNSUPPORTED; MEMORY is in the parcel. */
-TUTTI_CHECKED enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution,
-                                             uint32_t own, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tt_packed_state_pack_unit(struct tt_state_packer *packer, struct tt_execution *execution,
+                                                       uint32_t own, struct tt_byte_writer *parcel);
 
 /* The same of a unit that stands at the point `saved`. */
-TUTTI_CHECKED enum tutti_err tutti_pack_unit_at(struct tutti_execution *execution, uint32_t own,
-                                                const struct tutti_unit_saved *saved, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tt_packed_state_pack_unit_at(struct tt_execution *execution, uint32_t own,
+                                                          const struct tt_unit_saved *saved,
+                                                          struct tt_byte_writer *parcel);
 /* What this rank knows of another rank's unit: for a rank that reads the same of it. */
-void tutti_pack_other(const struct tutti_execution *execution, uint32_t component, struct tutti_parcel *parcel);
+void tt_packed_state_pack_remote(const struct tt_execution *execution, uint32_t component,
+                                 struct tt_byte_writer *parcel);
 
 /* The run, which has come to its first step, is where the checkpoint was taken. FORMAT: it is one of another run. */
-TUTTI_CHECKED enum tutti_err tutti_unpack(struct tutti_execution *execution, const struct tutti_checkpoint *checkpoint);
+TUTTI_CHECKED enum tutti_err tt_packed_state_unpack(struct tt_execution *execution,
+                                                    const struct tt_checkpoint *checkpoint);
 
 #endif

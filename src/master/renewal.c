@@ -10,48 +10,48 @@ static const double NEGLIGIBLE = 1e-3;
 /* The short step, as a part of the run. */
 static const double SHORT_STEP = 1e-10;
 
-enum tutti_err tutti_renewal_open(struct tutti_renewal *renewal, struct tutti_rank *rank,
-                                  const struct tutti_snapshot *start, double rtol)
+enum tutti_err tt_refresh_open(struct tt_refresh *renewal, struct tt_rank *rank, const struct tt_snapshot *start,
+                               double rtol)
 {
-    *renewal = (struct tutti_renewal){
-        .rank = rank,
-        .start = start,
-        .rtol = rtol,
-        .held = tutti_arena_array(&rank->arena, rank->wires.gather_count, sizeof *renewal->held),
-        .brought = tutti_arena_array(&rank->arena, rank->wires.gather_count, sizeof *renewal->brought),
-        .saved = tutti_arena_array(&rank->arena, rank->member_count, sizeof(struct tutti_unit_saved *)),
-        .refused = tutti_arena_array(&rank->arena, rank->member_count, sizeof *renewal->refused)};
+    *renewal =
+        (struct tt_refresh){.rank = rank,
+                            .start = start,
+                            .rtol = rtol,
+                            .held = tt_arena_array(&rank->arena, rank->wires.gather_count, sizeof *renewal->held),
+                            .brought = tt_arena_array(&rank->arena, rank->wires.gather_count, sizeof *renewal->brought),
+                            .saved = tt_arena_array(&rank->arena, rank->member_count, sizeof(struct tt_unit_saved *)),
+                            .refused = tt_arena_array(&rank->arena, rank->member_count, sizeof *renewal->refused)};
     bool all = renewal->held && renewal->brought && renewal->saved && renewal->refused;
-    return all ? TUTTI_OK : tutti_fail_memory();
+    return all ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_renewal_close(struct tutti_renewal *renewal)
+void tt_refresh_close(struct tt_refresh *renewal)
 {
     for (uint32_t m = 0; renewal->saved && m < renewal->rank->member_count; m++)
         if (renewal->saved[m])
             renewal->rank->units[m]->kind->discard(renewal->rank->units[m], renewal->saved[m]);
-    *renewal = (struct tutti_renewal){0};
+    *renewal = (struct tt_refresh){0};
 }
 
 /* ---- inputs ---- */
 
 /* The unit's inputs as they are, and as the signals bring them; *differ: that is more than a small part of the tolerance. */
-static enum tutti_err bring(struct tutti_renewal *renewal, const struct tutti_member *member, bool *differ)
+static enum tutti_err update_unit_inputs(struct tt_refresh *renewal, const struct tt_member *member, bool *differ)
 {
-    const struct tutti_wires *wires = &renewal->rank->wires;
-    const struct tutti_unit_wires *unit = member->wires;
+    const struct tt_wires *wires = &renewal->rank->wires;
+    const struct tt_unit_wires *unit = member->wires;
     uint32_t first = unit->gather_first, end = first + unit->gather_count;
     double elapsed = member->now.t - member->now.staged_at;
     bool moves = wires->order > 0 && unit->slopes && elapsed > 0;
     for (uint32_t i = first; i < end; i++)
-        renewal->held[i] = moves ? tutti_wires_moved(wires, i, elapsed) : wires->gathered[i];
+        renewal->held[i] = moves ? tt_wires_extrapolate(wires, i, elapsed) : wires->gathered[i];
     memcpy(renewal->brought + first, renewal->held + first, (end - first) * sizeof(double));
     const uint32_t *nodes = wires->structure->component_first + member->component;
     for (uint32_t n = nodes[0]; n < nodes[1]; n++) {
         const double *values = wires->slots[n].values;
-        if (wires->slots[n].type == TUTTI_TYPE_FLOAT64 && tutti_wires_bring_numbers(wires, n) &&
+        if (wires->slots[n].type == TUTTI_TYPE_FLOAT64 && tt_wires_has_numbers(wires, n) &&
             values >= wires->gathered + first && values < wires->gathered + end)
-            TRY(tutti_wires_bring(wires, n, renewal->brought + (values - wires->gathered)));
+            TRY(tt_wires_get_incoming(wires, n, renewal->brought + (values - wires->gathered)));
     }
     *differ = false;
     for (uint32_t i = first; i < end; i++) {
@@ -62,13 +62,13 @@ static enum tutti_err bring(struct tutti_renewal *renewal, const struct tutti_me
 }
 
 /* Hands them over by the kind's `set`, or by another function like it. */
-static enum tutti_err hand_over(const struct tutti_renewal *renewal, const struct tutti_member *member,
-                                const double *values,
-                                enum tutti_err (*set)(struct tutti_unit *, const struct tutti_block *))
+static enum tutti_err refresh_set_inputs(const struct tt_refresh *renewal, const struct tt_member *member,
+                                         const double *values,
+                                         enum tutti_err (*set)(struct tt_unit *, const struct tt_block *))
 {
     const double *gathered = renewal->rank->wires.gathered;
     for (unsigned b = 0; b < member->wires->moving_blocks; b++) {
-        struct tutti_block block = member->wires->moving[b];
+        struct tt_block block = member->wires->moving[b];
         if (block.type != TUTTI_TYPE_FLOAT64)
             continue;
         block.values = (double *)values + ((const double *)block.values - gathered);
@@ -79,37 +79,37 @@ static enum tutti_err hand_over(const struct tutti_renewal *renewal, const struc
 
 /* ---- Model Exchange ---- */
 
-static enum tutti_err read_equations(const struct tutti_renewal *renewal, const struct tutti_member *member,
-                                     struct tutti_signals *signals)
+static enum tutti_err refresh_evaluate(const struct tt_refresh *renewal, const struct tt_member *member,
+                                       struct tt_signals *signals)
 {
-    struct tutti_unit *unit = member->unit;
-    TRY(hand_over(renewal, member, renewal->brought, unit->kind->equations->put));
-    TRY(tutti_unit_get(unit, signals));
-    return hand_over(renewal, member, renewal->held, unit->kind->equations->put);
+    struct tt_unit *unit = member->unit;
+    TRY(refresh_set_inputs(renewal, member, renewal->brought, unit->kind->equations->put));
+    TRY(tt_unit_get(unit, signals));
+    return refresh_set_inputs(renewal, member, renewal->held, unit->kind->equations->put);
 }
 
 /* ---- Co-Simulation ---- */
 
 /* A short step from `t` with these inputs, and what is to be read after it. */
-static enum tutti_err step_and_read(struct tutti_renewal *renewal, const struct tutti_member *member, double t,
-                                    double h, const double *inputs, struct tutti_signals *signals, bool *done)
+static enum tutti_err step_and_read_outputs(struct tt_refresh *renewal, const struct tt_member *member, double t,
+                                            double h, const double *inputs, struct tt_signals *signals, bool *done)
 {
-    struct tutti_unit *unit = member->unit;
-    struct tutti_step step = {.reached = t};
-    TRY(hand_over(renewal, member, inputs, unit->kind->set));
+    struct tt_unit *unit = member->unit;
+    struct tt_fmi_step step = {.reached = t};
+    TRY(refresh_set_inputs(renewal, member, inputs, unit->kind->set));
     TRY(unit->kind->step(unit, t, h, &step));
     unit->counts.auxiliary++;
     unit->counts.attributed++;
     *done = !step.discarded && !step.event && !step.terminate && step.reached >= t + h;
-    return *done ? tutti_unit_get(unit, signals) : TUTTI_OK;
+    return *done ? tt_unit_get(unit, signals) : TUTTI_OK;
 }
 
 /* ... and back to a point. An FMU that fails there is not asked again. */
-static enum tutti_err try_step(struct tutti_renewal *renewal, const struct tutti_member *member, double t, double h,
-                               const double *inputs, const struct tutti_unit_saved *back, struct tutti_signals *signals,
-                               bool *done)
+static enum tutti_err refresh_trial_step(struct tt_refresh *renewal, const struct tt_member *member, double t, double h,
+                                         const double *inputs, const struct tt_unit_saved *back,
+                                         struct tt_signals *signals, bool *done)
 {
-    enum tutti_err err = step_and_read(renewal, member, t, h, inputs, signals, done);
+    enum tutti_err err = step_and_read_outputs(renewal, member, t, h, inputs, signals, done);
     *done = *done && !err;
     if (err && err != TUTTI_ERR_DISCARD && err != TUTTI_ERR_FMU)
         return err;
@@ -118,7 +118,7 @@ static enum tutti_err try_step(struct tutti_renewal *renewal, const struct tutti
 }
 
 /* The doubles of all blocks, one after the other: copied out, or what they are more than `base` added to `values`. */
-static size_t count_doubles(const struct tutti_signals *signals)
+static size_t count_signal_doubles(const struct tt_signals *signals)
 {
     size_t count = 0;
     for (size_t b = 0; b < signals->block_count; b++)
@@ -126,7 +126,7 @@ static size_t count_doubles(const struct tutti_signals *signals)
     return count;
 }
 
-static void copy_doubles(const struct tutti_signals *signals, double *out)
+static void copy_signal_doubles(const struct tt_signals *signals, double *out)
 {
     for (size_t b = 0; b < signals->block_count; b++)
         if (signals->blocks[b].type == TUTTI_TYPE_FLOAT64) {
@@ -136,7 +136,7 @@ static void copy_doubles(const struct tutti_signals *signals, double *out)
 }
 
 /* Values are those at the end of the run plus the difference of the new ones and `base`. */
-static void add_difference(const struct tutti_signals *signals, const double *at_end, const double *base)
+static void refresh_add_difference(const struct tt_signals *signals, const double *at_end, const double *base)
 {
     for (size_t b = 0; b < signals->block_count; b++) {
         double *values = signals->blocks[b].values;
@@ -149,75 +149,76 @@ static void add_difference(const struct tutti_signals *signals, const double *at
 }
 
 /* No step leads beyond the end of the run: what inputs make of outputs is measured at the start of the last one. */
-static enum tutti_err read_at_end(struct tutti_renewal *renewal, const struct tutti_member *member, double h,
-                                  struct tutti_signals *signals)
+static enum tutti_err refresh_read_at_end(struct tt_refresh *renewal, const struct tt_member *member, double h,
+                                          struct tt_signals *signals)
 {
-    struct tutti_unit *unit = member->unit;
-    const struct tutti_unit_saved *start = renewal->start->saved[member->component];
+    struct tt_unit *unit = member->unit;
+    const struct tt_unit_saved *start = renewal->start->saved[member->component];
     double t = renewal->start->members[member->component].t;
-    size_t count = count_doubles(signals);
+    size_t count = count_signal_doubles(signals);
     double *at_end = malloc((2 * count + 1) * sizeof *at_end);
     bool done = false;
     if (!at_end)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     double *base = at_end + count;
-    copy_doubles(signals, at_end);
+    copy_signal_doubles(signals, at_end);
     enum tutti_err err = unit->kind->restore(unit, start);
     if (!err)
-        err = try_step(renewal, member, t, h, renewal->held, start, signals, &done);
+        err = refresh_trial_step(renewal, member, t, h, renewal->held, start, signals, &done);
     if (!err && done) {
-        copy_doubles(signals, base);
-        err = try_step(renewal, member, t, h, renewal->brought, start, signals, &done);
+        copy_signal_doubles(signals, base);
+        err = refresh_trial_step(renewal, member, t, h, renewal->brought, start, signals, &done);
     }
     if (!err)
         err = unit->kind->restore(unit, renewal->saved[member->component]);
     if (!err && done)
-        add_difference(signals, at_end, base);
+        refresh_add_difference(signals, at_end, base);
     else if (!err)
-        err = tutti_unit_get(unit, signals);
+        err = tt_unit_get(unit, signals);
     free(at_end);
     return err;
 }
 
-static bool goes_back(const struct tutti_renewal *renewal, const struct tutti_member *member)
+static bool refresh_can_roll_back(const struct tt_refresh *renewal, const struct tt_member *member)
 {
-    const struct tutti_unit *unit = member->unit;
+    const struct tt_unit *unit = member->unit;
     bool able = (unit->can & TUTTI_CAN_STATE) && !unit->uniform && !unit->forgets && !unit->rejects && !unit->replay;
     return able && !renewal->refused[member->component] && unit->kind->interface == TUTTI_CS;
 }
 
-static enum tutti_err read_steps(struct tutti_renewal *renewal, const struct tutti_member *member,
-                                 struct tutti_signals *signals)
+static enum tutti_err read_by_trial_steps(struct tt_refresh *renewal, const struct tt_member *member,
+                                          struct tt_signals *signals)
 {
-    const struct tutti_rank *rank = renewal->rank;
-    struct tutti_unit *unit = member->unit;
-    const struct tutti_snapshot *start = renewal->start;
+    const struct tt_rank *rank = renewal->rank;
+    struct tt_unit *unit = member->unit;
+    const struct tt_snapshot *start = renewal->start;
     uint32_t m = member->component;
     double t = member->now.t, h = SHORT_STEP * fmax(fabs(t), rank->span), end = t + h;
     bool room = end <= rank->times.stop && !(member->now.next_event <= end), done = false;
     bool began = start->made && start->saved[m] && start->members[m].t + h < t && !start->members[m].event &&
                  !(start->members[m].next_event <= start->members[m].t + h) && !unit->forked;
-    TRY(tutti_unit_get(unit, signals));
+    TRY(tt_unit_get(unit, signals));
     if (!room && !began)
         return TUTTI_OK;
     TRY(unit->kind->save(unit, &renewal->saved[m]));
     if (!room)
-        return read_at_end(renewal, member, h, signals);
-    TRY(try_step(renewal, member, t, h, renewal->brought, renewal->saved[m], signals, &done));
-    return done ? TUTTI_OK : tutti_unit_get(unit, signals);
+        return refresh_read_at_end(renewal, member, h, signals);
+    TRY(refresh_trial_step(renewal, member, t, h, renewal->brought, renewal->saved[m], signals, &done));
+    return done ? TUTTI_OK : tt_unit_get(unit, signals);
 }
 
-enum tutti_err tutti_renewal_read(void *context, uint32_t component, struct tutti_signals *signals)
+enum tutti_err tt_refresh_read(void *context, uint32_t component, struct tt_signals *signals)
 {
-    struct tutti_renewal *renewal = context;
-    const struct tutti_rank *rank = renewal->rank;
-    const struct tutti_member *member = &rank->members[component];
-    struct tutti_unit *unit = member->unit;
+    struct tt_refresh *renewal = context;
+    const struct tt_rank *rank = renewal->rank;
+    const struct tt_member *member = &rank->members[component];
+    struct tt_unit *unit = member->unit;
     bool equations = unit->kind->interface == TUTTI_ME, differ = false;
-    bool possible = equations ? !member->setup.integration.average : goes_back(renewal, member) && !member->now.event;
+    bool possible = equations ? !member->setup.integration.average
+                              : refresh_can_roll_back(renewal, member) && !member->now.event;
     if (possible && member->now.t == rank->t && !rank->ended && member->wires->gather_count > 0)
-        TRY(bring(renewal, member, &differ));
+        TRY(update_unit_inputs(renewal, member, &differ));
     if (!differ)
-        return tutti_unit_get(unit, signals);
-    return equations ? read_equations(renewal, member, signals) : read_steps(renewal, member, signals);
+        return tt_unit_get(unit, signals);
+    return equations ? refresh_evaluate(renewal, member, signals) : read_by_trial_steps(renewal, member, signals);
 }

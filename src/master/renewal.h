@@ -14,21 +14,21 @@
 #include "rank/snapshot.h"
 #include "report/observer.h"
 
-struct tutti_renewal {
-    struct tutti_rank *rank;
-    const struct tutti_snapshot *start; /* of the last macro step */
-    double rtol;                        /* of the run */
-    double *held, *brought;             /* room for the inputs of a unit */
-    struct tutti_unit_saved **saved;    /* per member; NULL: none */
-    bool *refused;                      /* per member: its FMU made no such step */
+struct tt_refresh {
+    struct tt_rank *rank;
+    const struct tt_snapshot *start; /* of the last macro step */
+    double rtol;                     /* of the run */
+    double *held, *brought;          /* room for the inputs of a unit */
+    struct tt_unit_saved **saved;    /* per member; NULL: none */
+    bool *refused;                   /* per member: its FMU made no such step */
 };
 
 /* With the units' inputs laid out. What it is given is borrowed; close while units are alive. A zeroed one is fine for close. */
-TUTTI_CHECKED enum tutti_err tutti_renewal_open(struct tutti_renewal *renewal, struct tutti_rank *rank,
-                                                const struct tutti_snapshot *start, double rtol);
-void tutti_renewal_close(struct tutti_renewal *renewal);
+TUTTI_CHECKED enum tutti_err tt_refresh_open(struct tt_refresh *renewal, struct tt_rank *rank,
+                                             const struct tt_snapshot *start, double rtol);
+void tt_refresh_close(struct tt_refresh *renewal);
 
-/* For struct tutti_renewed_look. */
-TUTTI_CHECKED enum tutti_err tutti_renewal_read(void *renewal, uint32_t component, struct tutti_signals *signals);
+/* For struct tt_row_refresh. */
+TUTTI_CHECKED enum tutti_err tt_refresh_read(void *renewal, uint32_t component, struct tt_signals *signals);
 
 #endif

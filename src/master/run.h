@@ -5,22 +5,22 @@
 
 #include "master/execution.h"
 
-/* `rank` is filled in as for tutti_rank_open (start/open.h), all else is zeroed; it stays where it is. To the first row, with
+/* `rank` is filled in as for tt_rank_open (start/open.h), all else is zeroed; it stays where it is. To the first row, with
  * everything chosen and opened; `steered`: a program steps it. Setup time goes into the statistics. */
-TUTTI_CHECKED enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered);
+TUTTI_CHECKED enum tutti_err tt_execution_start(struct tt_execution *execution, bool steered);
 /* The same, then all steps, and the end of the units. */
-TUTTI_CHECKED enum tutti_err tutti_execution_go(struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_execution_run(struct tt_execution *execution);
 /* On a rank of second instances (control/twin.h): to the first row, which is not recorded; then all steps that it is told to make. */
-TUTTI_CHECKED enum tutti_err tutti_execution_serve(struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_execution_serve_twin(struct tt_execution *execution);
 /* Words to the log on how it ended, `err` being how. */
-void tutti_execution_tell_end(const struct tutti_execution *execution, enum tutti_err err);
+void tt_execution_log_end(const struct tt_execution *execution, enum tutti_err err);
 /* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */
-TUTTI_CHECKED enum tutti_err tutti_execution_close(struct tutti_execution *execution, enum tutti_err err);
+TUTTI_CHECKED enum tutti_err tt_execution_close(struct tt_execution *execution, enum tutti_err err);
 
 /* The run of a job on one rank, in the calling thread. `stats` may be NULL. */
-TUTTI_CHECKED enum tutti_err tutti_run_job(const struct tutti_job *job, struct tutti_run_stats *stats);
+TUTTI_CHECKED enum tutti_err tt_execution_run_job(const struct tt_job *job, struct tutti_run_stats *stats);
 /* The same from files. `visit` may be NULL; ARGUMENT if its time is not in the run. */
-TUTTI_CHECKED enum tutti_err tutti_run_visited(const struct tutti_run_options *options, struct tutti_run_stats *stats,
-                                               const struct tutti_visit *visit);
+TUTTI_CHECKED enum tutti_err tt_execution_run_files(const struct tutti_run_options *options,
+                                                    struct tutti_run_stats *stats, const struct tt_visit *visit);
 
 #endif

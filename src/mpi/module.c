@@ -8,7 +8,7 @@
 
 #include "mpi/parts.h"
 
-static enum tutti_err start_mpi(struct world *world)
+static enum tutti_err start_mpi(struct mpi_world *world)
 {
     int initialised = 0, finalised = 0, level = 0;
     MPI_Initialized(&initialised);
@@ -24,70 +24,70 @@ static enum tutti_err start_mpi(struct world *world)
     return TUTTI_OK;
 }
 
-static enum tutti_err start(int *rank, int *ranks)
+static enum tutti_err mpi_module_start(int *rank, int *ranks)
 {
-    struct world *world = &tutti_mpi_world;
+    struct mpi_world *world = &tt_mpi_world;
     MPI_Request requests[2];
     TRY(start_mpi(world));
     MPI_TRY(MPI_Comm_idup(MPI_COMM_WORLD, &world->data, &requests[0]));
     MPI_TRY(MPI_Comm_idup(MPI_COMM_WORLD, &world->control, &requests[1]));
-    TRY(tutti_mpi_await(2, requests));
+    TRY(tt_mpi_world_await(2, requests));
     MPI_Comm_set_errhandler(world->data, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(world->control, MPI_ERRORS_RETURN);
-    TRY(tutti_mpi_look_around(world));
+    TRY(tt_mpi_world_init(world));
     *rank = world->rank;
     *ranks = world->ranks;
     return TUTTI_OK;
 }
 
 /* An error as a message. */
-struct trouble {
+struct mpi_failure {
     int err;
     char text[4096];
 };
 
-static enum tutti_err agree(enum tutti_err err)
+static enum tutti_err mpi_module_agree(enum tutti_err err)
 {
-    struct world *world = &tutti_mpi_world;
-    struct trouble trouble = {.err = (int)err};
+    struct mpi_world *world = &tt_mpi_world;
+    struct mpi_failure trouble = {.err = (int)err};
     snprintf(trouble.text, sizeof trouble.text, "%s", err ? world->host->err_message() : "");
     int own = err ? world->rank : world->ranks, first = own;
     MPI_Request request;
     MPI_TRY(MPI_Iallreduce(&own, &first, 1, MPI_INT, MPI_MIN, world->control, &request));
-    TRY(tutti_mpi_await(1, &request));
+    TRY(tt_mpi_world_await(1, &request));
     if (first == world->ranks)
         return TUTTI_OK;
     if (first != 0 && world->rank == first) {
         MPI_TRY(MPI_Isend(&trouble, sizeof trouble, MPI_BYTE, 0, 0, world->data, &request));
-        TRY(tutti_mpi_await(1, &request));
+        TRY(tt_mpi_world_await(1, &request));
     }
     if (first != 0 && world->rank == 0) {
         MPI_TRY(MPI_Irecv(&trouble, sizeof trouble, MPI_BYTE, first, 0, world->data, &request));
-        TRY(tutti_mpi_await(1, &request));
+        TRY(tt_mpi_world_await(1, &request));
         trouble.text[sizeof trouble.text - 1] = '\0';
         return world->host->fail((enum tutti_err)trouble.err, "rank %d: %s", first, trouble.text);
     }
     return world->rank == 0 ? world->host->fail(err, "%s", trouble.text) : world->host->stopped();
 }
 
-static enum tutti_err share(void *bytes, size_t size)
+static enum tutti_err mpi_module_broadcast(void *bytes, size_t size)
 {
-    struct world *world = &tutti_mpi_world;
+    struct mpi_world *world = &tt_mpi_world;
     MPI_Request request;
     if (size > INT_MAX)
         return world->host->fail(TUTTI_ERR_LIMIT, "%zu bytes are too many for a message of MPI", size);
     MPI_TRY(MPI_Ibcast(bytes, (int)size, MPI_BYTE, 0, world->control, &request));
-    return tutti_mpi_await(1, &request);
+    return tt_mpi_world_await(1, &request);
 }
 
-static enum tutti_err open_fabric(struct tutti_fabric **out, const struct tutti_mpi_sink *sink)
+static enum tutti_err open_mpi_fabric(struct tt_fabric **out, const struct tt_mpi_sink *sink)
 {
-    return tutti_mpi_fabric_new(out, &tutti_mpi_world, sink);
+    return tt_mpi_fabric_new(out, &tt_mpi_world, sink);
 }
 
 /* Takes messages that no rank wants any more, after a stop. Otherwise UCX complains about each, and one that is large
  * would never be gone at its sender. */
-static void sweep(MPI_Comm comm)
+static void mpi_module_drain_messages(MPI_Comm comm)
 {
     for (;;) {
         int here = 0, size = 0;
@@ -99,56 +99,57 @@ static void sweep(MPI_Comm comm)
         MPI_Get_count(&status, MPI_BYTE, &size);
         char *bytes = malloc((size_t)size + 1);
         if (!bytes || MPI_Imrecv(bytes, size, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
-            tutti_mpi_await(1, &request) != TUTTI_OK)
+            tt_mpi_world_await(1, &request) != TUTTI_OK)
             return;
         free(bytes);
     }
 }
 
 /* After the first barrier no rank sends any more; after the second one no rank has anything to take. */
-static void finish(void)
+static void mpi_module_finish(void)
 {
-    struct world *world = &tutti_mpi_world;
+    struct mpi_world *world = &tt_mpi_world;
     MPI_Request request;
-    while (tutti_mpi_posted() > 0 && tutti_mpi_sort_posted() == TUTTI_OK) { /* who comes here takes what is left */
-        sweep(world->control);
+    while (tt_mpi_module_count_posted() > 0 &&
+           tt_mpi_module_remove_sent() == TUTTI_OK) { /* who comes here takes what is left */
+        mpi_module_drain_messages(world->control);
         sched_yield();
     }
     for (int barriers = 0; barriers < 2; barriers++) {
         int done = MPI_Ibarrier(world->control, &request) != MPI_SUCCESS;
         while (!done && MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
-            sweep(world->data);
-            sweep(world->control);
+            mpi_module_drain_messages(world->data);
+            mpi_module_drain_messages(world->control);
             sched_yield();
         }
     }
-    tutti_mpi_world_fini(world);
+    tt_mpi_world_fini(world);
     MPI_Comm_free(&world->data);
     MPI_Comm_free(&world->control);
     if (world->is_ours)
         MPI_Finalize();
 }
 
-static const struct tutti_mpi_module module = {
+static const struct tt_mpi_module module = {
     .abi = TUTTI_MPI_ABI,
-    .start = start,
-    .agree = agree,
-    .share = share,
-    .open = open_fabric,
-    .settle = tutti_mpi_fabric_settle,
-    .last_words = tutti_mpi_fabric_last_words,
-    .post = tutti_mpi_post,
-    .posted = tutti_mpi_posted,
-    .take = tutti_mpi_take,
-    .finish = finish,
+    .start = mpi_module_start,
+    .agree = mpi_module_agree,
+    .share = mpi_module_broadcast,
+    .open = open_mpi_fabric,
+    .settle = tt_mpi_fabric_drain,
+    .last_words = tt_mpi_fabric_flush_on_crash,
+    .post = tt_mpi_module_post,
+    .posted = tt_mpi_module_count_posted,
+    .take = tt_mpi_module_receive,
+    .finish = mpi_module_finish,
 };
 
-__attribute__((visibility("default"))) tutti_mpi_entry tutti_mpi_module;
+__attribute__((visibility("default"))) tt_mpi_entry tt_mpi_module;
 
-const struct tutti_mpi_module *tutti_mpi_module(const struct tutti_mpi_host *host)
+const struct tt_mpi_module *tt_mpi_module(const struct tt_mpi_host *host)
 {
-    if (host->abi != TUTTI_MPI_ABI || host->fabric_size != sizeof(struct tutti_fabric))
+    if (host->abi != TUTTI_MPI_ABI || host->fabric_size != sizeof(struct tt_fabric))
         return NULL;
-    tutti_mpi_world.host = host;
+    tt_mpi_world.host = host;
     return &module;
 }

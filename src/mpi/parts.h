@@ -7,18 +7,18 @@
 
 /* ---- post.c: messages without a fabric (fabric/module.h) ---- */
 
-enum tutti_err tutti_mpi_post(int rank, const void *bytes, size_t size);
-unsigned tutti_mpi_posted(void);
+enum tutti_err tt_mpi_module_post(int rank, const void *bytes, size_t size);
+unsigned tt_mpi_module_count_posted(void);
 /* Forgets what is on its way. */
-enum tutti_err tutti_mpi_sort_posted(void);
-enum tutti_err tutti_mpi_take(int *rank, char **bytes, size_t *size);
+enum tutti_err tt_mpi_module_remove_sent(void);
+enum tutti_err tt_mpi_module_receive(int *rank, char **bytes, size_t *size);
 
 /* ---- exchange.c ---- */
 
 /* One direction of a link. A message with texts has a fixed part, which starts with the size of the whole; what does not fit
  * into it follows as a second message. */
-struct mpi_way {
-    const struct tutti_cargo *cargo;
+struct mpi_transfer {
+    const struct tt_cargo *cargo;
     int peer;
     char *fixed;
     size_t fixed_size;
@@ -34,7 +34,7 @@ struct mpi_credit {
 };
 
 struct mpi_channel {
-    struct mpi_way *out, *in;
+    struct mpi_transfer *out, *in;
     int out_count, in_count;
     MPI_Request *sends, *receives, *tails; /* per way out, per way in; second messages of ways out, then of ways in */
     /* Per way out without a way back: the credit that comes; per way in without a way back: that goes. NULL requests: none */
@@ -69,7 +69,7 @@ enum { TUTTI_MPI_PLANS = 2 };
 enum { TUTTI_MPI_CHUNK = 64 * 1024, TUTTI_MPI_CHUNKS = 4 };
 
 struct mpi_reports {
-    const struct tutti_mpi_sink *sink; /* rank 0 */
+    const struct tt_mpi_sink *sink; /* rank 0 */
     /* Rank 0: one request and one buffer per other rank; others: TUTTI_MPI_CHUNKS of both. */
     char *buffers;
     MPI_Request *requests;
@@ -92,10 +92,10 @@ struct mpi_notice {
 };
 
 struct mpi_fabric {
-    struct tutti_fabric fabric;
-    struct world *world;
+    struct tt_fabric fabric;
+    struct mpi_world *world;
     _Atomic uint64_t stop_after;
-    struct tutti_heartbeat where;
+    struct tt_heartbeat where;
     uint64_t told; /* the least stop that all have been told of, by this rank or by another one */
     uint64_t heard;
     MPI_Request hears; /* stops, into `heard` */
@@ -113,45 +113,45 @@ enum { TUTTI_MPI_PLAN_TAGS = 64, TUTTI_MPI_TAG_FIRST_CHANNEL = TUTTI_MPI_PLANS *
 
 /* Tests, rests and looks around until all requests are done; STOPPED if that is not to be waited for any more. `local`: what
  * makes them done happens on this host, and the rank that does it rings. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local);
+TUTTI_CHECKED enum tutti_err tt_mpi_fabric_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local);
 /* Does what has to be done besides: stops of others, reports. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_look(struct mpi_fabric *self);
+TUTTI_CHECKED enum tutti_err tt_mpi_fabric_poll(struct mpi_fabric *self);
 /* To be called at every exchange and reduction: looks around now and then, also where no rank ever waits. */
-static inline enum tutti_err tutti_mpi_glance(struct mpi_fabric *self)
+static inline enum tutti_err tt_mpi_fabric_check_stop(struct mpi_fabric *self)
 {
-    return __builtin_expect(self->calls++ % 32 == 31, 0) ? tutti_mpi_look(self) : TUTTI_OK;
+    return __builtin_expect(self->calls++ % 32 == 31, 0) ? tt_mpi_fabric_poll(self) : TUTTI_OK;
 }
 
-TUTTI_CHECKED enum tutti_err tutti_mpi_open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel);
-TUTTI_CHECKED enum tutti_err tutti_mpi_exchange(struct tutti_fabric *fabric, uint32_t channel, char *base);
+TUTTI_CHECKED enum tutti_err tt_mpi_exchange_open_channel(struct tt_fabric *fabric, const struct tt_channel *channel);
+TUTTI_CHECKED enum tutti_err tt_mpi_exchange_run(struct tt_fabric *fabric, uint32_t channel, char *base);
 /* Waits until all that was sent is on its way. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_channel_settle(struct mpi_fabric *self, struct mpi_channel *channel);
-void tutti_mpi_channel_free(struct mpi_channel *channel);
+TUTTI_CHECKED enum tutti_err tt_mpi_exchange_finish_channel(struct mpi_fabric *self, struct mpi_channel *channel);
+void tt_mpi_exchange_free_channel(struct mpi_channel *channel);
 
-TUTTI_CHECKED enum tutti_err tutti_mpi_plan_init(struct mpi_plan *plan, const struct world *world, size_t room,
-                                                 int tag);
-void tutti_mpi_plan_fini(struct mpi_plan *plan);
-TUTTI_CHECKED enum tutti_err tutti_mpi_reduce(struct tutti_fabric *fabric, enum tutti_reduction reduction,
-                                              double *values, size_t count);
+TUTTI_CHECKED enum tutti_err tt_mpi_fabric_init_plan(struct mpi_plan *plan, const struct mpi_world *world, size_t room,
+                                                     int tag);
+void tt_mpi_fabric_fini_plan(struct mpi_plan *plan);
+TUTTI_CHECKED enum tutti_err tt_mpi_fabric_reduce(struct tt_fabric *fabric, enum tt_fabric_reduction reduction,
+                                                  double *values, size_t count);
 
-TUTTI_CHECKED enum tutti_err tutti_mpi_reports_init(struct mpi_fabric *self, const struct tutti_mpi_sink *sink);
-void tutti_mpi_reports_fini(struct mpi_fabric *self);
-TUTTI_CHECKED enum tutti_err tutti_mpi_report(struct tutti_fabric *fabric, const void *bytes, size_t size);
+TUTTI_CHECKED enum tutti_err tt_mpi_report_init(struct mpi_fabric *self, const struct tt_mpi_sink *sink);
+void tt_mpi_report_fini(struct mpi_fabric *self);
+TUTTI_CHECKED enum tutti_err tt_mpi_report_write(struct tt_fabric *fabric, const void *bytes, size_t size);
 /* Rank 0: takes what has come. Others: sends what has waited long enough. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_reports_move(struct mpi_fabric *self);
+TUTTI_CHECKED enum tutti_err tt_mpi_report_progress(struct mpi_fabric *self);
 /* Others: sends what there is at once. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_reports_flush(struct mpi_fabric *self);
+TUTTI_CHECKED enum tutti_err tt_mpi_report_flush(struct mpi_fabric *self);
 /* Others: sends the rest, and waits until all is on its way. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_reports_settle(struct mpi_fabric *self);
+TUTTI_CHECKED enum tutti_err tt_mpi_report_drain(struct mpi_fabric *self);
 
-TUTTI_CHECKED enum tutti_err tutti_mpi_fabric_new(struct tutti_fabric **out, struct world *world,
-                                                  const struct tutti_mpi_sink *sink);
-TUTTI_CHECKED enum tutti_err tutti_mpi_fabric_settle(struct tutti_fabric *fabric, bool (*is_done)(void *context),
-                                                     void *context);
+TUTTI_CHECKED enum tutti_err tt_mpi_fabric_new(struct tt_fabric **out, struct mpi_world *world,
+                                               const struct tt_mpi_sink *sink);
+TUTTI_CHECKED enum tutti_err tt_mpi_fabric_drain(struct tt_fabric *fabric, bool (*is_done)(void *context),
+                                                 void *context);
 
-void tutti_mpi_fabric_last_words(struct tutti_fabric *fabric, double seconds);
+void tt_mpi_fabric_flush_on_crash(struct tt_fabric *fabric, double seconds);
 
 /* For all files: gives a persistent receive up, or a send that may never be taken; false: MPI may still read its buffer. */
-bool tutti_mpi_drop(MPI_Request *request, bool is_receive);
+bool tt_mpi_fabric_cancel(MPI_Request *request, bool is_receive);
 
 #endif

@@ -5,49 +5,50 @@
 
 /* Polls before a rank rests, and rests that are yields before it sleeps. A poll takes some 50 ns, waking a rank some
  * microseconds: with a core of its own a rank polls for about ten times as long. */
-struct patience {
+struct mpi_patience {
     unsigned polls, yields;
 };
-static const struct patience alone = {2000, 20}, crowded = {2, 0};
+static const struct mpi_patience alone = {2000, 20}, crowded = {2, 0};
 
 enum { LOOK = 256 }; /* polls between two looks around */
 
-static enum tutti_err rest(struct mpi_fabric *self, int count, MPI_Request *requests, bool sleeps, int *done)
+static enum tutti_err sleep_until_bell(struct mpi_fabric *self, int count, MPI_Request *requests, bool sleeps,
+                                       int *done)
 {
-    struct bells *bells = &self->world->bells;
+    struct mpi_bells *bells = &self->world->bells;
     if (!sleeps || !bells->bells) {
         sched_yield();
         return TUTTI_OK;
     }
-    uint32_t rings = tutti_bells_lie_down(bells);
+    uint32_t rings = tt_mpi_world_prepare_sleep(bells);
     int code = MPI_Testall(count, requests, done, MPI_STATUSES_IGNORE);
     if (code == MPI_SUCCESS && !*done)
-        tutti_bells_sleep(bells, rings);
-    tutti_bells_get_up(bells);
-    return tutti_mpi_check(code);
+        tt_mpi_world_sleep(bells, rings);
+    tt_mpi_world_end_sleep(bells);
+    return tt_mpi_world_check(code);
 }
 
-enum tutti_err tutti_mpi_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local)
+enum tutti_err tt_mpi_fabric_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local)
 {
-    const struct patience *patience = self->world->crowded ? &crowded : &alone;
+    const struct mpi_patience *patience = self->world->crowded ? &crowded : &alone;
     int done = 0;
     for (unsigned polls = 1; !done; polls++) {
         MPI_TRY(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
         if (done || (polls < patience->polls && polls % LOOK != 0))
             continue;
-        TRY(tutti_mpi_look(self));
-        if (tutti_fabric_is_stopped(&self->fabric)) {
+        TRY(tt_mpi_fabric_poll(self));
+        if (tt_fabric_is_stopped(&self->fabric)) {
             /* what was sent before the stop is here by now */
             MPI_TRY(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
             return done ? TUTTI_OK : self->world->host->stopped();
         }
         if (polls >= patience->polls)
-            TRY(rest(self, count, requests, local && polls >= patience->polls + patience->yields, &done));
+            TRY(sleep_until_bell(self, count, requests, local && polls >= patience->polls + patience->yields, &done));
     }
     return TUTTI_OK;
 }
 
-bool tutti_mpi_drop(MPI_Request *request, bool is_receive)
+bool tt_mpi_fabric_cancel(MPI_Request *request, bool is_receive)
 {
     if (*request == MPI_REQUEST_NULL)
         return true;

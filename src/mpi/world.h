@@ -14,8 +14,8 @@
 #include "fabric/module.h"
 #include "mpi/bells.h"
 
-struct world {
-    const struct tutti_mpi_host *host;
+struct mpi_world {
+    const struct tt_mpi_host *host;
     MPI_Comm data, control; /* signals and decisions; reports and stops */
     int rank, ranks;
     bool is_ours; /* we called MPI_Init */
@@ -23,20 +23,20 @@ struct world {
     int *here, here_count, *leaders, leader_count;
     int *bell_of; /* per rank: its place in here, or -1: on another host */
     bool crowded; /* more ranks than cores */
-    struct bells bells;
+    struct mpi_bells bells;
 };
 
-extern struct world tutti_mpi_world;
+extern struct mpi_world tt_mpi_world;
 
 /* LOST with what MPI says, unless `code` is success. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_check(int code);
-#define MPI_TRY(call) TRY(tutti_mpi_check(call))
+TUTTI_CHECKED enum tutti_err tt_mpi_world_check(int code);
+#define MPI_TRY(call) TRY(tt_mpi_world_check(call))
 
 /* Who is where; makes the bells. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_look_around(struct world *world);
-void tutti_mpi_world_fini(struct world *world);
+TUTTI_CHECKED enum tutti_err tt_mpi_world_init(struct mpi_world *world);
+void tt_mpi_world_fini(struct mpi_world *world);
 
 /* Waits for requests outside a run, where no rank stops another. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_await(int count, MPI_Request *requests);
+TUTTI_CHECKED enum tutti_err tt_mpi_world_await(int count, MPI_Request *requests);
 
 #endif

@@ -37,14 +37,14 @@
     .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_COUPLING, .commands = TUTTI_IN_SIMULATING
 #define FEDERATED .travels = true, .annotation = TUTTI_OF_SYSTEM, .group = TUTTI_GROUP_FEDERATION
 
-const struct tutti_option tutti_options[] = {
+const struct tt_option tt_options[] = {
 #include "options/options.def"
     {.name = NULL},
 };
 
-const struct tutti_option *tutti_option_find(const char *name)
+const struct tt_option *tt_options_find(const char *name)
 {
-    for (const struct tutti_option *option = tutti_options; option->name; option++)
+    for (const struct tt_option *option = tt_options; option->name; option++)
         if (strcmp(option->name, name) == 0)
             return option;
     return NULL;
@@ -52,68 +52,68 @@ const struct tutti_option *tutti_option_find(const char *name)
 
 /* ---- reading ---- */
 
-static enum tutti_err read_flag(bool *flag, const struct tutti_option *option, const char *text)
+static enum tutti_err read_option_flag(bool *flag, const struct tt_option *option, const char *text)
 {
     bool on = *text == '\0' || strcmp(text, "true") == 0;
-    struct tutti_shown shown = tutti_str_show(text);
+    struct tt_text_excerpt shown = tt_text_excerpt(text);
     if (!on && strcmp(text, "false") != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes true or false, not '%s'", option->name, shown.text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--%s takes true or false, not '%s'", option->name, shown.text);
     *flag = on;
     return TUTTI_OK;
 }
 
-static enum tutti_err refuse_count(const struct tutti_option *option, const char *text)
+static enum tutti_err fail_option_count(const struct tt_option *option, const char *text)
 {
-    struct tutti_shown shown = tutti_str_show(text);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a whole number from 1 to %u, not '%s'", option->name,
-                      option->most, shown.text);
+    struct tt_text_excerpt shown = tt_text_excerpt(text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "--%s takes a whole number from 1 to %u, not '%s'", option->name, option->most,
+                   shown.text);
 }
 
-static enum tutti_err read_count(unsigned *count, const struct tutti_option *option, const char *text)
+static enum tutti_err read_option_count(unsigned *count, const struct tt_option *option, const char *text)
 {
     double number;
-    if (!tutti_number_read_double(text, strlen(text), &number) || !(number >= 1 && number <= option->most) ||
+    if (!tt_number_read_double(text, strlen(text), &number) || !(number >= 1 && number <= option->most) ||
         number != floor(number))
-        return refuse_count(option, text);
+        return fail_option_count(option, text);
     *count = (unsigned)number;
     return TUTTI_OK;
 }
 
-static enum tutti_err check_number(const struct tutti_option *option, double number, const char *text)
+static enum tutti_err check_option_number(const struct tt_option *option, double number, const char *text)
 {
-    struct tutti_shown shown = tutti_str_show(text);
+    struct tt_text_excerpt shown = tt_text_excerpt(text);
     if (option->kind == TUTTI_OPTION_TIME || (number > 0 && isfinite(number)))
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number greater than 0, not '%s'", option->name, shown.text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number greater than 0, not '%s'", option->name, shown.text);
 }
 
-static enum tutti_err read_number(struct tutti_run_options *options, const struct tutti_option *option,
-                                  const char *text)
+static enum tutti_err read_option_number(struct tutti_run_options *options, const struct tt_option *option,
+                                         const char *text)
 {
     double number;
-    struct tutti_shown shown = tutti_str_show(text);
-    if (!tutti_number_read_double(text, strlen(text), &number))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number, not '%s'", option->name, shown.text);
-    TRY(check_number(option, number, text));
+    struct tt_text_excerpt shown = tt_text_excerpt(text);
+    if (!tt_number_read_double(text, strlen(text), &number))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number, not '%s'", option->name, shown.text);
+    TRY(check_option_number(option, number, text));
     memcpy((char *)options + option->value, &number, sizeof number);
     *(bool *)((char *)options + option->given) = true;
     return TUTTI_OK;
 }
 
-static enum tutti_err refuse_word(const struct tutti_option *option, const char *word)
+static enum tutti_err fail_option_word(const struct tt_option *option, const char *word)
 {
-    struct tutti_text all = {0};
-    struct tutti_shown shown = tutti_str_show(word);
+    struct tt_text all = {0};
+    struct tt_text_excerpt shown = tt_text_excerpt(word);
     for (const struct tutti_option_word *known = option->words; known->name; known++)
-        tutti_text_printf(&all, "%s%s", known == option->words ? "" : known[1].name ? ", " : " or ", known->name);
+        tt_text_printf(&all, "%s%s", known == option->words ? "" : known[1].name ? ", " : " or ", known->name);
     enum tutti_err err =
-        tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes %s, not '%s'", option->name, all.text ? all.text : "", shown.text);
-    tutti_text_fini(&all);
+        tt_fail(TUTTI_ERR_ARGUMENT, "--%s takes %s, not '%s'", option->name, all.text ? all.text : "", shown.text);
+    tt_text_fini(&all);
     return err;
 }
 
 /* The place of a word among those that the option takes; -1: it is none of them. */
-static int find_word(const struct tutti_option *option, const char *word)
+static int find_option_word(const struct tt_option *option, const char *word)
 {
     for (int i = 0; option->words[i].name; i++)
         if (strcmp(option->words[i].name, word) == 0)
@@ -121,54 +121,54 @@ static int find_word(const struct tutti_option *option, const char *word)
     return -1;
 }
 
-static enum tutti_err check_word(const struct tutti_option *option, const char *word)
+static enum tutti_err check_option_word(const struct tt_option *option, const char *word)
 {
-    return !option->words || find_word(option, word) >= 0 ? TUTTI_OK : refuse_word(option, word);
+    return !option->words || find_option_word(option, word) >= 0 ? TUTTI_OK : fail_option_word(option, word);
 }
 
-static enum tutti_err read_text(const char **out, const struct tutti_option *option, const char *text,
-                                struct tutti_arena *memory)
+static enum tutti_err read_option_text(const char **out, const struct tt_option *option, const char *text,
+                                       struct tt_arena *memory)
 {
-    TRY(check_word(option, text));
-    const char *copy = memory ? tutti_arena_text(memory, text, strlen(text)) : text;
+    TRY(check_option_word(option, text));
+    const char *copy = memory ? tt_arena_copy_text(memory, text, strlen(text)) : text;
     if (!copy)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     *out = copy;
     return TUTTI_OK;
 }
 
-static bool is_flag(const char *text)
+static bool is_flag_text(const char *text)
 {
     return !*text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
 }
 
-static enum tutti_err read_choice(struct tutti_run_options *options, const struct tutti_option *option,
-                                  const char *text, struct tutti_arena *memory)
+static enum tutti_err read_option_choice(struct tutti_run_options *options, const struct tt_option *option,
+                                         const char *text, struct tt_arena *memory)
 {
     bool *on = (bool *)((char *)options + option->value);
     const char **how = (const char **)(void *)((char *)options + option->how);
-    if (!is_flag(text)) {
-        TRY(read_text(how, option, text, memory));
+    if (!is_flag_text(text)) {
+        TRY(read_option_text(how, option, text, memory));
         *on = true;
         return TUTTI_OK;
     }
     *how = NULL;
-    return read_flag(on, option, text);
+    return read_option_flag(on, option, text);
 }
 
 /* The list has room for as many texts as the next power of two. */
-static enum tutti_err add_text(struct tutti_run_options *options, const struct tutti_option *option, const char *text,
-                               struct tutti_arena *memory)
+static enum tutti_err add_option_text(struct tutti_run_options *options, const struct tt_option *option,
+                                      const char *text, struct tt_arena *memory)
 {
     const char ***list = (const char ***)(void *)((char *)options + option->list);
     size_t *count = (size_t *)(void *)((char *)options + option->length);
-    const char *copy = tutti_arena_text(memory, text, strlen(text));
+    const char *copy = tt_arena_copy_text(memory, text, strlen(text));
     if (!copy)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if ((*count & (*count - 1)) == 0) { /* it is full */
-        const char **longer = tutti_arena_array(memory, *count ? 2 * *count : 1, sizeof *longer);
+        const char **longer = tt_arena_array(memory, *count ? 2 * *count : 1, sizeof *longer);
         if (!longer)
-            return tutti_fail_memory();
+            return tt_fail_memory();
         if (*count)
             memcpy(longer, *list, *count * sizeof *longer);
         *list = longer;
@@ -177,28 +177,29 @@ static enum tutti_err add_text(struct tutti_run_options *options, const struct t
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_option_read(struct tutti_run_options *options, const struct tutti_option *option, const char *text,
-                                 struct tutti_arena *memory)
+enum tutti_err tt_options_read(struct tutti_run_options *options, const struct tt_option *option, const char *text,
+                               struct tt_arena *memory)
 {
     void *value = (char *)options + option->value;
     switch (option->kind) {
-    case TUTTI_OPTION_FLAG: return read_flag(value, option, text);
-    case TUTTI_OPTION_COUNT: return read_count(value, option, text);
+    case TUTTI_OPTION_FLAG: return read_option_flag(value, option, text);
+    case TUTTI_OPTION_COUNT: return read_option_count(value, option, text);
     case TUTTI_OPTION_NUMBER:
-    case TUTTI_OPTION_TIME: return read_number(options, option, text);
-    case TUTTI_OPTION_TEXT: return read_text(value, option, text, memory);
-    case TUTTI_OPTION_TEXTS: return add_text(options, option, text, memory);
+    case TUTTI_OPTION_TIME: return read_option_number(options, option, text);
+    case TUTTI_OPTION_TEXT: return read_option_text(value, option, text, memory);
+    case TUTTI_OPTION_TEXTS: return add_option_text(options, option, text, memory);
     case TUTTI_OPTION_STEP:
-        return strchr(text, '=') ? add_text(options, option, text, memory) : read_number(options, option, text);
-    case TUTTI_OPTION_CHOICE: return read_choice(options, option, text, memory);
+        return strchr(text, '=') ? add_option_text(options, option, text, memory)
+                                 : read_option_number(options, option, text);
+    case TUTTI_OPTION_CHOICE: return read_option_choice(options, option, text, memory);
     case TUTTI_OPTION_UNITS: break;
     }
-    return is_flag(text) ? read_flag(value, option, text) : add_text(options, option, text, memory);
+    return is_flag_text(text) ? read_option_flag(value, option, text) : add_option_text(options, option, text, memory);
 }
 
 /* ---- one option of a set ---- */
 
-bool tutti_option_is_given(const struct tutti_run_options *options, const struct tutti_option *option)
+bool tt_options_is_given(const struct tutti_run_options *options, const struct tt_option *option)
 {
     const char *base = (const char *)options;
     bool has_list = option->length && *(const size_t *)(const void *)(base + option->length) > 0;
@@ -216,13 +217,13 @@ bool tutti_option_is_given(const struct tutti_run_options *options, const struct
     return has_list;
 }
 
-static void copy_bytes(void *to, const void *from, size_t offset, size_t size)
+static void copy_option_bytes(void *to, const void *from, size_t offset, size_t size)
 {
     memcpy((char *)to + offset, (const char *)from + offset, size);
 }
 
-void tutti_option_copy(struct tutti_run_options *to, const struct tutti_run_options *from,
-                       const struct tutti_option *option)
+void tt_options_copy_one(struct tutti_run_options *to, const struct tutti_run_options *from,
+                         const struct tt_option *option)
 {
     static const size_t sizes[] = {
         [TUTTI_OPTION_FLAG] = sizeof(bool),     [TUTTI_OPTION_COUNT] = sizeof(unsigned),
@@ -231,50 +232,50 @@ void tutti_option_copy(struct tutti_run_options *to, const struct tutti_run_opti
         [TUTTI_OPTION_STEP] = sizeof(double),   [TUTTI_OPTION_UNITS] = sizeof(bool),
         [TUTTI_OPTION_CHOICE] = sizeof(bool),
     };
-    copy_bytes(to, from, option->value, sizes[option->kind]);
+    copy_option_bytes(to, from, option->value, sizes[option->kind]);
     if (option->given)
-        copy_bytes(to, from, option->given, sizeof(bool));
+        copy_option_bytes(to, from, option->given, sizeof(bool));
     if (option->how)
-        copy_bytes(to, from, option->how, sizeof(char *));
+        copy_option_bytes(to, from, option->how, sizeof(char *));
     if (option->length) {
-        copy_bytes(to, from, option->list, sizeof(char **));
-        copy_bytes(to, from, option->length, sizeof(size_t));
+        copy_option_bytes(to, from, option->list, sizeof(char **));
+        copy_option_bytes(to, from, option->length, sizeof(size_t));
     }
 }
 
 /* ---- checks ---- */
 
-static enum tutti_err check(const struct tutti_run_options *options, const struct tutti_option *option)
+static enum tutti_err options_check_one(const struct tutti_run_options *options, const struct tt_option *option)
 {
     const void *value = (const char *)options + option->value;
-    if (!tutti_option_is_given(options, option))
+    if (!tt_options_is_given(options, option))
         return TUTTI_OK;
     if (option->kind == TUTTI_OPTION_COUNT && *(const unsigned *)value > option->most)
-        return refuse_count(option, NUMBER((double)*(const unsigned *)value));
+        return fail_option_count(option, NUMBER((double)*(const unsigned *)value));
     if (option->kind == TUTTI_OPTION_TEXT)
-        return check_word(option, *(const char *const *)value);
+        return check_option_word(option, *(const char *const *)value);
     if (option->how && *(const char *const *)(const void *)((const char *)options + option->how))
-        return check_word(option, *(const char *const *)(const void *)((const char *)options + option->how));
+        return check_option_word(option, *(const char *const *)(const void *)((const char *)options + option->how));
     if (option->given && *(const bool *)((const char *)options + option->given))
-        return check_number(option, *(const double *)value, NUMBER(*(const double *)value));
+        return check_option_number(option, *(const double *)value, NUMBER(*(const double *)value));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_options_check(const struct tutti_run_options *options)
+enum tutti_err tt_options_check(const struct tutti_run_options *options)
 {
-    for (const struct tutti_option *option = tutti_options; option->name; option++)
-        TRY(check(options, option));
+    for (const struct tt_option *option = tt_options; option->name; option++)
+        TRY(options_check_one(options, option));
     if (options->has_h_min && options->has_h_max && options->h_min > options->h_max)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--h-min %s is more than --h-max %s", NUMBER(options->h_min),
-                          NUMBER(options->h_max));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--h-min %s is more than --h-max %s", NUMBER(options->h_min),
+                       NUMBER(options->h_max));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_option_choose(const char *name, const char *word, int *place)
+enum tutti_err tt_options_choose(const char *name, const char *word, int *place)
 {
-    const struct tutti_option *option = tutti_option_find(name);
-    *place = word ? find_word(option, word) : 0;
-    return *place >= 0 ? TUTTI_OK : refuse_word(option, word);
+    const struct tt_option *option = tt_options_find(name);
+    *place = word ? find_option_word(option, word) : 0;
+    return *place >= 0 ? TUTTI_OK : fail_option_word(option, word);
 }
 
 /* ---- for programs ---- */
@@ -283,7 +284,7 @@ enum tutti_err tutti_options_make(struct tutti_run_options **out)
 {
     struct tutti_run_options *options = calloc(1, sizeof *options);
     if (!options)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     *out = options;
     return TUTTI_OK;
 }
@@ -292,30 +293,30 @@ void tutti_options_free(struct tutti_run_options *options)
 {
     if (!options)
         return;
-    tutti_arena_fini(&options->memory);
+    tt_arena_fini(&options->memory);
     free(options);
 }
 
-static enum tutti_err refuse_name(const char *name)
+static enum tutti_err fail_unknown_option(const char *name)
 {
-    struct tutti_nearest nearest = {.wanted = name};
-    struct tutti_shown shown = tutti_str_show(name);
-    for (const struct tutti_option *option = tutti_options; option->name; option++)
-        tutti_nearest_offer(&nearest, option->name);
+    struct tt_text_nearest nearest = {.wanted = name};
+    struct tt_text_excerpt shown = tt_text_excerpt(name);
+    for (const struct tt_option *option = tt_options; option->name; option++)
+        tt_text_nearest_offer(&nearest, option->name);
     return nearest.best
-               ? tutti_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'; did you mean '%s'?", shown.text, nearest.best)
-               : tutti_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'", shown.text);
+               ? tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'; did you mean '%s'?", shown.text, nearest.best)
+               : tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'", shown.text);
 }
 
 enum tutti_err tutti_options_set(struct tutti_run_options *options, const char *name, const char *value)
 {
     static const struct tutti_run_options none;
-    const struct tutti_option *option = tutti_option_find(name);
+    const struct tt_option *option = tt_options_find(name);
     if (!option)
-        return refuse_name(name);
+        return fail_unknown_option(name);
     if (!value)
-        tutti_option_copy(options, &none, option);
-    return value ? tutti_option_read(options, option, value, &options->memory) : TUTTI_OK;
+        tt_options_copy_one(options, &none, option);
+    return value ? tt_options_read(options, option, value, &options->memory) : TUTTI_OK;
 }
 
 enum tutti_err tutti_options_set_number(struct tutti_run_options *options, const char *name, double value)
@@ -325,10 +326,10 @@ enum tutti_err tutti_options_set_number(struct tutti_run_options *options, const
 
 bool tutti_options_describe(size_t number, struct tutti_option_description *out)
 {
-    const size_t count = sizeof tutti_options / sizeof *tutti_options - 1;
+    const size_t count = sizeof tt_options / sizeof *tt_options - 1;
     if (number >= count)
         return false;
-    const struct tutti_option *option = &tutti_options[number];
+    const struct tt_option *option = &tt_options[number];
     *out = (struct tutti_option_description){
         .name = option->name,
         .argument = option->argument,
@@ -341,20 +342,20 @@ bool tutti_options_describe(size_t number, struct tutti_option_description *out)
 
 void tutti_options_name_with_dashes(bool dashes)
 {
-    tutti_spelling_set_dashes(dashes);
+    tt_text_set_dashes(dashes);
 }
 
-bool tutti_options_record_nothing(const struct tutti_run_options *options)
+bool tt_options_records_nothing(const struct tutti_run_options *options)
 {
     return options->record_count == 1 && strcmp(options->records[0], "none") == 0;
 }
 
-void tutti_options_settle_live(struct tutti_run_options *options)
+void tt_options_resolve_live(struct tutti_run_options *options)
 {
     if (!options->live || strcmp(options->live, TUTTI_LIVE_ALL_ROWS) == 0 ||
         strcmp(options->live, TUTTI_LIVE_WANTED_ROWS) == 0)
         return;
-    bool nothing = tutti_options_record_nothing(options);
+    bool nothing = tt_options_records_nothing(options);
     options->live = !nothing && (options->output || options->watcher) ? TUTTI_LIVE_ALL_ROWS : TUTTI_LIVE_WANTED_ROWS;
     if (nothing) {
         options->record_count = 0;

@@ -10,7 +10,7 @@
 #include "base/err.h"
 
 /* A file that does not lie where its name says. */
-struct tutti_file_alias {
+struct tt_file_alias {
     const char *name; /* as messages show it: "dir/ball.fmu", "car.ssp/resources/wheel.fmu" */
     const char *path; /* where it lies; folders are named by themselves, not by what is in them */
     bool system;      /* it is a system (.ssp, .ssd, or such a folder), not an FMU or another file */
@@ -19,8 +19,8 @@ struct tutti_file_alias {
 
 /* Zeroed, with `files` set, is a valid set: everything else has its default. What an option does not say, the annotation org.tutti
  * of an SSP may. */
-struct tutti_orders;
-struct tutti_load;
+struct tt_command_ring;
+struct tt_rank_load;
 
 struct tutti_run_options {
 #define FIELDS_FLAG(field) bool field;
@@ -49,32 +49,32 @@ struct tutti_run_options {
     const struct tutti_extra *extra;
     const struct tutti_watcher *watcher;
     bool tells_digits; /* the watcher gets, as texts, integers that a double does not hold (record/output.h) */
-    const struct tutti_row_room *room; /* of a watcher that keeps rows (record/output.h); NULL: none */
-    struct tutti_seen_rows *watched; /* what the watcher has got of this run before (record/output.h); NULL: nothing */
+    const struct tt_row_room *room; /* of a watcher that keeps rows (record/output.h); NULL: none */
+    struct tt_seen_rows *watched;   /* what the watcher has got of this run before (record/output.h); NULL: nothing */
     const struct tutti_log *log;
     void (*progress)(void *context, const struct tutti_progress *progress);
     void *progress_context;
     /* How rank `rank` goes (report/load.h); for those who watch the run. */
-    void (*load)(void *context, int rank, const struct tutti_load *load);
+    void (*load)(void *context, int rank, const struct tt_rank_load *load);
     void *load_context;
     void (*finished)(void *context, enum tutti_err err, const struct tutti_run_stats *stats);
     void *finished_context;
     void (*used)(void *context, const struct tutti_used_file *file);
     void *used_context;
     const volatile sig_atomic_t *interrupt;
-    struct tutti_orders *orders; /* to the run, from those who watch it (fabric/orders.h); NULL: there are none */
+    struct tt_command_ring *orders; /* to the run, from those who watch it (fabric/orders.h); NULL: there are none */
     bool open_end; /* `stop` is an estimate, past which the run may be led (packed/packed.h): FMUs are told of none */
     bool prefers_exchange; /* an FMU that has both interfaces runs by Model Exchange, if `interface` leaves it open */
     bool untimed;          /* how long do-steps take is not asked for, and not measured */
     bool spares_nodes;     /* nodes that do not answer are done without */
     bool
         ends_hangs; /* the program ends itself, with what was recorded, where a call of an FMU takes longer than `timeout` */
-    const uint8_t *run_id;                  /* NULL: none was given */
-    const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
+    const uint8_t *run_id;               /* NULL: none was given */
+    const struct tt_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
     const char *within; /* files are read only if they have an alias, or lie below this folder; NULL: all may be */
     /* Of a set that tutti_options_make made; copies of it borrow. */
-    struct tutti_arena memory; /* holds the texts */
+    struct tt_arena memory; /* holds the texts */
     struct tutti_watcher own_watcher;
     struct tutti_log own_log;
     uint8_t own_run_id[TUTTI_RUN_ID_SIZE];
@@ -85,11 +85,11 @@ struct tutti_run_options {
 #define TUTTI_LIVE_WANTED_ROWS "wanted" /* while somebody watches */
 
 /* `live` becomes one of these, unless it is one. Where nothing is recorded, or for nobody, rows are for those who watch, and have all outputs. */
-void tutti_options_settle_live(struct tutti_run_options *options);
+void tt_options_resolve_live(struct tutti_run_options *options);
 /* Is nothing to be recorded (--record none)? */
-bool tutti_options_record_nothing(const struct tutti_run_options *options);
+bool tt_options_records_nothing(const struct tutti_run_options *options);
 
-enum tutti_option_kind {
+enum tt_option_kind {
     TUTTI_OPTION_FLAG,
     TUTTI_OPTION_COUNT,
     TUTTI_OPTION_NUMBER,
@@ -102,7 +102,7 @@ enum tutti_option_kind {
 };
 
 /* Headings of --help; NONE: not on the command line. */
-enum tutti_option_group {
+enum tt_option_group {
     TUTTI_GROUP_NONE,
     TUTTI_GROUP_MODEL,
     TUTTI_GROUP_TIMES,
@@ -130,19 +130,19 @@ enum {
 };
 
 /* Whether an SSP's annotation may say it: of a system, or of a component as well. */
-enum tutti_option_annotation { TUTTI_NOT_ANNOTATED, TUTTI_OF_SYSTEM, TUTTI_OF_UNIT };
+enum tt_option_annotation { TUTTI_NOT_ANNOTATED, TUTTI_OF_SYSTEM, TUTTI_OF_UNIT };
 
-struct tutti_option {
+struct tt_option {
     const char *name;
-    enum tutti_option_kind kind;
+    enum tt_option_kind kind;
     /* Offsets in struct tutti_run_options, as far as the kind has them: of the flag, count, number or text; of has_...; of the list of
      * texts and of its length; of ..._how. */
     size_t value, given, list, length, how;
     unsigned most; /* of a COUNT */
     bool travels;  /* to nodes and workers */
-    enum tutti_option_annotation annotation;
+    enum tt_option_annotation annotation;
     /* For people. */
-    enum tutti_option_group group;
+    enum tt_option_group group;
     unsigned commands;
     const char *short_name; /* "-o", or NULL */
     const char *argument;   /* "T"; NULL for a flag */
@@ -154,7 +154,7 @@ struct tutti_option {
 };
 
 /* All of them, ended by a NULL name. */
-extern const struct tutti_option tutti_options[];
+extern const struct tt_option tt_options[];
 enum {
 #define OPTION(kind, name, field, ...) +1
     TUTTI_OPTIONS_TOTAL =
@@ -163,23 +163,23 @@ enum {
 };
 
 /* NULL: there is none. */
-const struct tutti_option *tutti_option_find(const char *name);
+const struct tt_option *tt_options_find(const char *name);
 
 /* What `text` says is set in `options`; texts are copied to `memory`, or borrowed if that is NULL, which only lists forbid. ARGUMENT,
  * with what would be right. */
-TUTTI_CHECKED enum tutti_err tutti_option_read(struct tutti_run_options *options, const struct tutti_option *option,
-                                               const char *text, struct tutti_arena *memory);
+TUTTI_CHECKED enum tutti_err tt_options_read(struct tutti_run_options *options, const struct tt_option *option,
+                                             const char *text, struct tt_arena *memory);
 /* The option of one set becomes that of another, which borrows its texts. */
-void tutti_option_copy(struct tutti_run_options *to, const struct tutti_run_options *from,
-                       const struct tutti_option *option);
-bool tutti_option_is_given(const struct tutti_run_options *options, const struct tutti_option *option);
+void tt_options_copy_one(struct tutti_run_options *to, const struct tutti_run_options *from,
+                         const struct tt_option *option);
+bool tt_options_is_given(const struct tutti_run_options *options, const struct tt_option *option);
 
 /* Are the words of all options among those that they take, and their numbers possible? ARGUMENT. For sets that were not made by
- * tutti_option_read. */
-TUTTI_CHECKED enum tutti_err tutti_options_check(const struct tutti_run_options *options);
+ * tt_options_read. */
+TUTTI_CHECKED enum tutti_err tt_options_check(const struct tutti_run_options *options);
 
 /* The place of a word among those of the option, from 0 on: the value of the enumeration that words.h makes. NULL is the first.
  * ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_option_choose(const char *name, const char *word, int *place);
+TUTTI_CHECKED enum tutti_err tt_options_choose(const char *name, const char *word, int *place);
 
 #endif

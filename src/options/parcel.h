@@ -7,20 +7,19 @@
 #include "options/options.h"
 
 /* What else of them a worker has to know. */
-struct tutti_options_extras {
+struct tt_options_extras {
     int log_level;     /* of options->log; -1: silent */
     bool has_progress; /* the caller wants to know how far the run is */
     bool has_dashes;   /* messages are to name options with dashes */
 };
 
 /* What is set of one of them: the same bytes for the same. MEMORY is in the parcel. */
-void tutti_option_pack(const struct tutti_run_options *options, const struct tutti_option *option,
-                       struct tutti_parcel *parcel);
+void tt_options_pack_one(const struct tutti_run_options *options, const struct tt_option *option,
+                         struct tt_byte_writer *parcel);
 /* ARGUMENT if there is something in the options that cannot travel: equations of a program's own (extra). */
-TUTTI_CHECKED enum tutti_err tutti_options_pack(const struct tutti_run_options *options, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tt_options_pack(const struct tutti_run_options *options, struct tt_byte_writer *parcel);
 /* Texts are copied to `arena`; options that do not travel are as if they had not been set. FORMAT if it is no such parcel. */
-TUTTI_CHECKED enum tutti_err tutti_options_unpack(struct tutti_run_options *options,
-                                                  struct tutti_options_extras *extras, struct tutti_unparcel *in,
-                                                  struct tutti_arena *arena);
+TUTTI_CHECKED enum tutti_err tt_options_unpack(struct tutti_run_options *options, struct tt_options_extras *extras,
+                                               struct tt_byte_reader *in, struct tt_arena *arena);
 
 #endif

@@ -7,14 +7,15 @@
 #include "pack/exposed.h"
 
 /* What an unknown follows. */
-struct tutti_dependencies {
+struct tt_dependencies {
     bool *items; /* per item of the list, of which only inputs and states are; room is the caller's */
     bool time;   /* the independent variable */
 };
 
 /* Of an output, a derivative, or the indicators of a unit. States are told of a system that is packed for Model Exchange only. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_dependencies_find(const struct tutti_exposed_list *list, const struct tutti_job *job,
-                                                     const struct tutti_exposed *unknown,
-                                                     struct tutti_dependencies *depends);
+TUTTI_CHECKED enum tutti_err tt_pack_description_dependencies(const struct tt_exposed_list *list,
+                                                              const struct tt_job *job,
+                                                              const struct tt_exposed *unknown,
+                                                              struct tt_dependencies *depends);
 
 #endif

@@ -6,17 +6,17 @@
 #include "base/str.h"
 #include "pack/exposed.h"
 
-struct tutti_pack_description {
-    const struct tutti_job *job;
-    const struct tutti_exposed_list *exposed;
+struct tt_pack_description {
+    const struct tt_job *job;
+    const struct tt_exposed_list *exposed;
     unsigned fmi;
     const char *name, *identifier, *token;
 };
 
-TUTTI_CHECKED enum tutti_err tutti_pack_describe(const struct tutti_pack_description *description,
-                                                 struct tutti_text *out);
-/* What tutti_packed_table_read reads. */
-TUTTI_CHECKED enum tutti_err tutti_pack_write_table(const struct tutti_pack_description *description,
-                                                    struct tutti_text *out);
+TUTTI_CHECKED enum tutti_err tt_pack_description_write(const struct tt_pack_description *description,
+                                                       struct tt_text *out);
+/* What tt_packed_table_read reads. */
+TUTTI_CHECKED enum tutti_err tt_pack_description_write_table(const struct tt_pack_description *description,
+                                                             struct tt_text *out);
 
 #endif

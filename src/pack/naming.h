@@ -6,6 +6,6 @@
 #include <stdbool.h>
 
 /* "a.b[1,2].'c d'", "der(a.x)", "der(a.x,2)". */
-bool tutti_name_is_structured(const char *name);
+bool tt_pack_description_is_structured(const char *name);
 
 #endif

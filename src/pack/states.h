@@ -10,14 +10,14 @@
 #include "pack/exposed.h"
 
 /* Adds them, if it is one (list->exchange). */
-TUTTI_CHECKED enum tutti_err tutti_pack_expose_states(struct tutti_exposed_list *list, const struct tutti_job *job,
-                                                      unsigned fmi);
+TUTTI_CHECKED enum tutti_err tt_exposed_add_states(struct tt_exposed_list *list, const struct tt_job *job,
+                                                   unsigned fmi);
 
 /* The kind of unit that a component becomes, and its own step; 0: none. */
-TUTTI_CHECKED enum tutti_err tutti_pack_find_kind(const struct tutti_job *job, uint32_t component,
-                                                  const struct tutti_unit_kind **kind, double *step);
+TUTTI_CHECKED enum tutti_err tt_exposed_find_kind(const struct tt_job *job, uint32_t component,
+                                                  const struct tt_unit_kind **kind, double *step);
 
 /* Averages over a step are over those of the importer: ARGUMENT for several components with a control that makes other steps. */
-TUTTI_CHECKED enum tutti_err tutti_pack_check_averages(const struct tutti_job *job);
+TUTTI_CHECKED enum tutti_err tt_exposed_check_averages(const struct tt_job *job);
 
 #endif

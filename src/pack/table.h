@@ -17,7 +17,7 @@
 #define TUTTI_PACKED_SYSTEM "system"
 #define TUTTI_PACKED_TABLE "tutti.json"
 
-enum tutti_packed_role {
+enum tt_packed_role {
     TUTTI_PACKED_INPUT,
     TUTTI_PACKED_OUTPUT,
     TUTTI_PACKED_PARAMETER, /* set before the start */
@@ -26,26 +26,26 @@ enum tutti_packed_role {
 };
 
 /* One value of any type. */
-union tutti_packed_value {
+union tt_packed_value {
     double number;
     uint64_t bits;
     const char *text;
-    struct tutti_bytes bytes;
+    struct tt_bytes bytes;
 };
 
-struct tutti_packed_row {
+struct tt_packed_row {
     const char *name; /* of the FMU's variable */
     const char
         *target; /* "unit.var", "unit.var[2]"; NULL: the connector `name` of the system itself; or of an INDICATOR */
-    enum tutti_type type;
-    enum tutti_packed_role role;
+    enum tt_type type;
+    enum tt_packed_role role;
     bool moves; /* an input that changes continuously */
     size_t dimension_count;
     uint64_t dimensions[TUTTI_MOST_INDICES]; /* of an array */
 };
 
 /* Values of the variable. */
-static inline size_t tutti_packed_row_size(const struct tutti_packed_row *row)
+static inline size_t tt_packed_table_row_size(const struct tt_packed_row *row)
 {
     size_t size = 1;
     for (size_t d = 0; d < row->dimension_count; d++)
@@ -53,25 +53,26 @@ static inline size_t tutti_packed_row_size(const struct tutti_packed_row *row)
     return size;
 }
 
-struct tutti_packed_table {
+struct tt_packed_table {
     char *token;
-    struct tutti_packed_row *rows;
+    struct tt_packed_row *rows;
     size_t count;
     bool exchange;             /* the FMU is one for Model Exchange, too ... */
     size_t states, indicators; /* ... with so many of these */
-    struct tutti_arena arena;
+    struct tt_arena arena;
 };
 
 /* IO, FORMAT. Zeroed before; fini also after a failure. */
-TUTTI_CHECKED enum tutti_err tutti_packed_table_read(struct tutti_packed_table *table, const char *path);
-void tutti_packed_table_fini(struct tutti_packed_table *table);
+TUTTI_CHECKED enum tutti_err tt_packed_table_read(struct tt_packed_table *table, const char *path);
+void tt_packed_table_fini(struct tt_packed_table *table);
 
 /* A value, laid out as description/type.h says, as text, for files and for tutti_simulation_set; of an Enumeration its number, of a Binary
  * hexadecimal digits. */
-void tutti_packed_write_value(struct tutti_text *text, enum tutti_type type, const void *value);
+void tt_packed_table_write_value(struct tt_text *text, enum tt_type type, const void *value);
 /* The value of an input of the system that its unit has as `value`; 0 where the way back is not known. */
-union tutti_packed_value tutti_packed_before(const struct tutti_conversion *conversion, union tutti_packed_value value);
+union tt_packed_value tt_packed_table_invert_conversion(const struct tt_conversion *conversion,
+                                                        union tt_packed_value value);
 /* "input", "output", ... */
-const char *tutti_packed_role_name(enum tutti_packed_role role);
+const char *tt_packed_table_role_name(enum tt_packed_role role);
 
 #endif

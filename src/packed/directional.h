@@ -9,18 +9,18 @@
 #include "packed/packed.h"
 
 /* Variables by their value references, with as many values as all of them have. */
-struct tutti_directional_side {
+struct tt_directional_side {
     const uint32_t *references;
     size_t count, value_count;
 };
 
 /* product = d(unknowns)/d(knowns) seed where the instance is. Knowns are inputs that change continuously, and by Model Exchange states; unknowns outputs,
  * and derivatives of states. ARGUMENT for others, naming them. */
-TUTTI_CHECKED enum tutti_err tutti_directional_get(struct tutti_packed *packed,
-                                                   const struct tutti_directional_side *unknowns,
-                                                   const struct tutti_directional_side *knowns, const double *seed,
-                                                   double *product);
+TUTTI_CHECKED enum tutti_err tt_packed_directional_compute(struct tt_packed *packed,
+                                                           const struct tt_directional_side *unknowns,
+                                                           const struct tt_directional_side *knowns, const double *seed,
+                                                           double *product);
 /* What is kept for the point that was asked for last; the instance may have ended. NULL is fine. */
-void tutti_directional_forget(struct tutti_packed *packed);
+void tt_packed_directional_invalidate(struct tt_packed *packed);
 
 #endif

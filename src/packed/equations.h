@@ -13,37 +13,37 @@
 #include "packed/packed.h"
 
 /* When the simulation is started; before it is freed (NULL is fine). UNSUPPORTED if the units are not what was packed. */
-TUTTI_CHECKED enum tutti_err tutti_equations_open(struct tutti_packed *packed);
-void tutti_equations_close(struct tutti_packed *packed);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_open(struct tt_packed *packed);
+void tt_packed_equations_close(struct tt_packed *packed);
 
-double tutti_equations_time(const struct tutti_packed *packed);
+double tt_packed_equations_time(const struct tt_packed *packed);
 /* The importer's point. DISCARD where the units have no values, from here on. */
-TUTTI_CHECKED enum tutti_err tutti_equations_set_time(struct tutti_packed *packed, double t);
-TUTTI_CHECKED enum tutti_err tutti_equations_set_states(struct tutti_packed *packed, const double *x, size_t count);
-void tutti_equations_move(struct tutti_packed *packed); /* an input is another */
-TUTTI_CHECKED enum tutti_err tutti_equations_evaluate(struct tutti_packed *packed);
-TUTTI_CHECKED enum tutti_err tutti_equations_derivatives(struct tutti_packed *packed, double *dx, size_t count);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_set_time(struct tt_packed *packed, double t);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_set_states(struct tt_packed *packed, const double *x, size_t count);
+void tt_packed_equations_invalidate(struct tt_packed *packed); /* an input is another */
+TUTTI_CHECKED enum tutti_err tt_packed_equations_evaluate(struct tt_packed *packed);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_derivatives(struct tt_packed *packed, double *dx, size_t count);
 /* `count` of them, from `first` on. */
-TUTTI_CHECKED enum tutti_err tutti_equations_indicators(struct tutti_packed *packed, double *z, size_t first,
-                                                        size_t count);
-TUTTI_CHECKED enum tutti_err tutti_equations_states(struct tutti_packed *packed, double *x, size_t count);
-TUTTI_CHECKED enum tutti_err tutti_equations_nominals(struct tutti_packed *packed, double *nominals, size_t count);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_indicators(struct tt_packed *packed, double *z, size_t first,
+                                                            size_t count);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_states(struct tt_packed *packed, double *x, size_t count);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_nominals(struct tt_packed *packed, double *nominals, size_t count);
 
 /* A step of the importer's solver ends at its point. */
-TUTTI_CHECKED enum tutti_err tutti_equations_complete(struct tutti_packed *packed, bool *event, bool *terminate);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_complete_step(struct tt_packed *packed, bool *event, bool *terminate);
 
 /* What an update of the discrete states brought. */
-struct tutti_equations_update {
+struct tt_equations_update {
     bool again;                            /* there is more to update */
     bool terminate;                        /* a unit ends the run */
     bool nominals_changed, states_changed; /* of the continuous states */
     double next_event;                     /* INFINITY: none */
 };
-TUTTI_CHECKED enum tutti_err tutti_equations_enter_event(struct tutti_packed *packed);
-TUTTI_CHECKED enum tutti_err tutti_equations_update(struct tutti_packed *packed, struct tutti_equations_update *update);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_enter_event(struct tt_packed *packed);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_update(struct tt_packed *packed, struct tt_equations_update *update);
 
 /* Around saving and going back: units stand at the importer's point; the importer's point is where the units stand. */
-TUTTI_CHECKED enum tutti_err tutti_equations_settle(struct tutti_packed *packed);
-void tutti_equations_return(struct tutti_packed *packed);
+TUTTI_CHECKED enum tutti_err tt_packed_equations_move_units(struct tt_packed *packed);
+void tt_packed_equations_adopt_units(struct tt_packed *packed);
 
 #endif

@@ -7,7 +7,7 @@
 #include "packed/instance.h"
 
 /* Of the statuses of both versions, which have the same numbers. */
-enum tutti_outside_status {
+enum tt_fmu_interface_status {
     TUTTI_OUTSIDE_OK = 0,
     TUTTI_OUTSIDE_WARNING = 1,
     TUTTI_OUTSIDE_DISCARD = 2,
@@ -15,31 +15,31 @@ enum tutti_outside_status {
 };
 
 /* The first member of an instance of either version. */
-struct tutti_outside {
-    struct tutti_packed *packed;
+struct tt_fmu_interface {
+    struct tt_packed *packed;
     char *name;
     bool logging; /* the importer wants to hear of more than warnings and errors */
     /* Hands a message to the importer. */
-    void (*tell)(const struct tutti_outside *outside, enum tutti_outside_status status, const char *category,
+    void (*tell)(const struct tt_fmu_interface *outside, enum tt_fmu_interface_status status, const char *category,
                  const char *text);
 };
 
 /* Makes the packed system, with `tell` and `logging` filled in; close also after a failure. `resources` NULL: the importer named none. `exchange`: for
  * Model Exchange. */
-TUTTI_CHECKED enum tutti_err tutti_outside_open(struct tutti_outside *outside, const char *name, const char *token,
-                                                const char *resources, bool exchange);
-void tutti_outside_close(struct tutti_outside *outside);
+TUTTI_CHECKED enum tutti_err tt_fmu_interface_open(struct tt_fmu_interface *outside, const char *name,
+                                                   const char *token, const char *resources, bool exchange);
+void tt_fmu_interface_close(struct tt_fmu_interface *outside);
 
 /* Functions of Model Exchange: STATE, naming the call, for an instance that is none, or is in another mode. */
-TUTTI_CHECKED enum tutti_err tutti_outside_check_exchange(const struct tutti_outside *outside, const char *call);
-TUTTI_CHECKED enum tutti_err tutti_outside_enter_event(struct tutti_outside *outside, const char *call);
-TUTTI_CHECKED enum tutti_err tutti_outside_update(struct tutti_outside *outside, const char *call,
-                                                  struct tutti_equations_update *update);
-TUTTI_CHECKED enum tutti_err tutti_outside_leave_event(struct tutti_outside *outside, const char *call);
+TUTTI_CHECKED enum tutti_err tt_fmu_interface_check_exchange(const struct tt_fmu_interface *outside, const char *call);
+TUTTI_CHECKED enum tutti_err tt_fmu_interface_enter_event(struct tt_fmu_interface *outside, const char *call);
+TUTTI_CHECKED enum tutti_err tt_fmu_interface_update(struct tt_fmu_interface *outside, const char *call,
+                                                     struct tt_equations_update *update);
+TUTTI_CHECKED enum tutti_err tt_fmu_interface_leave_event(struct tt_fmu_interface *outside, const char *call);
 
 /* The end of a call: tells what went wrong. */
-enum tutti_outside_status tutti_outside_conclude(const struct tutti_outside *outside, enum tutti_err err);
+enum tt_fmu_interface_status tt_fmu_interface_end_call(const struct tt_fmu_interface *outside, enum tutti_err err);
 /* A function that packed systems do not have. */
-enum tutti_outside_status tutti_outside_refuse(const struct tutti_outside *outside, const char *function);
+enum tt_fmu_interface_status tt_fmu_interface_reject(const struct tt_fmu_interface *outside, const char *function);
 
 #endif

@@ -8,39 +8,39 @@
 #include "record/recorder.h"
 
 /* What an instance has besides its point. */
-struct modes {
+struct packed_modes {
     bool in_event_mode;
     bool left_event; /* of its loop */
 };
 
-struct state {
+struct packed_state {
     struct tutti_point *point;
-    struct modes modes;
+    struct packed_modes modes;
 };
 
-static struct modes modes_of(const struct tutti_packed *packed)
+static struct packed_modes get_packed_modes(const struct tt_packed *packed)
 {
-    return (struct modes){.in_event_mode = packed->in_event_mode,
-                          .left_event = packed->simulation && packed->simulation->execution.loop.left_event};
+    return (struct packed_modes){.in_event_mode = packed->in_event_mode,
+                                 .left_event = packed->simulation && packed->simulation->execution.loop.left_event};
 }
 
-static void set_modes(struct tutti_packed *packed, struct modes modes)
+static void set_packed_modes(struct tt_packed *packed, struct packed_modes modes)
 {
     packed->in_event_mode = modes.in_event_mode;
     packed->simulation->execution.loop.left_event = modes.left_event;
 }
 
-enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **out)
+enum tutti_err tt_packed_save(struct tt_packed *packed, void **out)
 {
-    struct state *state = *out ? *out : calloc(1, sizeof *state);
+    struct packed_state *state = *out ? *out : calloc(1, sizeof *state);
     if (!state)
-        return tutti_fail_memory();
-    enum tutti_err err = tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "saving the state");
+        return tt_fail_memory();
+    enum tutti_err err = tt_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "saving the state");
     if (!err && packed->equations)
-        err = tutti_equations_settle(packed);
+        err = tt_packed_equations_move_units(packed);
     if (!err)
         err = tutti_simulation_save(packed->simulation, &state->point);
-    state->modes = modes_of(packed);
+    state->modes = get_packed_modes(packed);
     if (!err)
         *out = state;
     else if (!*out)
@@ -49,29 +49,29 @@ enum tutti_err tutti_packed_save(struct tutti_packed *packed, void **out)
 }
 
 /* An importer may begin with a state, and not initialise the instance. */
-static enum tutti_err be_running(struct tutti_packed *packed)
+static enum tutti_err ensure_running(struct tt_packed *packed)
 {
     if (packed->stage == TUTTI_PACKED_MADE)
-        TRY(tutti_packed_initialise(packed));
-    return packed->stage == TUTTI_PACKED_INITIALISING ? tutti_packed_begin(packed) : TUTTI_OK;
+        TRY(tt_packed_initialise(packed));
+    return packed->stage == TUTTI_PACKED_INITIALISING ? tt_packed_start(packed) : TUTTI_OK;
 }
 
-enum tutti_err tutti_packed_restore(struct tutti_packed *packed, const void *from)
+enum tutti_err tt_packed_restore(struct tt_packed *packed, const void *from)
 {
-    const struct state *state = from;
-    TRY(tutti_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "going back to a state"));
-    tutti_packed_forget(packed);
+    const struct packed_state *state = from;
+    TRY(tt_packed_check(packed, TUTTI_PACKED_IN(TUTTI_PACKED_RUNNING), "going back to a state"));
+    tt_packed_invalidate(packed);
     TRY(tutti_simulation_restore(packed->simulation, state->point));
-    set_modes(packed, state->modes);
+    set_packed_modes(packed, state->modes);
     packed->sets = true; /* what was set there and not taken */
     if (packed->equations)
-        tutti_equations_return(packed);
+        tt_packed_equations_adopt_units(packed);
     return TUTTI_OK;
 }
 
-void tutti_packed_drop(struct tutti_packed *packed, void *from)
+void tt_packed_free_state(struct tt_packed *packed, void *from)
 {
-    struct state *state = from;
+    struct packed_state *state = from;
     if (packed->serialised == state)
         packed->serialised = NULL;
     if (packed->simulation && state)
@@ -80,128 +80,127 @@ void tutti_packed_drop(struct tutti_packed *packed, void *from)
 }
 
 /* Back to where the simulation was, whatever happened since. */
-static enum tutti_err go_back(struct tutti_packed *packed, void *here, enum tutti_err err)
+static enum tutti_err restore_point(struct tt_packed *packed, void *here, enum tutti_err err)
 {
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
-    enum tutti_err back = tutti_packed_restore(packed, here);
-    tutti_packed_drop(packed, here);
-    return failure.err ? tutti_failure_return(&failure) : back;
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    enum tutti_err back = tt_packed_restore(packed, here);
+    tt_packed_free_state(packed, here);
+    return failure.err ? tt_fail_restore(&failure) : back;
 }
 
 /* Which FMU a state belongs to, and the tolerance by which its master may have been chosen. Times may be others: an importer goes on from
  * where another one was. */
-static void put_origin(const struct tutti_packed *packed, struct tutti_parcel *bytes)
+static void write_state_origin(const struct tt_packed *packed, struct tt_byte_writer *bytes)
 {
-    tutti_parcel_put_text(bytes, packed->table.token);
-    tutti_parcel_put_double(bytes, packed->has_tolerance ? packed->tolerance : 0);
-    tutti_parcel_put_u8(bytes, packed->exchange);
-    tutti_parcel_put_u8(bytes, modes_of(packed).in_event_mode);
-    tutti_parcel_put_u8(bytes, modes_of(packed).left_event);
+    tt_bytes_put_text(bytes, packed->table.token);
+    tt_bytes_put_double(bytes, packed->has_tolerance ? packed->tolerance : 0);
+    tt_bytes_put_u8(bytes, packed->exchange);
+    tt_bytes_put_u8(bytes, get_packed_modes(packed).in_event_mode);
+    tt_bytes_put_u8(bytes, get_packed_modes(packed).left_event);
 }
 
 /* An instance that is not initialised yet has the state's tolerance: FMI 3.0 gives it with the initialisation, which a state takes the place of. */
-static enum tutti_err take_origin(struct tutti_packed *packed, struct tutti_unparcel *in, struct modes *modes)
+static enum tutti_err read_state_origin(struct tt_packed *packed, struct tt_byte_reader *in, struct packed_modes *modes)
 {
-    const char *token = tutti_unparcel_text(in);
-    double tolerance = tutti_unparcel_double(in);
-    bool exchange = tutti_unparcel_u8(in) != 0;
-    modes->in_event_mode = tutti_unparcel_u8(in) != 0;
-    modes->left_event = tutti_unparcel_u8(in) != 0;
+    const char *token = tt_bytes_get_text(in);
+    double tolerance = tt_bytes_get_double(in);
+    bool exchange = tt_bytes_get_u8(in) != 0;
+    modes->in_event_mode = tt_bytes_get_u8(in) != 0;
+    modes->left_event = tt_bytes_get_u8(in) != 0;
     if (in->bad || !token || strcmp(token, packed->table.token) != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is not one of this FMU", packed->name);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the state is not one of this FMU", packed->name);
     if (exchange != packed->exchange)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is one of the FMU's other interface", packed->name);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the state is one of the FMU's other interface", packed->name);
     if (packed->stage == TUTTI_PACKED_MADE && !packed->has_tolerance && tolerance > 0) {
         packed->has_tolerance = true;
         packed->tolerance = tolerance;
     }
     if (tolerance != (packed->has_tolerance ? packed->tolerance : 0))
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the state was saved with another tolerance", packed->name);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the state was saved with another tolerance", packed->name);
     return TUTTI_OK;
 }
 
-static uint64_t digest(struct tutti_bytes bytes)
+static uint64_t compute_state_digest(struct tt_bytes bytes)
 {
-    return tutti_record_digest(TUTTI_RECORD_DIGEST, bytes.data, bytes.size);
+    return tt_recorder_digest(TUTTI_RECORD_DIGEST, bytes.data, bytes.size);
 }
 
 /* The digest is at the end; *bytes are what it is of then. */
-static enum tutti_err take_digest(const struct tutti_packed *packed, struct tutti_bytes *bytes)
+static enum tutti_err check_state_digest(const struct tt_packed *packed, struct tt_bytes *bytes)
 {
     bool is_whole = bytes->size > sizeof(uint64_t);
     if (is_whole) {
         bytes->size -= sizeof(uint64_t);
-        struct tutti_unparcel in =
-            tutti_unparcel_begin((struct tutti_bytes){sizeof(uint64_t), bytes->data + bytes->size});
-        is_whole = tutti_unparcel_u64(&in) == digest(*bytes);
+        struct tt_byte_reader in = tt_bytes_get_begin((struct tt_bytes){sizeof(uint64_t), bytes->data + bytes->size});
+        is_whole = tt_bytes_get_u64(&in) == compute_state_digest(*bytes);
     }
     return is_whole ? TUTTI_OK
-                    : tutti_fail(TUTTI_ERR_FORMAT, "%s: the state is damaged, or not one of this FMU", packed->name);
+                    : tt_fail(TUTTI_ERR_FORMAT, "%s: the state is damaged, or not one of this FMU", packed->name);
 }
 
-static enum tutti_err serialise(struct tutti_packed *packed, const void *state)
+static enum tutti_err serialise_packed_state(struct tt_packed *packed, const void *state)
 {
     void *here = NULL;
-    tutti_parcel_fini(&packed->bytes);
-    packed->bytes = (struct tutti_parcel){0};
+    tt_bytes_fini(&packed->bytes);
+    packed->bytes = (struct tt_byte_writer){0};
     packed->serialised = NULL;
-    TRY(tutti_packed_save(packed, &here));
-    enum tutti_err err = tutti_packed_restore(packed, state);
-    struct tutti_parcel point = {0};
+    TRY(tt_packed_save(packed, &here));
+    enum tutti_err err = tt_packed_restore(packed, state);
+    struct tt_byte_writer point = {0};
     if (!err)
-        err = tutti_simulation_pack(packed->simulation, &point);
+        err = tt_simulation_pack(packed->simulation, &point);
     if (!err) {
-        put_origin(packed, &packed->bytes);
-        tutti_parcel_put_block(&packed->bytes, point.bytes, point.size);
-        tutti_parcel_put_u64(&packed->bytes, digest(tutti_parcel_bytes(&packed->bytes)));
-        err = packed->bytes.failed ? tutti_fail_memory() : TUTTI_OK;
+        write_state_origin(packed, &packed->bytes);
+        tt_bytes_put_block(&packed->bytes, point.bytes, point.size);
+        tt_bytes_put_u64(&packed->bytes, compute_state_digest(tt_bytes_written(&packed->bytes)));
+        err = packed->bytes.failed ? tt_fail_memory() : TUTTI_OK;
     }
-    tutti_parcel_fini(&point);
-    TRY(go_back(packed, here, err));
+    tt_bytes_fini(&point);
+    TRY(restore_point(packed, here, err));
     packed->serialised = state;
     return TUTTI_OK;
 }
 
 /* The size is asked for before the bytes: they are made once for both. */
-enum tutti_err tutti_packed_serialised_size(struct tutti_packed *packed, const void *state, size_t *size)
+enum tutti_err tt_packed_serialised_size(struct tt_packed *packed, const void *state, size_t *size)
 {
-    TRY(serialise(packed, state));
+    TRY(serialise_packed_state(packed, state));
     *size = packed->bytes.size;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_packed_serialise(struct tutti_packed *packed, const void *state, void *bytes, size_t size)
+enum tutti_err tt_packed_serialise(struct tt_packed *packed, const void *state, void *bytes, size_t size)
 {
     if (packed->serialised != state)
-        TRY(serialise(packed, state));
+        TRY(serialise_packed_state(packed, state));
     if (size < packed->bytes.size)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the state takes %zu bytes, and there is room for %zu", packed->name,
-                          packed->bytes.size, size);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: the state takes %zu bytes, and there is room for %zu", packed->name,
+                       packed->bytes.size, size);
     memcpy(bytes, packed->bytes.bytes, packed->bytes.size);
     packed->serialised = NULL; /* another state may have this address later */
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_packed_deserialise(struct tutti_packed *packed, struct tutti_bytes bytes, void **state)
+enum tutti_err tt_packed_deserialise(struct tt_packed *packed, struct tt_bytes bytes, void **state)
 {
     void *here = NULL, *there = NULL;
-    struct tutti_bytes point = {0};
-    struct modes modes;
-    TRY(take_digest(packed, &bytes));
-    struct tutti_unparcel in = tutti_unparcel_begin(bytes);
-    TRY(take_origin(packed, &in, &modes));
-    point.data = tutti_unparcel_block(&in, &point.size);
-    TRY(be_running(packed));
-    TRY(tutti_packed_save(packed, &here));
-    enum tutti_err err = tutti_simulation_unpack(packed->simulation, point);
+    struct tt_bytes point = {0};
+    struct packed_modes modes;
+    TRY(check_state_digest(packed, &bytes));
+    struct tt_byte_reader in = tt_bytes_get_begin(bytes);
+    TRY(read_state_origin(packed, &in, &modes));
+    point.data = tt_bytes_get_block(&in, &point.size);
+    TRY(ensure_running(packed));
+    TRY(tt_packed_save(packed, &here));
+    enum tutti_err err = tt_simulation_unpack(packed->simulation, point);
     if (!err && packed->equations)
-        tutti_equations_return(packed);
+        tt_packed_equations_adopt_units(packed);
     if (!err) {
-        set_modes(packed, modes);
-        err = tutti_packed_save(packed, &there);
+        set_packed_modes(packed, modes);
+        err = tt_packed_save(packed, &there);
     }
-    TRY(go_back(packed, here, err));
+    TRY(restore_point(packed, here, err));
     *state = there;
     return TUTTI_OK;
 }

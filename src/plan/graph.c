@@ -8,17 +8,17 @@ enum { UNSEEN = 0 };
 static enum tutti_err check_pairs(uint32_t node_count, const uint32_t (*pairs)[2], size_t count)
 {
     if (node_count == UINT32_MAX || count >= UINT32_MAX)
-        return tutti_fail(TUTTI_ERR_LIMIT, "a graph of %u nodes and %zu edges; the limit is %u of each", node_count,
-                          count, UINT32_MAX - 1);
+        return tt_fail(TUTTI_ERR_LIMIT, "a graph of %u nodes and %zu edges; the limit is %u of each", node_count, count,
+                       UINT32_MAX - 1);
     for (size_t i = 0; i < count; i++)
         if (pairs[i][0] >= node_count || pairs[i][1] >= node_count)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "an edge from node %u to node %u in a graph of %u nodes", pairs[i][0],
-                              pairs[i][1], node_count);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "an edge from node %u to node %u in a graph of %u nodes", pairs[i][0],
+                           pairs[i][1], node_count);
     return TUTTI_OK;
 }
 
 /* Drops what a row names twice and closes the gaps. `row_of` holds, per node, 1 + the last row that named it. */
-static void drop_duplicates(struct tutti_digraph *graph, uint32_t *row_of)
+static void drop_duplicates(struct tt_digraph *graph, uint32_t *row_of)
 {
     uint32_t kept = 0, from = 0;
     for (uint32_t row = 0; row < graph->node_count; row++) {
@@ -34,10 +34,9 @@ static void drop_duplicates(struct tutti_digraph *graph, uint32_t *row_of)
     }
 }
 
-enum tutti_err tutti_digraph_init(struct tutti_digraph *graph, uint32_t node_count, const uint32_t (*pairs)[2],
-                                  size_t count)
+enum tutti_err tt_digraph_init(struct tt_digraph *graph, uint32_t node_count, const uint32_t (*pairs)[2], size_t count)
 {
-    *graph = (struct tutti_digraph){.node_count = node_count};
+    *graph = (struct tt_digraph){.node_count = node_count};
     enum tutti_err err = check_pairs(node_count, pairs, count);
     if (err != TUTTI_OK) {
         graph->node_count = 0;
@@ -49,8 +48,8 @@ enum tutti_err tutti_digraph_init(struct tutti_digraph *graph, uint32_t node_cou
     uint32_t *row_of = calloc((size_t)node_count + 1, sizeof *row_of);
     if (!graph->first || !graph->needs || !row_of) {
         free(row_of);
-        tutti_digraph_fini(graph);
-        return tutti_fail_memory();
+        tt_digraph_fini(graph);
+        return tt_fail_memory();
     }
     uint32_t *next = graph->first + 1;
     for (size_t i = 0; i < count; i++)
@@ -64,17 +63,17 @@ enum tutti_err tutti_digraph_init(struct tutti_digraph *graph, uint32_t node_cou
     return TUTTI_OK;
 }
 
-void tutti_digraph_fini(struct tutti_digraph *graph)
+void tt_digraph_fini(struct tt_digraph *graph)
 {
     free(graph->first);
     free(graph->needs);
-    *graph = (struct tutti_digraph){0};
+    *graph = (struct tt_digraph){0};
 }
 
 /* Tarjan's depth-first search. What a recursive function would keep in its frames is here, per node. */
-struct search {
-    const struct tutti_digraph *graph;
-    struct tutti_components *components;
+struct tarjan_search {
+    const struct tt_digraph *graph;
+    struct tt_components *components;
     uint32_t *number, *low; /* from 1; UNSEEN before */
     uint32_t *edge;         /* the next one to follow */
     uint32_t *caller;       /* from where the node was reached */
@@ -82,7 +81,7 @@ struct search {
     uint32_t depth, numbered;
 };
 
-static void enter(struct search *search, uint32_t node, uint32_t caller)
+static void digraph_push_node(struct tarjan_search *search, uint32_t node, uint32_t caller)
 {
     search->number[node] = search->low[node] = ++search->numbered;
     search->edge[node] = search->graph->first[node];
@@ -91,7 +90,7 @@ static void enter(struct search *search, uint32_t node, uint32_t caller)
 }
 
 /* The component that begins at `node` is complete: it is what lies above it on the stack. */
-static void take_component(struct search *search, uint32_t node)
+static void pop_component(struct tarjan_search *search, uint32_t node)
 {
     uint32_t component = search->components->count++, taken;
     do {
@@ -102,16 +101,16 @@ static void take_component(struct search *search, uint32_t node)
 }
 
 /* Andersson 2016 Alg. 1, STRONGCONNECT. A node that has a number and no component is on the stack. */
-static void search_from(struct search *search, uint32_t root)
+static void digraph_search_from(struct tarjan_search *search, uint32_t root)
 {
-    const struct tutti_digraph *graph = search->graph;
+    const struct tt_digraph *graph = search->graph;
     uint32_t node = root;
-    enter(search, root, UINT32_MAX);
+    digraph_push_node(search, root, UINT32_MAX);
     while (node != UINT32_MAX) {
         if (search->edge[node] < graph->first[node + 1]) {
             uint32_t needed = graph->needs[search->edge[node]++];
             if (search->number[needed] == UNSEEN) {
-                enter(search, needed, node);
+                digraph_push_node(search, needed, node);
                 node = needed;
             } else if (search->components->of[needed] == UINT32_MAX && search->number[needed] < search->low[node]) {
                 search->low[node] = search->number[needed];
@@ -119,7 +118,7 @@ static void search_from(struct search *search, uint32_t root)
             continue;
         }
         if (search->low[node] == search->number[node])
-            take_component(search, node);
+            pop_component(search, node);
         uint32_t caller = search->caller[node];
         if (caller != UINT32_MAX && search->low[node] < search->low[caller])
             search->low[caller] = search->low[node];
@@ -128,7 +127,7 @@ static void search_from(struct search *search, uint32_t root)
 }
 
 /* Counts become places, and each component gets its nodes in ascending order. `next` is scratch. */
-static void list_nodes(struct tutti_components *components, uint32_t node_count, uint32_t *next)
+static void digraph_list_nodes(struct tt_components *components, uint32_t node_count, uint32_t *next)
 {
     for (uint32_t c = 0; c < components->count; c++) {
         next[c] = components->first[c];
@@ -138,39 +137,39 @@ static void list_nodes(struct tutti_components *components, uint32_t node_count,
         components->nodes[next[components->of[node]]++] = node;
 }
 
-enum tutti_err tutti_components_init(struct tutti_components *components, const struct tutti_digraph *graph)
+enum tutti_err tt_digraph_components_init(struct tt_components *components, const struct tt_digraph *graph)
 {
     size_t n = graph->node_count;
     uint32_t *scratch = calloc(5 * n + 1, sizeof *scratch);
-    *components = (struct tutti_components){.first = calloc(n + 1, sizeof *components->first),
-                                            .nodes = malloc((n + 1) * sizeof *components->nodes),
-                                            .of = malloc((n + 1) * sizeof *components->of)};
+    *components = (struct tt_components){.first = calloc(n + 1, sizeof *components->first),
+                                         .nodes = malloc((n + 1) * sizeof *components->nodes),
+                                         .of = malloc((n + 1) * sizeof *components->of)};
     if (!scratch || !components->first || !components->nodes || !components->of) {
         free(scratch);
-        tutti_components_fini(components);
-        return tutti_fail_memory();
+        tt_digraph_components_fini(components);
+        return tt_fail_memory();
     }
-    struct search search = {.graph = graph,
-                            .components = components,
-                            .number = scratch,
-                            .low = scratch + n,
-                            .edge = scratch + 2 * n,
-                            .caller = scratch + 3 * n,
-                            .stack = scratch + 4 * n};
+    struct tarjan_search search = {.graph = graph,
+                                   .components = components,
+                                   .number = scratch,
+                                   .low = scratch + n,
+                                   .edge = scratch + 2 * n,
+                                   .caller = scratch + 3 * n,
+                                   .stack = scratch + 4 * n};
     for (uint32_t node = 0; node < n; node++)
         components->of[node] = UINT32_MAX;
     for (uint32_t node = 0; node < n; node++)
         if (search.number[node] == UNSEEN)
-            search_from(&search, node);
-    list_nodes(components, graph->node_count, search.edge);
+            digraph_search_from(&search, node);
+    digraph_list_nodes(components, graph->node_count, search.edge);
     free(scratch);
     return TUTTI_OK;
 }
 
-void tutti_components_fini(struct tutti_components *components)
+void tt_digraph_components_fini(struct tt_components *components)
 {
     free(components->first);
     free(components->nodes);
     free(components->of);
-    *components = (struct tutti_components){0};
+    *components = (struct tt_components){0};
 }

@@ -12,7 +12,7 @@
 #include "base/err.h"
 
 /* Compressed rows: what node v needs is needs[first[v]] ... needs[first[v + 1] - 1]. */
-struct tutti_digraph {
+struct tt_digraph {
     uint32_t node_count;
     uint32_t *first; /* node_count + 1 */
     uint32_t *needs;
@@ -20,7 +20,7 @@ struct tutti_digraph {
 
 /* Components, each after everything that it needs. Component c holds nodes[first[c]] ... nodes[first[c + 1] - 1], in
  * ascending order. */
-struct tutti_components {
+struct tt_components {
     uint32_t count;
     uint32_t *first; /* count + 1 */
     uint32_t *nodes;
@@ -28,11 +28,11 @@ struct tutti_components {
 };
 
 /* From `count` pairs (node, needed); the order of `pairs` is kept within a row, duplicates are dropped. */
-TUTTI_CHECKED enum tutti_err tutti_digraph_init(struct tutti_digraph *graph, uint32_t node_count,
-                                                const uint32_t (*pairs)[2], size_t count);
-void tutti_digraph_fini(struct tutti_digraph *graph);
-TUTTI_CHECKED enum tutti_err tutti_components_init(struct tutti_components *components,
-                                                   const struct tutti_digraph *graph);
-void tutti_components_fini(struct tutti_components *components);
+TUTTI_CHECKED enum tutti_err tt_digraph_init(struct tt_digraph *graph, uint32_t node_count, const uint32_t (*pairs)[2],
+                                             size_t count);
+void tt_digraph_fini(struct tt_digraph *graph);
+TUTTI_CHECKED enum tutti_err tt_digraph_components_init(struct tt_components *components,
+                                                        const struct tt_digraph *graph);
+void tt_digraph_components_fini(struct tt_components *components);
 
 #endif

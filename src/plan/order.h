@@ -10,20 +10,20 @@
 
 #include "plan/structure.h"
 
-enum tutti_action_kind {
+enum tt_eval_action_kind {
     TUTTI_ACTION_SET,   /* inputs of one component, whose sources are known */
     TUTTI_ACTION_GET,   /* outputs of one component: an evaluation, if something was set since the last one */
     TUTTI_ACTION_SOLVE, /* a strongly connected component of more than one node: an algebraic loop */
 };
 
-struct tutti_action {
-    enum tutti_action_kind kind;
+struct tt_eval_action {
+    enum tt_eval_action_kind kind;
     uint32_t component;    /* SET, GET; TUTTI_NONE for SOLVE */
     uint32_t first, count; /* in order->nodes. SOLVE: inputs and outputs of the loop, sorted by component */
 };
 
-struct tutti_run_order {
-    struct tutti_action *actions;
+struct tt_eval_order {
+    struct tt_eval_action *actions;
     uint32_t action_count;
     uint32_t *nodes; /* of the structure; each once over all actions */
     uint32_t loop_count;
@@ -33,8 +33,8 @@ struct tutti_run_order {
 };
 
 /* `grouped` false: every output by itself, in Tarjan's order: for comparison. */
-TUTTI_CHECKED enum tutti_err tutti_order_init(struct tutti_run_order *order, const struct tutti_structure *structure,
-                                              bool grouped);
-void tutti_order_fini(struct tutti_run_order *order);
+TUTTI_CHECKED enum tutti_err tt_eval_order_init(struct tt_eval_order *order, const struct tt_structure *structure,
+                                                bool grouped);
+void tt_eval_order_fini(struct tt_eval_order *order);
 
 #endif

@@ -13,11 +13,11 @@
 /* A connection whose value leaves its rank. */
 struct crossing {
     int32_t from, to;
-    const struct tutti_end *source;
+    const struct tt_end *source;
     uint64_t values;
 };
 
-static int compare_ends(const struct tutti_end *a, const struct tutti_end *b)
+static int partitioner_compare_ends(const struct tt_end *a, const struct tt_end *b)
 {
     if (a->component != b->component)
         return a->component < b->component ? -1 : 1;
@@ -38,35 +38,35 @@ static int compare_crossings(const void *a, const void *b)
         return x->from < y->from ? -1 : 1;
     if (x->to != y->to)
         return x->to < y->to ? -1 : 1;
-    return compare_ends(x->source, y->source);
+    return partitioner_compare_ends(x->source, y->source);
 }
 
 /* Does the end hold nothing that `before`, which sorts before it, does not? */
-static bool is_part_of(const struct tutti_end *end, const struct tutti_end *before)
+static bool partitioner_is_covered(const struct tt_end *end, const struct tt_end *before)
 {
-    return compare_ends(before, end) == 0 ||
+    return partitioner_compare_ends(before, end) == 0 ||
            (before->element.count == 0 && before->component == end->component && before->variable == end->variable);
 }
 
-static size_t collect(const struct tutti_system *system, const int32_t *place, struct crossing *crossings)
+static size_t collect_crossings(const struct tt_system *system, const int32_t *place, struct crossing *crossings)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < system->connection_count; i++) {
-        const struct tutti_connection *c = &system->connections[i];
+        const struct tt_connection *c = &system->connections[i];
         if (c->at_start_only || c->from.component == TUTTI_NONE || c->to.component == TUTTI_NONE)
             continue;
         int32_t from = place ? place[c->from.component] : (int32_t)c->from.component;
         int32_t to = place ? place[c->to.component] : (int32_t)c->to.component;
-        const struct tutti_var *var = &system->components[c->from.component].fmu->desc->vars[c->from.variable];
+        const struct tt_var *var = &system->components[c->from.component].fmu->desc->vars[c->from.variable];
         if (from != to)
             crossings[count++] =
-                (struct crossing){from, to, &c->from, c->from.element.count > 0 ? 1 : tutti_var_size(var)};
+                (struct crossing){from, to, &c->from, c->from.element.count > 0 ? 1 : tt_description_var_size(var)};
     }
     return count;
 }
 
-enum tutti_err tutti_traffic_list(struct tutti_traffic **list, size_t *count, const struct tutti_system *system,
-                                  const int32_t *place)
+enum tutti_err tt_partitioner_list_traffic(struct tt_traffic **list, size_t *count, const struct tt_system *system,
+                                           const int32_t *place)
 {
     struct crossing *crossings = calloc((size_t)system->connection_count + 1, sizeof *crossings);
     *list = calloc((size_t)system->connection_count + 1, sizeof **list);
@@ -75,20 +75,20 @@ enum tutti_err tutti_traffic_list(struct tutti_traffic **list, size_t *count, co
         free(crossings);
         free(*list);
         *list = NULL;
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
-    size_t total = collect(system, place, crossings);
+    size_t total = collect_crossings(system, place, crossings);
     if (total > 1)
         qsort(crossings, total, sizeof *crossings, compare_crossings);
-    const struct tutti_end *last = NULL; /* that was counted on this way */
+    const struct tt_end *last = NULL; /* that was counted on this way */
     for (size_t i = 0; i < total; i++) {
-        struct tutti_traffic *way = *count ? &(*list)[*count - 1] : NULL;
+        struct tt_traffic *way = *count ? &(*list)[*count - 1] : NULL;
         if (!way || way->from != crossings[i].from || way->to != crossings[i].to) {
             way = &(*list)[(*count)++];
-            *way = (struct tutti_traffic){crossings[i].from, crossings[i].to, 0};
+            *way = (struct tt_traffic){crossings[i].from, crossings[i].to, 0};
             last = NULL;
         }
-        if (last && is_part_of(crossings[i].source, last))
+        if (last && partitioner_is_covered(crossings[i].source, last))
             continue;
         last = crossings[i].source;
         way->values += crossings[i].values < UINT32_MAX ? crossings[i].values : UINT32_MAX;
@@ -109,12 +109,12 @@ static double weight_total(uint32_t count)
     return fmin(fmax(1e6, 100.0 * count), 5e8);
 }
 
-static enum tutti_err weigh(struct tutti_partition_problem *parts, const double *costs)
+static enum tutti_err set_unit_weights(struct tt_partition_problem *parts, const double *costs)
 {
     double total = 0, scale = weight_total(parts->count);
     parts->weights = calloc(parts->count, sizeof *parts->weights);
     if (!parts->weights)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t u = 0; costs && u < parts->count; u++)
         total += costs[u];
     for (uint32_t u = 0; u < parts->count; u++) {
@@ -125,14 +125,15 @@ static enum tutti_err weigh(struct tutti_partition_problem *parts, const double 
     return TUTTI_OK;
 }
 
-static void add_edge(struct tutti_partition_problem *parts, uint32_t *next, int32_t u, int32_t v, uint64_t values)
+static void partitioner_add_edge(struct tt_partition_problem *parts, uint32_t *next, int32_t u, int32_t v,
+                                 uint64_t values)
 {
     parts->others[next[u]] = (uint32_t)v;
     parts->values[next[u]++] = (int64_t)values;
 }
 
 /* Both directions of a pair are one edge: a second entry for the same neighbour is added to the first. */
-static void merge_edges(struct tutti_partition_problem *parts, uint32_t *seen)
+static void merge_edges(struct tt_partition_problem *parts, uint32_t *seen)
 {
     uint32_t kept = 0, begin = 0;
     memset(seen, 0xff, parts->count * sizeof *seen); /* TUTTI_NONE */
@@ -154,11 +155,11 @@ static void merge_edges(struct tutti_partition_problem *parts, uint32_t *seen)
     parts->first[parts->count] = kept;
 }
 
-static enum tutti_err link_units(struct tutti_partition_problem *parts, const struct tutti_system *system)
+static enum tutti_err build_unit_graph(struct tt_partition_problem *parts, const struct tt_system *system)
 {
-    struct tutti_traffic *list;
+    struct tt_traffic *list;
     size_t count;
-    TRY(tutti_traffic_list(&list, &count, system, NULL));
+    TRY(tt_partitioner_list_traffic(&list, &count, system, NULL));
     uint32_t *next = calloc((size_t)parts->count + 1, sizeof *next);
     parts->first = calloc((size_t)parts->count + 1, sizeof *parts->first);
     parts->others = calloc(2 * count + 1, sizeof *parts->others);
@@ -173,8 +174,8 @@ static enum tutti_err link_units(struct tutti_partition_problem *parts, const st
         next[u] = parts->first[u];
     }
     for (size_t i = 0; i < count && made; i++) {
-        add_edge(parts, next, list[i].from, list[i].to, list[i].values);
-        add_edge(parts, next, list[i].to, list[i].from, list[i].values);
+        partitioner_add_edge(parts, next, list[i].from, list[i].to, list[i].values);
+        partitioner_add_edge(parts, next, list[i].to, list[i].from, list[i].values);
     }
     uint64_t values = 0;
     for (size_t i = 0; i < count; i++)
@@ -184,15 +185,15 @@ static enum tutti_err link_units(struct tutti_partition_problem *parts, const st
         merge_edges(parts, next);
     free(next);
     free(list);
-    return made ? TUTTI_OK : tutti_fail_memory();
+    return made ? TUTTI_OK : tt_fail_memory();
 }
 
 /* ---- who must be alone ---- */
 
 /* Components that share an FMU and must not share a rank are a family, named by its first one. */
-static int32_t family_of(const struct tutti_partition_task *task, uint32_t c)
+static int32_t family_of(const struct tt_partitioner_task *task, uint32_t c)
 {
-    const struct tutti_component *components = task->system->components;
+    const struct tt_component *components = task->system->components;
     if (!task->alone || !task->alone[c])
         return -1;
     for (uint32_t i = 0; i < c; i++)
@@ -201,7 +202,7 @@ static int32_t family_of(const struct tutti_partition_task *task, uint32_t c)
     return (int32_t)c;
 }
 
-static int family_size(const struct tutti_system *system, const bool *alone, uint32_t first)
+static int family_size(const struct tt_system *system, const bool *alone, uint32_t first)
 {
     int size = 0;
     for (uint32_t c = first; c < system->component_count; c++)
@@ -209,7 +210,7 @@ static int family_size(const struct tutti_system *system, const bool *alone, uin
     return size;
 }
 
-int tutti_partition_least_ranks(const struct tutti_system *system, const bool *alone)
+int tt_partitioner_least_ranks(const struct tt_system *system, const bool *alone)
 {
     int least = 1;
     for (uint32_t c = 0; alone && c < system->component_count; c++) {
@@ -222,45 +223,44 @@ int tutti_partition_least_ranks(const struct tutti_system *system, const bool *a
 /* So many units of a family are named. */
 enum { MOST_NAMES = 6 };
 
-static enum tutti_err fail_ranks(const struct tutti_partition_task *task, uint32_t first, int size)
+static enum tutti_err fail_ranks(const struct tt_partitioner_task *task, uint32_t first, int size)
 {
-    struct tutti_text names = {0};
-    const struct tutti_component *components = task->system->components;
+    struct tt_text names = {0};
+    const struct tt_component *components = task->system->components;
     int named = 0;
     for (uint32_t c = first; c < task->system->component_count; c++) {
         if (!task->alone[c] || components[c].fmu != components[first].fmu)
             continue;
-        struct tutti_shown name = tutti_str_show(components[c].name);
+        struct tt_text_excerpt name = tt_text_excerpt(components[c].name);
         if (named++ < MOST_NAMES)
-            tutti_text_printf(&names, "%s%s", named > 1 ? ", " : "", name.text);
+            tt_text_printf(&names, "%s%s", named > 1 ? ", " : "", name.text);
     }
-    enum tutti_err err = tutti_fail(
-        TUTTI_ERR_ARGUMENT,
-        "%s%s are of an FMU (%s) that can be instantiated only once per process: they need %d ranks that are "
-        "processes, and there %s %d",
-        names.text ? names.text : "", named > MOST_NAMES ? ", ..." : "", components[first].fmu->path, size,
-        task->ranks == 1 ? "is" : "are", task->ranks);
-    tutti_text_fini(&names);
+    enum tutti_err err =
+        tt_fail(TUTTI_ERR_ARGUMENT,
+                "%s%s are of an FMU (%s) that can be instantiated only once per process: they need %d ranks that are "
+                "processes, and there %s %d",
+                names.text ? names.text : "", named > MOST_NAMES ? ", ..." : "", components[first].fmu->path, size,
+                task->ranks == 1 ? "is" : "are", task->ranks);
+    tt_text_fini(&names);
     return err;
 }
 
 /* No unit is fixed to the rank of another of its family. */
-static enum tutti_err check_fixed(const struct tutti_partition_task *task, const int32_t *family, uint32_t c)
+static enum tutti_err check_fixed(const struct tt_partitioner_task *task, const int32_t *family, uint32_t c)
 {
-    const struct tutti_component *components = task->system->components;
+    const struct tt_component *components = task->system->components;
     if (!task->fixed || task->fixed[c] < 0 || family[c] < 0)
         return TUTTI_OK;
     for (uint32_t i = (uint32_t)family[c]; i < c; i++)
         if (family[i] == family[c] && task->fixed[i] == task->fixed[c])
-            return tutti_fail(
-                TUTTI_ERR_ARGUMENT,
-                "%s and %s cannot both be placed on rank %d: their FMU (%s) can be instantiated only once "
-                "per process",
-                components[i].name, components[c].name, (int)task->fixed[c], components[c].fmu->path);
+            return tt_fail(TUTTI_ERR_ARGUMENT,
+                           "%s and %s cannot both be placed on rank %d: their FMU (%s) can be instantiated only once "
+                           "per process",
+                           components[i].name, components[c].name, (int)task->fixed[c], components[c].fmu->path);
     return TUTTI_OK;
 }
 
-static enum tutti_err find_families(const struct tutti_partition_task *task, int32_t *family)
+static enum tutti_err find_families(const struct tt_partitioner_task *task, int32_t *family)
 {
     for (uint32_t c = 0; c < task->system->component_count; c++) {
         family[c] = family_of(task, c);
@@ -275,11 +275,11 @@ static enum tutti_err find_families(const struct tutti_partition_task *task, int
 /* ---- placing ---- */
 
 /* With a rank for each: in order, around those that are fixed. */
-static enum tutti_err place_in_order(uint32_t count, int32_t ranks, const int32_t *fixed, int32_t *place)
+static enum tutti_err place_one_per_rank(uint32_t count, int32_t ranks, const int32_t *fixed, int32_t *place)
 {
     bool *taken = calloc((size_t)ranks, sizeof *taken);
     if (!taken)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t u = 0; u < count; u++)
         if (fixed[u] >= 0)
             taken[fixed[u]] = true;
@@ -301,25 +301,25 @@ static enum tutti_err place_in_order(uint32_t count, int32_t ranks, const int32_
 enum { FEW_IN_ALL = 300, FEW_ON_A_RANK = 50 };
 
 /* The best end counts. */
-static enum tutti_err place_many(const struct tutti_partition_problem *parts, int32_t *place, int32_t *scratch)
+static enum tutti_err place_by_trials(const struct tt_partition_problem *parts, int32_t *place, int32_t *scratch)
 {
     static const double tolerances[] = {0.03, 0.1, 0.2, 0.4};
     uint32_t n = parts->count;
     int32_t *spread = scratch, *halves = scratch + n, *trial = halves + n;
     double mean = (double)parts->total / parts->ranks;
-    struct tutti_partition_merit best = {0}, merit;
+    struct tt_partition_merit best = {0}, merit;
     bool linked = parts->first[n] > 0;
     int trials = n / (uint32_t)parts->ranks < FEW_ON_A_RANK ? 4 : 1;
-    TRY(tutti_partition_spread(parts, spread));
+    TRY(tt_partition_search_spread(parts, spread));
     if (linked)
-        TRY(tutti_partition_bisect(parts, halves));
+        TRY(tt_partition_search_bisect(parts, halves));
     for (int i = 0; i < trials; i++)
         for (int way = 0; way < 2; way++) {
             if (way == 0 ? linked && n > FEW_IN_ALL : !linked)
                 continue;
             memcpy(trial, way ? halves : spread, n * sizeof *trial);
-            TRY(tutti_partition_improve(parts, (int64_t)ceil(mean * (1 + tolerances[i])), trial, &merit));
-            if (best.load == 0 || tutti_partition_is_better(parts, &merit, &best)) {
+            TRY(tt_partition_search_improve(parts, (int64_t)ceil(mean * (1 + tolerances[i])), trial, &merit));
+            if (best.load == 0 || tt_partition_search_is_better(parts, &merit, &best)) {
                 best = merit;
                 memcpy(place, trial, n * sizeof *place);
             }
@@ -328,7 +328,7 @@ static enum tutti_err place_many(const struct tutti_partition_problem *parts, in
 }
 
 /* Ranks to which no unit is fixed are alike: numbered by their first unit. */
-static void renumber(const struct tutti_partition_problem *parts, int32_t *place, int32_t *name)
+static void renumber_ranks(const struct tt_partition_problem *parts, int32_t *place, int32_t *name)
 {
     for (int32_t r = 0; r < parts->ranks; r++)
         name[r] = -1;
@@ -351,32 +351,32 @@ static void renumber(const struct tutti_partition_problem *parts, int32_t *place
         place[u] = name[place[u]];
 }
 
-static enum tutti_err place_all(struct tutti_partition_problem *parts, const struct tutti_partition_task *task,
+static enum tutti_err place_all(struct tt_partition_problem *parts, const struct tt_partitioner_task *task,
                                 int32_t *place, int32_t *scratch)
 {
-    TRY(weigh(parts, task->costs));
-    TRY(link_units(parts, task->system));
+    TRY(set_unit_weights(parts, task->costs));
+    TRY(build_unit_graph(parts, task->system));
     if (parts->count <= TUTTI_PARTITION_FEW)
-        tutti_partition_search(parts, place);
+        tt_partition_search_exhaustive(parts, place);
     else
-        TRY(place_many(parts, place, scratch));
-    renumber(parts, place, scratch);
+        TRY(place_by_trials(parts, place, scratch));
+    renumber_ranks(parts, place, scratch);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_partition(const struct tutti_partition_task *task, int32_t *place)
+enum tutti_err tt_partitioner_place(const struct tt_partitioner_task *task, int32_t *place)
 {
     uint32_t count = task->system->component_count;
     int32_t *lists = calloc(5 * (size_t)count + 1, sizeof *lists);
     if (!lists)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     int32_t *family = lists, *fixed = lists + count, *scratch = fixed + count;
-    struct tutti_partition_problem parts = {.count = count, .ranks = task->ranks, .fixed = fixed, .family = family};
+    struct tt_partition_problem parts = {.count = count, .ranks = task->ranks, .fixed = fixed, .family = family};
     enum tutti_err err = find_families(task, family);
     for (uint32_t c = 0; c < count; c++)
         fixed[c] = task->fixed ? task->fixed[c] : -1;
     if (!err && (uint32_t)task->ranks >= count)
-        err = place_in_order(count, task->ranks, fixed, place);
+        err = place_one_per_rank(count, task->ranks, fixed, place);
     else if (!err && task->ranks == 1)
         memset(place, 0, count * sizeof *place);
     else if (!err)

@@ -12,8 +12,8 @@
 #include "system/system.h"
 
 /* What is to be placed. All of it is borrowed. */
-struct tutti_partition_task {
-    const struct tutti_system *system;
+struct tt_partitioner_task {
+    const struct tt_system *system;
     const double *costs;  /* per component, in whatever measure, finite, >= 0; NULL: all cost the same */
     const int32_t *fixed; /* per component: the rank that it is to have, -1: any; NULL: any for all */
     const bool *alone;    /* per component: no two of these that share an FMU share a rank; NULL: none */
@@ -22,19 +22,19 @@ struct tutti_partition_task {
 
 /* place[c] becomes the rank of component c. Fixed components have theirs; every rank has one if there are enough; where there
  * are as many ranks as components, each has its own, in order. ARGUMENT, naming the units, where `alone` cannot be had. */
-TUTTI_CHECKED enum tutti_err tutti_partition(const struct tutti_partition_task *task, int32_t *place);
+TUTTI_CHECKED enum tutti_err tt_partitioner_place(const struct tt_partitioner_task *task, int32_t *place);
 /* How many ranks `alone` (NULL: none) takes: 1 or more. */
-int tutti_partition_least_ranks(const struct tutti_system *system, const bool *alone);
+int tt_partitioner_least_ranks(const struct tt_system *system, const bool *alone);
 
 /* What one rank sends to another at every exchange. */
-struct tutti_traffic {
+struct tt_traffic {
     int32_t from, to;
     uint64_t values; /* an array counts by its elements; what several units there read is sent once */
 };
 
 /* All that crosses, sorted by `from`, then `to`. *list is the caller's, to be freed. `place` NULL: every component is a rank
  * of its own. */
-TUTTI_CHECKED enum tutti_err tutti_traffic_list(struct tutti_traffic **list, size_t *count,
-                                                const struct tutti_system *system, const int32_t *place);
+TUTTI_CHECKED enum tutti_err tt_partitioner_list_traffic(struct tt_traffic **list, size_t *count,
+                                                         const struct tt_system *system, const int32_t *place);
 
 #endif

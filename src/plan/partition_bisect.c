@@ -12,7 +12,7 @@ enum { SEED = 1 };
 
 /* What METIS takes, for the units of some ranks. */
 struct half {
-    const struct tutti_partition_problem *parts;
+    const struct tt_partition_problem *parts;
     int32_t begin, middle, end; /* ranks of the first half, and of the second */
     const uint32_t *units;
     uint32_t unit_count;
@@ -45,7 +45,7 @@ static int call_metis(struct half *half, idx_t *options, real_t *shares)
 }
 
 /* Halvings until ranks are single share the tolerance of 3 %. */
-static idx_t tolerance(int32_t ranks)
+static idx_t bisection_tolerance(int32_t ranks)
 {
     idx_t levels = 1;
     while ((1 << levels) < ranks)
@@ -53,18 +53,18 @@ static idx_t tolerance(int32_t ranks)
     return 30 / levels > 1 ? 30 / levels : 1; /* in thousandths */
 }
 
-static enum tutti_err find_sides(struct half *half)
+static enum tutti_err bisect_graph(struct half *half)
 {
     idx_t options[METIS_NOPTIONS];
     real_t first = (real_t)(half->middle - half->begin) / (real_t)(half->end - half->begin);
     real_t shares[2] = {first, 1 - first};
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = SEED;
-    options[METIS_OPTION_UFACTOR] = tolerance(half->parts->ranks);
+    options[METIS_OPTION_UFACTOR] = bisection_tolerance(half->parts->ranks);
     options[METIS_OPTION_NCUTS] = 4; /* the best of so many */
     memset(half->sides, 0, (size_t)half->vertices * sizeof *half->sides);
     if (half->vertices > 1 && call_metis(half, options, shares) != METIS_OK)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     return TUTTI_OK;
 }
 
@@ -90,9 +90,9 @@ static void number_vertices(struct half *half)
 }
 
 /* Edges of the units of a vertex, those to the same neighbour added up; `seen` is per vertex. */
-static idx_t add_edges(struct half *half, uint32_t u, idx_t start, idx_t end, idx_t *seen)
+static idx_t bisect_add_edges(struct half *half, uint32_t u, idx_t start, idx_t end, idx_t *seen)
 {
-    const struct tutti_partition_problem *parts = half->parts;
+    const struct tt_partition_problem *parts = half->parts;
     for (uint32_t k = parts->first[u]; k < parts->first[u + 1]; k++) {
         uint32_t other = parts->others[k];
         if (half->member[other] != half->stamp || half->vertex[other] == half->vertex[u])
@@ -129,14 +129,14 @@ static void fill_graph(struct half *half, uint32_t *order, idx_t *seen)
         half->weights[v] = 0;
         for (; at < next[v]; at++) {
             half->weights[v] += (idx_t)half->parts->weights[order[at]];
-            end = add_edges(half, order[at], start, end, seen);
+            end = bisect_add_edges(half, order[at], start, end, seen);
         }
     }
     half->rows[half->vertices] = end;
 }
 
 /* Where the arrays lie in `room`, which the caller frees. */
-static enum tutti_err make_sides(struct half *half, idx_t *room, size_t edges, uint32_t *order)
+static enum tutti_err place_arrays(struct half *half, idx_t *room, size_t edges, uint32_t *order)
 {
     size_t units = half->unit_count;
     number_vertices(half);
@@ -146,13 +146,13 @@ static enum tutti_err make_sides(struct half *half, idx_t *room, size_t edges, u
     half->edges = half->columns + edges;
     half->sides = half->edges + edges;
     fill_graph(half, order, half->sides); /* which are not known yet */
-    return find_sides(half);
+    return bisect_graph(half);
 }
 
 /* ---- halving ---- */
 
 struct bisection {
-    const struct tutti_partition_problem *parts;
+    const struct tt_partition_problem *parts;
     uint32_t *units, *spare; /* those of some ranks are side by side */
     uint32_t *vertex, *member;
     uint32_t stamp;
@@ -161,7 +161,7 @@ struct bisection {
 };
 
 /* Halves of the same size may change their names: then fewer anchors are on the wrong side. */
-static bool is_crossed(const struct half *half)
+static bool sides_are_swapped(const struct half *half)
 {
     if (2 * half->middle != half->begin + half->end)
         return false;
@@ -173,9 +173,9 @@ static bool is_crossed(const struct half *half)
 }
 
 /* Those of the first half come first; how many there are. */
-static uint32_t part_units(struct bisection *work, const struct half *half, uint32_t *units, uint32_t count)
+static uint32_t split_units(struct bisection *work, const struct half *half, uint32_t *units, uint32_t count)
 {
-    bool crossed = is_crossed(half);
+    bool crossed = sides_are_swapped(half);
     uint32_t first = 0, second = 0;
     for (uint32_t i = 0; i < count; i++) {
         int32_t rank = work->parts->fixed[units[i]];
@@ -189,7 +189,7 @@ static uint32_t part_units(struct bisection *work, const struct half *half, uint
     return first;
 }
 
-static enum tutti_err bisect(struct bisection *work, uint32_t *units, uint32_t count, int32_t begin, int32_t end)
+static enum tutti_err bisect_units(struct bisection *work, uint32_t *units, uint32_t count, int32_t begin, int32_t end)
 {
     if (end - begin == 1 || count == 0) {
         for (uint32_t i = 0; i < count; i++)
@@ -213,23 +213,23 @@ static enum tutti_err bisect(struct bisection *work, uint32_t *units, uint32_t c
         edges += work->parts->first[units[i] + 1] - work->parts->first[units[i]];
     idx_t *room = calloc(3 * (size_t)count + 2 * edges + 1, sizeof *room);
     uint32_t *order = calloc(2 * (size_t)count + 1, sizeof *order), first = 0;
-    enum tutti_err err = room && order ? make_sides(&half, room, edges, order) : tutti_fail_memory();
+    enum tutti_err err = room && order ? place_arrays(&half, room, edges, order) : tt_fail_memory();
     if (!err && half.sides)
-        first = part_units(work, &half, units, count);
+        first = split_units(work, &half, units, count);
     free(order);
     free(room);
     TRY(err);
-    TRY(bisect(work, units, first, begin, half.middle));
-    return bisect(work, units + first, count - first, half.middle, end);
+    TRY(bisect_units(work, units, first, begin, half.middle));
+    return bisect_units(work, units + first, count - first, half.middle, end);
 }
 
-enum tutti_err tutti_partition_bisect(const struct tutti_partition_problem *parts, int32_t *place)
+enum tutti_err tt_partition_search_bisect(const struct tt_partition_problem *parts, int32_t *place)
 {
     uint32_t *room = calloc(4 * (size_t)parts->count, sizeof *room), n = parts->count;
     struct bisection work = {.parts = parts, .place = place, .divisor = 1};
     int64_t values = 0;
     if (!room)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     work.units = room;
     work.spare = room + n;
     work.vertex = room + 2 * (size_t)n;
@@ -239,7 +239,7 @@ enum tutti_err tutti_partition_bisect(const struct tutti_partition_problem *part
     for (uint32_t k = 0; k < parts->first[n]; k++)
         values += parts->values[k];
     work.divisor = values / (1 << 28) + 1;
-    enum tutti_err err = bisect(&work, work.units, n, 0, parts->ranks);
+    enum tutti_err err = bisect_units(&work, work.units, n, 0, parts->ranks);
     free(room);
     return err;
 }

@@ -9,8 +9,8 @@ enum { MOST_TO_SWAP = 300 };
 /* Every pass makes it better; most come to rest in a few. */
 enum { MOST_PASSES = 50 };
 
-struct state {
-    const struct tutti_partition_problem *parts;
+struct improve_state {
+    const struct tt_partition_problem *parts;
     int64_t target; /* loads up to it are as good as each other */
     int32_t *place;
     int64_t *loads;
@@ -20,26 +20,26 @@ struct state {
 
 /* What a change does, the first one counting first: to the sum of what is beyond the target, to values between ranks, to the sum
  * of the squares of loads. */
-struct change {
+struct rank_change {
     int64_t excess, cut, uneven;
 };
 
-static const struct change NOTHING = {0, 0, 0};
+static const struct rank_change NOTHING = {0, 0, 0};
 
-static bool is_less(const struct change *a, const struct change *b)
+static bool improve_is_less(const struct rank_change *a, const struct rank_change *b)
 {
     if (a->excess != b->excess)
         return a->excess < b->excess;
     return a->cut != b->cut ? a->cut < b->cut : a->uneven < b->uneven;
 }
 
-static int64_t excess(const struct state *state, int64_t load)
+static int64_t excess_load(const struct improve_state *state, int64_t load)
 {
     return load > state->target ? load - state->target : 0;
 }
 
 /* Is there another one of the unit's family, but for `except`? */
-static bool has_kin(const struct state *state, uint32_t unit, int32_t rank, uint32_t except)
+static bool has_family_member(const struct improve_state *state, uint32_t unit, int32_t rank, uint32_t except)
 {
     const int32_t *family = state->parts->family;
     if (family[unit] < 0)
@@ -50,17 +50,17 @@ static bool has_kin(const struct state *state, uint32_t unit, int32_t rank, uint
     return false;
 }
 
-static void look_around(const struct state *state, uint32_t unit)
+static void sum_shared_values(const struct improve_state *state, uint32_t unit)
 {
-    const struct tutti_partition_problem *parts = state->parts;
+    const struct tt_partition_problem *parts = state->parts;
     memset(state->shared, 0, (size_t)parts->ranks * sizeof *state->shared);
     for (uint32_t k = parts->first[unit]; k < parts->first[unit + 1]; k++)
         state->shared[state->place[parts->others[k]]] += parts->values[k];
 }
 
-static int64_t shared_with(const struct state *state, uint32_t unit, int32_t rank)
+static int64_t values_shared_with(const struct improve_state *state, uint32_t unit, int32_t rank)
 {
-    const struct tutti_partition_problem *parts = state->parts;
+    const struct tt_partition_problem *parts = state->parts;
     int64_t values = 0;
     for (uint32_t k = parts->first[unit]; k < parts->first[unit + 1]; k++)
         values += state->place[parts->others[k]] == rank ? parts->values[k] : 0;
@@ -68,16 +68,17 @@ static int64_t shared_with(const struct state *state, uint32_t unit, int32_t ran
 }
 
 /* `weight` more on rank `to` and less on `from`. */
-static struct change shift(const struct state *state, int32_t from, int32_t to, int64_t weight)
+static struct rank_change shift_load(const struct improve_state *state, int32_t from, int32_t to, int64_t weight)
 {
     int64_t a = state->loads[from], b = state->loads[to];
-    return (struct change){
-        .excess = excess(state, a - weight) + excess(state, b + weight) - excess(state, a) - excess(state, b),
+    return (struct rank_change){
+        .excess = excess_load(state, a - weight) + excess_load(state, b + weight) - excess_load(state, a) -
+                  excess_load(state, b),
         .uneven = 2 * weight * (weight + b - a),
     };
 }
 
-static void put(struct state *state, uint32_t unit, int32_t rank)
+static void assign_rank(struct improve_state *state, uint32_t unit, int32_t rank)
 {
     int32_t from = state->place[unit];
     state->loads[from] -= state->parts->weights[unit];
@@ -88,17 +89,17 @@ static void put(struct state *state, uint32_t unit, int32_t rank)
 }
 
 /* The best rank for the unit, where it may go; its own if there is none. */
-static int32_t find_rank(const struct state *state, uint32_t unit, struct change *best)
+static int32_t find_best_rank(const struct improve_state *state, uint32_t unit, struct rank_change *best)
 {
     int32_t from = state->place[unit], found = from;
     *best = NOTHING;
-    look_around(state, unit);
+    sum_shared_values(state, unit);
     for (int32_t to = 0; to < state->parts->ranks; to++) {
         if (to == from)
             continue;
-        struct change change = shift(state, from, to, state->parts->weights[unit]);
+        struct rank_change change = shift_load(state, from, to, state->parts->weights[unit]);
         change.cut = state->shared[from] - state->shared[to];
-        if ((found == from || is_less(&change, best)) && !has_kin(state, unit, to, unit)) {
+        if ((found == from || improve_is_less(&change, best)) && !has_family_member(state, unit, to, unit)) {
             *best = change;
             found = to;
         }
@@ -106,16 +107,16 @@ static int32_t find_rank(const struct state *state, uint32_t unit, struct change
     return found;
 }
 
-static bool move_units(struct state *state)
+static bool move_units(struct improve_state *state)
 {
     bool moved = false;
     for (uint32_t u = 0; u < state->parts->count; u++) {
-        struct change change;
+        struct rank_change change;
         if (state->parts->fixed[u] >= 0 || state->counts[state->place[u]] == 1)
             continue;
-        int32_t to = find_rank(state, u, &change);
-        if (to != state->place[u] && is_less(&change, &NOTHING)) {
-            put(state, u, to);
+        int32_t to = find_best_rank(state, u, &change);
+        if (to != state->place[u] && improve_is_less(&change, &NOTHING)) {
+            assign_rank(state, u, to);
             moved = true;
         }
     }
@@ -123,36 +124,36 @@ static bool move_units(struct state *state)
 }
 
 /* With state->shared of u. */
-static bool try_swap(struct state *state, uint32_t u, uint32_t v)
+static bool try_swap(struct improve_state *state, uint32_t u, uint32_t v)
 {
-    const struct tutti_partition_problem *parts = state->parts;
+    const struct tt_partition_problem *parts = state->parts;
     int32_t a = state->place[u], b = state->place[v];
     if (a == b || parts->fixed[v] >= 0)
         return false;
-    struct change change = shift(state, a, b, parts->weights[u] - parts->weights[v]);
+    struct rank_change change = shift_load(state, a, b, parts->weights[u] - parts->weights[v]);
     int64_t gain = state->shared[b] - state->shared[a];
-    gain += shared_with(state, v, a) - shared_with(state, v, b);
+    gain += values_shared_with(state, v, a) - values_shared_with(state, v, b);
     for (uint32_t k = parts->first[v]; k < parts->first[v + 1]; k++)
         gain -= parts->others[k] == u ? 2 * parts->values[k] : 0; /* between them it stays; both counted it as saved */
     change.cut = -gain;
-    if (!is_less(&change, &NOTHING) || has_kin(state, u, b, v) || has_kin(state, v, a, u))
+    if (!improve_is_less(&change, &NOTHING) || has_family_member(state, u, b, v) || has_family_member(state, v, a, u))
         return false;
-    put(state, u, b);
-    put(state, v, a);
+    assign_rank(state, u, b);
+    assign_rank(state, v, a);
     return true;
 }
 
-static bool swap_units(struct state *state)
+static bool swap_units(struct improve_state *state)
 {
     bool swapped = false;
     for (uint32_t u = 0; u < state->parts->count; u++) {
         if (state->parts->fixed[u] >= 0)
             continue;
-        look_around(state, u);
+        sum_shared_values(state, u);
         for (uint32_t v = u + 1; v < state->parts->count; v++)
             if (try_swap(state, u, v)) {
                 swapped = true;
-                look_around(state, u);
+                sum_shared_values(state, u);
             }
     }
     return swapped;
@@ -160,41 +161,41 @@ static bool swap_units(struct state *state)
 
 /* ---- constraints ---- */
 
-static void part_families(struct state *state)
+static void separate_families(struct improve_state *state)
 {
     for (uint32_t u = 0; u < state->parts->count; u++) {
-        struct change change;
-        if (state->parts->fixed[u] < 0 && has_kin(state, u, state->place[u], u))
-            put(state, u, find_rank(state, u, &change));
+        struct rank_change change;
+        if (state->parts->fixed[u] < 0 && has_family_member(state, u, state->place[u], u))
+            assign_rank(state, u, find_best_rank(state, u, &change));
     }
 }
 
 /* The unit that is missed least by a rank with several. */
-static void fill_rank(struct state *state, int32_t rank)
+static void fill_empty_rank(struct improve_state *state, int32_t rank)
 {
     uint32_t found = UINT32_MAX;
-    struct change best = NOTHING;
+    struct rank_change best = NOTHING;
     for (uint32_t u = 0; u < state->parts->count; u++) {
         int32_t from = state->place[u];
         if (state->parts->fixed[u] >= 0 || state->counts[from] < 2)
             continue;
-        struct change change = shift(state, from, rank, state->parts->weights[u]);
-        change.cut = shared_with(state, u, from);
-        if (found == UINT32_MAX || is_less(&change, &best)) {
+        struct rank_change change = shift_load(state, from, rank, state->parts->weights[u]);
+        change.cut = values_shared_with(state, u, from);
+        if (found == UINT32_MAX || improve_is_less(&change, &best)) {
             best = change;
             found = u;
         }
     }
     if (found != UINT32_MAX)
-        put(state, found, rank);
+        assign_rank(state, found, rank);
 }
 
 /* ---- as a whole ---- */
 
-static struct tutti_partition_merit judge(const struct state *state)
+static struct tt_partition_merit improve_rate(const struct improve_state *state)
 {
-    const struct tutti_partition_problem *parts = state->parts;
-    struct tutti_partition_merit merit = {0};
+    const struct tt_partition_problem *parts = state->parts;
+    struct tt_partition_merit merit = {0};
     for (int32_t r = 0; r < parts->ranks; r++) {
         merit.load = state->loads[r] > merit.load ? state->loads[r] : merit.load;
         merit.uneven += state->loads[r] * state->loads[r];
@@ -206,16 +207,16 @@ static struct tutti_partition_merit judge(const struct state *state)
     return merit;
 }
 
-static void improve(struct state *state)
+static void improve_placement(struct improve_state *state)
 {
     for (uint32_t u = 0; u < state->parts->count; u++) {
         state->loads[state->place[u]] += state->parts->weights[u];
         state->counts[state->place[u]]++;
     }
-    part_families(state);
+    separate_families(state);
     for (int32_t r = 0; r < state->parts->ranks; r++)
         if (state->counts[r] == 0)
-            fill_rank(state, r);
+            fill_empty_rank(state, r);
     bool better = true;
     for (int pass = 0; pass < MOST_PASSES && better; pass++) {
         better = move_units(state);
@@ -224,55 +225,56 @@ static void improve(struct state *state)
     }
 }
 
-static enum tutti_err begin(struct state *state, const struct tutti_partition_problem *parts, int32_t *place)
+static enum tutti_err improve_start(struct improve_state *state, const struct tt_partition_problem *parts,
+                                    int32_t *place)
 {
     size_t ranks = (size_t)parts->ranks;
-    *state = (struct state){.parts = parts, .place = place};
+    *state = (struct improve_state){.parts = parts, .place = place};
     state->loads = calloc(ranks, sizeof *state->loads);
     state->counts = calloc(ranks, sizeof *state->counts);
     state->shared = calloc(ranks, sizeof *state->shared);
-    return state->loads && state->counts && state->shared ? TUTTI_OK : tutti_fail_memory();
+    return state->loads && state->counts && state->shared ? TUTTI_OK : tt_fail_memory();
 }
 
-static void end(struct state *state)
+static void improve_finish(struct improve_state *state)
 {
     free(state->loads);
     free(state->counts);
     free(state->shared);
 }
 
-enum tutti_err tutti_partition_improve(const struct tutti_partition_problem *parts, int64_t target, int32_t *place,
-                                       struct tutti_partition_merit *merit)
+enum tutti_err tt_partition_search_improve(const struct tt_partition_problem *parts, int64_t target, int32_t *place,
+                                           struct tt_partition_merit *merit)
 {
-    struct state state;
-    enum tutti_err err = begin(&state, parts, place);
+    struct improve_state state;
+    enum tutti_err err = improve_start(&state, parts, place);
     state.target = target;
     if (!err) {
-        improve(&state);
-        *merit = judge(&state);
+        improve_placement(&state);
+        *merit = improve_rate(&state);
     }
-    end(&state);
+    improve_finish(&state);
     return err;
 }
 
 /* ---- the heaviest first ---- */
 
-struct heavy {
+struct weighted_unit {
     uint32_t unit;
     int64_t weight;
 };
 
 static int compare_weights(const void *a, const void *b)
 {
-    const struct heavy *x = a, *y = b;
+    const struct weighted_unit *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
     return x->unit < y->unit ? -1 : 1;
 }
 
-static void spread(struct state *state, const struct heavy *order)
+static void assign_by_load(struct improve_state *state, const struct weighted_unit *order)
 {
-    const struct tutti_partition_problem *parts = state->parts;
+    const struct tt_partition_problem *parts = state->parts;
     for (uint32_t u = 0; u < parts->count; u++) {
         state->place[u] = parts->fixed[u];
         if (parts->fixed[u] >= 0)
@@ -284,26 +286,26 @@ static void spread(struct state *state, const struct heavy *order)
             continue;
         int32_t least = -1;
         for (int32_t r = 0; r < parts->ranks; r++)
-            if ((least < 0 || state->loads[r] < state->loads[least]) && !has_kin(state, u, r, u))
+            if ((least < 0 || state->loads[r] < state->loads[least]) && !has_family_member(state, u, r, u))
                 least = r;
         state->place[u] = least;
         state->loads[least] += parts->weights[u];
     }
 }
 
-enum tutti_err tutti_partition_spread(const struct tutti_partition_problem *parts, int32_t *place)
+enum tutti_err tt_partition_search_spread(const struct tt_partition_problem *parts, int32_t *place)
 {
-    struct state state;
-    struct heavy *order = calloc(parts->count, sizeof *order);
+    struct improve_state state;
+    struct weighted_unit *order = calloc(parts->count, sizeof *order);
     if (!order)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t u = 0; u < parts->count; u++)
-        order[u] = (struct heavy){u, parts->weights[u]};
+        order[u] = (struct weighted_unit){u, parts->weights[u]};
     qsort(order, parts->count, sizeof *order, compare_weights);
-    enum tutti_err err = begin(&state, parts, place);
+    enum tutti_err err = improve_start(&state, parts, place);
     if (!err)
-        spread(&state, order);
+        assign_by_load(&state, order);
     free(order);
-    end(&state);
+    improve_finish(&state);
     return err;
 }

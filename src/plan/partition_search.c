@@ -6,19 +6,19 @@
 
 #include "plan/partition_parts.h"
 
-struct search {
-    const struct tutti_partition_problem *parts;
+struct branch_search {
+    const struct tt_partition_problem *parts;
     int32_t place[TUTTI_PARTITION_FEW], best_place[TUTTI_PARTITION_FEW];
     int64_t loads[TUTTI_PARTITION_FEW]; /* ranks are fewer than units */
-    struct tutti_partition_merit best;
+    struct tt_partition_merit best;
     uint32_t left;                /* units that are free and not placed */
     int32_t empty, must_be_empty; /* ranks; and so many of them have to stay so */
     bool found;
 };
 
-static bool may_go(const struct search *search, uint32_t unit, int32_t rank)
+static bool is_allowed_rank(const struct branch_search *search, uint32_t unit, int32_t rank)
 {
-    const struct tutti_partition_problem *parts = search->parts;
+    const struct tt_partition_problem *parts = search->parts;
     for (uint32_t u = 0; u < parts->count; u++)
         if (parts->family[unit] >= 0 && u != unit && parts->family[u] == parts->family[unit] &&
             search->place[u] == rank)
@@ -27,10 +27,10 @@ static bool may_go(const struct search *search, uint32_t unit, int32_t rank)
 }
 
 /* Puts a unit on a rank; what that makes of the merit. */
-static struct tutti_partition_merit add(struct search *search, struct tutti_partition_merit merit, uint32_t unit,
-                                        int32_t rank)
+static struct tt_partition_merit branch_add_unit(struct branch_search *search, struct tt_partition_merit merit,
+                                                 uint32_t unit, int32_t rank)
 {
-    const struct tutti_partition_problem *parts = search->parts;
+    const struct tt_partition_problem *parts = search->parts;
     int64_t weight = parts->weights[unit], load = search->loads[rank];
     search->empty -= load == 0;
     search->place[unit] = rank;
@@ -44,7 +44,7 @@ static struct tutti_partition_merit add(struct search *search, struct tutti_part
     return merit;
 }
 
-static void take_back(struct search *search, uint32_t unit)
+static void branch_undo(struct branch_search *search, uint32_t unit)
 {
     int32_t rank = search->place[unit];
     search->loads[rank] -= search->parts->weights[unit];
@@ -53,9 +53,9 @@ static void take_back(struct search *search, uint32_t unit)
 }
 
 /* Units from `unit` on. As deep as there are units: ten. */
-static void go_on(struct search *search, uint32_t unit, const struct tutti_partition_merit *merit)
+static void branch_on_unit(struct branch_search *search, uint32_t unit, const struct tt_partition_merit *merit)
 {
-    const struct tutti_partition_problem *parts = search->parts;
+    const struct tt_partition_problem *parts = search->parts;
     while (unit < parts->count && parts->fixed[unit] >= 0)
         unit++;
     if (unit == parts->count) {
@@ -68,29 +68,29 @@ static void go_on(struct search *search, uint32_t unit, const struct tutti_parti
     search->left--;
     for (int32_t rank = 0; rank < parts->ranks; rank++) {
         bool is_empty = search->loads[rank] == 0;
-        if ((is_empty && tried_empty) || !may_go(search, unit, rank))
+        if ((is_empty && tried_empty) || !is_allowed_rank(search, unit, rank))
             continue;
         tried_empty = tried_empty || is_empty;
-        struct tutti_partition_merit next = add(search, *merit, unit, rank);
+        struct tt_partition_merit next = branch_add_unit(search, *merit, unit, rank);
         bool fills = search->empty - (int32_t)search->left <= search->must_be_empty;
-        if (fills && (!search->found || tutti_partition_is_better(parts, &next, &search->best)))
-            go_on(search, unit + 1, &next);
-        take_back(search, unit);
+        if (fills && (!search->found || tt_partition_search_is_better(parts, &next, &search->best)))
+            branch_on_unit(search, unit + 1, &next);
+        branch_undo(search, unit);
     }
     search->left++;
 }
 
-void tutti_partition_search(const struct tutti_partition_problem *parts, int32_t *place)
+void tt_partition_search_exhaustive(const struct tt_partition_problem *parts, int32_t *place)
 {
-    struct search search = {.parts = parts, .empty = parts->ranks};
-    struct tutti_partition_merit merit = {0};
+    struct branch_search search = {.parts = parts, .empty = parts->ranks};
+    struct tt_partition_merit merit = {0};
     memset(search.place, 0xff, sizeof search.place); /* -1 */
     for (uint32_t u = 0; u < parts->count; u++)
         if (parts->fixed[u] >= 0)
-            merit = add(&search, merit, u, parts->fixed[u]);
+            merit = branch_add_unit(&search, merit, u, parts->fixed[u]);
         else
             search.left++;
     search.must_be_empty = search.empty > (int32_t)search.left ? search.empty - (int32_t)search.left : 0;
-    go_on(&search, 0, &merit);
+    branch_on_unit(&search, 0, &merit);
     memcpy(place, search.best_place, parts->count * sizeof *place);
 }

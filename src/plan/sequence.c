@@ -7,13 +7,13 @@
 #include "base/vector.h"
 
 /* Units are grouped where they need each other directly; groups are put in order, always one whose needs are met. */
-struct work {
-    const struct tutti_structure *structure;
+struct step_ordering {
+    const struct tt_structure *structure;
     uint32_t count;
-    struct tutti_digraph direct, all; /* who needs whom: by feed-through, or outside of cycles; by any connection */
-    struct tutti_digraph readers;     /* `all` the other way round */
-    struct tutti_components groups;   /* of `direct` */
-    struct tutti_digraph group_readers;
+    struct tt_digraph direct, all; /* who needs whom: by feed-through, or outside of cycles; by any connection */
+    struct tt_digraph readers;     /* `all` the other way round */
+    struct tt_components groups;   /* of `direct` */
+    struct tt_digraph group_readers;
     uint32_t *waiting;  /* per group: groups that it needs directly and that are not done */
     uint32_t *wishing;  /* per group: units, outside of it, that it would like to be done */
     bool *done;         /* per group */
@@ -22,34 +22,35 @@ struct work {
     uint32_t *place; /* per unit: in the sequence */
 };
 
-struct pairs {
+struct feed_pairs {
     uint32_t (*items)[2];
     size_t count, room;
 };
 
-static enum tutti_err add_pair(struct pairs *pairs, uint32_t a, uint32_t b)
+static enum tutti_err step_order_add_pair(struct feed_pairs *pairs, uint32_t a, uint32_t b)
 {
     if (a == b)
         return TUTTI_OK;
-    if (!tutti_vector_reserve(&pairs->items, &pairs->room, pairs->count + 1, sizeof *pairs->items))
-        return tutti_fail_memory();
+    if (!tt_vector_reserve(&pairs->items, &pairs->room, pairs->count + 1, sizeof *pairs->items))
+        return tt_fail_memory();
     pairs->items[pairs->count][0] = a;
     pairs->items[pairs->count++][1] = b;
     return TUTTI_OK;
 }
 
 /* Every unit that feeds an input node. */
-static enum tutti_err add_feeders(struct pairs *pairs, const struct tutti_structure *structure, uint32_t input)
+static enum tutti_err add_feeders(struct feed_pairs *pairs, const struct tt_structure *structure, uint32_t input)
 {
     uint32_t unit = structure->nodes[input].component;
     for (uint32_t k = structure->graph.first[input]; k < structure->graph.first[input + 1]; k++)
-        TRY(add_pair(pairs, unit, structure->nodes[structure->graph.needs[k]].component));
+        TRY(step_order_add_pair(pairs, unit, structure->nodes[structure->graph.needs[k]].component));
     return TUTTI_OK;
 }
 
-static enum tutti_err collect(const struct tutti_structure *structure, struct pairs *direct, struct pairs *all)
+static enum tutti_err collect_feeds(const struct tt_structure *structure, struct feed_pairs *direct,
+                                    struct feed_pairs *all)
 {
-    const struct tutti_digraph *graph = &structure->graph;
+    const struct tt_digraph *graph = &structure->graph;
     for (uint32_t n = 0; n < structure->node_count; n++) {
         if (!structure->nodes[n].output) {
             TRY(add_feeders(all, structure, n));
@@ -61,78 +62,80 @@ static enum tutti_err collect(const struct tutti_structure *structure, struct pa
     return TUTTI_OK;
 }
 
-static enum tutti_err reverse(struct tutti_digraph *out, const struct tutti_digraph *graph, const uint32_t *rename,
-                              uint32_t count)
+static enum tutti_err reverse_digraph(struct tt_digraph *out, const struct tt_digraph *graph, const uint32_t *rename,
+                                      uint32_t count)
 {
-    struct pairs pairs = {0};
+    struct feed_pairs pairs = {0};
     enum tutti_err err = TUTTI_OK;
     for (uint32_t v = 0; v < graph->node_count && !err; v++)
         for (uint32_t k = graph->first[v]; k < graph->first[v + 1] && !err; k++)
-            err = add_pair(&pairs, rename ? rename[graph->needs[k]] : graph->needs[k], rename ? rename[v] : v);
+            err =
+                step_order_add_pair(&pairs, rename ? rename[graph->needs[k]] : graph->needs[k], rename ? rename[v] : v);
     if (!err)
-        err = tutti_digraph_init(out, count, (const uint32_t(*)[2])pairs.items, pairs.count);
+        err = tt_digraph_init(out, count, (const uint32_t(*)[2])pairs.items, pairs.count);
     free(pairs.items);
     return err;
 }
 
 /* Outside of cycles every wish can be had: it is as good as a need. So a cycle is cut inside of it, not by units that only
  * read it. */
-static enum tutti_err add_wishes(const struct tutti_digraph *all, struct pairs *direct)
+static enum tutti_err add_soft_dependencies(const struct tt_digraph *all, struct feed_pairs *direct)
 {
-    struct tutti_components cycles = {0};
-    enum tutti_err err = tutti_components_init(&cycles, all);
+    struct tt_components cycles = {0};
+    enum tutti_err err = tt_digraph_components_init(&cycles, all);
     for (uint32_t v = 0; v < all->node_count && !err; v++)
         for (uint32_t k = all->first[v]; k < all->first[v + 1] && !err; k++)
             if (cycles.of[v] != cycles.of[all->needs[k]])
-                err = add_pair(direct, v, all->needs[k]);
-    tutti_components_fini(&cycles);
+                err = step_order_add_pair(direct, v, all->needs[k]);
+    tt_digraph_components_fini(&cycles);
     return err;
 }
 
-static enum tutti_err make_graphs(struct work *work)
+static enum tutti_err make_graphs(struct step_ordering *work)
 {
-    struct pairs direct = {0}, all = {0};
-    enum tutti_err err = collect(work->structure, &direct, &all);
+    struct feed_pairs direct = {0}, all = {0};
+    enum tutti_err err = collect_feeds(work->structure, &direct, &all);
     if (!err)
-        err = tutti_digraph_init(&work->all, work->count, (const uint32_t(*)[2])all.items, all.count);
+        err = tt_digraph_init(&work->all, work->count, (const uint32_t(*)[2])all.items, all.count);
     if (!err)
-        err = add_wishes(&work->all, &direct);
+        err = add_soft_dependencies(&work->all, &direct);
     if (!err)
-        err = tutti_digraph_init(&work->direct, work->count, (const uint32_t(*)[2])direct.items, direct.count);
+        err = tt_digraph_init(&work->direct, work->count, (const uint32_t(*)[2])direct.items, direct.count);
     free(direct.items);
     free(all.items);
     TRY(err);
-    TRY(tutti_components_init(&work->groups, &work->direct));
-    TRY(reverse(&work->readers, &work->all, NULL, work->count));
-    return reverse(&work->group_readers, &work->direct, work->groups.of, work->groups.count);
+    TRY(tt_digraph_components_init(&work->groups, &work->direct));
+    TRY(reverse_digraph(&work->readers, &work->all, NULL, work->count));
+    return reverse_digraph(&work->group_readers, &work->direct, work->groups.of, work->groups.count);
 }
 
 /* The unit that stands for a group: the first one listed. */
-static uint32_t head(const struct work *work, uint32_t group)
+static uint32_t first_of_group(const struct step_ordering *work, uint32_t group)
 {
     return work->groups.nodes[work->groups.first[group]];
 }
 
-static void heap_push(struct work *work, int which, uint32_t group)
+static void heap_push(struct step_ordering *work, int which, uint32_t group)
 {
     uint32_t *heap = work->heaps[which], at = work->heap_sizes[which]++;
-    while (at > 0 && head(work, heap[(at - 1) / 2]) > head(work, group)) {
+    while (at > 0 && first_of_group(work, heap[(at - 1) / 2]) > first_of_group(work, group)) {
         heap[at] = heap[(at - 1) / 2];
         at = (at - 1) / 2;
     }
     heap[at] = group;
 }
 
-static uint32_t heap_pop(struct work *work, int which)
+static uint32_t heap_pop(struct step_ordering *work, int which)
 {
     uint32_t *heap = work->heaps[which], top = heap[0], last = heap[--work->heap_sizes[which]], at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= work->heap_sizes[which])
             break;
-        if (child + 1 < work->heap_sizes[which] && head(work, heap[child + 1]) < head(work, heap[child]))
+        if (child + 1 < work->heap_sizes[which] &&
+            first_of_group(work, heap[child + 1]) < first_of_group(work, heap[child]))
             child++;
-        if (head(work, heap[child]) >= head(work, last))
+        if (first_of_group(work, heap[child]) >= first_of_group(work, last))
             break;
         heap[at] = heap[child];
         at = child;
@@ -142,7 +145,7 @@ static uint32_t heap_pop(struct work *work, int which)
 }
 
 /* A group enters the second heap when its needs are met, and the first when its wishes are, too: at most once each. */
-static void offer(struct work *work, uint32_t group)
+static void step_order_enqueue(struct step_ordering *work, uint32_t group)
 {
     if (work->waiting[group] == 0 && work->wishing[group] == 0)
         heap_push(work, 0, group);
@@ -150,9 +153,9 @@ static void offer(struct work *work, uint32_t group)
         heap_push(work, 1, group);
 }
 
-static void count_needs(struct work *work)
+static void count_needs(struct step_ordering *work)
 {
-    const struct tutti_components *groups = &work->groups;
+    const struct tt_components *groups = &work->groups;
     for (uint32_t g = 0; g < groups->count; g++)
         for (uint32_t k = work->group_readers.first[g]; k < work->group_readers.first[g + 1]; k++)
             work->waiting[work->group_readers.needs[k]]++;
@@ -160,11 +163,11 @@ static void count_needs(struct work *work)
         for (uint32_t k = work->all.first[v]; k < work->all.first[v + 1]; k++)
             work->wishing[groups->of[v]] += groups->of[work->all.needs[k]] != groups->of[v];
     for (uint32_t g = 0; g < groups->count; g++)
-        offer(work, g);
+        step_order_enqueue(work, g);
 }
 
 /* The next group: one with all its wishes, else the first that can go. */
-static uint32_t choose(struct work *work)
+static uint32_t step_order_next_group(struct step_ordering *work)
 {
     for (;;) {
         uint32_t group = heap_pop(work, work->heap_sizes[0] > 0 ? 0 : 1);
@@ -173,7 +176,7 @@ static uint32_t choose(struct work *work)
     }
 }
 
-static void finish_unit(struct work *work, uint32_t unit)
+static void finish_unit(struct step_ordering *work, uint32_t unit)
 {
     for (uint32_t k = work->readers.first[unit]; k < work->readers.first[unit + 1]; k++) {
         uint32_t group = work->groups.of[work->readers.needs[k]];
@@ -183,22 +186,22 @@ static void finish_unit(struct work *work, uint32_t unit)
     }
 }
 
-static void finish_group(struct work *work, uint32_t group)
+static void finish_group(struct step_ordering *work, uint32_t group)
 {
     work->done[group] = true;
     for (uint32_t i = work->groups.first[group]; i < work->groups.first[group + 1]; i++)
         finish_unit(work, work->groups.nodes[i]);
     for (uint32_t k = work->group_readers.first[group]; k < work->group_readers.first[group + 1]; k++)
         if (--work->waiting[work->group_readers.needs[k]] == 0)
-            offer(work, work->group_readers.needs[k]);
+            step_order_enqueue(work, work->group_readers.needs[k]);
 }
 
-static void put_in_order(struct work *work, uint32_t *sequence)
+static void step_order_sort(struct step_ordering *work, uint32_t *sequence)
 {
     uint32_t at = 0;
     count_needs(work);
     for (uint32_t n = 0; n < work->groups.count; n++) {
-        uint32_t group = choose(work);
+        uint32_t group = step_order_next_group(work);
         for (uint32_t i = work->groups.first[group]; i < work->groups.first[group + 1]; i++) {
             work->place[work->groups.nodes[i]] = at;
             sequence[at++] = work->groups.nodes[i];
@@ -207,7 +210,7 @@ static void put_in_order(struct work *work, uint32_t *sequence)
     }
 }
 
-static uint32_t find_unit(const struct tutti_system *system, const char *name, size_t length)
+static uint32_t step_order_find_unit(const struct tt_system *system, const char *name, size_t length)
 {
     for (uint32_t c = 0; c < system->component_count; c++)
         if (strlen(system->components[c].name) == length && strncmp(system->components[c].name, name, length) == 0)
@@ -216,20 +219,20 @@ static uint32_t find_unit(const struct tutti_system *system, const char *name, s
 }
 
 /* Units that an option put in order come first; `place` tells which they are. */
-static enum tutti_err obey(struct work *work, const char *order, uint32_t *sequence)
+static enum tutti_err apply_order_option(struct step_ordering *work, const char *order, uint32_t *sequence)
 {
     uint32_t named = 0, *others = calloc((size_t)work->count + 1, sizeof *others);
-    enum tutti_err err = others ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = others ? TUTTI_OK : tt_fail_memory();
     for (uint32_t i = 0; i < work->count && !err; i++)
         others[i] = sequence[i];
     memset(work->place, 0xff, work->count * sizeof *work->place); /* TUTTI_NONE */
     for (const char *name = order; !err && name; name = strchr(name, ',') ? strchr(name, ',') + 1 : NULL) {
         size_t length = strcspn(name, ",");
-        uint32_t unit = find_unit(work->structure->system, name, length);
+        uint32_t unit = step_order_find_unit(work->structure->system, name, length);
         if (unit == TUTTI_NONE)
-            err = tutti_fail(TUTTI_ERR_ARGUMENT, "--order: there is no unit '%.*s'", (int)length, name);
+            err = tt_fail(TUTTI_ERR_ARGUMENT, "--order: there is no unit '%.*s'", (int)length, name);
         else if (work->place[unit] != TUTTI_NONE)
-            err = tutti_fail(TUTTI_ERR_ARGUMENT, "--order: '%.*s' is there twice", (int)length, name);
+            err = tt_fail(TUTTI_ERR_ARGUMENT, "--order: '%.*s' is there twice", (int)length, name);
         else
             sequence[work->place[unit] = named++] = unit;
     }
@@ -242,7 +245,7 @@ static enum tutti_err obey(struct work *work, const char *order, uint32_t *seque
 
 /* A unit's wave: after those of its feeders that are before it in the sequence, and not before those of its readers that
  * are, because they are to see what it gave at the beginning of the step. */
-static uint32_t wave_of(const struct work *work, const uint32_t *waves, uint32_t unit)
+static uint32_t step_order_wave_of(const struct step_ordering *work, const uint32_t *waves, uint32_t unit)
 {
     uint32_t wave = 0;
     for (uint32_t k = work->all.first[unit]; k < work->all.first[unit + 1]; k++) {
@@ -258,11 +261,11 @@ static uint32_t wave_of(const struct work *work, const uint32_t *waves, uint32_t
     return wave;
 }
 
-static void put_in_waves(const struct work *work, struct tutti_sequence *sequence, uint32_t *waves)
+static void assign_waves(const struct step_ordering *work, struct tt_step_sequence *sequence, uint32_t *waves)
 {
     for (uint32_t i = 0; i < work->count; i++) {
         uint32_t unit = sequence->components[i];
-        waves[unit] = wave_of(work, waves, unit);
+        waves[unit] = step_order_wave_of(work, waves, unit);
         sequence->wave_count = waves[unit] + 1 > sequence->wave_count ? waves[unit] + 1 : sequence->wave_count;
     }
     for (uint32_t i = 0; i < work->count; i++)
@@ -277,7 +280,8 @@ static void put_in_waves(const struct work *work, struct tutti_sequence *sequenc
         sequence->components[sequence->wave_first[waves[unit] + 1]++] = unit;
 }
 
-static enum tutti_err make(struct work *work, const char *order, struct tutti_sequence *sequence)
+static enum tutti_err step_order_build_sequence(struct step_ordering *work, const char *order,
+                                                struct tt_step_sequence *sequence)
 {
     TRY(make_graphs(work));
     size_t groups = (size_t)work->groups.count + 1;
@@ -292,28 +296,28 @@ static enum tutti_err make(struct work *work, const char *order, struct tutti_se
     sequence->wave_first = calloc((size_t)work->count + 2, sizeof *sequence->wave_first);
     bool all = work->waiting && work->wishing && work->done && work->heaps[0] && work->heaps[1] && work->place &&
                waves && sequence->components && sequence->wave_first;
-    enum tutti_err err = all ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = all ? TUTTI_OK : tt_fail_memory();
     if (!err)
-        put_in_order(work, sequence->components);
+        step_order_sort(work, sequence->components);
     if (!err && order)
-        err = obey(work, order, sequence->components);
+        err = apply_order_option(work, order, sequence->components);
     if (!err)
-        put_in_waves(work, sequence, waves);
+        assign_waves(work, sequence, waves);
     free(waves);
     return err;
 }
 
-enum tutti_err tutti_sequence_init(struct tutti_sequence *sequence, const struct tutti_structure *structure,
-                                   const char *order)
+enum tutti_err tt_step_order_init_sequence(struct tt_step_sequence *sequence, const struct tt_structure *structure,
+                                           const char *order)
 {
-    struct work work = {.structure = structure, .count = structure->system->component_count};
-    *sequence = (struct tutti_sequence){.count = work.count};
-    enum tutti_err err = make(&work, order, sequence);
-    tutti_digraph_fini(&work.direct);
-    tutti_digraph_fini(&work.all);
-    tutti_digraph_fini(&work.readers);
-    tutti_digraph_fini(&work.group_readers);
-    tutti_components_fini(&work.groups);
+    struct step_ordering work = {.structure = structure, .count = structure->system->component_count};
+    *sequence = (struct tt_step_sequence){.count = work.count};
+    enum tutti_err err = step_order_build_sequence(&work, order, sequence);
+    tt_digraph_fini(&work.direct);
+    tt_digraph_fini(&work.all);
+    tt_digraph_fini(&work.readers);
+    tt_digraph_fini(&work.group_readers);
+    tt_digraph_components_fini(&work.groups);
     free(work.waiting);
     free(work.wishing);
     free(work.done);
@@ -323,9 +327,9 @@ enum tutti_err tutti_sequence_init(struct tutti_sequence *sequence, const struct
     return err;
 }
 
-void tutti_sequence_fini(struct tutti_sequence *sequence)
+void tt_step_order_fini_sequence(struct tt_step_sequence *sequence)
 {
     free(sequence->components);
     free(sequence->wave_first);
-    *sequence = (struct tutti_sequence){0};
+    *sequence = (struct tt_step_sequence){0};
 }

@@ -10,7 +10,7 @@
 
 #include "plan/structure.h"
 
-struct tutti_sequence {
+struct tt_step_sequence {
     uint32_t count;
     uint32_t *components; /* in order */
     /* Units of one wave do not wait for each other: wave w is components[wave_first[w]] ... [wave_first[w + 1] - 1]. */
@@ -20,8 +20,8 @@ struct tutti_sequence {
 
 /* `structure` is of the running phase. `order`: "A,B,C", units that come in this order, the others after them; NULL: none.
  * ARGUMENT for a name that no unit has, or twice. */
-TUTTI_CHECKED enum tutti_err tutti_sequence_init(struct tutti_sequence *sequence,
-                                                 const struct tutti_structure *structure, const char *order);
-void tutti_sequence_fini(struct tutti_sequence *sequence);
+TUTTI_CHECKED enum tutti_err tt_step_order_init_sequence(struct tt_step_sequence *sequence,
+                                                         const struct tt_structure *structure, const char *order);
+void tt_step_order_fini_sequence(struct tt_step_sequence *sequence);
 
 #endif

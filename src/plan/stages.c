@@ -4,26 +4,26 @@
 #include <stdlib.h>
 
 /* A strongly connected component of units. */
-struct knot {
+struct stage_component {
     uint32_t component; /* the first of its units */
     uint32_t number;    /* among the strongly connected components */
     uint32_t level;     /* so many others have to come before it, one after the other */
     bool cyclic;
 };
 
-struct builder {
-    struct tutti_digraph graph; /* of units */
-    struct tutti_components scc;
-    struct knot *knots;
+struct stage_builder {
+    struct tt_digraph graph; /* of units */
+    struct tt_components scc;
+    struct stage_component *knots;
 };
 
 /* Who feeds whom. */
-static enum tutti_err connect(struct builder *builder, const struct tutti_structure *structure)
+static enum tutti_err step_order_connect(struct stage_builder *builder, const struct tt_structure *structure)
 {
     size_t count = 0;
     uint32_t(*pairs)[2] = calloc((size_t)structure->graph.first[structure->node_count] + 1, sizeof *pairs);
     if (!pairs)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t n = 0; n < structure->node_count; n++)
         for (uint32_t k = structure->graph.first[n]; !structure->nodes[n].output && k < structure->graph.first[n + 1];
              k++, count++) {
@@ -31,18 +31,18 @@ static enum tutti_err connect(struct builder *builder, const struct tutti_struct
             pairs[count][1] = structure->nodes[structure->graph.needs[k]].component;
         }
     enum tutti_err err =
-        tutti_digraph_init(&builder->graph, structure->system->component_count, (const uint32_t(*)[2])pairs, count);
+        tt_digraph_init(&builder->graph, structure->system->component_count, (const uint32_t(*)[2])pairs, count);
     free(pairs);
-    return err ? err : tutti_components_init(&builder->scc, &builder->graph);
+    return err ? err : tt_digraph_components_init(&builder->scc, &builder->graph);
 }
 
 /* Each one comes after what it needs, so levels of these are known. */
-static void look_at(struct builder *builder, uint32_t number)
+static void step_order_set_level(struct stage_builder *builder, uint32_t number)
 {
-    const struct tutti_components *scc = &builder->scc;
-    struct knot *knot = &builder->knots[number];
+    const struct tt_components *scc = &builder->scc;
+    struct stage_component *knot = &builder->knots[number];
     uint32_t first = scc->first[number], end = scc->first[number + 1];
-    *knot = (struct knot){.component = scc->nodes[first], .number = number, .cyclic = end - first > 1};
+    *knot = (struct stage_component){.component = scc->nodes[first], .number = number, .cyclic = end - first > 1};
     for (uint32_t i = first; i < end; i++)
         for (uint32_t k = builder->graph.first[scc->nodes[i]]; k < builder->graph.first[scc->nodes[i] + 1]; k++) {
             uint32_t needed = builder->graph.needs[k], of = scc->of[needed];
@@ -52,9 +52,9 @@ static void look_at(struct builder *builder, uint32_t number)
         }
 }
 
-static int by_level(const void *a, const void *b)
+static int compare_levels(const void *a, const void *b)
 {
-    const struct knot *left = a, *right = b;
+    const struct stage_component *left = a, *right = b;
     if (left->level != right->level)
         return left->level < right->level ? -1 : 1;
     if (left->cyclic != right->cyclic)
@@ -62,13 +62,13 @@ static int by_level(const void *a, const void *b)
     return left->component < right->component ? -1 : left->component > right->component;
 }
 
-static void line_up(struct tutti_stages *stages, const struct builder *builder)
+static void step_order_list_stages(struct tt_step_stages *stages, const struct stage_builder *builder)
 {
     uint32_t used = 0;
     for (uint32_t k = 0; k < builder->scc.count; k++) {
-        const struct knot *knot = &builder->knots[k], *before = k > 0 ? knot - 1 : NULL;
+        const struct stage_component *knot = &builder->knots[k], *before = k > 0 ? knot - 1 : NULL;
         if (!before || knot->cyclic || before->cyclic || before->level != knot->level)
-            stages->items[stages->count++] = (struct tutti_stage){.first = used, .cyclic = knot->cyclic};
+            stages->items[stages->count++] = (struct tt_step_stage){.first = used, .cyclic = knot->cyclic};
         for (uint32_t i = builder->scc.first[knot->number]; i < builder->scc.first[knot->number + 1]; i++) {
             stages->components[used++] = builder->scc.nodes[i];
             stages->of[builder->scc.nodes[i]] = stages->count - 1;
@@ -77,42 +77,42 @@ static void line_up(struct tutti_stages *stages, const struct builder *builder)
     }
 }
 
-static enum tutti_err build(struct builder *builder, struct tutti_stages *stages,
-                            const struct tutti_structure *structure)
+static enum tutti_err step_order_build_stages(struct stage_builder *builder, struct tt_step_stages *stages,
+                                              const struct tt_structure *structure)
 {
     size_t count = structure->system->component_count;
-    TRY(connect(builder, structure));
+    TRY(step_order_connect(builder, structure));
     builder->knots = calloc(count + 1, sizeof *builder->knots);
     stages->items = calloc(count + 1, sizeof *stages->items);
     stages->components = calloc(count + 1, sizeof *stages->components);
     stages->of = calloc(count + 1, sizeof *stages->of);
     if (!builder->knots || !stages->items || !stages->components || !stages->of)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t k = 0; k < builder->scc.count; k++)
-        look_at(builder, k);
+        step_order_set_level(builder, k);
     if (builder->scc.count > 0)
-        qsort(builder->knots, builder->scc.count, sizeof *builder->knots, by_level);
-    line_up(stages, builder);
+        qsort(builder->knots, builder->scc.count, sizeof *builder->knots, compare_levels);
+    step_order_list_stages(stages, builder);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_stages_init(struct tutti_stages *stages, const struct tutti_structure *structure)
+enum tutti_err tt_step_order_init_stages(struct tt_step_stages *stages, const struct tt_structure *structure)
 {
-    struct builder builder = {0};
-    *stages = (struct tutti_stages){0};
-    enum tutti_err err = build(&builder, stages, structure);
-    tutti_digraph_fini(&builder.graph);
-    tutti_components_fini(&builder.scc);
+    struct stage_builder builder = {0};
+    *stages = (struct tt_step_stages){0};
+    enum tutti_err err = step_order_build_stages(&builder, stages, structure);
+    tt_digraph_fini(&builder.graph);
+    tt_digraph_components_fini(&builder.scc);
     free(builder.knots);
     if (err)
-        tutti_stages_fini(stages);
+        tt_step_order_fini_stages(stages);
     return err;
 }
 
-void tutti_stages_fini(struct tutti_stages *stages)
+void tt_step_order_fini_stages(struct tt_step_stages *stages)
 {
     free(stages->items);
     free(stages->components);
     free(stages->of);
-    *stages = (struct tutti_stages){0};
+    *stages = (struct tt_step_stages){0};
 }

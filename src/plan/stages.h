@@ -10,20 +10,21 @@
 
 #include "plan/structure.h"
 
-struct tutti_stage {
-    uint32_t first, count; /* of its units, in tutti_stages.components, in ascending order */
+struct tt_step_stage {
+    uint32_t first, count; /* of its units, in tt_step_stages.components, in ascending order */
     bool cyclic;
 };
 
-struct tutti_stages {
+struct tt_step_stages {
     uint32_t count;
-    struct tutti_stage *items; /* in order */
+    struct tt_step_stage *items; /* in order */
     uint32_t *components;
     uint32_t *of; /* per component: its stage */
 };
 
 /* `structure` is of the running phase. */
-TUTTI_CHECKED enum tutti_err tutti_stages_init(struct tutti_stages *stages, const struct tutti_structure *structure);
-void tutti_stages_fini(struct tutti_stages *stages); /* a zeroed one is fine */
+TUTTI_CHECKED enum tutti_err tt_step_order_init_stages(struct tt_step_stages *stages,
+                                                       const struct tt_structure *structure);
+void tt_step_order_fini_stages(struct tt_step_stages *stages); /* a zeroed one is fine */
 
 #endif

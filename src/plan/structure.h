@@ -22,34 +22,33 @@
 #include "plan/graph.h"
 #include "system/system.h"
 
-struct tutti_structure_node {
+struct tt_structure_node {
     uint32_t component, variable;
     bool output; /* a source; else a destination */
 };
 
-struct tutti_structure {
-    const struct tutti_system *system;  /* borrowed */
-    struct tutti_structure_node *nodes; /* sorted by component; its inputs first, then its outputs */
+struct tt_structure {
+    const struct tt_system *system;  /* borrowed */
+    struct tt_structure_node *nodes; /* sorted by component; its inputs first, then its outputs */
     uint32_t node_count;
     uint32_t *component_first; /* per component, count + 1: its nodes */
-    struct tutti_digraph graph;
-    struct tutti_components scc;
+    struct tt_digraph graph;
+    struct tt_components scc;
     uint32_t *assumed; /* components whose dependencies are not all told: all-to-all is assumed there */
     uint32_t assumed_count;
 };
 
-enum tutti_phase { TUTTI_PHASE_INITIAL, TUTTI_PHASE_RUN };
+enum tt_structure_phase { TUTTI_PHASE_INITIAL, TUTTI_PHASE_RUN };
 
 /* `system` is borrowed. Connections at_start_only count in the initial phase only. */
-TUTTI_CHECKED enum tutti_err tutti_structure_init(struct tutti_structure *structure, const struct tutti_system *system,
-                                                  enum tutti_phase phase);
-void tutti_structure_fini(struct tutti_structure *structure);
+TUTTI_CHECKED enum tutti_err tt_structure_init(struct tt_structure *structure, const struct tt_system *system,
+                                               enum tt_structure_phase phase);
+void tt_structure_fini(struct tt_structure *structure);
 /* Is all-to-all assumed for a component? */
-bool tutti_structure_is_assumed(const struct tutti_structure *structure, uint32_t component);
+bool tt_structure_is_assumed(const struct tt_structure *structure, uint32_t component);
 /* Has the component a node in an algebraic loop? */
-bool tutti_structure_is_in_loop(const struct tutti_structure *structure, uint32_t component);
+bool tt_structure_is_in_loop(const struct tt_structure *structure, uint32_t component);
 /* The node of a variable, or TUTTI_NONE. */
-uint32_t tutti_structure_find(const struct tutti_structure *structure, uint32_t component, uint32_t variable,
-                              bool output);
+uint32_t tt_structure_find(const struct tt_structure *structure, uint32_t component, uint32_t variable, bool output);
 
 #endif

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tutti_desc *desc_of(const struct tutti_system *system, uint32_t component)
+static const struct tt_description *clock_order_desc(const struct tt_system *system, uint32_t component)
 {
     return system->components[component].fmu->desc;
 }
 
-static bool has_clocks(const struct tutti_desc *desc)
+static bool has_clocks(const struct tt_description *desc)
 {
     for (uint32_t v = 0; v < desc->var_count; v++)
         if (desc->vars[v].type == TUTTI_TYPE_CLOCK)
@@ -17,57 +17,58 @@ static bool has_clocks(const struct tutti_desc *desc)
     return false;
 }
 
-bool tutti_system_has_clocks(const struct tutti_system *system)
+bool tt_clock_order_has_clocks(const struct tt_system *system)
 {
     for (uint32_t c = 0; c < system->component_count; c++)
-        if (has_clocks(desc_of(system, c)))
+        if (has_clocks(clock_order_desc(system, c)))
             return true;
     return false;
 }
 
-static bool is_input_clock(const struct tutti_var *var)
+static bool is_input_clock(const struct tt_var *var)
 {
     return var->type == TUTTI_TYPE_CLOCK && var->causality == TUTTI_INPUT;
 }
 
 /* ---- the order ---- */
 
-struct edge {
+struct tick_edge {
     uint32_t from, to;
 };
 
-struct ordering {
-    const struct tutti_system *system;
+struct clock_ordering {
+    const struct tt_system *system;
     const bool *scheduled;
-    struct tutti_tick_node *nodes;
+    struct tt_tick_node *nodes;
     uint32_t count;
     uint32_t *first; /* per component, and one more: its nodes */
-    struct edge *edges;
+    struct tick_edge *edges;
     size_t edge_count, edge_room;
     bool failed; /* memory is out */
 };
 
-static uint32_t priority_of(const struct ordering *o, const struct tutti_tick_node *node)
+static uint32_t clock_order_priority(const struct clock_ordering *o, const struct tt_tick_node *node)
 {
-    const struct tutti_var *var = node->clock == TUTTI_NONE ? NULL
-                                                            : &desc_of(o->system, node->component)->vars[node->clock];
+    const struct tt_var *var =
+        node->clock == TUTTI_NONE ? NULL : &clock_order_desc(o->system, node->component)->vars[node->clock];
     return var ? var->more->clock->priority : 0;
 }
 
 /* Partitions by priority, then as they are described. */
-static void sort_partitions(const struct ordering *o, struct tutti_tick_node *nodes, uint32_t count)
+static void sort_partitions(const struct clock_ordering *o, struct tt_tick_node *nodes, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++)
-        for (uint32_t j = i; j > 0 && priority_of(o, &nodes[j]) < priority_of(o, &nodes[j - 1]); j--) {
-            struct tutti_tick_node swapped = nodes[j];
+        for (uint32_t j = i; j > 0 && clock_order_priority(o, &nodes[j]) < clock_order_priority(o, &nodes[j - 1]);
+             j--) {
+            struct tt_tick_node swapped = nodes[j];
             nodes[j] = nodes[j - 1];
             nodes[j - 1] = swapped;
         }
 }
 
-static uint32_t count_nodes(const struct tutti_system *system, const bool *scheduled, uint32_t component)
+static uint32_t count_nodes(const struct tt_system *system, const bool *scheduled, uint32_t component)
 {
-    const struct tutti_desc *desc = desc_of(system, component);
+    const struct tt_description *desc = clock_order_desc(system, component);
     uint32_t count = 0;
     if (!scheduled[component])
         return has_clocks(desc);
@@ -76,39 +77,39 @@ static uint32_t count_nodes(const struct tutti_system *system, const bool *sched
     return count;
 }
 
-static void list_nodes(struct ordering *o)
+static void clock_order_list_nodes(struct clock_ordering *o)
 {
     for (uint32_t c = 0; c < o->system->component_count; c++) {
-        const struct tutti_desc *desc = desc_of(o->system, c);
+        const struct tt_description *desc = clock_order_desc(o->system, c);
         o->first[c] = o->count;
         if (!o->scheduled[c] && has_clocks(desc))
-            o->nodes[o->count++] = (struct tutti_tick_node){.component = c, .clock = TUTTI_NONE};
+            o->nodes[o->count++] = (struct tt_tick_node){.component = c, .clock = TUTTI_NONE};
         for (uint32_t v = 0; o->scheduled[c] && v < desc->var_count; v++)
             if (is_input_clock(&desc->vars[v]))
-                o->nodes[o->count++] = (struct tutti_tick_node){.component = c, .clock = v};
+                o->nodes[o->count++] = (struct tt_tick_node){.component = c, .clock = v};
         sort_partitions(o, o->nodes + o->first[c], o->count - o->first[c]);
     }
     o->first[o->system->component_count] = o->count;
 }
 
-static void add_edge(struct ordering *o, uint32_t from, uint32_t to)
+static void clock_order_add_edge(struct clock_ordering *o, uint32_t from, uint32_t to)
 {
     if (o->edge_count == o->edge_room) {
         size_t room = o->edge_room ? 2 * o->edge_room : 64;
-        struct edge *more = realloc(o->edges, room * sizeof *more);
+        struct tick_edge *more = realloc(o->edges, room * sizeof *more);
         o->failed = o->failed || !more;
         if (!more)
             return;
         o->edges = more;
         o->edge_room = room;
     }
-    o->edges[o->edge_count++] = (struct edge){from, to};
+    o->edges[o->edge_count++] = (struct tick_edge){from, to};
 }
 
 /* Is the variable computed, or used, where this node is? */
-static bool belongs(const struct ordering *o, const struct tutti_tick_node *node, uint32_t variable)
+static bool clock_order_involves(const struct clock_ordering *o, const struct tt_tick_node *node, uint32_t variable)
 {
-    const struct tutti_var *var = &desc_of(o->system, node->component)->vars[variable];
+    const struct tt_var *var = &clock_order_desc(o->system, node->component)->vars[variable];
     if (node->clock == TUTTI_NONE || node->clock == variable)
         return true;
     if (is_input_clock(var))
@@ -119,31 +120,32 @@ static bool belongs(const struct ordering *o, const struct tutti_tick_node *node
     return var->clock_count == 0;
 }
 
-static void add_edges(struct ordering *o)
+static void clock_order_add_edges(struct clock_ordering *o)
 {
     for (uint32_t i = 0; i < o->system->connection_count; i++) {
-        const struct tutti_end *from = &o->system->connections[i].from, *to = &o->system->connections[i].to;
+        const struct tt_end *from = &o->system->connections[i].from, *to = &o->system->connections[i].to;
         if (from->component == TUTTI_NONE || to->component == TUTTI_NONE || from->component == to->component ||
             o->system->connections[i].at_start_only)
             continue;
         for (uint32_t a = o->first[from->component]; a < o->first[from->component + 1]; a++)
             for (uint32_t b = o->first[to->component]; b < o->first[to->component + 1]; b++)
-                if (belongs(o, &o->nodes[a], from->variable) && belongs(o, &o->nodes[b], to->variable))
-                    add_edge(o, a, b);
+                if (clock_order_involves(o, &o->nodes[a], from->variable) &&
+                    clock_order_involves(o, &o->nodes[b], to->variable))
+                    clock_order_add_edge(o, a, b);
     }
     for (uint32_t c = 0; c < o->system->component_count; c++)
         for (uint32_t n = o->first[c]; n + 1 < o->first[c + 1]; n++)
-            add_edge(o, n, n + 1);
+            clock_order_add_edge(o, n, n + 1);
 }
 
-static int by_destination(const void *a, const void *b)
+static int compare_tick_destinations(const void *a, const void *b)
 {
-    const struct edge *x = a, *y = b;
+    const struct tick_edge *x = a, *y = b;
     return x->to != y->to ? (x->to < y->to ? -1 : 1) : x->from < y->from ? -1 : x->from > y->from;
 }
 
 /* Every node after those that it comes after, where that can be; *waves: how many there are. `edges_of` has where the edges to each begin. */
-static void make_waves(struct ordering *o, const size_t *edges_of, bool *placed, uint32_t *waves)
+static void number_waves(struct clock_ordering *o, const size_t *edges_of, bool *placed, uint32_t *waves)
 {
     for (uint32_t done = 0; done < o->count; done++) {
         uint32_t next = TUTTI_NONE;
@@ -158,7 +160,7 @@ static void make_waves(struct ordering *o, const size_t *edges_of, bool *placed,
             if (!placed[n])
                 next = n; /* a circle: it is cut here */
         for (size_t e = edges_of[next]; e < edges_of[next + 1]; e++) {
-            const struct tutti_tick_node *before = &o->nodes[o->edges[e].from];
+            const struct tt_tick_node *before = &o->nodes[o->edges[e].from];
             if (placed[o->edges[e].from] && before->wave + 1 > o->nodes[next].wave)
                 o->nodes[next].wave = before->wave + 1;
         }
@@ -168,7 +170,7 @@ static void make_waves(struct ordering *o, const size_t *edges_of, bool *placed,
     }
 }
 
-static void sort_by_wave(const struct ordering *o, struct tutti_ticking *ticking)
+static void sort_by_wave(const struct clock_ordering *o, struct tt_clock_order *ticking)
 {
     uint32_t at = 0;
     for (uint32_t w = 0; w < ticking->waves; w++)
@@ -177,41 +179,41 @@ static void sort_by_wave(const struct ordering *o, struct tutti_ticking *ticking
                 ticking->nodes[at++] = o->nodes[n];
 }
 
-static enum tutti_err order(struct ordering *o, struct tutti_ticking *ticking)
+static enum tutti_err clock_order_sort(struct clock_ordering *o, struct tt_clock_order *ticking)
 {
-    list_nodes(o);
-    add_edges(o);
+    clock_order_list_nodes(o);
+    clock_order_add_edges(o);
     size_t *edges_of = calloc((size_t)o->count + 2, sizeof *edges_of);
     bool *placed = calloc((size_t)o->count + 1, sizeof *placed);
     bool good = edges_of && placed && !o->failed;
     if (good) {
         if (o->edge_count > 0)
-            qsort(o->edges, o->edge_count, sizeof *o->edges, by_destination);
+            qsort(o->edges, o->edge_count, sizeof *o->edges, compare_tick_destinations);
         for (size_t e = 0; e < o->edge_count; e++)
             edges_of[o->edges[e].to + 1]++;
         for (uint32_t n = 0; n < o->count; n++)
             edges_of[n + 1] += edges_of[n];
-        make_waves(o, edges_of, placed, &ticking->waves);
+        number_waves(o, edges_of, placed, &ticking->waves);
         ticking->count = o->count;
         sort_by_wave(o, ticking);
     }
     free(edges_of);
     free(placed);
-    return good ? TUTTI_OK : tutti_fail_memory();
+    return good ? TUTTI_OK : tt_fail_memory();
 }
 
-enum tutti_err tutti_ticking_init(struct tutti_ticking *ticking, const struct tutti_system *system,
-                                  const bool *scheduled, struct tutti_arena *arena)
+enum tutti_err tt_clock_order_init(struct tt_clock_order *ticking, const struct tt_system *system,
+                                   const bool *scheduled, struct tt_arena *arena)
 {
     size_t count = 0;
-    *ticking = (struct tutti_ticking){0};
+    *ticking = (struct tt_clock_order){0};
     for (uint32_t c = 0; c < system->component_count; c++)
         count += count_nodes(system, scheduled, c);
-    struct ordering o = {.system = system, .scheduled = scheduled};
-    ticking->nodes = tutti_arena_array(arena, count, sizeof *ticking->nodes);
+    struct clock_ordering o = {.system = system, .scheduled = scheduled};
+    ticking->nodes = tt_arena_array(arena, count, sizeof *ticking->nodes);
     o.nodes = calloc(count + 1, sizeof *o.nodes);
     o.first = calloc((size_t)system->component_count + 1, sizeof *o.first);
-    enum tutti_err err = ticking->nodes && o.nodes && o.first ? order(&o, ticking) : tutti_fail_memory();
+    enum tutti_err err = ticking->nodes && o.nodes && o.first ? clock_order_sort(&o, ticking) : tt_fail_memory();
     free(o.nodes);
     free(o.first);
     free(o.edges);
@@ -221,9 +223,9 @@ enum tutti_err tutti_ticking_init(struct tutti_ticking *ticking, const struct tu
 /* ---- circles ---- */
 
 /* May a tick of the input clock make the output clock tick? Where the description does not say, any may. */
-static bool may_trigger(const struct tutti_desc *desc, uint32_t input, uint32_t output)
+static bool may_trigger_output(const struct tt_description *desc, uint32_t input, uint32_t output)
 {
-    const struct tutti_var *var = &desc->vars[output];
+    const struct tt_var *var = &desc->vars[output];
     bool told = var->clock_count > 0;
     if (is_input_clock(var)) /* by time; others only hear of it */
         return false;
@@ -231,7 +233,7 @@ static bool may_trigger(const struct tutti_desc *desc, uint32_t input, uint32_t 
         if (var->more->clocks[i] == input)
             return true;
     for (uint32_t u = 0; u < desc->outputs.count; u++) {
-        const struct tutti_unknown *unknown = &desc->outputs.items[u];
+        const struct tt_unknown *unknown = &desc->outputs.items[u];
         if (unknown->variable != output || !unknown->has_dependencies)
             continue;
         told = true;
@@ -243,48 +245,48 @@ static bool may_trigger(const struct tutti_desc *desc, uint32_t input, uint32_t 
 }
 
 /* Connections of clocks are the steps of a walk; `state` per connection: 0 not seen, 1 on the way, 2 done. */
-struct walk {
-    const struct tutti_system *system;
+struct clock_cycle_search {
+    const struct tt_system *system;
     uint8_t *state;
     uint32_t *path;
     uint32_t length;
-    struct tutti_text *text;
+    struct tt_text *text;
 };
 
-static bool is_of_clocks(const struct tutti_system *system, const struct tutti_connection *connection)
+static bool connects_clocks(const struct tt_system *system, const struct tt_connection *connection)
 {
     return connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&
-           desc_of(system, connection->from.component)->vars[connection->from.variable].type == TUTTI_TYPE_CLOCK;
+           clock_order_desc(system, connection->from.component)->vars[connection->from.variable].type ==
+               TUTTI_TYPE_CLOCK;
 }
 
-static void write_circle(const struct walk *walk, uint32_t first)
+static void write_clock_cycle(const struct clock_cycle_search *walk, uint32_t first)
 {
     char name[256];
     uint32_t begin = 0;
     while (walk->path[begin] != first)
         begin++;
     for (uint32_t i = begin; i < walk->length; i++) {
-        const struct tutti_connection *connection = &walk->system->connections[walk->path[i]];
-        tutti_text_printf(walk->text, "%s -> ", tutti_system_name(walk->system, &connection->from, name, sizeof name));
-        tutti_text_printf(walk->text, "%s -> ", tutti_system_name(walk->system, &connection->to, name, sizeof name));
+        const struct tt_connection *connection = &walk->system->connections[walk->path[i]];
+        tt_text_printf(walk->text, "%s -> ", tt_system_name(walk->system, &connection->from, name, sizeof name));
+        tt_text_printf(walk->text, "%s -> ", tt_system_name(walk->system, &connection->to, name, sizeof name));
     }
-    tutti_text_append(walk->text,
-                      tutti_system_name(walk->system, &walk->system->connections[first].from, name, sizeof name));
+    tt_text_append(walk->text, tt_system_name(walk->system, &walk->system->connections[first].from, name, sizeof name));
 }
 
-static bool visit(struct walk *walk, uint32_t c)
+static bool clock_order_visit(struct clock_cycle_search *walk, uint32_t c)
 {
-    const struct tutti_end *to = &walk->system->connections[c].to;
+    const struct tt_end *to = &walk->system->connections[c].to;
     walk->state[c] = 1;
     walk->path[walk->length++] = c;
     for (uint32_t n = 0; n < walk->system->connection_count; n++) {
-        const struct tutti_connection *next = &walk->system->connections[n];
-        if (!is_of_clocks(walk->system, next) || next->from.component != to->component ||
-            !may_trigger(desc_of(walk->system, to->component), to->variable, next->from.variable))
+        const struct tt_connection *next = &walk->system->connections[n];
+        if (!connects_clocks(walk->system, next) || next->from.component != to->component ||
+            !may_trigger_output(clock_order_desc(walk->system, to->component), to->variable, next->from.variable))
             continue;
         if (walk->state[n] == 1)
-            write_circle(walk, n);
-        if (walk->state[n] == 1 || (walk->state[n] == 0 && visit(walk, n)))
+            write_clock_cycle(walk, n);
+        if (walk->state[n] == 1 || (walk->state[n] == 0 && clock_order_visit(walk, n)))
             return true;
     }
     walk->state[c] = 2;
@@ -292,14 +294,14 @@ static bool visit(struct walk *walk, uint32_t c)
     return false;
 }
 
-void tutti_ticking_find_circle(const struct tutti_system *system, struct tutti_text *text)
+void tt_clock_order_find_cycle(const struct tt_system *system, struct tt_text *text)
 {
-    struct walk walk = {.system = system, .text = text};
+    struct clock_cycle_search walk = {.system = system, .text = text};
     walk.state = calloc((size_t)system->connection_count + 1, sizeof *walk.state);
     walk.path = calloc((size_t)system->connection_count + 1, sizeof *walk.path);
     bool found = !walk.state || !walk.path;
     for (uint32_t c = 0; c < system->connection_count && !found; c++)
-        found = is_of_clocks(system, &system->connections[c]) && walk.state[c] == 0 && visit(&walk, c);
+        found = connects_clocks(system, &system->connections[c]) && walk.state[c] == 0 && clock_order_visit(&walk, c);
     free(walk.state);
     free(walk.path);
 }

@@ -13,22 +13,22 @@
 #include "base/str.h"
 #include "system/system.h"
 
-struct tutti_tick_node {
+struct tt_tick_node {
     uint32_t component;
     uint32_t clock; /* variable of the clock whose partition it is; TUTTI_NONE: all clocks of the unit */
     uint32_t wave;
 };
 
-struct tutti_ticking {
-    struct tutti_tick_node *nodes; /* by waves, from 0 */
+struct tt_clock_order {
+    struct tt_tick_node *nodes; /* by waves, from 0 */
     uint32_t count, waves;
 };
 
-bool tutti_system_has_clocks(const struct tutti_system *system);
+bool tt_clock_order_has_clocks(const struct tt_system *system);
 /* `scheduled`: per component, is it one of Scheduled Execution? All of it lies in the arena. */
-TUTTI_CHECKED enum tutti_err tutti_ticking_init(struct tutti_ticking *ticking, const struct tutti_system *system,
-                                                const bool *scheduled, struct tutti_arena *arena);
+TUTTI_CHECKED enum tutti_err tt_clock_order_init(struct tt_clock_order *ticking, const struct tt_system *system,
+                                                 const bool *scheduled, struct tt_arena *arena);
 /* Clocks that make each other tick in a circle: "a.out -> b.in -> b.out -> a.in", as text; none is found: text stays empty. */
-void tutti_ticking_find_circle(const struct tutti_system *system, struct tutti_text *text);
+void tt_clock_order_find_cycle(const struct tt_system *system, struct tt_text *text);
 
 #endif

@@ -42,7 +42,7 @@ static const struct tutti_program *program_of(const struct kit *kit)
     return &((const struct tutti_program_unit *)kit->model)->program;
 }
 
-static enum kit_status conclude(struct kit *kit, enum tutti_err err, const char *function)
+static enum kit_status program_report_error(struct kit *kit, enum tutti_err err, const char *function)
 {
     if (!err)
         return KIT_OK;
@@ -50,48 +50,48 @@ static enum kit_status conclude(struct kit *kit, enum tutti_err err, const char 
     return KIT_ERROR;
 }
 
-static enum kit_status initialise(struct kit *kit, void *self, double t)
+static enum kit_status program_initialise(struct kit *kit, void *self, double t)
 {
     const struct tutti_program *program = program_of(kit);
-    return conclude(kit, program->start(program->context, t, self), "start");
+    return program_report_error(kit, program->start(program->context, t, self), "start");
 }
 
-static enum kit_status advance(struct kit *kit, void *self, double t, double h)
+static enum kit_status program_do_step(struct kit *kit, void *self, double t, double h)
 {
     const struct tutti_program *program = program_of(kit);
-    return conclude(kit, program->step(program->context, t, h, self), "step");
+    return program_report_error(kit, program->step(program->context, t, h, self), "step");
 }
 
-static enum kit_status derivatives(struct kit *kit, void *self, double t)
+static enum kit_status program_compute_derivatives(struct kit *kit, void *self, double t)
 {
     const struct tutti_program *program = program_of(kit);
     double *values = self;
-    return conclude(kit, program->derivatives(program->context, t, values, values + program->variable_count),
-                    "derivatives");
+    return program_report_error(
+        kit, program->derivatives(program->context, t, values, values + program->variable_count), "derivatives");
 }
 
-static enum kit_status outputs(struct kit *kit, void *self, double t)
+static enum kit_status program_compute_outputs(struct kit *kit, void *self, double t)
 {
     const struct tutti_program *program = program_of(kit);
-    return conclude(kit, program->outputs(program->context, t, self), "outputs");
+    return program_report_error(kit, program->outputs(program->context, t, self), "outputs");
 }
 
 /* ---- making a unit ---- */
 
 /* Texts that grow: the block may move, so places are offsets until all are there. */
-struct writer {
+struct model_writer {
     char *text;
     size_t size;
     FILE *file;
 };
 
-static bool begin(struct writer *writer)
+static bool program_begin_array(struct model_writer *writer)
 {
     writer->file = open_memstream(&writer->text, &writer->size);
     return writer->file != NULL;
 }
 
-static bool end(struct writer *writer)
+static bool program_end_array(struct model_writer *writer)
 {
     bool good = writer->file && !ferror(writer->file);
     return writer->file && fclose(writer->file) == 0 && good;
@@ -100,36 +100,36 @@ static bool end(struct writer *writer)
 /* The offset of the text that printf would write, with its zero byte. */
 #define ADD(writer, ...) (fflush((writer)->file), fprintf((writer)->file, __VA_ARGS__), fputc('\0', (writer)->file), 0)
 
-static size_t here(struct writer *writer)
+static size_t program_write_position(struct model_writer *writer)
 {
     fflush(writer->file);
     return writer->size;
 }
 
 /* Per variable: offsets of name, unit, description, start and, of a state, the name of its derivative. */
-struct offsets {
+struct model_offsets {
     size_t name, unit, description, start, derivative;
 };
 
-static void write_texts(const struct tutti_program *program, const char *const *starts, struct writer *writer,
-                        struct offsets *offsets)
+static void program_write_texts(const struct tutti_program *program, const char *const *starts,
+                                struct model_writer *writer, struct model_offsets *offsets)
 {
     for (size_t i = 0; i < program->variable_count; i++) {
         const struct tutti_program_variable *var = &program->variables[i];
-        offsets[i].name = here(writer);
+        offsets[i].name = program_write_position(writer);
         ADD(writer, "%s", var->name);
-        offsets[i].unit = here(writer);
+        offsets[i].unit = program_write_position(writer);
         ADD(writer, "%s", var->unit ? var->unit : "");
-        offsets[i].description = here(writer);
+        offsets[i].description = program_write_position(writer);
         ADD(writer, "%s", var->description ? var->description : "");
-        offsets[i].start = here(writer);
+        offsets[i].start = program_write_position(writer);
         ADD(writer, "%s", starts[i]);
-        offsets[i].derivative = here(writer);
+        offsets[i].derivative = program_write_position(writer);
         ADD(writer, "der(%s)", var->name);
     }
 }
 
-static void lay_out(struct tutti_program_unit *unit, const struct offsets *offsets)
+static void program_lay_out(struct tutti_program_unit *unit, const struct model_offsets *offsets)
 {
     static const enum kit_causality causalities[] = {[TUTTI_PROGRAM_INPUT] = KIT_INPUT,
                                                      [TUTTI_PROGRAM_OUTPUT] = KIT_OUTPUT,
@@ -158,7 +158,7 @@ static void lay_out(struct tutti_program_unit *unit, const struct offsets *offse
     }
 }
 
-static struct kit_model model_of(const struct tutti_program_unit *unit)
+static struct kit_model program_model_of(const struct tutti_program_unit *unit)
 {
     const struct tutti_program *program = &unit->program;
     bool free_to_go_back = program->derivatives || program->has_no_memory;
@@ -169,15 +169,15 @@ static struct kit_model model_of(const struct tutti_program_unit *unit)
         .variable_count = program->variable_count + unit->state_count,
         /* That there is one instance only, the importer sees to: the kit would count all units. */
         .features = free_to_go_back ? KIT_FOR_FREE : 0,
-        .initialise = program->start ? initialise : NULL,
-        .advance = program->step ? advance : NULL,
-        .derivatives = program->derivatives ? derivatives : NULL,
-        .outputs = program->outputs ? outputs : NULL};
+        .initialise = program->start ? program_initialise : NULL,
+        .advance = program->step ? program_do_step : NULL,
+        .derivatives = program->derivatives ? program_compute_derivatives : NULL,
+        .outputs = program->outputs ? program_compute_outputs : NULL};
 }
 
 /* ---- its description ---- */
 
-static void put_text(FILE *file, const char *text)
+static void program_write_text(FILE *file, const char *text)
 {
     for (; *text; text++)
         switch (*text) {
@@ -193,16 +193,16 @@ static void put_text(FILE *file, const char *text)
         }
 }
 
-static void put_attribute(FILE *file, const char *name, const char *text)
+static void program_write_attribute(FILE *file, const char *name, const char *text)
 {
     if (!text)
         return;
     fprintf(file, " %s=\"", name);
-    put_text(file, text);
+    program_write_text(file, text);
     fputc('"', file);
 }
 
-static bool is_first_with_its_unit(const struct tutti_program *program, size_t place)
+static bool is_first_with_unit(const struct tutti_program *program, size_t place)
 {
     for (size_t i = 0; i < place; i++)
         if (program->variables[i].unit && strcmp(program->variables[i].unit, program->variables[place].unit) == 0)
@@ -210,22 +210,22 @@ static bool is_first_with_its_unit(const struct tutti_program *program, size_t p
     return true;
 }
 
-static void put_units(FILE *file, const struct tutti_program *program)
+static void program_write_units(FILE *file, const struct tutti_program *program)
 {
     bool begun = false;
     for (size_t i = 0; i < program->variable_count; i++) {
-        if (!program->variables[i].unit || !is_first_with_its_unit(program, i))
+        if (!program->variables[i].unit || !is_first_with_unit(program, i))
             continue;
         fputs(begun ? "" : "<UnitDefinitions>", file);
         begun = true;
         fputs("<Unit", file);
-        put_attribute(file, "name", program->variables[i].unit);
+        program_write_attribute(file, "name", program->variables[i].unit);
         fputs("/>", file);
     }
     fputs(begun ? "</UnitDefinitions>\n" : "", file);
 }
 
-static void put_variables(FILE *file, const struct tutti_program_unit *unit)
+static void program_write_variables(FILE *file, const struct tutti_program_unit *unit)
 {
     static const char *const causality[] = {"input", "output", "parameter", "output"};
     const struct tutti_program *program = &unit->program;
@@ -237,18 +237,18 @@ static void put_variables(FILE *file, const struct tutti_program_unit *unit)
         const struct kit_var *var = &unit->variables[i];
         bool own = i < program->variable_count;
         fputs("<Float64", file);
-        put_attribute(file, "name", var->field);
+        program_write_attribute(file, "name", var->field);
         fprintf(file, " valueReference=\"%zu\"", i + 1);
-        put_attribute(file, "description", var->description);
-        put_attribute(file, "causality", own ? causality[program->variables[i].role] : "local");
-        put_attribute(file, "variability",
-                      own && program->variables[i].role == TUTTI_PROGRAM_PARAMETER ? "fixed" : "continuous");
-        put_attribute(file, "initial",
-                      !own || (var->causality == KIT_OUTPUT && !var->start) ? "calculated"
-                      : var->causality == KIT_INPUT                         ? NULL
-                                                                            : "exact");
-        put_attribute(file, "start", own ? var->start : NULL);
-        put_attribute(file, "unit", own ? program->variables[i].unit : NULL);
+        program_write_attribute(file, "description", var->description);
+        program_write_attribute(file, "causality", own ? causality[program->variables[i].role] : "local");
+        program_write_attribute(file, "variability",
+                                own && program->variables[i].role == TUTTI_PROGRAM_PARAMETER ? "fixed" : "continuous");
+        program_write_attribute(file, "initial",
+                                !own || (var->causality == KIT_OUTPUT && !var->start) ? "calculated"
+                                : var->causality == KIT_INPUT                         ? NULL
+                                                                                      : "exact");
+        program_write_attribute(file, "start", own ? var->start : NULL);
+        program_write_attribute(file, "unit", own ? program->variables[i].unit : NULL);
         if (!own) {
             while (program->variables[state].role != TUTTI_PROGRAM_STATE)
                 state++;
@@ -259,7 +259,7 @@ static void put_variables(FILE *file, const struct tutti_program_unit *unit)
     fputs("</ModelVariables>\n<ModelStructure>\n", file);
 }
 
-static void put_structure(FILE *file, const struct tutti_program_unit *unit)
+static void program_write_structure(FILE *file, const struct tutti_program_unit *unit)
 {
     const struct tutti_program *program = &unit->program;
     for (size_t i = 0; i < program->variable_count; i++) {
@@ -284,13 +284,13 @@ static void put_structure(FILE *file, const struct tutti_program_unit *unit)
     fputs("</ModelStructure>\n</fmiModelDescription>\n", file);
 }
 
-static void put_description(FILE *file, const struct tutti_program_unit *unit)
+static void program_write_description(FILE *file, const struct tutti_program_unit *unit)
 {
     const struct tutti_program *program = &unit->program;
     bool back = unit->model.features & KIT_ROLLBACK;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"3.0\"", file);
-    put_attribute(file, "modelName", program->name);
-    put_attribute(file, "instantiationToken", unit->guid);
+    program_write_attribute(file, "modelName", program->name);
+    program_write_attribute(file, "instantiationToken", unit->guid);
     fprintf(file, ">\n<%s modelIdentifier=\"" TUTTI_PROGRAM_IDENTIFIER "\"",
             program->step ? "CoSimulation" : "ModelExchange");
     if (back)
@@ -298,14 +298,14 @@ static void put_description(FILE *file, const struct tutti_program_unit *unit)
     else
         fputs(" canBeInstantiatedOnlyOncePerProcess=\"true\"", file);
     fputs(program->step ? " canHandleVariableCommunicationStepSize=\"true\"/>\n" : "/>\n", file);
-    put_units(file, program);
-    put_variables(file, unit);
-    put_structure(file, unit);
+    program_write_units(file, program);
+    program_write_variables(file, unit);
+    program_write_structure(file, unit);
 }
 
 /* ---- the module ---- */
 
-static void release(struct tutti_program_unit *unit)
+static void program_release(struct tutti_program_unit *unit)
 {
     free((void *)unit->program.variables);
     free(unit->variables);
@@ -314,7 +314,7 @@ static void release(struct tutti_program_unit *unit)
 }
 
 /* A token that no other unit of this process, nor of another one, has: it is made of what the model tells of itself. */
-static void name_token(struct tutti_program_unit *unit)
+static void program_make_token(struct tutti_program_unit *unit)
 {
     static atomic_ulong number;
     snprintf(unit->version, sizeof unit->version, "%ld-%lu", (long)getpid(), atomic_fetch_add(&number, 1));
@@ -322,21 +322,22 @@ static void name_token(struct tutti_program_unit *unit)
     kit_guid(&unit->model, 3, unit->guid);
 }
 
-static bool fill(struct tutti_program_unit *unit, const struct tutti_program *program, const char *const *starts)
+static bool program_fill(struct tutti_program_unit *unit, const struct tutti_program *program,
+                         const char *const *starts)
 {
-    struct writer writer = {0};
+    struct model_writer writer = {0};
     size_t count = program->variable_count;
     struct tutti_program_variable *variables = calloc(count + 1, sizeof *variables);
-    struct offsets *offsets = calloc(count + 1, sizeof *offsets);
+    struct model_offsets *offsets = calloc(count + 1, sizeof *offsets);
     unit->program = *program;
     unit->program.variables = variables;
     for (size_t i = 0; i < count; i++)
         unit->state_count += program->variables[i].role == TUTTI_PROGRAM_STATE;
     unit->variables = calloc(count + unit->state_count + 1, sizeof *unit->variables);
-    bool good = variables && offsets && unit->variables && begin(&writer);
+    bool good = variables && offsets && unit->variables && program_begin_array(&writer);
     if (good) {
-        write_texts(program, starts, &writer, offsets);
-        good = end(&writer);
+        program_write_texts(program, starts, &writer, offsets);
+        good = program_end_array(&writer);
         unit->texts = writer.text;
     }
     for (size_t i = 0; good && i < count; i++) {
@@ -346,28 +347,28 @@ static bool fill(struct tutti_program_unit *unit, const struct tutti_program *pr
         variables[i].description = NULL; /* the kit's table has it */
     }
     if (good)
-        lay_out(unit, offsets);
+        program_lay_out(unit, offsets);
     free(offsets);
     return good;
 }
 
-static struct tutti_program_unit *make(const struct tutti_program *program, const char *const *starts,
-                                       char **description)
+static struct tutti_program_unit *program_build(const struct tutti_program *program, const char *const *starts,
+                                                char **description)
 {
-    struct writer writer = {0};
+    struct model_writer writer = {0};
     struct tutti_program_unit *unit = calloc(1, sizeof *unit);
     if (!unit)
         return NULL;
-    bool good = fill(unit, program, starts) && begin(&writer);
+    bool good = program_fill(unit, program, starts) && program_begin_array(&writer);
     if (good) {
-        unit->model = model_of(unit);
-        name_token(unit);
-        put_description(writer.file, unit);
-        good = end(&writer);
+        unit->model = program_model_of(unit);
+        program_make_token(unit);
+        program_write_description(writer.file, unit);
+        good = program_end_array(&writer);
     }
     if (!good) {
         free(writer.text);
-        release(unit);
+        program_release(unit);
         return NULL;
     }
     *description = writer.text;
@@ -378,7 +379,7 @@ static struct tutti_program_unit *make(const struct tutti_program *program, cons
     return unit;
 }
 
-static void drop(struct tutti_program_unit *unit)
+static void program_free(struct tutti_program_unit *unit)
 {
     pthread_mutex_lock(&lock);
     for (struct tutti_program_unit **at = &units; *at; at = &(*at)->next)
@@ -387,9 +388,9 @@ static void drop(struct tutti_program_unit *unit)
             break;
         }
     pthread_mutex_unlock(&lock);
-    release(unit);
+    program_release(unit);
 }
 
-extern const struct tutti_program_module tutti_program_module;
+extern const struct tt_program_module tt_program_module;
 __attribute__((visibility("default")))
-const struct tutti_program_module tutti_program_module = {.make = make, .drop = drop};
+const struct tt_program_module tt_program_module = {.make = program_build, .drop = program_free};

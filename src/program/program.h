@@ -10,7 +10,7 @@
 
 #define TUTTI_PROGRAM_IDENTIFIER "tutti_program"
 
-struct tutti_program_module {
+struct tt_program_module {
     /* `starts` are the start values as texts, whatever the locale. *description is its modelDescription.xml, the caller's (free). NULL:
      * out of memory. */
     struct tutti_program_unit *(*make)(const struct tutti_program *program, const char *const *starts,

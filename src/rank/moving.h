@@ -7,7 +7,7 @@
 #include "rank/rank.h"
 
 /* Before the unit of a component is made: fills in options->moving*. *connected: some are connected inputs. */
-TUTTI_CHECKED enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component,
-                                               struct tutti_unit_options *options, bool *connected);
+TUTTI_CHECKED enum tutti_err tt_open_list_moving_inputs(struct tt_rank *rank, uint32_t component,
+                                                        struct tt_unit_options *options, bool *connected);
 
 #endif

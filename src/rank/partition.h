@@ -8,51 +8,47 @@
 #include "rank/rank.h"
 
 /* A variable of the clock: the node of the signals that it has (TUTTI_NONE: none), and its place in unit->clocked, of one that is read. */
-struct tutti_partition_variable {
+struct tt_tick_variable {
     uint32_t variable, node;
     size_t place;
 };
 
 /* Bytes that others read. */
-struct tutti_partition_copy {
+struct tt_tick_copy {
     const void *from;
     void *to;
     size_t size;
 };
 
 /* How a partition reads and writes its unit. Arrays lie in the rank's arena. */
-struct tutti_rank_partition {
-    struct tutti_partition calls;
-    struct tutti_reading *readings;
+struct tt_tick_partition {
+    struct tt_model_partition calls;
+    struct tt_model_partition_reading *readings;
     uint32_t *references; /* of the readings */
     uint32_t *inputs;     /* nodes */
     uint32_t input_count;
-    struct tutti_partition_copy *copies;
+    struct tt_tick_copy *copies;
     uint32_t copy_count;
-    struct tutti_partition_variable
-        *texts; /* Strings and Binaries: read one by one, as the FMU's next call may free them */
+    struct tt_tick_variable *texts; /* Strings and Binaries: read one by one, as the FMU's next call may free them */
     uint32_t text_count;
     bool hands_on; /* there is more to do after the calls */
 };
 
 /* `clock` is a variable of the member's unit, which is configured; `inputs` and `outputs` are all that are set, and read, at ticks of the
  * unit. */
-TUTTI_CHECKED enum tutti_err tutti_rank_partition_init(struct tutti_rank_partition *partition, struct tutti_rank *rank,
-                                                       struct tutti_member *member, uint32_t clock,
-                                                       const struct tutti_partition_variable *inputs,
-                                                       uint32_t input_count,
-                                                       const struct tutti_partition_variable *outputs,
-                                                       uint32_t output_count);
-/* At the time of the member. Between tutti_modes_enter and _leave of `watch`. */
-TUTTI_CHECKED enum tutti_err tutti_rank_partition_tick(const struct tutti_rank_partition *partition,
-                                                       struct tutti_rank *rank, struct tutti_member *member,
-                                                       struct tutti_modes_watch *watch);
+TUTTI_CHECKED enum tutti_err tt_ticks_partition_init(struct tt_tick_partition *partition, struct tt_rank *rank,
+                                                     struct tt_member *member, uint32_t clock,
+                                                     const struct tt_tick_variable *inputs, uint32_t input_count,
+                                                     const struct tt_tick_variable *outputs, uint32_t output_count);
+/* At the time of the member. Between tt_fmi_call_enter_pass and _leave of `watch`. */
+TUTTI_CHECKED enum tutti_err tt_ticks_partition_tick(const struct tt_tick_partition *partition, struct tt_rank *rank,
+                                                     struct tt_member *member, struct tt_fmi_call_modes_watch *watch);
 
 /* The same in two parts, around the computation by a task (tasks.h): sets the inputs; reads, and hands on what was read. */
-TUTTI_CHECKED enum tutti_err tutti_rank_partition_set(const struct tutti_rank_partition *partition,
-                                                      struct tutti_rank *rank, struct tutti_member *member);
-TUTTI_CHECKED enum tutti_err tutti_rank_partition_read(const struct tutti_rank_partition *partition,
-                                                       const struct tutti_rank *rank, struct tutti_member *member,
-                                                       struct tutti_modes_watch *watch);
+TUTTI_CHECKED enum tutti_err tt_ticks_partition_set(const struct tt_tick_partition *partition, struct tt_rank *rank,
+                                                    struct tt_member *member);
+TUTTI_CHECKED enum tutti_err tt_ticks_partition_read(const struct tt_tick_partition *partition,
+                                                     const struct tt_rank *rank, struct tt_member *member,
+                                                     struct tt_fmi_call_modes_watch *watch);
 
 #endif

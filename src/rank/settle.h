@@ -7,10 +7,9 @@
 
 /* Lets a unit that is in event mode settle; once more if it announces the next event for the same time. *ended becomes true
  * if its FMU ends the run. */
-TUTTI_CHECKED enum tutti_err tutti_member_settle(const struct tutti_rank *rank, struct tutti_member *member,
-                                                 bool *ended);
+TUTTI_CHECKED enum tutti_err tt_rank_finish_event(const struct tt_rank *rank, struct tt_member *member, bool *ended);
 
 /* The error of a unit whose time stands still: `how` says what the FMU does. */
-TUTTI_CHECKED enum tutti_err tutti_member_stands_still(const struct tutti_member *member, const char *how);
+TUTTI_CHECKED enum tutti_err tt_rank_fail_no_progress(const struct tt_member *member, const char *how);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct tutti_stat tutti_stats_of_run[] = {
+const struct tt_stat tt_stats_of_run[] = {
 #define RUN_STAT(kind_, field, name_, ranks_, help_)                                                                   \
     {.name = name_,                                                                                                    \
      .help = help_,                                                                                                    \
@@ -19,10 +19,10 @@ const struct tutti_stat tutti_stats_of_run[] = {
     {.name = NULL},
 };
 
-const struct tutti_stat tutti_stats_of_unit[] = {
+const struct tt_stat tt_stats_of_unit[] = {
 #define RUN_STAT(kind_, field, name_, ranks_, help_)
 #define UNIT_STAT(kind_, field, name_, help_)                                                                          \
-    {.name = name_, .help = help_, .kind = TUTTI_STATISTIC_##kind_, .offset = offsetof(struct tutti_unit_stats, field)},
+    {.name = name_, .help = help_, .kind = TUTTI_STATISTIC_##kind_, .offset = offsetof(struct tt_unit_stats, field)},
 #include "rank/stats.def"
 #undef RUN_STAT
 #undef UNIT_STAT
@@ -31,44 +31,44 @@ const struct tutti_stat tutti_stats_of_unit[] = {
 
 /* ---- release ---- */
 
-static void release_texts(void *stats, const struct tutti_stat *table)
+static void stats_release_texts(void *stats, const struct tt_stat *table)
 {
     for (; table->name; table++)
         if (table->kind == TUTTI_STATISTIC_TEXT)
             free(*(char **)(void *)((char *)stats + table->offset));
 }
 
-void tutti_run_stats_fini(struct tutti_run_stats *stats)
+void tt_stats_fini(struct tutti_run_stats *stats)
 {
     for (size_t i = 0; stats->units && i < stats->unit_count; i++)
-        release_texts(&stats->units[i], tutti_stats_of_unit);
+        stats_release_texts(&stats->units[i], tt_stats_of_unit);
     free(stats->units);
-    release_texts(stats, tutti_stats_of_run);
+    stats_release_texts(stats, tt_stats_of_run);
     *stats = (struct tutti_run_stats){0};
 }
 
-void tutti_stats_forget_texts(struct tutti_run_stats *stats)
+void tt_stats_detach_texts(struct tutti_run_stats *stats)
 {
-    for (const struct tutti_stat *stat = tutti_stats_of_run; stat->name; stat++)
+    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++)
         if (stat->kind == TUTTI_STATISTIC_TEXT)
             *(char **)(void *)((char *)stats + stat->offset) = NULL;
 }
 
 /* ---- several ranks ---- */
 
-void tutti_stats_begin_sum(struct tutti_run_stats *sum)
+void tt_stats_start_sum(struct tutti_run_stats *sum)
 {
-    for (const struct tutti_stat *stat = tutti_stats_of_run; stat->name; stat++)
+    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++)
         if (stat->ranks == TUTTI_STAT_SUM)
             *(unsigned long *)(void *)((char *)sum + stat->offset) = 0;
 }
 
-static void combine_numbers(double *sum, double of_rank, enum tutti_stat_ranks how)
+static void combine_numbers(double *sum, double of_rank, enum tt_stat_reduction how)
 {
     *sum = how == TUTTI_STAT_LEAST ? fmin(*sum, of_rank) : fmax(*sum, of_rank);
 }
 
-static void combine_counts(unsigned long *sum, unsigned long of_rank, enum tutti_stat_ranks how)
+static void combine_counts(unsigned long *sum, unsigned long of_rank, enum tt_stat_reduction how)
 {
     bool takes = how == TUTTI_STAT_LEAST ? of_rank < *sum : of_rank > *sum;
     if (how == TUTTI_STAT_SUM)
@@ -77,9 +77,9 @@ static void combine_counts(unsigned long *sum, unsigned long of_rank, enum tutti
         *sum = of_rank;
 }
 
-void tutti_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank)
+void tt_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank)
 {
-    for (const struct tutti_stat *stat = tutti_stats_of_run; stat->name; stat++) {
+    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++) {
         void *into = (char *)sum + stat->offset;
         const void *from = (const char *)of_rank + stat->offset;
         if (stat->ranks == TUTTI_STAT_SAME)
@@ -99,7 +99,7 @@ enum tutti_err tutti_stats_make(struct tutti_run_stats **out)
 {
     struct tutti_run_stats *stats = calloc(1, sizeof *stats);
     if (!stats)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     *out = stats;
     return TUTTI_OK;
 }
@@ -107,11 +107,11 @@ enum tutti_err tutti_stats_make(struct tutti_run_stats **out)
 void tutti_stats_free(struct tutti_run_stats *stats)
 {
     if (stats)
-        tutti_run_stats_fini(stats);
+        tt_stats_fini(stats);
     free(stats);
 }
 
-static void show(const void *stats, const struct tutti_stat *stat, struct tutti_statistic *out)
+static void stats_format(const void *stats, const struct tt_stat *stat, struct tutti_statistic *out)
 {
     const void *value = (const char *)stats + stat->offset;
     *out = (struct tutti_statistic){.name = stat->name, .help = stat->help, .kind = stat->kind};
@@ -129,9 +129,9 @@ static void show(const void *stats, const struct tutti_stat *stat, struct tutti_
 
 bool tutti_stats_get(const struct tutti_run_stats *stats, size_t number, struct tutti_statistic *out)
 {
-    if (number >= sizeof tutti_stats_of_run / sizeof *tutti_stats_of_run - 1)
+    if (number >= sizeof tt_stats_of_run / sizeof *tt_stats_of_run - 1)
         return false;
-    show(stats, &tutti_stats_of_run[number], out);
+    stats_format(stats, &tt_stats_of_run[number], out);
     return true;
 }
 
@@ -143,38 +143,38 @@ size_t tutti_stats_unit_count(const struct tutti_run_stats *stats)
 bool tutti_stats_get_of_unit(const struct tutti_run_stats *stats, size_t unit, size_t number,
                              struct tutti_statistic *out)
 {
-    if (unit >= stats->unit_count || number >= sizeof tutti_stats_of_unit / sizeof *tutti_stats_of_unit - 1)
+    if (unit >= stats->unit_count || number >= sizeof tt_stats_of_unit / sizeof *tt_stats_of_unit - 1)
         return false;
-    show(&stats->units[unit], &tutti_stats_of_unit[number], out);
+    stats_format(&stats->units[unit], &tt_stats_of_unit[number], out);
     return true;
 }
 
 /* By name; all zero and NaN if there is none. */
-static struct tutti_statistic find(const void *stats, const struct tutti_stat *table, const char *name)
+static struct tutti_statistic stats_find(const void *stats, const struct tt_stat *table, const char *name)
 {
     struct tutti_statistic found = {.number = NAN};
     for (; table->name; table++)
         if (strcmp(table->name, name) == 0)
-            show(stats, table, &found);
+            stats_format(stats, table, &found);
     return found;
 }
 
 double tutti_stats_number(const struct tutti_run_stats *stats, const char *name)
 {
-    return find(stats, tutti_stats_of_run, name).number;
+    return stats_find(stats, tt_stats_of_run, name).number;
 }
 
 const char *tutti_stats_text(const struct tutti_run_stats *stats, const char *name)
 {
-    return find(stats, tutti_stats_of_run, name).text;
+    return stats_find(stats, tt_stats_of_run, name).text;
 }
 
 double tutti_stats_number_of_unit(const struct tutti_run_stats *stats, size_t unit, const char *name)
 {
-    return unit < stats->unit_count ? find(&stats->units[unit], tutti_stats_of_unit, name).number : NAN;
+    return unit < stats->unit_count ? stats_find(&stats->units[unit], tt_stats_of_unit, name).number : NAN;
 }
 
 const char *tutti_stats_text_of_unit(const struct tutti_run_stats *stats, size_t unit, const char *name)
 {
-    return unit < stats->unit_count ? find(&stats->units[unit], tutti_stats_of_unit, name).text : NULL;
+    return unit < stats->unit_count ? stats_find(&stats->units[unit], tt_stats_of_unit, name).text : NULL;
 }

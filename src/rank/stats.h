@@ -13,7 +13,7 @@
 #define TUTTI_STAT_FLAG(field) bool field;
 #define TUTTI_STAT_TEXT(field) char *field;
 
-struct tutti_unit_stats {
+struct tt_unit_stats {
 #define RUN_STAT(kind, field, name, ranks, help)
 #define UNIT_STAT(kind, field, name, help) TUTTI_STAT_##kind(field)
 #include "rank/stats.def"
@@ -27,31 +27,31 @@ struct tutti_run_stats {
 #include "rank/stats.def"
 #undef RUN_STAT
 #undef UNIT_STAT
-    struct tutti_unit_stats *units;
+    struct tt_unit_stats *units;
     size_t unit_count;
 };
 
 /* What becomes of the numbers of several ranks. */
-enum tutti_stat_ranks { TUTTI_STAT_SAME, TUTTI_STAT_LEAST, TUTTI_STAT_MOST, TUTTI_STAT_SUM, TUTTI_STAT_ANY };
+enum tt_stat_reduction { TUTTI_STAT_SAME, TUTTI_STAT_LEAST, TUTTI_STAT_MOST, TUTTI_STAT_SUM, TUTTI_STAT_ANY };
 
-struct tutti_stat {
+struct tt_stat {
     const char *name, *help;
     enum tutti_statistic_kind kind;
-    enum tutti_stat_ranks ranks; /* of those of a run */
-    size_t offset;               /* in its struct */
+    enum tt_stat_reduction ranks; /* of those of a run */
+    size_t offset;                /* in its struct */
 };
 
 /* Ended by a NULL name. */
-extern const struct tutti_stat tutti_stats_of_run[], tutti_stats_of_unit[];
+extern const struct tt_stat tt_stats_of_run[], tt_stats_of_unit[];
 
 /* Releases the texts and units, and zeroes. */
-void tutti_run_stats_fini(struct tutti_run_stats *stats);
+void tt_stats_fini(struct tutti_run_stats *stats);
 
 /* The texts of a run, not of its units, belong to a copy of it from now on. */
-void tutti_stats_forget_texts(struct tutti_run_stats *stats);
+void tt_stats_detach_texts(struct tutti_run_stats *stats);
 
 /* What ranks count for themselves is 0 in `sum`; then each is combined with it. Texts are left alone. */
-void tutti_stats_begin_sum(struct tutti_run_stats *sum);
-void tutti_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank);
+void tt_stats_start_sum(struct tutti_run_stats *sum);
+void tt_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank);
 
 #endif

@@ -14,25 +14,25 @@
 /* Below what kernels give to their own threads (50). */
 enum { SCHEDULER_PRIORITY = 41, LEAST_PRIORITY = 1 };
 
-struct task {
-    struct tutti_tasks *tasks;
+struct task_thread {
+    struct tt_tasks *tasks;
     pthread_t thread;
     int priority;
     pthread_cond_t posted;
     /* With tasks->mutex. */
-    const struct tutti_partition *partition; /* to be computed; NULL: none */
+    const struct tt_model_partition *partition; /* to be computed; NULL: none */
     double t;
     void *context;
     bool ended;
     double begun_at, ended_at;
-    struct tutti_failure failure;
+    struct tt_failure failure;
 };
 
-struct tutti_tasks {
+struct tt_tasks {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* a task has ended */
     bool closes;
-    struct task *tasks;
+    struct task_thread *tasks;
     size_t count, started;
     /* What the scheduler had before. */
     int policy;
@@ -42,29 +42,29 @@ struct tutti_tasks {
 
 static _Thread_local void *current_context;
 
-void *tutti_tasks_context(void)
+void *tt_tasks_context(void)
 {
     return current_context;
 }
 
-static void compute(struct task *task)
+static void task_compute(struct task_thread *task)
 {
-    struct tutti_modes_watch watch = {0};
+    struct tt_fmi_call_modes_watch watch = {0};
     enum tutti_err err;
     current_context = task->context;
-    task->begun_at = tutti_clock_now();
-    struct tutti_frame frame = tutti_modes_enter(&watch);
-    err = tutti_partition_activate(task->partition, &watch, task->t);
-    tutti_modes_leave(&watch, frame);
-    task->ended_at = tutti_clock_now();
-    tutti_failure_keep(&task->failure, err);
+    task->begun_at = tt_wall_clock_now();
+    struct tt_fmi_call_frame frame = tt_fmi_call_enter_pass(&watch);
+    err = tt_instance_clocks_activate_part(task->partition, &watch, task->t);
+    tt_fmi_call_leave_pass(&watch, frame);
+    task->ended_at = tt_wall_clock_now();
+    tt_fail_save(&task->failure, err);
 }
 
-static void *serve(void *context)
+static void *task_serve(void *context)
 {
-    struct task *task = context;
-    struct tutti_tasks *tasks = task->tasks;
-    tutti_instance_show_thread(true);
+    struct task_thread *task = context;
+    struct tt_tasks *tasks = task->tasks;
+    tt_instance_show_thread(true);
     pthread_mutex_lock(&tasks->mutex);
     while (!tasks->closes || (task->partition && !task->ended)) {
         if (!task->partition || task->ended) {
@@ -72,27 +72,27 @@ static void *serve(void *context)
             continue;
         }
         pthread_mutex_unlock(&tasks->mutex);
-        compute(task);
+        task_compute(task);
         pthread_mutex_lock(&tasks->mutex);
         task->ended = true;
         pthread_cond_signal(&tasks->changed);
     }
     pthread_mutex_unlock(&tasks->mutex);
-    tutti_instance_show_thread(false);
+    tt_instance_show_thread(false);
     return NULL;
 }
 
 /* ---- opening ---- */
 
-static enum tutti_err refuse(int number)
+static enum tutti_err tasks_fail(int number)
 {
     char text[128];
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the system gives no real-time priorities (%s)",
-                      strerror_r(number, text, sizeof text));
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "the system gives no real-time priorities (%s)",
+                   strerror_r(number, text, sizeof text));
 }
 
 /* TS1: of the CPUs that the thread may run on, one. */
-static cpu_set_t choose_cpu(const cpu_set_t *allowed, unsigned choice)
+static cpu_set_t choose_task_cpu(const cpu_set_t *allowed, unsigned choice)
 {
     unsigned nth = choice % (unsigned)CPU_COUNT(allowed);
     cpu_set_t one;
@@ -106,20 +106,20 @@ static cpu_set_t choose_cpu(const cpu_set_t *allowed, unsigned choice)
 }
 
 /* Threads that FMUs start are none of ours: they do not get this priority (SCHED_RESET_ON_FORK). */
-static int become_scheduler(const cpu_set_t *cpu)
+static int raise_scheduler_priority(const cpu_set_t *cpu)
 {
     const struct sched_param parameters = {.sched_priority = SCHEDULER_PRIORITY};
     int error = pthread_setschedparam(pthread_self(), SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters);
     return error ? error : pthread_setaffinity_np(pthread_self(), sizeof *cpu, cpu);
 }
 
-static void become_former(const struct tutti_tasks *tasks)
+static void restore_former_priority(const struct tt_tasks *tasks)
 {
     (void)pthread_setschedparam(pthread_self(), tasks->policy, &tasks->parameters);
     (void)pthread_setaffinity_np(pthread_self(), sizeof tasks->cpus, &tasks->cpus);
 }
 
-static int start_task(struct task *task, const cpu_set_t *cpu)
+static int start_task(struct task_thread *task, const cpu_set_t *cpu)
 {
     const struct sched_param parameters = {.sched_priority = task->priority};
     pthread_attr_t attributes;
@@ -131,7 +131,7 @@ static int start_task(struct task *task, const cpu_set_t *cpu)
         error = error ? error : pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
         error = error ? error : pthread_attr_setschedparam(&attributes, &parameters);
         error = error ? error : pthread_attr_setaffinity_np(&attributes, sizeof *cpu, cpu);
-        error = error ? error : pthread_create(&task->thread, &attributes, serve, task);
+        error = error ? error : pthread_create(&task->thread, &attributes, task_serve, task);
         pthread_attr_destroy(&attributes);
     }
     if (error)
@@ -140,7 +140,7 @@ static int start_task(struct task *task, const cpu_set_t *cpu)
 }
 
 /* The n-th of the priorities that there are gets the n-th below the scheduler's; the lowest ones share one if there are too many. */
-static int priority_of(const uint32_t *priorities, size_t count, size_t of)
+static int task_priority(const uint32_t *priorities, size_t count, size_t of)
 {
     int before = 0;
     for (size_t i = 0; i < count; i++) {
@@ -153,7 +153,7 @@ static int priority_of(const uint32_t *priorities, size_t count, size_t of)
     return priority > LEAST_PRIORITY ? priority : LEAST_PRIORITY;
 }
 
-static int open_locks(struct tutti_tasks *tasks)
+static int open_task_locks(struct tt_tasks *tasks)
 {
     pthread_mutexattr_t inherits;
     pthread_condattr_t by_clock;
@@ -173,48 +173,48 @@ static int open_locks(struct tutti_tasks *tasks)
     return error;
 }
 
-static enum tutti_err start_all(struct tutti_tasks *tasks, const uint32_t *priorities, unsigned choice)
+static enum tutti_err start_tasks(struct tt_tasks *tasks, const uint32_t *priorities, unsigned choice)
 {
-    cpu_set_t cpu = choose_cpu(&tasks->cpus, choice);
-    int error = become_scheduler(&cpu);
+    cpu_set_t cpu = choose_task_cpu(&tasks->cpus, choice);
+    int error = raise_scheduler_priority(&cpu);
     for (size_t i = 0; i < tasks->count && !error; i++) {
         tasks->tasks[i].tasks = tasks;
-        tasks->tasks[i].priority = priority_of(priorities, tasks->count, i);
+        tasks->tasks[i].priority = task_priority(priorities, tasks->count, i);
         error = start_task(&tasks->tasks[i], &cpu);
         tasks->started += !error;
     }
-    return error ? refuse(error) : TUTTI_OK;
+    return error ? tasks_fail(error) : TUTTI_OK;
 }
 
-enum tutti_err tutti_tasks_open(struct tutti_tasks **out, const uint32_t *priorities, size_t count, unsigned choice)
+enum tutti_err tt_tasks_open(struct tt_tasks **out, const uint32_t *priorities, size_t count, unsigned choice)
 {
-    struct tutti_tasks *tasks = calloc(1, sizeof *tasks);
-    struct task *all = calloc(count + 1, sizeof *all);
+    struct tt_tasks *tasks = calloc(1, sizeof *tasks);
+    struct task_thread *all = calloc(count + 1, sizeof *all);
     if (!tasks || !all) {
         free(tasks);
         free(all);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     tasks->tasks = all;
     tasks->count = count;
     int error = pthread_getschedparam(pthread_self(), &tasks->policy, &tasks->parameters);
     error = error ? error : pthread_getaffinity_np(pthread_self(), sizeof tasks->cpus, &tasks->cpus);
-    error = error ? error : open_locks(tasks);
+    error = error ? error : open_task_locks(tasks);
     if (error) {
         free(all);
         free(tasks);
-        return refuse(error);
+        return tasks_fail(error);
     }
-    enum tutti_err err = start_all(tasks, priorities, choice);
+    enum tutti_err err = start_tasks(tasks, priorities, choice);
     if (err) {
-        tutti_tasks_close(tasks);
+        tt_tasks_close(tasks);
         return err;
     }
     *out = tasks;
     return TUTTI_OK;
 }
 
-void tutti_tasks_close(struct tutti_tasks *tasks)
+void tt_tasks_close(struct tt_tasks *tasks)
 {
     if (!tasks)
         return;
@@ -227,7 +227,7 @@ void tutti_tasks_close(struct tutti_tasks *tasks)
         pthread_join(tasks->tasks[i].thread, NULL);
         pthread_cond_destroy(&tasks->tasks[i].posted);
     }
-    become_former(tasks);
+    restore_former_priority(tasks);
     pthread_cond_destroy(&tasks->changed);
     pthread_mutex_destroy(&tasks->mutex);
     free(tasks->tasks);
@@ -236,10 +236,10 @@ void tutti_tasks_close(struct tutti_tasks *tasks)
 
 /* ---- computing ---- */
 
-void tutti_tasks_post(struct tutti_tasks *tasks, size_t thread, const struct tutti_partition *partition, double t,
-                      void *context)
+void tt_tasks_post(struct tt_tasks *tasks, size_t thread, const struct tt_model_partition *partition, double t,
+                   void *context)
 {
-    struct task *task = &tasks->tasks[thread];
+    struct task_thread *task = &tasks->tasks[thread];
     pthread_mutex_lock(&tasks->mutex);
     task->partition = partition;
     task->t = t;
@@ -249,9 +249,9 @@ void tutti_tasks_post(struct tutti_tasks *tasks, size_t thread, const struct tut
     pthread_mutex_unlock(&tasks->mutex);
 }
 
-bool tutti_tasks_wait(struct tutti_tasks *tasks, size_t thread, double until)
+bool tt_tasks_wait(struct tt_tasks *tasks, size_t thread, double until)
 {
-    struct task *task = &tasks->tasks[thread];
+    struct task_thread *task = &tasks->tasks[thread];
     double seconds = floor(until);
     const struct timespec at = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (until - seconds))};
     pthread_mutex_lock(&tasks->mutex);
@@ -263,11 +263,11 @@ bool tutti_tasks_wait(struct tutti_tasks *tasks, size_t thread, double until)
     return ended;
 }
 
-void tutti_tasks_take(struct tutti_tasks *tasks, size_t thread, struct tutti_task_end *end)
+void tt_tasks_collect(struct tt_tasks *tasks, size_t thread, struct tt_task_end *end)
 {
-    struct task *task = &tasks->tasks[thread];
+    struct task_thread *task = &tasks->tasks[thread];
     pthread_mutex_lock(&tasks->mutex);
-    *end = (struct tutti_task_end){task->begun_at, task->ended_at, tutti_failure_return(&task->failure)};
+    *end = (struct tt_task_end){task->begun_at, task->ended_at, tt_fail_restore(&task->failure)};
     task->partition = NULL;
     task->ended = false;
     pthread_mutex_unlock(&tasks->mutex);

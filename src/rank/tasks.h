@@ -17,29 +17,29 @@
 #include "base/err.h"
 #include "fmi/partition.h"
 
-struct tutti_tasks;
+struct tt_tasks;
 
 /* What became of a partition. */
-struct tutti_task_end {
+struct tt_task_end {
     double begun, ended; /* on the clock (base/clock.h) */
     enum tutti_err err;  /* whose message is this thread's */
 };
 
 /* Of `count` threads the priorities, the smallest number the highest. `choice` says which CPU: schedulers with others share none, as far as
  * there are enough. UNSUPPORTED if the system does not permit it, with everything as before. */
-TUTTI_CHECKED enum tutti_err tutti_tasks_open(struct tutti_tasks **out, const uint32_t *priorities, size_t count,
-                                              unsigned choice);
+TUTTI_CHECKED enum tutti_err tt_tasks_open(struct tt_tasks **out, const uint32_t *priorities, size_t count,
+                                           unsigned choice);
 /* Waits for all; the scheduler has its former priority again. NULL is fine. */
-void tutti_tasks_close(struct tutti_tasks *tasks);
+void tt_tasks_close(struct tt_tasks *tasks);
 
-/* For a thread that has nothing to do: activates the partition at t. `context` is what tutti_tasks_context tells in it. Both are borrowed. */
-void tutti_tasks_post(struct tutti_tasks *tasks, size_t thread, const struct tutti_partition *partition, double t,
-                      void *context);
+/* For a thread that has nothing to do: activates the partition at t. `context` is what tt_tasks_context tells in it. Both are borrowed. */
+void tt_tasks_post(struct tt_tasks *tasks, size_t thread, const struct tt_model_partition *partition, double t,
+                   void *context);
 /* Until it has ended, or the clock says `until`. True: it has. */
-bool tutti_tasks_wait(struct tutti_tasks *tasks, size_t thread, double until);
+bool tt_tasks_wait(struct tt_tasks *tasks, size_t thread, double until);
 /* After it has: the thread has nothing to do again. */
-void tutti_tasks_take(struct tutti_tasks *tasks, size_t thread, struct tutti_task_end *end);
+void tt_tasks_collect(struct tt_tasks *tasks, size_t thread, struct tt_task_end *end);
 /* In a callback of an FMU: the partition that this thread computes; NULL: it is none of these threads. */
-void *tutti_tasks_context(void);
+void *tt_tasks_context(void);
 
 #endif

@@ -19,7 +19,7 @@ static const double LARGEST_EXACT = 9007199254740992; /* 2^53: greater whole num
 static const double DEFAULT_TTOL = 1e-6;              /* of the time compared */
 
 /* One of the two files. */
-struct side {
+struct compared_side {
     struct tutti_result *result;
     double *times; /* of the rows that count: of one time the first and the last */
     size_t *rows;  /* which they are; NULL: all */
@@ -27,46 +27,46 @@ struct side {
     double *values; /* of a batch, variable by variable */
 };
 
-struct pair {
+struct compared_pair {
     size_t result, reference; /* places of a variable */
     bool by_text;             /* its cells are compared as they stand in the files */
 };
 
 struct comparer {
-    struct tutti_comparison *out;
-    const struct tutti_compare_options *options;
-    struct side result, reference;
-    struct pair *pairs; /* in the result's order */
+    struct tt_comparison *out;
+    const struct tt_compare_options *options;
+    struct compared_side result, reference;
+    struct compared_pair *pairs; /* in the result's order */
     size_t pair_count;
     double begin, end; /* what both files have of what is to be compared */
 };
 
 /* --- names */
 
-static bool is_wanted(const struct tutti_compare_options *options, const char *name)
+static bool compare_is_wanted(const struct tt_compare_options *options, const char *name)
 {
     for (size_t i = 0; i < options->pattern_count; i++)
-        if (tutti_str_glob(options->patterns[i], name))
+        if (tt_text_glob(options->patterns[i], name))
             return true;
     return options->pattern_count == 0;
 }
 
 /* Every pattern is there for something. */
-static enum tutti_err check_patterns(const struct comparer *comparer)
+static enum tutti_err compare_check_patterns(const struct comparer *comparer)
 {
     for (size_t p = 0; p < comparer->options->pattern_count; p++) {
         const char *pattern = comparer->options->patterns[p];
-        struct tutti_nearest nearest = {.wanted = pattern};
+        struct tt_text_nearest nearest = {.wanted = pattern};
         const struct tutti_result *results[] = {comparer->result.result, comparer->reference.result};
         bool fits = false;
         for (size_t r = 0; r < 2; r++)
             for (size_t i = 0; i < results[r]->count && !fits; i++) {
-                fits = tutti_str_glob(pattern, results[r]->variables[i].name);
-                tutti_nearest_offer(&nearest, results[r]->variables[i].name);
+                fits = tt_text_glob(pattern, results[r]->variables[i].name);
+                tt_text_nearest_offer(&nearest, results[r]->variables[i].name);
             }
         if (!fits)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "no variable of either file fits '%s'%s",
-                              tutti_str_show(pattern).text, tutti_nearest_hint(nearest.best).text);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "no variable of either file fits '%s'%s", tt_text_excerpt(pattern).text,
+                           tt_text_suggest(nearest.best).text);
     }
     return TUTTI_OK;
 }
@@ -77,64 +77,65 @@ static enum tutti_err fail_nothing_in_common(const struct comparer *comparer)
     const char *some = NULL, *near = NULL;
     for (size_t i = 0, tried = 0; i < reference->count && tried < 20 && !near; i++) {
         const char *name = reference->variables[i].name;
-        struct tutti_nearest nearest = {.wanted = name};
-        if (!is_wanted(comparer->options, name))
+        struct tt_text_nearest nearest = {.wanted = name};
+        if (!compare_is_wanted(comparer->options, name))
             continue;
         for (size_t k = 0; k < result->count; k++)
-            tutti_nearest_offer(&nearest, result->variables[k].name);
+            tt_text_nearest_offer(&nearest, result->variables[k].name);
         some = some && !nearest.best ? some : name;
         near = nearest.best;
         tried++;
     }
     const char *other = result->count ? result->variables[0].name : NULL;
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s and %s have no variable in common%s%s%s%s%s%s%s", result->path,
-                      reference->path, some ? ": the reference has '" : "", some ? tutti_str_show(some).text : "",
-                      some ? "'" : "", some && other ? ", the result '" : "",
-                      some && near    ? tutti_str_show(near).text
-                      : some && other ? tutti_str_show(other).text
-                                      : "",
-                      some && other ? "'" : "", near ? "; are they meant to be the same?" : "");
+    return tt_fail(TUTTI_ERR_FORMAT, "%s and %s have no variable in common%s%s%s%s%s%s%s", result->path,
+                   reference->path, some ? ": the reference has '" : "", some ? tt_text_excerpt(some).text : "",
+                   some ? "'" : "", some && other ? ", the result '" : "",
+                   some && near    ? tt_text_excerpt(near).text
+                   : some && other ? tt_text_excerpt(other).text
+                                   : "",
+                   some && other ? "'" : "", near ? "; are they meant to be the same?" : "");
 }
 
-static const char **name_list(struct tutti_arena *arena, size_t count)
+static const char **name_list(struct tt_arena *arena, size_t count)
 {
-    return tutti_arena_array(arena, count + 1, sizeof(const char *));
+    return tt_arena_array(arena, count + 1, sizeof(const char *));
 }
 
-static void note_units(struct tutti_comparison *out, const char *name, const char *of_result, const char *of_reference)
+static void note_unit_conflict(struct tt_comparison *out, const char *name, const char *of_result,
+                               const char *of_reference)
 {
     if (of_result && of_reference && strcmp(of_result, of_reference) != 0)
-        out->units[out->unit_count++] = (struct tutti_unit_conflict){name, of_result, of_reference};
+        out->units[out->unit_count++] = (struct tt_unit_conflict){name, of_result, of_reference};
 }
 
-static enum tutti_err match(struct comparer *comparer)
+static enum tutti_err match_variables(struct comparer *comparer)
 {
-    struct tutti_comparison *out = comparer->out;
+    struct tt_comparison *out = comparer->out;
     const struct tutti_result *result = comparer->result.result, *reference = comparer->reference.result;
-    TRY(check_patterns(comparer));
-    comparer->pairs = tutti_arena_array(&out->arena, result->count + 1, sizeof *comparer->pairs);
-    out->units = tutti_arena_array(&out->arena, result->count + 1, sizeof *out->units);
+    TRY(compare_check_patterns(comparer));
+    comparer->pairs = tt_arena_array(&out->arena, result->count + 1, sizeof *comparer->pairs);
+    out->units = tt_arena_array(&out->arena, result->count + 1, sizeof *out->units);
     out->texts = name_list(&out->arena, result->count);
     out->only_result = name_list(&out->arena, result->count);
     out->only_reference = name_list(&out->arena, reference->count);
     if (!comparer->pairs || !out->units || !out->texts || !out->only_result || !out->only_reference)
-        return tutti_fail_memory();
-    note_units(out, "time", result->time_unit, reference->time_unit);
+        return tt_fail_memory();
+    note_unit_conflict(out, "time", result->time_unit, reference->time_unit);
     for (size_t i = 0; i < result->count; i++) {
         const char *name = result->variables[i].name;
         size_t k = tutti_result_find(reference, name);
-        if (!is_wanted(comparer->options, name))
+        if (!compare_is_wanted(comparer->options, name))
             continue;
         if (k == reference->count) {
             out->only_result[out->only_result_count++] = name;
             continue;
         }
-        comparer->pairs[comparer->pair_count++] = (struct pair){.result = i, .reference = k};
-        note_units(out, name, result->variables[i].unit, reference->variables[k].unit);
+        comparer->pairs[comparer->pair_count++] = (struct compared_pair){.result = i, .reference = k};
+        note_unit_conflict(out, name, result->variables[i].unit, reference->variables[k].unit);
     }
     for (size_t i = 0; i < reference->count; i++) {
         const char *name = reference->variables[i].name;
-        if (is_wanted(comparer->options, name) && tutti_result_find(result, name) == result->count)
+        if (compare_is_wanted(comparer->options, name) && tutti_result_find(result, name) == result->count)
             out->only_reference[out->only_reference_count++] = name;
     }
     return comparer->pair_count > 0 ? TUTTI_OK : fail_nothing_in_common(comparer);
@@ -142,21 +143,21 @@ static enum tutti_err match(struct comparer *comparer)
 
 /* --- times */
 
-static enum tutti_err find_range(struct comparer *comparer)
+static enum tutti_err compare_find_range(struct comparer *comparer)
 {
-    const struct tutti_compare_options *options = comparer->options;
+    const struct tt_compare_options *options = comparer->options;
     const struct tutti_result *result = comparer->result.result, *reference = comparer->reference.result;
-    struct tutti_comparison *out = comparer->out;
+    struct tt_comparison *out = comparer->out;
     if (reference->rows == 0 || result->rows == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s has no rows: there is nothing to compare",
-                          reference->rows == 0 ? reference->path : result->path);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s has no rows: there is nothing to compare",
+                       reference->rows == 0 ? reference->path : result->path);
     double first = reference->times[0], last = reference->times[reference->rows - 1];
     out->start = isnan(options->start) ? first : fmax(first, options->start);
     out->stop = isnan(options->stop) ? last : fmin(last, options->stop);
     if (!(out->start <= out->stop))
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "there is nothing to compare between the times wanted: %s goes from %s to %s",
-                          reference->path, NUMBER(first), NUMBER(last));
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "there is nothing to compare between the times wanted: %s goes from %s to %s", reference->path,
+                       NUMBER(first), NUMBER(last));
     out->ttol = isnan(options->ttol) ? DEFAULT_TTOL * (out->stop - out->start) : options->ttol;
     comparer->begin = fmax(out->start, result->times[0]);
     comparer->end = fmin(out->stop, result->times[result->rows - 1]);
@@ -164,27 +165,27 @@ static enum tutti_err find_range(struct comparer *comparer)
     return TUTTI_OK;
 }
 
-static bool counts(const struct tutti_result *result, size_t row)
+static bool compare_row_counts(const struct tutti_result *result, size_t row)
 {
     const double *t = result->times;
     return row == 0 || row + 1 == result->rows || t[row - 1] < t[row] || t[row] < t[row + 1];
 }
 
 /* Of rows of one time the first is before an event and the last after it; what is between them lasted no time. */
-static enum tutti_err choose_rows(struct side *side, struct tutti_arena *arena)
+static enum tutti_err choose_rows(struct compared_side *side, struct tt_arena *arena)
 {
     const struct tutti_result *result = side->result;
     side->times = result->times;
     for (size_t i = 0; i < result->rows; i++)
-        side->row_count += counts(result, i);
+        side->row_count += compare_row_counts(result, i);
     if (side->row_count == result->rows)
         return TUTTI_OK;
-    side->times = tutti_arena_array(arena, side->row_count, sizeof *side->times);
-    side->rows = tutti_arena_array(arena, side->row_count, sizeof *side->rows);
+    side->times = tt_arena_array(arena, side->row_count, sizeof *side->times);
+    side->rows = tt_arena_array(arena, side->row_count, sizeof *side->rows);
     if (!side->times || !side->rows)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0, k = 0; i < result->rows; i++)
-        if (counts(result, i)) {
+        if (compare_row_counts(result, i)) {
             side->times[k] = result->times[i];
             side->rows[k++] = i;
         }
@@ -194,16 +195,16 @@ static enum tutti_err choose_rows(struct side *side, struct tutti_arena *arena)
 /* --- values */
 
 /* What a curve has between two times. */
-struct extent {
+struct value_extent {
     double least, greatest; /* of its finite values; least > greatest: there is none */
     bool whole;             /* all of them are whole numbers */
 };
 
-static struct extent extent_of(const struct tutti_curve *curve, double begin, double end)
+static struct value_extent compare_extent_of(const struct tt_curve *curve, double begin, double end)
 {
-    struct extent extent = {INFINITY, -INFINITY, true};
-    size_t behind = tutti_curve_behind(curve->times, curve->rows, end);
-    for (size_t i = tutti_curve_from(curve->times, curve->rows, begin); i < behind; i++)
+    struct value_extent extent = {INFINITY, -INFINITY, true};
+    size_t behind = tt_compare_first_row_after(curve->times, curve->rows, end);
+    for (size_t i = tt_compare_first_row_from(curve->times, curve->rows, begin); i < behind; i++)
         if (isfinite(curve->values[i])) {
             extent.least = fmin(extent.least, curve->values[i]);
             extent.greatest = fmax(extent.greatest, curve->values[i]);
@@ -212,95 +213,96 @@ static struct extent extent_of(const struct tutti_curve *curve, double begin, do
     return extent;
 }
 
-static double largest_of(const struct extent *extent)
+static double largest_magnitude(const struct value_extent *extent)
 {
     return extent->least > extent->greatest ? 0 : fmax(fabs(extent->least), fabs(extent->greatest));
 }
 
-static double allowed_of(const struct tutti_compare_options *options, const struct extent *reference, bool exact)
+static double allowed_deviation(const struct tt_compare_options *options, const struct value_extent *reference,
+                                bool exact)
 {
     double range = reference->least > reference->greatest ? 0 : reference->greatest - reference->least;
-    double rounding = fmax(ROUNDING * options->rtol * largest_of(reference), LEAST_ATOL);
+    double rounding = fmax(ROUNDING * options->rtol * largest_magnitude(reference), LEAST_ATOL);
     if (exact)
         return isnan(options->atol) ? 0 : options->atol;
     return fmin(options->rtol * range, DBL_MAX) + (isnan(options->atol) ? rounding : options->atol);
 }
 
 /* Can the cells of a variable be compared as they stand in the files? */
-static bool has_texts(const struct comparer *comparer)
+static bool compare_has_texts(const struct comparer *comparer)
 {
     return comparer->result.result->format->texts && comparer->reference.result->format->texts;
 }
 
-static struct tutti_compared *add_compared(struct comparer *comparer, const struct pair *pair, bool held)
+static struct tt_compared_variable *add_compared(struct comparer *comparer, const struct compared_pair *pair, bool held)
 {
-    struct tutti_comparison *out = comparer->out;
+    struct tt_comparison *out = comparer->out;
     const struct tutti_result_variable *a = &comparer->result.result->variables[pair->result];
     const struct tutti_result_variable *r = &comparer->reference.result->variables[pair->reference];
-    struct tutti_compared *compared = &out->variables[out->count++];
-    *compared = (struct tutti_compared){.name = a->name, .unit = r->unit ? r->unit : a->unit, .held = held};
+    struct tt_compared_variable *compared = &out->variables[out->count++];
+    *compared = (struct tt_compared_variable){.name = a->name, .unit = r->unit ? r->unit : a->unit, .held = held};
     return compared;
 }
 
-static void judge(struct tutti_comparison *out, struct tutti_compared *compared)
+static void compare_set_verdict(struct tt_comparison *out, struct tt_compared_variable *compared)
 {
     compared->agrees = compared->worst.share <= 1;
     out->disagreements += !compared->agrees;
 }
 
-static enum tutti_err compare_pair(struct comparer *comparer, struct pair *pair, const double *of_result,
+static enum tutti_err compare_pair(struct comparer *comparer, struct compared_pair *pair, const double *of_result,
                                    const double *of_reference)
 {
-    struct tutti_comparison *out = comparer->out;
+    struct tt_comparison *out = comparer->out;
     const struct tutti_result_variable *a = &comparer->result.result->variables[pair->result];
     const struct tutti_result_variable *r = &comparer->reference.result->variables[pair->reference];
     bool text = !r->numeric; /* a text of the result is NaN, and differs from a number */
-    pair->by_text = text && has_texts(comparer);
+    pair->by_text = text && compare_has_texts(comparer);
     if (text && !pair->by_text)
         out->texts[out->text_count++] = a->name;
     if (text)
         return TUTTI_OK;
     bool held = a->held && r->held;
-    struct tutti_curve curve = {comparer->result.times, of_result, comparer->result.row_count, held};
-    struct tutti_curve wanted = {comparer->reference.times, of_reference, comparer->reference.row_count, held};
-    struct extent extent = extent_of(&curve, out->start, out->stop);
-    struct extent reference = extent_of(&wanted, out->start, out->stop);
+    struct tt_curve curve = {comparer->result.times, of_result, comparer->result.row_count, held};
+    struct tt_curve wanted = {comparer->reference.times, of_reference, comparer->reference.row_count, held};
+    struct value_extent extent = compare_extent_of(&curve, out->start, out->stop);
+    struct value_extent reference = compare_extent_of(&wanted, out->start, out->stop);
     bool exact = held && extent.whole && reference.whole;
-    pair->by_text = exact && isnan(comparer->options->atol) && has_texts(comparer) &&
-                    fmin(largest_of(&extent), largest_of(&reference)) >= LARGEST_EXACT;
+    pair->by_text = exact && isnan(comparer->options->atol) && compare_has_texts(comparer) &&
+                    fmin(largest_magnitude(&extent), largest_magnitude(&reference)) >= LARGEST_EXACT;
     if (pair->by_text)
         return TUTTI_OK;
-    struct tutti_compared *compared = add_compared(comparer, pair, held);
-    struct tutti_tolerance tolerance = {allowed_of(comparer->options, &reference, exact), out->ttol};
-    TRY(tutti_curve_compare(&compared->worst, &curve, &wanted, comparer->begin, comparer->end, &tolerance));
-    judge(out, compared);
+    struct tt_compared_variable *compared = add_compared(comparer, pair, held);
+    struct tt_tolerance tolerance = {allowed_deviation(comparer->options, &reference, exact), out->ttol};
+    TRY(tt_compare_curves(&compared->worst, &curve, &wanted, comparer->begin, comparer->end, &tolerance));
+    compare_set_verdict(out, compared);
     return TUTTI_OK;
 }
 
-static void keep_rows(const struct side *side, double *values)
+static void compare_select_rows(const struct compared_side *side, double *values)
 {
     for (size_t k = 0; side->rows && k < side->row_count; k++)
         values[k] = values[side->rows[k]];
 }
 
-struct wish {
+struct read_request {
     size_t place, slot;
 };
 
-static int compare_wishes(const void *a, const void *b)
+static int compare_read_requests(const void *a, const void *b)
 {
-    const struct wish *left = a, *right = b;
+    const struct read_request *left = a, *right = b;
     return (left->place > right->place) - (left->place < right->place);
 }
 
 /* Reads variables of one file, which wants them in its own order. `wishes` is sorted. */
-static enum tutti_err read_side(struct side *side, struct wish *wishes, size_t count)
+static enum tutti_err compare_read_side(struct compared_side *side, struct read_request *wishes, size_t count)
 {
     size_t rows = side->result->rows;
     size_t *which = malloc(count * sizeof *which);
     double **columns = malloc(count * sizeof *columns);
-    enum tutti_err err = which && columns ? TUTTI_OK : tutti_fail_memory();
-    qsort(wishes, count, sizeof *wishes, compare_wishes);
+    enum tutti_err err = which && columns ? TUTTI_OK : tt_fail_memory();
+    qsort(wishes, count, sizeof *wishes, compare_read_requests);
     for (size_t i = 0; i < count && err == TUTTI_OK; i++) {
         which[i] = wishes[i].place;
         columns[i] = side->values + wishes[i].slot * rows;
@@ -308,20 +310,21 @@ static enum tutti_err read_side(struct side *side, struct wish *wishes, size_t c
     if (err == TUTTI_OK)
         err = tutti_result_read(side->result, which, count, columns);
     for (size_t i = 0; i < count && err == TUTTI_OK; i++)
-        keep_rows(side, columns[i]);
+        compare_select_rows(side, columns[i]);
     free(columns);
     free(which);
     return err;
 }
 
-static enum tutti_err compare_batch(struct comparer *comparer, struct pair *pairs, size_t count, struct wish *wishes)
+static enum tutti_err compare_batch(struct comparer *comparer, struct compared_pair *pairs, size_t count,
+                                    struct read_request *wishes)
 {
     for (size_t i = 0; i < count; i++)
-        wishes[i] = (struct wish){pairs[i].result, i};
-    TRY(read_side(&comparer->result, wishes, count));
+        wishes[i] = (struct read_request){pairs[i].result, i};
+    TRY(compare_read_side(&comparer->result, wishes, count));
     for (size_t i = 0; i < count; i++)
-        wishes[i] = (struct wish){pairs[i].reference, i};
-    TRY(read_side(&comparer->reference, wishes, count));
+        wishes[i] = (struct read_request){pairs[i].reference, i};
+    TRY(compare_read_side(&comparer->reference, wishes, count));
     for (size_t i = 0; i < count; i++)
         TRY(compare_pair(comparer, &pairs[i], comparer->result.values + i * comparer->result.result->rows,
                          comparer->reference.values + i * comparer->reference.result->rows));
@@ -331,44 +334,44 @@ static enum tutti_err compare_batch(struct comparer *comparer, struct pair *pair
 /* --- texts, and whole numbers that a double does not hold: each distinct cell gets a number, and these are compared as held values */
 
 /* Cells of a variable in both files. */
-struct cells {
-    struct tutti_arena arena;
-    struct tutti_map numbers;
+struct compared_cells {
+    struct tt_arena arena;
+    struct tt_map numbers;
     const char **texts; /* by number */
     size_t count, room;
     double *values; /* of the file that is read: numbers */
 };
 
 /* Whole numbers have one spelling: "+007" and "7.0" are "7". */
-static enum tutti_err spell(struct cells *cells, const char *text, size_t n, const char **out)
+static enum tutti_err normalize_number(struct compared_cells *cells, const char *text, size_t n, const char **out)
 {
     double value;
     int64_t whole;
     uint64_t positive;
-    struct tutti_text spelt = {0};
-    if (tutti_number_read_int(text, n, &whole))
-        tutti_text_printf(&spelt, "%lld", (long long)whole);
-    else if (tutti_number_read_uint(text, n, &positive))
-        tutti_text_printf(&spelt, "%llu", (unsigned long long)positive);
-    else if (tutti_number_read_double(text, n, &value) && isfinite(value) && value == trunc(value))
-        tutti_text_printf(&spelt, "%.0f", value + 0.0);
+    struct tt_text spelt = {0};
+    if (tt_number_read_int(text, n, &whole))
+        tt_text_printf(&spelt, "%lld", (long long)whole);
+    else if (tt_number_read_uint(text, n, &positive))
+        tt_text_printf(&spelt, "%llu", (unsigned long long)positive);
+    else if (tt_number_read_double(text, n, &value) && isfinite(value) && value == trunc(value))
+        tt_text_printf(&spelt, "%.0f", value + 0.0);
     *out = spelt.failed
                ? NULL
-               : tutti_arena_text(&cells->arena, spelt.text ? spelt.text : text, spelt.text ? spelt.length : n);
-    tutti_text_fini(&spelt);
-    return *out ? TUTTI_OK : tutti_fail_memory();
+               : tt_arena_copy_text(&cells->arena, spelt.text ? spelt.text : text, spelt.text ? spelt.length : n);
+    tt_text_fini(&spelt);
+    return *out ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err take_cell(void *context, size_t row, const char *text, size_t n)
+static enum tutti_err collect_cell(void *context, size_t row, const char *text, size_t n)
 {
-    struct cells *cells = context;
+    struct compared_cells *cells = context;
     const char *name;
     int64_t number;
-    TRY(spell(cells, text, n, &name));
-    TRY(tutti_map_add(&cells->numbers, name, (int64_t)cells->count, &number));
+    TRY(normalize_number(cells, text, n, &name));
+    TRY(tt_map_add(&cells->numbers, name, (int64_t)cells->count, &number));
     if (number == TUTTI_MAP_NONE) {
-        if (!tutti_vector_reserve(&cells->texts, &cells->room, cells->count + 1, sizeof *cells->texts))
-            return tutti_fail_memory();
+        if (!tt_vector_reserve(&cells->texts, &cells->room, cells->count + 1, sizeof *cells->texts))
+            return tt_fail_memory();
         cells->texts[cells->count] = name;
         number = (int64_t)cells->count++;
     }
@@ -376,42 +379,43 @@ static enum tutti_err take_cell(void *context, size_t row, const char *text, siz
     return TUTTI_OK;
 }
 
-static const char *text_of(struct comparer *comparer, const struct cells *cells, double number)
+static const char *compare_text_of(struct comparer *comparer, const struct compared_cells *cells, double number)
 {
     const char *text = number >= 0 && number < (double)cells->count ? cells->texts[(size_t)number] : "";
-    return tutti_arena_text(&comparer->out->arena, text, strlen(text));
+    return tt_arena_copy_text(&comparer->out->arena, text, strlen(text));
 }
 
-static enum tutti_err compare_cells(struct comparer *comparer, const struct pair *pair, struct cells *cells)
+static enum tutti_err compare_text_cells(struct comparer *comparer, const struct compared_pair *pair,
+                                         struct compared_cells *cells)
 {
-    struct side *sides[] = {&comparer->result, &comparer->reference};
+    struct compared_side *sides[] = {&comparer->result, &comparer->reference};
     const size_t places[] = {pair->result, pair->reference};
     for (size_t i = 0; i < 2; i++) {
         cells->values = sides[i]->values;
-        TRY(sides[i]->result->format->texts(sides[i]->result, places[i], take_cell, cells));
-        keep_rows(sides[i], sides[i]->values);
+        TRY(sides[i]->result->format->texts(sides[i]->result, places[i], collect_cell, cells));
+        compare_select_rows(sides[i], sides[i]->values);
     }
-    struct tutti_compared *compared = add_compared(comparer, pair, true);
-    struct tutti_curve curve = {sides[0]->times, sides[0]->values, sides[0]->row_count, true};
-    struct tutti_curve wanted = {sides[1]->times, sides[1]->values, sides[1]->row_count, true};
-    TRY(tutti_curve_compare(&compared->worst, &curve, &wanted, comparer->begin, comparer->end,
-                            &(struct tutti_tolerance){0, comparer->out->ttol}));
-    compared->result_text = text_of(comparer, cells, compared->worst.result);
-    compared->reference_text = text_of(comparer, cells, compared->worst.reference);
+    struct tt_compared_variable *compared = add_compared(comparer, pair, true);
+    struct tt_curve curve = {sides[0]->times, sides[0]->values, sides[0]->row_count, true};
+    struct tt_curve wanted = {sides[1]->times, sides[1]->values, sides[1]->row_count, true};
+    TRY(tt_compare_curves(&compared->worst, &curve, &wanted, comparer->begin, comparer->end,
+                          &(struct tt_tolerance){0, comparer->out->ttol}));
+    compared->result_text = compare_text_of(comparer, cells, compared->worst.result);
+    compared->reference_text = compare_text_of(comparer, cells, compared->worst.reference);
     compared->worst.error = compared->worst.share > 0 ? NAN : 0;
-    judge(comparer->out, compared);
-    return compared->result_text && compared->reference_text ? TUTTI_OK : tutti_fail_memory();
+    compare_set_verdict(comparer->out, compared);
+    return compared->result_text && compared->reference_text ? TUTTI_OK : tt_fail_memory();
 }
 
 static enum tutti_err compare_texts(struct comparer *comparer)
 {
     for (size_t i = 0; i < comparer->pair_count; i++) {
-        struct cells cells = {0};
+        struct compared_cells cells = {0};
         if (!comparer->pairs[i].by_text)
             continue;
-        enum tutti_err err = compare_cells(comparer, &comparer->pairs[i], &cells);
-        tutti_map_fini(&cells.numbers);
-        tutti_arena_fini(&cells.arena);
+        enum tutti_err err = compare_text_cells(comparer, &comparer->pairs[i], &cells);
+        tt_map_fini(&cells.numbers);
+        tt_arena_fini(&cells.arena);
         free(cells.texts);
         TRY(err);
     }
@@ -424,12 +428,12 @@ static enum tutti_err compare_all(struct comparer *comparer)
     size_t most = comparer->options->memory / sizeof(double) / (rows + reference_rows);
     most = most < 1 ? 1 : most > comparer->pair_count ? comparer->pair_count : most;
     comparer->out->variables =
-        tutti_arena_array(&comparer->out->arena, comparer->pair_count, sizeof *comparer->out->variables);
-    struct wish *wishes = tutti_arena_array(&comparer->out->arena, most, sizeof *wishes);
+        tt_arena_array(&comparer->out->arena, comparer->pair_count, sizeof *comparer->out->variables);
+    struct read_request *wishes = tt_arena_array(&comparer->out->arena, most, sizeof *wishes);
     comparer->result.values = malloc(most * rows * sizeof(double));
     comparer->reference.values = malloc(most * reference_rows * sizeof(double));
     if (!comparer->out->variables || !wishes || !comparer->result.values || !comparer->reference.values)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < comparer->pair_count; i += most) {
         size_t left = comparer->pair_count - i;
         TRY(compare_batch(comparer, comparer->pairs + i, left < most ? left : most, wishes));
@@ -439,17 +443,17 @@ static enum tutti_err compare_all(struct comparer *comparer)
 
 static int compare_worst(const void *a, const void *b)
 {
-    const struct tutti_compared *left = a, *right = b;
+    const struct tt_compared_variable *left = a, *right = b;
     if (left->worst.share != right->worst.share)
         return left->worst.share > right->worst.share ? -1 : 1;
     return strcmp(left->name, right->name);
 }
 
-static enum tutti_err compare(struct comparer *comparer)
+static enum tutti_err compare_results(struct comparer *comparer)
 {
-    struct tutti_comparison *out = comparer->out;
-    TRY(find_range(comparer));
-    TRY(match(comparer));
+    struct tt_comparison *out = comparer->out;
+    TRY(compare_find_range(comparer));
+    TRY(match_variables(comparer));
     TRY(choose_rows(&comparer->result, &out->arena));
     TRY(choose_rows(&comparer->reference, &out->arena));
     if (comparer->begin <= comparer->end)
@@ -461,18 +465,18 @@ static enum tutti_err compare(struct comparer *comparer)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_compare(struct tutti_comparison *out, struct tutti_result *result, struct tutti_result *reference,
-                             const struct tutti_compare_options *options)
+enum tutti_err tt_compare(struct tt_comparison *out, struct tutti_result *result, struct tutti_result *reference,
+                          const struct tt_compare_options *options)
 {
-    *out = (struct tutti_comparison){0};
+    *out = (struct tt_comparison){0};
     struct comparer comparer = {.out = out, .options = options, .result.result = result, .reference.result = reference};
-    enum tutti_err err = compare(&comparer);
+    enum tutti_err err = compare_results(&comparer);
     free(comparer.result.values);
     free(comparer.reference.values);
     return err;
 }
 
-void tutti_comparison_fini(struct tutti_comparison *comparison)
+void tt_compare_fini(struct tt_comparison *comparison)
 {
-    tutti_arena_fini(&comparison->arena);
+    tt_arena_fini(&comparison->arena);
 }

@@ -19,7 +19,7 @@ enum { CELLS_MOST = 1000000, BUFFER = 1 << 20, ROW_MOST = 1 << 28 };
 /* --- what is in memory */
 
 /* A file ends where it ended when it was opened: what is written faster than it is read would have no end. */
-static size_t room_before_end(struct tutti_csv_reader *rows, int fd, size_t n)
+static size_t room_before_end(struct tt_csv_parser *rows, int fd, size_t n)
 {
     size_t left = rows->size - (size_t)rows->offset;
     char next;
@@ -28,7 +28,7 @@ static size_t room_before_end(struct tutti_csv_reader *rows, int fd, size_t n)
 }
 
 /* Reads up to n bytes to `to`; *got is 0 at the end. */
-static enum tutti_err read_some(struct tutti_csv_reader *rows, int fd, char *to, size_t n, size_t *got)
+static enum tutti_err csv_parser_read_some(struct tt_csv_parser *rows, int fd, char *to, size_t n, size_t *got)
 {
     ssize_t result;
     if (rows->size > 0)
@@ -37,29 +37,29 @@ static enum tutti_err read_some(struct tutti_csv_reader *rows, int fd, char *to,
         result = rows->size > 0 ? pread(fd, to, n, rows->offset) : read(fd, to, n);
     } while (result < 0 && errno == EINTR);
     if (result < 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", rows->name, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", rows->name, strerror(errno));
     rows->offset += result;
     *got = (size_t)result;
     return TUTTI_OK;
 }
 
-static enum tutti_err grow(struct tutti_csv_reader *rows, size_t most)
+static enum tutti_err csv_parser_grow(struct tt_csv_parser *rows, size_t most)
 {
     if (rows->room >= most)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s:%zu: %s", rows->name, rows->next_line,
-                          most == ROW_MOST ? "a row of more than 256 MiB"
-                                           : "more than 4 GiB come through a pipe; write them to a file");
+        return tt_fail(TUTTI_ERR_LIMIT, "%s:%zu: %s", rows->name, rows->next_line,
+                       most == ROW_MOST ? "a row of more than 256 MiB"
+                                        : "more than 4 GiB come through a pipe; write them to a file");
     size_t room = rows->room ? 2 * rows->room : BUFFER;
     char *buffer = realloc(rows->buffer, room);
     if (!buffer)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     rows->buffer = buffer;
     rows->room = room;
     return TUTTI_OK;
 }
 
 /* Gets more text after what has not been read yet, which moves. */
-static enum tutti_err refill(struct tutti_csv_reader *rows)
+static enum tutti_err csv_parser_refill(struct tt_csv_parser *rows)
 {
     size_t kept = (size_t)(rows->end - rows->at), got;
     if (kept > 0)
@@ -67,27 +67,27 @@ static enum tutti_err refill(struct tutti_csv_reader *rows)
     rows->at = rows->buffer;
     rows->end = rows->buffer + kept;
     if (kept == rows->room) {
-        TRY(grow(rows, ROW_MOST));
+        TRY(csv_parser_grow(rows, ROW_MOST));
         rows->at = rows->buffer;
     }
-    TRY(read_some(rows, rows->fd, rows->buffer + kept, rows->room - kept, &got));
+    TRY(csv_parser_read_some(rows, rows->fd, rows->buffer + kept, rows->room - kept, &got));
     rows->end = rows->buffer + kept + got;
     rows->all = got == 0;
     return TUTTI_OK;
 }
 
-static enum tutti_err fail_zero(const struct tutti_csv_reader *rows, size_t line)
+static enum tutti_err fail_zero(const struct tt_csv_parser *rows, size_t line)
 {
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: not a text file (there are zero bytes in it)", rows->name, line);
+    return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: not a text file (there are zero bytes in it)", rows->name, line);
 }
 
 /* A pipe cannot be gone through twice: all of it is kept. */
-static enum tutti_err slurp(struct tutti_csv_reader *rows, int fd)
+static enum tutti_err read_whole_pipe(struct tt_csv_parser *rows, int fd)
 {
     for (size_t length = 0, got = 1; got > 0; length += got) {
         if (length == rows->room)
-            TRY(grow(rows, PIPE_MOST));
-        TRY(read_some(rows, fd, rows->buffer + length, rows->room - length, &got));
+            TRY(csv_parser_grow(rows, PIPE_MOST));
+        TRY(csv_parser_read_some(rows, fd, rows->buffer + length, rows->room - length, &got));
         if (memchr(rows->buffer + length, '\0', got)) /* before a device fills the memory with them */
             return fail_zero(rows, 1);
         rows->end = rows->buffer + length + got;
@@ -98,18 +98,18 @@ static enum tutti_err slurp(struct tutti_csv_reader *rows, int fd)
 
 /* --- scanning; *more: the text in memory ends too early, nothing has happened */
 
-static enum tutti_err add_cell(struct tutti_csv_reader *rows, const char *text, size_t n, bool quoted)
+static enum tutti_err add_cell(struct tt_csv_parser *rows, const char *text, size_t n, bool quoted)
 {
     if (rows->count == CELLS_MOST)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s:%zu: more than %d columns", rows->name, rows->line, CELLS_MOST);
-    if (!tutti_vector_reserve(&rows->cells, &rows->cells_room, rows->count + 1, sizeof *rows->cells))
-        return tutti_fail_memory();
-    rows->cells[rows->count++] = (struct tutti_csv_cell){text, n, quoted};
+        return tt_fail(TUTTI_ERR_LIMIT, "%s:%zu: more than %d columns", rows->name, rows->line, CELLS_MOST);
+    if (!tt_vector_reserve(&rows->cells, &rows->cells_room, rows->count + 1, sizeof *rows->cells))
+        return tt_fail_memory();
+    rows->cells[rows->count++] = (struct tt_csv_cell){text, n, quoted};
     return TUTTI_OK;
 }
 
 /* Is the line end at `p` ended by it, or is there a second character, or is that not known yet (0)? */
-static size_t line_end_length(const struct tutti_csv_reader *rows, const char *p)
+static size_t line_end_length(const struct tt_csv_parser *rows, const char *p)
 {
     if (*p == '\n')
         return 1;
@@ -124,7 +124,7 @@ static bool is_line_end(char c)
 }
 
 /* The quoted cell whose quote is at *at; leaves *at after the closing one. */
-static enum tutti_err scan_quoted(struct tutti_csv_reader *rows, const char **at, size_t *line, bool *more)
+static enum tutti_err scan_quoted(struct tt_csv_parser *rows, const char **at, size_t *line, bool *more)
 {
     size_t first_line = *line;
     const char *p = *at + 1;
@@ -151,12 +151,12 @@ static enum tutti_err scan_quoted(struct tutti_csv_reader *rows, const char **at
     *more = !rows->all;
     rows->cut = rows->all && *line == first_line;
     return rows->all
-               ? tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: a quote is opened here and never closed", rows->name, first_line)
+               ? tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: a quote is opened here and never closed", rows->name, first_line)
                : TUTTI_OK;
 }
 
 /* What ends the cell before `at`: the row goes on (*at is after a separator), or it has ended. */
-static enum tutti_err scan_separator(struct tutti_csv_reader *rows, const char **at, size_t *line, bool *goes_on,
+static enum tutti_err scan_separator(struct tt_csv_parser *rows, const char **at, size_t *line, bool *goes_on,
                                      bool *more)
 {
     const char *p = *at;
@@ -178,7 +178,7 @@ static enum tutti_err scan_separator(struct tutti_csv_reader *rows, const char *
     } else if (*p == '\0') {
         return fail_zero(rows, *line);
     } else {
-        return tutti_fail(
+        return tt_fail(
             TUTTI_ERR_FORMAT,
             "%s:%zu: '%c' after a closing quote, where a %s or the end of the line must be; a quote inside a "
             "quoted text is written twice",
@@ -190,7 +190,7 @@ static enum tutti_err scan_separator(struct tutti_csv_reader *rows, const char *
     return TUTTI_OK;
 }
 
-static enum tutti_err scan_row(struct tutti_csv_reader *rows, bool *more)
+static enum tutti_err scan_row(struct tt_csv_parser *rows, bool *more)
 {
     const char *p = rows->at;
     size_t line = rows->next_line;
@@ -216,7 +216,7 @@ static enum tutti_err scan_row(struct tutti_csv_reader *rows, bool *more)
 }
 
 /* Goes on to the first character of a row, or to the end. */
-static enum tutti_err skip_blank_lines(struct tutti_csv_reader *rows)
+static enum tutti_err skip_blank_lines(struct tt_csv_parser *rows)
 {
     for (;;) {
         size_t length = 0;
@@ -226,11 +226,11 @@ static enum tutti_err skip_blank_lines(struct tutti_csv_reader *rows)
         bool knows = rows->at < rows->end && !is_line_end(*rows->at);
         if (knows || rows->all)
             return TUTTI_OK;
-        TRY(refill(rows));
+        TRY(csv_parser_refill(rows));
     }
 }
 
-static void find_separator(struct tutti_csv_reader *rows)
+static void find_separator(struct tt_csv_parser *rows)
 {
     bool quoted = false;
     for (const char *p = rows->at; rows->separator == 0 && p < rows->end && (quoted || !is_line_end(*p)); p++) {
@@ -243,13 +243,13 @@ static void find_separator(struct tutti_csv_reader *rows)
 }
 
 /* At the very beginning: what kind of text is it? */
-static enum tutti_err begin(struct tutti_csv_reader *rows)
+static enum tutti_err csv_parser_detect(struct tt_csv_parser *rows)
 {
     while (rows->end - rows->at < 3 && !rows->all)
-        TRY(refill(rows));
+        TRY(csv_parser_refill(rows));
     size_t n = (size_t)(rows->end - rows->at);
     if (n >= 2 && (memcmp(rows->at, "\xff\xfe", 2) == 0 || memcmp(rows->at, "\xfe\xff", 2) == 0))
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is UTF-16; save it as UTF-8", rows->name);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the file is UTF-16; save it as UTF-8", rows->name);
     if (n >= 3 && memcmp(rows->at, "\xef\xbb\xbf", 3) == 0)
         rows->at += 3;
     rows->next_line = 1;
@@ -259,29 +259,29 @@ static enum tutti_err begin(struct tutti_csv_reader *rows)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_csv_next(struct tutti_csv_reader *rows)
+enum tutti_err tt_csv_parser_next(struct tt_csv_parser *rows)
 {
     rows->count = 0;
     rows->cut = false;
-    TRY(rows->next_line == 0 ? begin(rows) : skip_blank_lines(rows));
+    TRY(rows->next_line == 0 ? csv_parser_detect(rows) : skip_blank_lines(rows));
     while (rows->at < rows->end) {
         bool more = false;
         TRY(scan_row(rows, &more));
         if (!more)
             break;
-        TRY(refill(rows));
+        TRY(csv_parser_refill(rows));
     }
     return TUTTI_OK;
 }
 
-bool tutti_csv_at_end(struct tutti_csv_reader *rows)
+bool tt_csv_parser_at_end(struct tt_csv_parser *rows)
 {
     return skip_blank_lines(rows) == TUTTI_OK && rows->at == rows->end;
 }
 
 /* --- open, close, rewind */
 
-void tutti_csv_rewind(struct tutti_csv_reader *rows)
+void tt_csv_parser_rewind(struct tt_csv_parser *rows)
 {
     rows->next_line = 0;
     if (rows->fd < 0) {
@@ -293,53 +293,53 @@ void tutti_csv_rewind(struct tutti_csv_reader *rows)
     }
 }
 
-void tutti_csv_over(struct tutti_csv_reader *rows, const char *name, const char *text, size_t n)
+void tt_csv_parser_open_text(struct tt_csv_parser *rows, const char *name, const char *text, size_t n)
 {
-    *rows = (struct tutti_csv_reader){.name = name, .size = n, .fd = -1, .all = true, .text = text ? text : ""};
+    *rows = (struct tt_csv_parser){.name = name, .size = n, .fd = -1, .all = true, .text = text ? text : ""};
     rows->end = rows->text + (text ? n : 0);
-    tutti_csv_rewind(rows);
+    tt_csv_parser_rewind(rows);
 }
 
 /* Of a file its first bytes are read when they are wanted, a pipe is read now. */
-static enum tutti_err take(struct tutti_csv_reader *rows, int fd)
+static enum tutti_err csv_parser_start_reading(struct tt_csv_parser *rows, int fd)
 {
     struct stat st;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
         rows->size = (size_t)st.st_size;
         rows->fd = fd;
-        TRY(grow(rows, ROW_MOST));
+        TRY(csv_parser_grow(rows, ROW_MOST));
     } else {
-        TRY(slurp(rows, fd));
+        TRY(read_whole_pipe(rows, fd));
         rows->all = true;
     }
-    tutti_csv_rewind(rows);
+    tt_csv_parser_rewind(rows);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_csv_open(struct tutti_csv_reader *rows, const char *path)
+enum tutti_err tt_csv_parser_open(struct tt_csv_parser *rows, const char *path)
 {
-    *rows = (struct tutti_csv_reader){.name = path, .fd = -1};
+    *rows = (struct tt_csv_parser){.name = path, .fd = -1};
     int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
-    enum tutti_err err = take(rows, fd);
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    enum tutti_err err = csv_parser_start_reading(rows, fd);
     if (rows->fd != fd && fd != STDIN_FILENO)
         close(fd);
     if (err != TUTTI_OK)
-        tutti_csv_fini(rows);
+        tt_csv_parser_fini(rows);
     return err;
 }
 
-void tutti_csv_fini(struct tutti_csv_reader *rows)
+void tt_csv_parser_fini(struct tt_csv_parser *rows)
 {
     if (rows->fd > STDIN_FILENO)
         close(rows->fd);
     free(rows->buffer);
     free(rows->cells);
-    *rows = (struct tutti_csv_reader){.fd = -1};
+    *rows = (struct tt_csv_parser){.fd = -1};
 }
 
-size_t tutti_csv_write_cell(const struct tutti_csv_cell *cell, char *out)
+size_t tt_csv_parser_copy_cell(const struct tt_csv_cell *cell, char *out)
 {
     size_t length = 0;
     for (size_t i = 0; i < cell->n; i++) {

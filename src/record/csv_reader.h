@@ -10,18 +10,18 @@
 
 #include "base/err.h"
 
-struct tutti_csv_cell {
+struct tt_csv_cell {
     const char *text; /* inside of its quotes, if it has some */
     size_t n;
     bool quoted; /* quotes inside are still doubled */
 };
 
-struct tutti_csv_reader {
+struct tt_csv_parser {
     const char *name; /* of the file, for messages; borrowed */
     char separator;   /* may be set before the first row; 0: whichever of comma, semicolon and tab comes first */
     size_t size;      /* bytes; 0: not known */
     /* The row at hand, valid until the next call. */
-    struct tutti_csv_cell *cells;
+    struct tt_csv_cell *cells;
     size_t count; /* 0: there is none, the text is at its end */
     size_t line;  /* where it begins, counted from 1 */
     bool ended;   /* a line end is after it, not the end of the text */
@@ -43,20 +43,20 @@ struct tutti_csv_reader {
 
 /* Opens a file, or standard input ("-"). On failure there is nothing to release. IO; of a pipe also FORMAT, LIMIT. `path` is
  * borrowed until fini. */
-TUTTI_CHECKED enum tutti_err tutti_csv_open(struct tutti_csv_reader *rows, const char *path);
+TUTTI_CHECKED enum tutti_err tt_csv_parser_open(struct tt_csv_parser *rows, const char *path);
 /* The same for text[0..n), which is borrowed until fini, as is `name`. */
-void tutti_csv_over(struct tutti_csv_reader *rows, const char *name, const char *text, size_t n);
-void tutti_csv_fini(struct tutti_csv_reader *rows);
+void tt_csv_parser_open_text(struct tt_csv_parser *rows, const char *name, const char *text, size_t n);
+void tt_csv_parser_fini(struct tt_csv_parser *rows);
 
 /* Goes on to the next row. FORMAT (UTF-16; with file and line: a quote that is never closed, text after a closing one, zero
  * bytes), IO, LIMIT (more than a million cells, 256 MiB), MEMORY; no call of next may follow then. */
-TUTTI_CHECKED enum tutti_err tutti_csv_next(struct tutti_csv_reader *rows);
+TUTTI_CHECKED enum tutti_err tt_csv_parser_next(struct tt_csv_parser *rows);
 /* Does no row follow? False also if that cannot be found out. The row at hand is lost. */
-bool tutti_csv_at_end(struct tutti_csv_reader *rows);
+bool tt_csv_parser_at_end(struct tt_csv_parser *rows);
 /* Back to the beginning: next gives the first row again. */
-void tutti_csv_rewind(struct tutti_csv_reader *rows);
+void tt_csv_parser_rewind(struct tt_csv_parser *rows);
 
 /* Writes the cell's text and a NUL to `out`, with room for n + 1; quotes become single. Returns the length. */
-size_t tutti_csv_write_cell(const struct tutti_csv_cell *cell, char *out);
+size_t tt_csv_parser_copy_cell(const struct tt_csv_cell *cell, char *out);
 
 #endif

@@ -20,20 +20,20 @@
 
 #include "base/err.h"
 
-struct tutti_curve {
+struct tt_curve {
     const double *times; /* do not descend; of one time there are at most two rows */
     const double *values;
     size_t rows; /* one at least */
     bool held;
 };
 
-struct tutti_tolerance {
+struct tt_tolerance {
     double allowed; /* how far a value may be off */
     double time;    /* tau */
 };
 
 /* Where two curves are farthest apart, by what is allowed there. */
-struct tutti_distance {
+struct tt_distance {
     double error;   /* NaN: one is a number where the other is none */
     double allowed; /* the tolerance's */
     double share;   /* error / allowed: above 1 they do not agree */
@@ -42,12 +42,12 @@ struct tutti_distance {
 };
 
 /* Looks at begin <= t <= end, which both curves cover, up to the time tolerance. Linear in the number of rows. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_curve_compare(struct tutti_distance *worst, const struct tutti_curve *result,
-                                                 const struct tutti_curve *reference, double begin, double end,
-                                                 const struct tutti_tolerance *tolerance);
+TUTTI_CHECKED enum tutti_err tt_compare_curves(struct tt_distance *worst, const struct tt_curve *result,
+                                               const struct tt_curve *reference, double begin, double end,
+                                               const struct tt_tolerance *tolerance);
 
 /* The first row with a time not before t, and the first after t; `rows` if there is none. */
-size_t tutti_curve_from(const double *times, size_t rows, double t);
-size_t tutti_curve_behind(const double *times, size_t rows, double t);
+size_t tt_compare_first_row_from(const double *times, size_t rows, double t);
+size_t tt_compare_first_row_after(const double *times, size_t rows, double t);
 
 #endif

@@ -10,9 +10,9 @@
 
 enum { INTERVAL = 250000000, SECOND = 1000000000 }; /* nanoseconds */
 
-struct tutti_flusher {
-    const struct tutti_record_format *format;
-    struct tutti_recorder *recorder;
+struct tt_output_flusher {
+    const struct tt_record_format *format;
+    struct tt_recorder *recorder;
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows, and of the recorder */
     pthread_cond_t end;
@@ -20,7 +20,7 @@ struct tutti_flusher {
     bool over;
 };
 
-static struct timespec next_time(void)
+static struct timespec output_flusher_next_time(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -30,12 +30,12 @@ static struct timespec next_time(void)
     return t;
 }
 
-static void *work(void *context)
+static void *output_flusher_run(void *context)
 {
-    struct tutti_flusher *flusher = context;
+    struct tt_output_flusher *flusher = context;
     pthread_mutex_lock(&flusher->lock);
     while (!flusher->over) {
-        struct timespec until = next_time();
+        struct timespec until = output_flusher_next_time();
         pthread_cond_timedwait(&flusher->end, &flusher->lock, &until);
         if (!flusher->used || flusher->over)
             continue;
@@ -46,9 +46,9 @@ static void *work(void *context)
     return NULL;
 }
 
-struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format, struct tutti_recorder *recorder)
+struct tt_output_flusher *tt_output_flusher_new(const struct tt_record_format *format, struct tt_recorder *recorder)
 {
-    struct tutti_flusher *flusher = calloc(1, sizeof *flusher);
+    struct tt_output_flusher *flusher = calloc(1, sizeof *flusher);
     pthread_condattr_t monotonic;
     if (!flusher)
         return NULL;
@@ -59,7 +59,7 @@ struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&flusher->end, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (tutti_thread_start(&flusher->thread, work, flusher) == 0)
+    if (tt_thread_start(&flusher->thread, output_flusher_run, flusher) == 0)
         return flusher;
     pthread_cond_destroy(&flusher->end);
     pthread_mutex_destroy(&flusher->lock);
@@ -67,13 +67,13 @@ struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format
     return NULL;
 }
 
-void tutti_flusher_hold(struct tutti_flusher *flusher)
+void tt_output_flusher_lock(struct tt_output_flusher *flusher)
 {
     if (flusher)
         pthread_mutex_lock(&flusher->lock);
 }
 
-void tutti_flusher_release(struct tutti_flusher *flusher)
+void tt_output_flusher_unlock(struct tt_output_flusher *flusher)
 {
     if (!flusher)
         return;
@@ -81,18 +81,18 @@ void tutti_flusher_release(struct tutti_flusher *flusher)
     pthread_mutex_unlock(&flusher->lock);
 }
 
-void tutti_flusher_halt(struct tutti_flusher *flusher)
+void tt_output_flusher_halt(struct tt_output_flusher *flusher)
 {
     enum { MOST_TRIES = 200 };
     const struct timespec moment = {.tv_nsec = 1000000};
-    if (!flusher || tutti_crash_is_alone())
+    if (!flusher || tt_crash_is_last_thread())
         return;
     for (int i = 0; i < MOST_TRIES && pthread_mutex_trylock(&flusher->lock) != 0;
          i++) /* perhaps it is this thread's own */
         nanosleep(&moment, NULL);
 }
 
-void tutti_flusher_free(struct tutti_flusher *flusher)
+void tt_output_flusher_free(struct tt_output_flusher *flusher)
 {
     if (!flusher)
         return;

@@ -7,16 +7,16 @@
 
 #include "record/recorder.h"
 
-struct tutti_flusher;
+struct tt_output_flusher;
 
 /* Both are borrowed until free. NULL if no thread can be had: rows then reach the file with the next flush. */
-struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format, struct tutti_recorder *recorder);
+struct tt_output_flusher *tt_output_flusher_new(const struct tt_record_format *format, struct tt_recorder *recorder);
 /* Around every use of the recorder; NULL is fine. */
-void tutti_flusher_hold(struct tutti_flusher *flusher);
-void tutti_flusher_release(struct tutti_flusher *flusher);
+void tt_output_flusher_lock(struct tt_output_flusher *flusher);
+void tt_output_flusher_unlock(struct tt_output_flusher *flusher);
 /* For a handler of a fatal signal: the thread writes no more; waits a moment for it. NULL is fine. */
-void tutti_flusher_halt(struct tutti_flusher *flusher);
+void tt_output_flusher_halt(struct tt_output_flusher *flusher);
 /* Ends the thread. The recorder stays. NULL is fine. */
-void tutti_flusher_free(struct tutti_flusher *flusher);
+void tt_output_flusher_free(struct tt_output_flusher *flusher);
 
 #endif

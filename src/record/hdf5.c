@@ -29,7 +29,7 @@
 #include "record/file.h"
 #include "record/recorder.h"
 
-struct block {
+struct hdf5_block {
     double *times, *values; /* values[row][column] */
     _Atomic size_t rows;
 };
@@ -38,18 +38,18 @@ enum { ALIVE, DYING, SAVED };
 /* An order: the place of the present block in the lowest bit, a task above it. */
 enum { PRESENT = 1, WRITE = 2, FLUSH = 4, END = 8 };
 
-struct tutti_recorder {
-    const struct tutti_hdf5_module *module;
-    struct tutti_hdf5_writer *writer;
-    struct tutti_record_file claim; /* the file, open a second time: others see that it is taken */
+struct tt_recorder {
+    const struct tt_hdf5_module *module;
+    struct tt_hdf5_writer *writer;
+    struct tt_record_file claim; /* the file, open a second time: others see that it is taken */
     char *path;
-    const struct tutti_column *all_columns;
+    const struct tt_column *all_columns;
     size_t all_count;
-    const struct tutti_column **columns; /* those that are numbers */
+    const struct tt_column **columns; /* those that are numbers */
     size_t count, block;
     uint64_t done; /* rows before the present block */
-    struct block blocks[2];
-    const struct block *given;
+    struct hdf5_block blocks[2];
+    const struct hdf5_block *given;
     size_t written;      /* the thread's: rows of the present block that are in the file */
     bool flushed;        /* the thread's: the file shows all that was written */
     _Atomic bool saving; /* the thread writes without a task */
@@ -63,30 +63,29 @@ struct tutti_recorder {
 
 /* --- the module */
 
-static const struct tutti_hdf5_host host = {
+static const struct tt_hdf5_host host = {
     .abi = TUTTI_HDF5_ABI,
-    .fail = tutti_fail,
-    .fail_memory = tutti_fail_memory,
-    .fail_write = tutti_record_file_fail_write,
+    .fail = tt_fail,
+    .fail_memory = tt_fail_memory,
+    .fail_write = tt_record_file_fail_write,
 };
 
-enum tutti_err tutti_hdf5_load(const struct tutti_hdf5_module **module)
+enum tutti_err tt_hdf5_load(const struct tt_hdf5_module **module)
 {
-    static const struct tutti_module hdf5 = {"tutti_hdf5.so", "tutti_hdf5_module", "HDF5", "libhdf5-dev",
-                                             "libhdf5-103-1"};
+    static const struct tt_module hdf5 = {"tutti_hdf5.so", "tt_hdf5_module", "HDF5", "libhdf5-dev", "libhdf5-103-1"};
     void *symbol;
-    tutti_hdf5_entry *entry = NULL;
-    TRY(tutti_module_load(&symbol, &hdf5, NULL));
+    tt_hdf5_entry *entry = NULL;
+    TRY(tt_module_load(&symbol, &hdf5, NULL));
     *(void **)&entry = symbol; /* the way that POSIX shows for functions */
     *module = entry(&host);
     if (*module && (*module)->abi == TUTTI_HDF5_ABI)
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_LOAD, "%s is of another version of Tutti", hdf5.file);
+    return tt_fail(TUTTI_ERR_LOAD, "%s is of another version of Tutti", hdf5.file);
 }
 
 /* --- the thread */
 
-static void await(sem_t *semaphore)
+static void hdf5_wait(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0 && errno == EINTR)
         ;
@@ -94,7 +93,7 @@ static void await(sem_t *semaphore)
 
 /* false: nothing has come for longer than a run takes from one flush to the next, if it goes on. (sem_timedwait has but this
  * clock; if it is set, rows come sooner or later.) */
-static bool await_task(struct tutti_recorder *recorder)
+static bool hdf5_wait_for_task(struct tt_recorder *recorder)
 {
     enum { PATIENCE = 2 }; /* s */
     struct timespec until;
@@ -106,7 +105,7 @@ static bool await_task(struct tutti_recorder *recorder)
     return true;
 }
 
-static void keep(struct tutti_recorder *recorder, enum tutti_err err)
+static void hdf5_keep_error(struct tt_recorder *recorder, enum tutti_err err)
 {
     if (!err)
         return;
@@ -114,34 +113,34 @@ static void keep(struct tutti_recorder *recorder, enum tutti_err err)
     recorder->err = err;
 }
 
-static size_t rows_of(const struct block *block)
+static size_t hdf5_block_rows(const struct hdf5_block *block)
 {
     return atomic_load_explicit(&block->rows, memory_order_acquire);
 }
 
-static void write_block(struct tutti_recorder *recorder, const struct block *block, size_t rows, bool last)
+static void write_block(struct tt_recorder *recorder, const struct hdf5_block *block, size_t rows, bool last)
 {
     if (rows <= recorder->written && !last)
         return;
     if (!recorder->err)
-        keep(recorder, recorder->module->write(recorder->writer, block->times, block->values, rows, last));
+        hdf5_keep_error(recorder, recorder->module->write(recorder->writer, block->times, block->values, rows, last));
     recorder->written = rows == recorder->block ? 0 : rows;
     recorder->flushed = false;
 }
 
-static void flush_file(struct tutti_recorder *recorder)
+static void flush_file(struct tt_recorder *recorder)
 {
     if (!recorder->err)
-        keep(recorder, recorder->module->flush(recorder->writer));
+        hdf5_keep_error(recorder, recorder->module->flush(recorder->writer));
     recorder->flushed = true;
 }
 
 /* Invariant 3: nothing has come for a while. */
-static void save_meanwhile(struct tutti_recorder *recorder)
+static void save_partial_block(struct tt_recorder *recorder)
 {
     unsigned order = recorder->order;
-    const struct block *block = &recorder->blocks[order & PRESENT];
-    size_t rows = rows_of(block);
+    const struct hdf5_block *block = &recorder->blocks[order & PRESENT];
+    size_t rows = hdf5_block_rows(block);
     if (order & ~(unsigned)PRESENT)
         return; /* a task came just now, perhaps with the other block */
     if (rows < recorder->block)
@@ -150,25 +149,25 @@ static void save_meanwhile(struct tutti_recorder *recorder)
         flush_file(recorder);
 }
 
-static void *work(void *context)
+static void *hdf5_run_thread(void *context)
 {
-    struct tutti_recorder *recorder = context;
+    struct tt_recorder *recorder = context;
     unsigned task = 0;
     while (task != END) {
-        if (!await_task(recorder)) {
+        if (!hdf5_wait_for_task(recorder)) {
             recorder->saving = true;
-            save_meanwhile(recorder);
+            save_partial_block(recorder);
             recorder->saving = false;
             continue;
         }
         task = atomic_fetch_and(&recorder->order, PRESENT) & ~(unsigned)PRESENT;
         if (task)
-            write_block(recorder, recorder->given, rows_of(recorder->given), task == END);
+            write_block(recorder, recorder->given, hdf5_block_rows(recorder->given), task == END);
         if (task == FLUSH)
             flush_file(recorder);
         if (recorder->dying == DYING && task != END) {
-            const struct block *block = &recorder->blocks[recorder->order & PRESENT];
-            write_block(recorder, block, rows_of(block), false);
+            const struct hdf5_block *block = &recorder->blocks[recorder->order & PRESENT];
+            write_block(recorder, block, hdf5_block_rows(block), false);
             flush_file(recorder);
             recorder->dying = SAVED;
         }
@@ -180,62 +179,62 @@ static void *work(void *context)
 
 /* --- the run's side */
 
-static struct block *present(struct tutti_recorder *recorder)
+static struct hdf5_block *current_block(struct tt_recorder *recorder)
 {
     return &recorder->blocks[atomic_load_explicit(&recorder->order, memory_order_relaxed) & PRESENT];
 }
 
-static enum tutti_err told(const struct tutti_recorder *recorder)
+static enum tutti_err hdf5_report_error(const struct tt_recorder *recorder)
 {
-    return recorder->err ? tutti_fail(recorder->err, "%s", recorder->message) : TUTTI_OK;
+    return recorder->err ? tt_fail(recorder->err, "%s", recorder->message) : TUTTI_OK;
 }
 
 /* Gives the thread a task with the present block; `next` is the present one from then on. The thread is idle. */
-static void give(struct tutti_recorder *recorder, unsigned task, const struct block *next)
+static void hdf5_submit_task(struct tt_recorder *recorder, unsigned task, const struct hdf5_block *next)
 {
-    recorder->given = present(recorder);
+    recorder->given = current_block(recorder);
     recorder->order = task | (next == &recorder->blocks[1] ? PRESENT : 0);
     sem_post(&recorder->wake);
 }
 
-static void give_full_block(struct tutti_recorder *recorder)
+static void submit_full_block(struct tt_recorder *recorder)
 {
-    struct block *next = &recorder->blocks[present(recorder) == &recorder->blocks[0]];
-    await(&recorder->idle);
+    struct hdf5_block *next = &recorder->blocks[current_block(recorder) == &recorder->blocks[0]];
+    hdf5_wait(&recorder->idle);
     next->rows = 0;
     recorder->done += recorder->block;
-    give(recorder, WRITE, next);
+    hdf5_submit_task(recorder, WRITE, next);
 }
 
-static enum tutti_err row(struct tutti_recorder *recorder, double time)
+static enum tutti_err hdf5_write_row(struct tt_recorder *recorder, double time)
 {
     if (__builtin_expect(recorder->err != TUTTI_OK, 0))
-        return told(recorder);
-    struct block *block = present(recorder);
+        return hdf5_report_error(recorder);
+    struct hdf5_block *block = current_block(recorder);
     size_t rows = atomic_load_explicit(&block->rows, memory_order_relaxed);
     double *values = block->values + rows * recorder->count;
     block->times[rows] = time;
     for (size_t i = 0; i < recorder->count; i++)
-        values[i] = tutti_column_number(recorder->columns[i]);
+        values[i] = tt_recorder_column_number(recorder->columns[i]);
     atomic_store_explicit(&block->rows, rows + 1, memory_order_release);
     if (rows + 1 == recorder->block)
-        give_full_block(recorder);
+        submit_full_block(recorder);
     return TUTTI_OK;
 }
 
-static enum tutti_err flush(struct tutti_recorder *recorder)
+static enum tutti_err hdf5_flush(struct tt_recorder *recorder)
 {
-    await(&recorder->idle);
-    give(recorder, FLUSH, present(recorder));
-    await(&recorder->idle);
+    hdf5_wait(&recorder->idle);
+    hdf5_submit_task(recorder, FLUSH, current_block(recorder));
+    hdf5_wait(&recorder->idle);
     sem_post(&recorder->idle);
-    return told(recorder);
+    return hdf5_report_error(recorder);
 }
 
 /* What is known again of the last row; in the block before, if the present one has none. */
-static uint64_t digest_last(struct tutti_recorder *recorder)
+static uint64_t digest_last(struct tt_recorder *recorder)
 {
-    const struct block *block = present(recorder);
+    const struct hdf5_block *block = current_block(recorder);
     size_t rows = block->rows;
     uint64_t sum = TUTTI_RECORD_DIGEST;
     if (recorder->done == 0 && rows == 0)
@@ -244,44 +243,44 @@ static uint64_t digest_last(struct tutti_recorder *recorder)
         block = &recorder->blocks[block == &recorder->blocks[0]];
         rows = recorder->block;
     }
-    sum = tutti_record_digest(sum, &block->times[rows - 1], sizeof *block->times);
-    return tutti_record_digest(sum, block->values + (rows - 1) * recorder->count,
-                               recorder->count * sizeof *block->values);
+    sum = tt_recorder_digest(sum, &block->times[rows - 1], sizeof *block->times);
+    return tt_recorder_digest(sum, block->values + (rows - 1) * recorder->count,
+                              recorder->count * sizeof *block->values);
 }
 
-static enum tutti_err mark_place(struct tutti_recorder *recorder, struct tutti_parcel *mark)
+static enum tutti_err hdf5_mark(struct tt_recorder *recorder, struct tt_byte_writer *mark)
 {
-    TRY(flush(recorder));
-    tutti_record_put_columns(mark, &tutti_record_hdf5, recorder->all_columns, recorder->all_count);
-    tutti_parcel_put_u64(mark, recorder->done + present(recorder)->rows);
-    tutti_parcel_put_u64(mark, digest_last(recorder));
-    return mark->failed ? tutti_fail_memory() : TUTTI_OK;
+    TRY(hdf5_flush(recorder));
+    tt_recorder_put_columns(mark, &tt_hdf5_format, recorder->all_columns, recorder->all_count);
+    tt_bytes_put_u64(mark, recorder->done + current_block(recorder)->rows);
+    tt_bytes_put_u64(mark, digest_last(recorder));
+    return mark->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-static enum tutti_err sync_file(struct tutti_recorder *recorder)
+static enum tutti_err hdf5_sync(struct tt_recorder *recorder)
 {
-    return tutti_record_file_sync(&recorder->claim);
+    return tt_record_file_sync(&recorder->claim);
 }
 
 /* The thread is gone, too. What it had under way cannot be taken up. */
-static void save_alone(struct tutti_recorder *recorder)
+static void save_without_thread(struct tt_recorder *recorder)
 {
     int idle = 0;
     bool whole = sem_getvalue(&recorder->idle, &idle) == 0 && idle > 0 && !recorder->saving;
     if (whole) {
-        write_block(recorder, present(recorder), rows_of(present(recorder)), false);
+        write_block(recorder, current_block(recorder), hdf5_block_rows(current_block(recorder)), false);
         flush_file(recorder);
     }
     if (!whole || recorder->err)
-        tutti_crash_admit_loss();
+        tt_crash_report_loss();
 }
 
 /* The thread writes; this waits, for a while: it may need memory whose lock the fault left closed. */
-static void emergency(struct tutti_recorder *recorder)
+static void hdf5_emergency(struct tt_recorder *recorder)
 {
     enum { PATIENCE = 2000 }; /* ms */
-    if (tutti_crash_is_alone()) {
-        save_alone(recorder);
+    if (tt_crash_is_last_thread()) {
+        save_without_thread(recorder);
         return;
     }
     if (pthread_equal(pthread_self(), recorder->thread))
@@ -295,33 +294,33 @@ static void emergency(struct tutti_recorder *recorder)
 /* --- opening and closing */
 
 /* Returns `err`; if that is OK, the failure to find the file where it was made. */
-static enum tutti_err release(struct tutti_recorder *recorder, enum tutti_err err)
+static enum tutti_err hdf5_release(struct tt_recorder *recorder, enum tutti_err err)
 {
     for (int i = 0; i < 2; i++) {
         free(recorder->blocks[i].times);
         free(recorder->blocks[i].values);
     }
     free(recorder->columns);
-    err = tutti_record_file_close(&recorder->claim, err);
+    err = tt_record_file_close(&recorder->claim, err);
     free(recorder->path);
     free(recorder);
     return err;
 }
 
-static enum tutti_err close_recorder(struct tutti_recorder *recorder)
+static enum tutti_err close_recorder(struct tt_recorder *recorder)
 {
-    await(&recorder->idle);
-    give(recorder, END, present(recorder));
+    hdf5_wait(&recorder->idle);
+    hdf5_submit_task(recorder, END, current_block(recorder));
     pthread_join(recorder->thread, NULL);
-    enum tutti_err closing = recorder->module->close(recorder->writer), err = told(recorder);
+    enum tutti_err closing = recorder->module->close(recorder->writer), err = hdf5_report_error(recorder);
     sem_destroy(&recorder->wake);
     sem_destroy(&recorder->idle);
-    return release(recorder, err ? err : closing);
+    return hdf5_release(recorder, err ? err : closing);
 }
 
 /* Rows of a block, and columns of a chunk. A block that must be in the file before it is full is not deflated: it should not be
  * large. A chunk has 16 KiB or more, of as few columns as that takes, so that one variable is read fast. */
-static void choose_shape(size_t count, size_t *block, size_t *width)
+static void choose_chunk_shape(size_t count, size_t *block, size_t *width)
 {
     enum { WANTED = 1 << 20, MOST = 8 << 20, CHUNK = 2048 };
     size_t bytes = (count ? count : 1) * sizeof(double), rows = 4096; /* of a row */
@@ -334,68 +333,68 @@ static void choose_shape(size_t count, size_t *block, size_t *width)
 }
 
 /* The texts are borrowed from the columns, which HDF5 only reads. */
-static enum tutti_err describe(const struct tutti_recorder *recorder, struct tutti_hdf5_texts *texts, char ***all)
+static enum tutti_err hdf5_describe(const struct tt_recorder *recorder, struct tt_hdf5_texts *texts, char ***all)
 {
     size_t count = recorder->count;
     *all = calloc(5 * count + 1, sizeof **all);
     if (!*all)
-        return tutti_fail_memory();
-    *texts = (struct tutti_hdf5_texts){count, *all, *all + count, *all + 2 * count, *all + 3 * count, *all + 4 * count};
+        return tt_fail_memory();
+    *texts = (struct tt_hdf5_texts){count, *all, *all + count, *all + 2 * count, *all + 3 * count, *all + 4 * count};
     for (size_t i = 0; i < count; i++) {
-        const struct tutti_column *column = recorder->columns[i];
+        const struct tt_column *column = recorder->columns[i];
         texts->names[i] = (char *)column->name;
         texts->units[i] = (char *)(column->unit ? column->unit : "");
         texts->descriptions[i] = (char *)(column->description ? column->description : "");
-        texts->types[i] = (char *)tutti_type_name(column->type);
-        texts->variabilities[i] = column->held || !tutti_type_is_float(column->type) ? (char *)"discrete"
-                                                                                     : (char *)"continuous";
+        texts->types[i] = (char *)tt_type_name(column->type);
+        texts->variabilities[i] = column->held || !tt_type_is_float(column->type) ? (char *)"discrete"
+                                                                                  : (char *)"continuous";
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err prepare(struct tutti_recorder *recorder, const char *path, const struct tutti_column *columns,
-                              size_t n, size_t *width)
+static enum tutti_err hdf5_prepare(struct tt_recorder *recorder, const char *path, const struct tt_column *columns,
+                                   size_t n, size_t *width)
 {
-    recorder->path = tutti_str_copy(path);
-    recorder->columns = calloc(n + 1, sizeof(const struct tutti_column *));
+    recorder->path = tt_text_copy(path);
+    recorder->columns = calloc(n + 1, sizeof(const struct tt_column *));
     if (!recorder->path || !recorder->columns)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     recorder->all_columns = columns;
     recorder->all_count = n;
     for (size_t i = 0; i < n; i++)
-        if (!tutti_type_is_text(columns[i].type))
+        if (!tt_type_is_text(columns[i].type))
             recorder->columns[recorder->count++] = &columns[i];
-    choose_shape(recorder->count, &recorder->block, width);
+    choose_chunk_shape(recorder->count, &recorder->block, width);
     for (int i = 0; i < 2; i++) {
         recorder->blocks[i].times = calloc(recorder->block, sizeof(double));
         recorder->blocks[i].values = calloc(recorder->block * recorder->count + 1, sizeof(double));
         if (!recorder->blocks[i].times || !recorder->blocks[i].values)
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     return TUTTI_OK;
 }
 
 /* Can it be written? HDF5 says no in words of its own, and keeps no other process out. What was there stays for now. */
-static enum tutti_err claim(struct tutti_recorder *recorder)
+static enum tutti_err hdf5_claim_file(struct tt_recorder *recorder)
 {
-    TRY(tutti_record_file_must_be_regular(recorder->path, ".h5"));
-    return tutti_record_file_open(&recorder->claim, recorder->path);
+    TRY(tt_record_file_check_regular(recorder->path, ".h5"));
+    return tt_record_file_open(&recorder->claim, recorder->path);
 }
 
-static enum tutti_err begin(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan)
+static enum tutti_err hdf5_create_file(struct tt_recorder *recorder, const struct tt_hdf5_plan *plan)
 {
-    TRY(claim(recorder));
+    TRY(hdf5_claim_file(recorder));
     return recorder->module->create(&recorder->writer, plan);
 }
 
 /* --- a file of an interrupted run */
 
-static enum tutti_err fail_other_file(const struct tutti_recorder *recorder)
+static enum tutti_err fail_other_file(const struct tt_recorder *recorder)
 {
-    return tutti_record_file_fail_reopen(recorder->path, "it is not the file that the checkpoint was written with");
+    return tt_record_file_fail_reopen(recorder->path, "it is not the file that the checkpoint was written with");
 }
 
-static bool are_alike(char *const *texts, char *const *others, size_t count)
+static bool texts_are_equal(char *const *texts, char *const *others, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!others || strcmp(texts[i], others[i] ? others[i] : "") != 0)
@@ -403,18 +402,19 @@ static bool are_alike(char *const *texts, char *const *others, size_t count)
     return true;
 }
 
-static bool is_made_so(const struct tutti_hdf5_plan *plan, const struct tutti_hdf5_content *content)
+static bool matches_plan(const struct tt_hdf5_plan *plan, const struct tt_hdf5_content *content)
 {
-    const struct tutti_hdf5_texts *ours = plan->texts, *theirs = &content->texts;
+    const struct tt_hdf5_texts *ours = plan->texts, *theirs = &content->texts;
     return ours->count == theirs->count && plan->block == content->block && plan->width == content->width &&
-           are_alike(ours->names, theirs->names, ours->count) && are_alike(ours->units, theirs->units, ours->count) &&
-           are_alike(ours->descriptions, theirs->descriptions, ours->count) &&
-           are_alike(ours->types, theirs->types, ours->count);
+           texts_are_equal(ours->names, theirs->names, ours->count) &&
+           texts_are_equal(ours->units, theirs->units, ours->count) &&
+           texts_are_equal(ours->descriptions, theirs->descriptions, ours->count) &&
+           texts_are_equal(ours->types, theirs->types, ours->count);
 }
 
 /* Rows `first` to before `end` of the file go to those from `at` on of a block. */
-static enum tutti_err read_rows(struct tutti_recorder *recorder, struct tutti_hdf5_reader *reader, size_t first,
-                                size_t end, struct block *block, size_t at)
+static enum tutti_err hdf5_read_rows(struct tt_recorder *recorder, struct tt_hdf5_reader *reader, size_t first,
+                                     size_t end, struct hdf5_block *block, size_t at)
 {
     size_t rows = end - first, count = recorder->count;
     TRY(recorder->module->read_times(reader, first, rows, block->times + at));
@@ -424,33 +424,34 @@ static enum tutti_err read_rows(struct tutti_recorder *recorder, struct tutti_hd
 }
 
 /* The present block as it was after `rows` rows; the last row in any case. */
-static enum tutti_err read_block(struct tutti_recorder *recorder, struct tutti_hdf5_reader *reader, size_t rows)
+static enum tutti_err hdf5_read_block(struct tt_recorder *recorder, struct tt_hdf5_reader *reader, size_t rows)
 {
     size_t begun = rows % recorder->block;
     recorder->done = rows - begun;
     recorder->blocks[0].rows = begun;
     if (begun > 0)
-        return read_rows(recorder, reader, rows - begun, rows, &recorder->blocks[0], 0);
-    return rows > 0 ? read_rows(recorder, reader, rows - 1, rows, &recorder->blocks[1], recorder->block - 1) : TUTTI_OK;
+        return hdf5_read_rows(recorder, reader, rows - begun, rows, &recorder->blocks[0], 0);
+    return rows > 0 ? hdf5_read_rows(recorder, reader, rows - 1, rows, &recorder->blocks[1], recorder->block - 1)
+                    : TUTTI_OK;
 }
 
-static enum tutti_err check_content(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan,
-                                    struct tutti_unparcel *mark)
+static enum tutti_err hdf5_check_content(struct tt_recorder *recorder, const struct tt_hdf5_plan *plan,
+                                         struct tt_byte_reader *mark)
 {
-    struct tutti_hdf5_reader *reader = NULL;
-    struct tutti_hdf5_content content = {0};
-    uint64_t rows = tutti_unparcel_u64(mark), sum = tutti_unparcel_u64(mark);
+    struct tt_hdf5_reader *reader = NULL;
+    struct tt_hdf5_content content = {0};
+    uint64_t rows = tt_bytes_get_u64(mark), sum = tt_bytes_get_u64(mark);
     if (mark->bad)
-        return tutti_record_file_fail_mark(recorder->path);
+        return tt_record_file_fail_mark(recorder->path);
     enum tutti_err err = recorder->module->recover(recorder->path);
     if (!err)
         err = recorder->module->open(&reader, recorder->path, &content);
     if (err)
         return err == TUTTI_ERR_FORMAT ? fail_other_file(recorder) : err;
-    if (!is_made_so(plan, &content) || rows > content.rows)
+    if (!matches_plan(plan, &content) || rows > content.rows)
         err = fail_other_file(recorder);
     if (!err)
-        err = read_block(recorder, reader, (size_t)rows);
+        err = hdf5_read_block(recorder, reader, (size_t)rows);
     if (!err && digest_last(recorder) != sum)
         err = fail_other_file(recorder);
     recorder->module->close_reader(reader);
@@ -458,10 +459,10 @@ static enum tutti_err check_content(struct tutti_recorder *recorder, const struc
 }
 
 /* The block that was begun is in the file again before this returns: the run may be interrupted at once. */
-static enum tutti_err take_back(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan)
+static enum tutti_err hdf5_restore_block(struct tt_recorder *recorder, const struct tt_hdf5_plan *plan)
 {
-    const struct tutti_hdf5_module *module = recorder->module;
-    const struct block *block = &recorder->blocks[0];
+    const struct tt_hdf5_module *module = recorder->module;
+    const struct hdf5_block *block = &recorder->blocks[0];
     TRY(module->reopen(&recorder->writer, plan, (size_t)recorder->done));
     enum tutti_err err = module->write(recorder->writer, block->times, block->values, block->rows, false);
     if (!err)
@@ -472,86 +473,84 @@ static enum tutti_err take_back(struct tutti_recorder *recorder, const struct tu
     return err;
 }
 
-static enum tutti_err resume(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan,
-                             struct tutti_unparcel *mark)
+static enum tutti_err hdf5_resume(struct tt_recorder *recorder, const struct tt_hdf5_plan *plan,
+                                  struct tt_byte_reader *mark)
 {
-    TRY(tutti_record_check_columns(mark, &tutti_record_hdf5, recorder->path, recorder->all_columns,
-                                   recorder->all_count));
-    TRY(tutti_record_file_find(&recorder->claim, recorder->path));
-    TRY(check_content(recorder, plan, mark));
-    return take_back(recorder, plan);
+    TRY(tt_recorder_check_columns(mark, &tt_hdf5_format, recorder->path, recorder->all_columns, recorder->all_count));
+    TRY(tt_record_file_open_existing(&recorder->claim, recorder->path));
+    TRY(hdf5_check_content(recorder, plan, mark));
+    return hdf5_restore_block(recorder, plan);
 }
 
 /* --- either */
 
 /* `mark` is NULL for a new file. */
-static enum tutti_err open_file(struct tutti_recorder *recorder, size_t width, struct tutti_unparcel *mark)
+static enum tutti_err hdf5_open_file(struct tt_recorder *recorder, size_t width, struct tt_byte_reader *mark)
 {
-    struct tutti_hdf5_texts texts = {0};
+    struct tt_hdf5_texts texts = {0};
     char **all;
-    TRY(describe(recorder, &texts, &all));
-    const struct tutti_hdf5_plan plan = {recorder->path, "Tutti " TUTTI_VERSION, &texts, recorder->block, width};
-    enum tutti_err err = mark ? resume(recorder, &plan, mark) : begin(recorder, &plan);
+    TRY(hdf5_describe(recorder, &texts, &all));
+    const struct tt_hdf5_plan plan = {recorder->path, "Tutti " TUTTI_VERSION, &texts, recorder->block, width};
+    enum tutti_err err = mark ? hdf5_resume(recorder, &plan, mark) : hdf5_create_file(recorder, &plan);
     free(all);
     return err;
 }
 
-static enum tutti_err start_thread(struct tutti_recorder *recorder)
+static enum tutti_err hdf5_start_thread(struct tt_recorder *recorder)
 {
     sem_init(&recorder->wake, 0, 0);
     sem_init(&recorder->idle, 0, 1);
-    int error = tutti_thread_start(&recorder->thread, work, recorder);
+    int error = tt_thread_start(&recorder->thread, hdf5_run_thread, recorder);
     if (!error)
         return TUTTI_OK;
     (void)!recorder->module->close(recorder->writer);
-    return tutti_fail(TUTTI_ERR_LIMIT, "cannot write %s: no thread for it: %s", recorder->path, strerror(error));
+    return tt_fail(TUTTI_ERR_LIMIT, "cannot write %s: no thread for it: %s", recorder->path, strerror(error));
 }
 
-static enum tutti_err open_recorder(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                                    size_t n, struct tutti_unparcel *mark)
+static enum tutti_err hdf5_open_recorder(struct tt_recorder **out, const char *path, const struct tt_column *columns,
+                                         size_t n, struct tt_byte_reader *mark)
 {
-    const struct tutti_hdf5_module *module;
-    TRY(tutti_fail_context(tutti_hdf5_load(&module), "cannot write %s", path));
-    struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
+    const struct tt_hdf5_module *module;
+    TRY(tt_fail_context(tt_hdf5_load(&module), "cannot write %s", path));
+    struct tt_recorder *recorder = calloc(1, sizeof *recorder);
     size_t width = 1;
     if (!recorder)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     recorder->module = module;
     recorder->claim.fd = -1;
     recorder->flushed = true; /* the file is, when it is open */
-    enum tutti_err err = prepare(recorder, path, columns, n, &width);
+    enum tutti_err err = hdf5_prepare(recorder, path, columns, n, &width);
     if (!err)
-        err = open_file(recorder, width, mark);
+        err = hdf5_open_file(recorder, width, mark);
     if (!err)
-        err = start_thread(recorder);
+        err = hdf5_start_thread(recorder);
     if (err)
-        return release(recorder, err);
+        return hdf5_release(recorder, err);
     *out = recorder;
     return TUTTI_OK;
 }
 
-static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                                size_t n)
+static enum tutti_err hdf5_open(struct tt_recorder **out, const char *path, const struct tt_column *columns, size_t n)
 {
-    return open_recorder(out, path, columns, n, NULL);
+    return hdf5_open_recorder(out, path, columns, n, NULL);
 }
 
-static enum tutti_err reopen_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                                  size_t n, struct tutti_unparcel *mark)
+static enum tutti_err hdf5_reopen(struct tt_recorder **out, const char *path, const struct tt_column *columns, size_t n,
+                                  struct tt_byte_reader *mark)
 {
-    return open_recorder(out, path, columns, n, mark);
+    return hdf5_open_recorder(out, path, columns, n, mark);
 }
 
-const struct tutti_record_format tutti_record_hdf5 = {
+const struct tt_record_format tt_hdf5_format = {
     .name = "hdf5",
     .extension = ".h5",
-    .sheet = &tutti_record_hdf5_sheet,
-    .open = open_hdf5,
-    .row = row,
-    .flush = flush,
+    .sheet = &tt_hdf5_table_format,
+    .open = hdf5_open,
+    .row = hdf5_write_row,
+    .flush = hdf5_flush,
     .close = close_recorder,
-    .emergency = emergency,
-    .mark = mark_place,
-    .reopen = reopen_hdf5,
-    .sync = sync_file,
+    .emergency = hdf5_emergency,
+    .mark = hdf5_mark,
+    .reopen = hdf5_reopen,
+    .sync = hdf5_sync,
 };

@@ -14,13 +14,13 @@
 
 #include "record/file.h"
 
-struct tutti_lines {
+struct tt_row_writer {
     char *buffer;
     size_t capacity;
     _Atomic size_t whole;
     _Atomic off_t offset; /* -1: not a regular file */
     _Atomic bool writing;
-    struct tutti_record_file file;
+    struct tt_record_file file;
     int error; /* errno of a failed write, after which nothing is written any more */
     char *path;
     bool is_standard; /* output; `path` says so in words */
@@ -28,27 +28,27 @@ struct tutti_lines {
 };
 
 /* Takes memory for rows of `room` bytes; no file is touched. `lines` is zeroed, but for `quotes`. */
-TUTTI_CHECKED enum tutti_err tutti_lines_prepare(struct tutti_lines *lines, const char *path, size_t room);
+TUTTI_CHECKED enum tutti_err tt_row_writer_prepare(struct tt_row_writer *lines, const char *path, size_t room);
 /* Opens the file ("-": standard output), and empties it. On failure there is nothing to close. */
-TUTTI_CHECKED enum tutti_err tutti_lines_open(struct tutti_lines *lines);
+TUTTI_CHECKED enum tutti_err tt_row_writer_open(struct tt_row_writer *lines);
 /* *at becomes where the next row goes, with room for `need` bytes. */
-TUTTI_CHECKED enum tutti_err tutti_lines_begin(struct tutti_lines *lines, size_t need, char **at);
+TUTTI_CHECKED enum tutti_err tt_row_writer_start_row(struct tt_row_writer *lines, size_t need, char **at);
 /* The row ends there, with its line end. */
-static inline void tutti_lines_end(struct tutti_lines *lines, const char *end)
+static inline void tt_row_writer_end_row(struct tt_row_writer *lines, const char *end)
 {
     atomic_store_explicit(&lines->whole, (size_t)(end - lines->buffer), memory_order_release);
 }
 /* These are what recorder.h says of formats. */
-TUTTI_CHECKED enum tutti_err tutti_lines_flush(struct tutti_lines *lines);
-void tutti_lines_emergency(struct tutti_lines *lines);
-TUTTI_CHECKED enum tutti_err tutti_lines_mark(struct tutti_lines *lines, struct tutti_parcel *mark);
-TUTTI_CHECKED enum tutti_err tutti_lines_sync(struct tutti_lines *lines);
-/* Opens the file of a mark, which begins with the `n` bytes of the buffer, and cuts it there; tutti_lines_end was not called. On
+TUTTI_CHECKED enum tutti_err tt_row_writer_flush(struct tt_row_writer *lines);
+void tt_row_writer_emergency(struct tt_row_writer *lines);
+TUTTI_CHECKED enum tutti_err tt_row_writer_mark(struct tt_row_writer *lines, struct tt_byte_writer *mark);
+TUTTI_CHECKED enum tutti_err tt_row_writer_sync(struct tt_row_writer *lines);
+/* Opens the file of a mark, which begins with the `n` bytes of the buffer, and cuts it there; tt_row_writer_end_row was not called. On
  * failure there is nothing to close. */
-TUTTI_CHECKED enum tutti_err tutti_lines_reopen(struct tutti_lines *lines, size_t n, struct tutti_unparcel *mark);
+TUTTI_CHECKED enum tutti_err tt_row_writer_reopen(struct tt_row_writer *lines, size_t n, struct tt_byte_reader *mark);
 /* Closes the file, if it is open, with `err` or an error of its own. */
-TUTTI_CHECKED enum tutti_err tutti_lines_close(struct tutti_lines *lines, enum tutti_err err);
+TUTTI_CHECKED enum tutti_err tt_row_writer_close(struct tt_row_writer *lines, enum tutti_err err);
 /* Releases memory. */
-void tutti_lines_fini(struct tutti_lines *lines);
+void tt_row_writer_fini(struct tt_row_writer *lines);
 
 #endif

@@ -18,7 +18,8 @@ static const unsigned char sizes[TYPES] = {8, 4, 4, 2, 2, 1};
 enum { OWN_ORDER = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0 };
 
 /* Reads the integers in the byte order that the first of them has and tells; NULL, or what is wrong. */
-static const char *decode(const unsigned char *head, int32_t numbers[NUMBERS], struct tutti_mat_matrix *matrix)
+static const char *mat_reader_decode_head(const unsigned char *head, int32_t numbers[NUMBERS],
+                                          struct tt_mat_matrix *matrix)
 {
     uint32_t words[NUMBERS];
     memcpy(words, head, sizeof words);
@@ -43,11 +44,12 @@ static const char *decode(const unsigned char *head, int32_t numbers[NUMBERS], s
     return NULL;
 }
 
-bool tutti_mat_fits(const unsigned char *head, size_t size)
+bool tt_mat_reader_fits(const unsigned char *head, size_t size)
 {
     int32_t numbers[NUMBERS];
-    struct tutti_mat_matrix matrix;
-    if (size < TUTTI_MAT_HEAD + 2 || decode(head, numbers, &matrix) != NULL || numbers[NAME_LENGTH] > 64)
+    struct tt_mat_matrix matrix;
+    if (size < TUTTI_MAT_HEAD + 2 || mat_reader_decode_head(head, numbers, &matrix) != NULL ||
+        numbers[NAME_LENGTH] > 64)
         return false;
     unsigned char first = head[TUTTI_MAT_HEAD];
     return (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z');
@@ -55,21 +57,21 @@ bool tutti_mat_fits(const unsigned char *head, size_t size)
 
 /* --- a file */
 
-enum tutti_err tutti_mat_open(struct tutti_mat_file *file, const char *path)
+enum tutti_err tt_mat_reader_open(struct tt_mat_file *file, const char *path)
 {
     struct stat st;
     file->path = path;
     file->next = 0;
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too: it is refused below */
     if (file->fd < 0 || fstat(file->fd, &st) != 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: it is not a file", path);
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: it is not a file", path);
     file->size = st.st_size;
     return TUTTI_OK;
 }
 
-void tutti_mat_close(struct tutti_mat_file *file)
+void tt_mat_reader_close(struct tt_mat_file *file)
 {
     if (file->fd >= 0)
         close(file->fd);
@@ -77,23 +79,23 @@ void tutti_mat_close(struct tutti_mat_file *file)
 }
 
 /* All n bytes at `at`. */
-static enum tutti_err read_bytes(const struct tutti_mat_file *file, void *bytes, size_t n, off_t at)
+static enum tutti_err mat_reader_read_bytes(const struct tt_mat_file *file, void *bytes, size_t n, off_t at)
 {
     for (size_t done = 0; done < n;) {
         ssize_t got = pread(file->fd, (char *)bytes + done, n - done, at + (off_t)done);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", file->path, strerror(errno));
+            return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", file->path, strerror(errno));
         if (got == 0)
-            return tutti_fail(TUTTI_ERR_IO, "cannot read %s: it ends at byte %lld; did it change meanwhile?",
-                              file->path, (long long)at + (long long)done);
+            return tt_fail(TUTTI_ERR_IO, "cannot read %s: it ends at byte %lld; did it change meanwhile?", file->path,
+                           (long long)at + (long long)done);
         done += (size_t)got;
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_mat_next(struct tutti_mat_file *file, struct tutti_mat_matrix *matrix, bool *found)
+enum tutti_err tt_mat_reader_next(struct tt_mat_file *file, struct tt_mat_matrix *matrix, bool *found)
 {
     unsigned char head[TUTTI_MAT_HEAD];
     int32_t numbers[NUMBERS];
@@ -102,25 +104,25 @@ enum tutti_err tutti_mat_next(struct tutti_mat_file *file, struct tutti_mat_matr
     if (file->next >= file->size)
         return TUTTI_OK;
     if (file->size - file->next < TUTTI_MAT_HEAD + 1)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: ends within the head of a matrix, at byte %lld", file->path, at);
-    TRY(read_bytes(file, head, sizeof head, file->next));
-    const char *wrong = decode(head, numbers, matrix);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: ends within the head of a matrix, at byte %lld", file->path, at);
+    TRY(mat_reader_read_bytes(file, head, sizeof head, file->next));
+    const char *wrong = mat_reader_decode_head(head, numbers, matrix);
     if (wrong)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: at byte %lld a matrix should begin, but %s", file->path, at, wrong);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: at byte %lld a matrix should begin, but %s", file->path, at, wrong);
     size_t name = (size_t)numbers[NAME_LENGTH];
     matrix->at = file->next + TUTTI_MAT_HEAD + (off_t)name;
     if (matrix->at > file->size)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: ends within the name of a matrix, at byte %lld", file->path, at);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: ends within the name of a matrix, at byte %lld", file->path, at);
     if (name > sizeof matrix->name - 1)
         name = sizeof matrix->name - 1;
-    TRY(read_bytes(file, matrix->name, name, file->next + TUTTI_MAT_HEAD));
+    TRY(mat_reader_read_bytes(file, matrix->name, name, file->next + TUTTI_MAT_HEAD));
     matrix->name[name] = '\0';
     uint64_t bytes;
     if (__builtin_mul_overflow((uint64_t)matrix->rows * matrix->columns, matrix->size * (matrix->complex ? 2U : 1U),
                                &bytes) ||
         bytes > (uint64_t)INT64_MAX - (uint64_t)matrix->at)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the matrix '%s' of %zu x %zu is larger than any file", file->path,
-                          tutti_str_show(matrix->name).text, matrix->rows, matrix->columns);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the matrix '%s' of %zu x %zu is larger than any file", file->path,
+                       tt_text_excerpt(matrix->name).text, matrix->rows, matrix->columns);
     matrix->end = matrix->at + (off_t)bytes;
     file->next = matrix->end;
     *found = true;
@@ -129,7 +131,7 @@ enum tutti_err tutti_mat_next(struct tutti_mat_file *file, struct tutti_mat_matr
 
 /* --- elements */
 
-static double number_at(const unsigned char *bytes, unsigned type, bool swapped)
+static double mat_reader_number_at(const unsigned char *bytes, unsigned type, bool swapped)
 {
     uint64_t word = 0;
     switch (type) {
@@ -159,15 +161,15 @@ static double number_at(const unsigned char *bytes, unsigned type, bool swapped)
     }
 }
 
-enum tutti_err tutti_mat_read(const struct tutti_mat_file *file, const struct tutti_mat_matrix *matrix, uint64_t first,
-                              size_t n, double *values)
+enum tutti_err tt_mat_reader_read(const struct tt_mat_file *file, const struct tt_mat_matrix *matrix, uint64_t first,
+                                  size_t n, double *values)
 {
     /* The bytes go to the end of `values`: what is not turned into a double yet is never overwritten. */
     unsigned char *bytes = (unsigned char *)(values + n) - n * matrix->size;
-    TRY(read_bytes(file, bytes, n * matrix->size, matrix->at + (off_t)(first * matrix->size)));
+    TRY(mat_reader_read_bytes(file, bytes, n * matrix->size, matrix->at + (off_t)(first * matrix->size)));
     if (matrix->type == TYPE_DOUBLE && !matrix->swapped)
         return TUTTI_OK;
     for (size_t i = 0; i < n; i++)
-        values[i] = number_at(bytes + i * matrix->size, matrix->type, matrix->swapped);
+        values[i] = mat_reader_number_at(bytes + i * matrix->size, matrix->type, matrix->swapped);
     return TUTTI_OK;
 }

@@ -13,7 +13,7 @@
 
 enum { TUTTI_MAT_HEAD = 20, TUTTI_MAT_NAME = 32 };
 
-struct tutti_mat_matrix {
+struct tt_mat_matrix {
     char name[TUTTI_MAT_NAME]; /* cut off if it is longer */
     size_t rows, columns;      /* stored column by column */
     size_t size;               /* bytes of an element */
@@ -24,7 +24,7 @@ struct tutti_mat_matrix {
     off_t end;          /* after the last one; may lie after the end of the file */
 };
 
-struct tutti_mat_file {
+struct tt_mat_file {
     int fd;
     off_t size;
     off_t next; /* where the next matrix begins */
@@ -32,17 +32,17 @@ struct tutti_mat_file {
 };
 
 /* Could these be the first bytes of such a file? */
-bool tutti_mat_fits(const unsigned char *head, size_t size);
+bool tt_mat_reader_fits(const unsigned char *head, size_t size);
 
-/* `path` is borrowed until tutti_mat_close. */
-TUTTI_CHECKED enum tutti_err tutti_mat_open(struct tutti_mat_file *file, const char *path);
-void tutti_mat_close(struct tutti_mat_file *file);
+/* `path` is borrowed until tt_mat_reader_close. */
+TUTTI_CHECKED enum tutti_err tt_mat_reader_open(struct tt_mat_file *file, const char *path);
+void tt_mat_reader_close(struct tt_mat_file *file);
 
 /* The next matrix; *found is false at the end of the file. FORMAT if there is something else. */
-TUTTI_CHECKED enum tutti_err tutti_mat_next(struct tutti_mat_file *file, struct tutti_mat_matrix *matrix, bool *found);
+TUTTI_CHECKED enum tutti_err tt_mat_reader_next(struct tt_mat_file *file, struct tt_mat_matrix *matrix, bool *found);
 
 /* n elements from `first` on, in the order of the file, as doubles. IO also if the file does not have them (any more). */
-TUTTI_CHECKED enum tutti_err tutti_mat_read(const struct tutti_mat_file *file, const struct tutti_mat_matrix *matrix,
-                                            uint64_t first, size_t n, double *values);
+TUTTI_CHECKED enum tutti_err tt_mat_reader_read(const struct tt_mat_file *file, const struct tt_mat_matrix *matrix,
+                                                uint64_t first, size_t n, double *values);
 
 #endif

@@ -5,31 +5,31 @@
 
 #include "base/str.h"
 
-static bool is_utf8(const char *text, size_t n)
+static bool mat_reader_is_utf8(const char *text, size_t n)
 {
     char copy[5] = {0};
     for (size_t i = 0, length; i < n; i += length) {
         memcpy(copy, text + i, n - i < 4 ? n - i : 4);
         copy[n - i < 4 ? n - i : 4] = '\0';
-        length = tutti_str_utf8_length(copy);
+        length = tt_text_utf8_length(copy);
         if (length == 0)
             return false;
     }
     return true;
 }
 
-char *tutti_mat_text(struct tutti_arena *arena, const char *line, size_t width)
+char *tt_mat_reader_text(struct tt_arena *arena, const char *line, size_t width)
 {
     size_t n = strnlen(line, width);
     while (n > 0 && line[n - 1] == ' ')
         n--;
-    if (is_utf8(line, n)) {
-        char *text = tutti_arena_text(arena, line, n);
+    if (mat_reader_is_utf8(line, n)) {
+        char *text = tt_arena_copy_text(arena, line, n);
         if (text)
-            tutti_str_make_printable(text);
+            tt_text_make_printable(text);
         return text;
     }
-    char *text = tutti_arena_alloc(arena, 2 * n + 1), *at = text;
+    char *text = tt_arena_alloc(arena, 2 * n + 1), *at = text;
     for (size_t i = 0; text && i < n; i++) {
         unsigned char letter = (unsigned char)line[i];
         if (letter >= 0x80)
@@ -37,11 +37,11 @@ char *tutti_mat_text(struct tutti_arena *arena, const char *line, size_t width)
         *at++ = (char)(letter >= 0x80 ? 0x80 | (letter & 0x3f) : letter);
     }
     if (text)
-        tutti_str_make_printable(text);
+        tt_text_make_printable(text);
     return text;
 }
 
-void tutti_mat_cut_unit(char *text, const char **unit, const char **description, bool *discrete)
+void tt_mat_reader_split_unit(char *text, const char **unit, const char **description, bool *discrete)
 {
     size_t n = strlen(text);
     char *bracket = n > 0 && text[n - 1] == ']' ? strrchr(text, '[') : NULL;

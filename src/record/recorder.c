@@ -11,30 +11,30 @@
 #include "record/file.h"
 
 /* Every format there is. */
-static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_csv_units,
-                                                            &tutti_record_mat, &tutti_record_hdf5, &tutti_record_jsonl};
+static const struct tt_record_format *const formats[] = {&tt_csv_format, &tt_csv_units_format, &tt_mat_format,
+                                                         &tt_hdf5_format, &tt_jsonl_format};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Pipes and devices (/dev/null) mostly have no extension; they get the first format then. */
-bool tutti_record_is_stream(const char *path)
+bool tt_recorder_is_stream(const char *path)
 {
     struct stat st;
     return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
 }
 
-static enum tutti_err fail_unknown(const char *path, const char *extension)
+static enum tutti_err recorder_fail_unknown(const char *path, const char *extension)
 {
-    struct tutti_text known = {0};
+    struct tt_text known = {0};
     for (size_t i = 0; i < FORMATS; i++)
-        tutti_text_printf(&known, "%s%s", i ? ", " : "", formats[i]->extension);
+        tt_text_printf(&known, "%s%s", i ? ", " : "", formats[i]->extension);
     enum tutti_err err =
-        known.failed ? tutti_fail_memory()
+        known.failed ? tt_fail_memory()
         : *extension
-            ? tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no result format '%s'; the file's name must end in %s", path,
-                         extension, known.text)
-            : tutti_fail(TUTTI_ERR_ARGUMENT,
-                         "%s: the result format is taken from the file's name, which must end in %s", path, known.text);
-    tutti_text_fini(&known);
+            ? tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no result format '%s'; the file's name must end in %s", path,
+                      extension, known.text)
+            : tt_fail(TUTTI_ERR_ARGUMENT, "%s: the result format is taken from the file's name, which must end in %s",
+                      path, known.text);
+    tt_text_fini(&known);
     return err;
 }
 
@@ -45,25 +45,25 @@ static bool ends_in(const char *name, const char *extension)
     return length > n && strcasecmp(name + length - n, extension) == 0;
 }
 
-enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path)
+enum tutti_err tt_recorder_find_format(const struct tt_record_format **format, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
-    const struct tutti_record_format *found = NULL;
+    const struct tt_record_format *found = NULL;
     for (size_t i = 0; i < FORMATS; i++) {
-        const struct tutti_record_format *f = formats[i];
+        const struct tt_record_format *f = formats[i];
         assert(f->name && f->extension && f->open && f->row && f->flush && f->close && f->emergency && f->mark &&
                f->reopen && f->sync);
         if (ends_in(name, f->extension) && (!found || strlen(f->extension) > strlen(found->extension)))
             found = f;
     }
-    if (!found && !tutti_record_is_stream(path))
-        return fail_unknown(path, dot && dot > name ? dot : "");
+    if (!found && !tt_recorder_is_stream(path))
+        return recorder_fail_unknown(path, dot && dot > name ? dot : "");
     *format = found ? found : formats[0];
     return TUTTI_OK;
 }
 
-uint64_t tutti_record_digest(uint64_t sum, const void *bytes, size_t n)
+uint64_t tt_recorder_digest(uint64_t sum, const void *bytes, size_t n)
 {
     for (const unsigned char *at = bytes, *end = at + n; at < end; at++)
         sum = (sum ^ *at) * 1099511628211u;
@@ -72,10 +72,10 @@ uint64_t tutti_record_digest(uint64_t sum, const void *bytes, size_t n)
 
 static uint64_t digest_text(uint64_t sum, const char *text)
 {
-    return text ? tutti_record_digest(sum, text, strlen(text) + 1) : tutti_record_digest(sum, "\1", 1);
+    return text ? tt_recorder_digest(sum, text, strlen(text) + 1) : tt_recorder_digest(sum, "\1", 1);
 }
 
-static uint64_t digest_columns(const struct tutti_column *columns, size_t n)
+static uint64_t digest_columns(const struct tt_column *columns, size_t n)
 {
     uint64_t sum = TUTTI_RECORD_DIGEST;
     for (size_t i = 0; i < n; i++) {
@@ -84,40 +84,40 @@ static uint64_t digest_columns(const struct tutti_column *columns, size_t n)
         sum = digest_text(sum, columns[i].name);
         sum = digest_text(sum, columns[i].unit);
         sum = digest_text(sum, columns[i].description);
-        sum = tutti_record_digest(sum, traits, sizeof traits);
-        sum = tutti_record_digest(sum, &source, sizeof source);
+        sum = tt_recorder_digest(sum, traits, sizeof traits);
+        sum = tt_recorder_digest(sum, &source, sizeof source);
     }
     return sum;
 }
 
-void tutti_record_put_columns(struct tutti_parcel *mark, const struct tutti_record_format *format,
-                              const struct tutti_column *columns, size_t n)
+void tt_recorder_put_columns(struct tt_byte_writer *mark, const struct tt_record_format *format,
+                             const struct tt_column *columns, size_t n)
 {
-    tutti_parcel_put_text(mark, format->extension);
-    tutti_parcel_put_u64(mark, n);
-    tutti_parcel_put_u64(mark, digest_columns(columns, n));
+    tt_bytes_put_text(mark, format->extension);
+    tt_bytes_put_u64(mark, n);
+    tt_bytes_put_u64(mark, digest_columns(columns, n));
 }
 
-enum tutti_err tutti_record_check_columns(struct tutti_unparcel *mark, const struct tutti_record_format *format,
-                                          const char *path, const struct tutti_column *columns, size_t n)
+enum tutti_err tt_recorder_check_columns(struct tt_byte_reader *mark, const struct tt_record_format *format,
+                                         const char *path, const struct tt_column *columns, size_t n)
 {
-    const char *extension = tutti_unparcel_text(mark);
-    uint64_t count = tutti_unparcel_u64(mark), sum = tutti_unparcel_u64(mark);
+    const char *extension = tt_bytes_get_text(mark);
+    uint64_t count = tt_bytes_get_u64(mark), sum = tt_bytes_get_u64(mark);
     if (mark->bad || !extension)
-        return tutti_record_file_fail_mark(path);
+        return tt_record_file_fail_mark(path);
     if (strcmp(extension, format->extension) != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT,
-                          "cannot go on with %s: the result of the interrupted run is a %s file; name that file", path,
-                          tutti_str_show(extension).text);
+        return tt_fail(TUTTI_ERR_FORMAT,
+                       "cannot go on with %s: the result of the interrupted run is a %s file; name that file", path,
+                       tt_text_excerpt(extension).text);
     if (count == n && sum == digest_columns(columns, n))
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_FORMAT,
-                      "cannot go on with %s: the interrupted run recorded %s (%llu columns, not %zu); choose the same "
-                      "variables (--record), or start the run anew",
-                      path, count == n ? "other variables" : "more or fewer variables", (unsigned long long)count, n);
+    return tt_fail(TUTTI_ERR_FORMAT,
+                   "cannot go on with %s: the interrupted run recorded %s (%llu columns, not %zu); choose the same "
+                   "variables (--record), or start the run anew",
+                   path, count == n ? "other variables" : "more or fewer variables", (unsigned long long)count, n);
 }
 
-double tutti_column_number(const struct tutti_column *column)
+double tt_recorder_column_number(const struct tt_column *column)
 {
     double value = NAN;
     switch (column->type) {

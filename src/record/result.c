@@ -12,15 +12,16 @@
 #include "base/str.h"
 
 /* The first that fits is taken; any text could be CSV, so that comes last. */
-static const struct tutti_result_format *const formats[] = {
-    &tutti_result_hdf5, &tutti_result_mat, &tutti_result_jsonl, &tutti_result_sent, &tutti_result_csv,
+static const struct tt_result_format *const formats[] = {
+    &tt_hdf5_result_format,  &tt_mat_reader_result_format, &tt_jsonl_result_format,
+    &tt_csv_messages_format, &tt_csv_result_format,
 };
 
 /* Finds the format by the first bytes. What cannot be read twice (a pipe, standard input) is CSV. */
-static enum tutti_err find_format(const struct tutti_result_format **format, const char *path)
+static enum tutti_err find_format(const struct tt_result_format **format, const char *path)
 {
     struct stat st;
-    *format = &tutti_result_csv;
+    *format = &tt_csv_result_format;
     if (strcmp(path, "-") == 0)
         return TUTTI_OK;
     int fd = -1;
@@ -37,41 +38,41 @@ static enum tutti_err find_format(const struct tutti_result_format **format, con
     if (fd >= 0)
         close(fd);
     if (size < 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(number));
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(number));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         *format = formats[i];
         if (formats[i]->fits(path, head, (size_t)size))
             return TUTTI_OK;
     }
-    struct tutti_text names = {0};
+    struct tt_text names = {0};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        tutti_text_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
-    enum tutti_err err = names.failed ? tutti_fail_memory()
-                                      : tutti_fail(TUTTI_ERR_FORMAT, "%s: not a result in a format that is known (%s)",
-                                                   path, names.text);
-    tutti_text_fini(&names);
+        tt_text_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
+    enum tutti_err err =
+        names.failed ? tt_fail_memory()
+                     : tt_fail(TUTTI_ERR_FORMAT, "%s: not a result in a format that is known (%s)", path, names.text);
+    tt_text_fini(&names);
     return err;
 }
 
 static enum tutti_err index_names(struct tutti_result *result)
 {
-    TRY(tutti_map_reserve(&result->names, result->count));
+    TRY(tt_map_reserve(&result->names, result->count));
     for (size_t i = 0; i < result->count; i++) {
         int64_t earlier;
-        TRY(tutti_map_add(&result->names, result->variables[i].name, (int64_t)i, &earlier));
+        TRY(tt_map_add(&result->names, result->variables[i].name, (int64_t)i, &earlier));
         if (earlier != TUTTI_MAP_NONE)
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: variables %zu and %zu (time not counted) have the same name '%s'",
-                              result->path, (size_t)earlier + 1, i + 1, tutti_str_show(result->variables[i].name).text);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: variables %zu and %zu (time not counted) have the same name '%s'",
+                           result->path, (size_t)earlier + 1, i + 1, tt_text_excerpt(result->variables[i].name).text);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err open_result(struct tutti_result *result, const char *path, const struct tutti_log *log)
+static enum tutti_err result_open_format(struct tutti_result *result, const char *path, const struct tutti_log *log)
 {
     TRY(find_format(&result->format, path));
-    result->path = tutti_arena_text(&result->arena, path, strlen(path));
+    result->path = tt_arena_copy_text(&result->arena, path, strlen(path));
     if (!result->path)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (!result->format->read_from) { /* all are read again */
         free(result->times);
         result->times = NULL;
@@ -88,10 +89,10 @@ static enum tutti_err open_new(struct tutti_result **out, const char *path, cons
     struct tutti_result *result = calloc(1, sizeof *result);
     if (!result) {
         free(begun->times);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     *result = *begun;
-    enum tutti_err err = open_result(result, path, log);
+    enum tutti_err err = result_open_format(result, path, log);
     if (err == TUTTI_OK)
         *out = result;
     else
@@ -104,19 +105,19 @@ enum tutti_err tutti_result_open(struct tutti_result **out, const char *path, co
     return open_new(out, path, log, &(struct tutti_result){0});
 }
 
-enum tutti_err tutti_result_open_again(struct tutti_result **out, const char *path, double *times, size_t known)
+enum tutti_err tt_result_reopen(struct tutti_result **out, const char *path, double *times, size_t known)
 {
     return open_new(out, path, NULL, &(struct tutti_result){.times = times, .known = known});
 }
 
-enum tutti_err tutti_result_open_names(struct tutti_result **out, const char *path)
+enum tutti_err tt_result_open_names(struct tutti_result **out, const char *path)
 {
     TRY(open_new(out, path, NULL, &(struct tutti_result){.names_only = true}));
     (*out)->rows = 0;
     return TUTTI_OK;
 }
 
-double *tutti_result_take_times(struct tutti_result *result)
+double *tt_result_detach_times(struct tutti_result *result)
 {
     double *times = result->times;
     result->times = NULL;
@@ -125,7 +126,7 @@ double *tutti_result_take_times(struct tutti_result *result)
 }
 
 /* Whole numbers, of which some stay from one time to a later one. */
-static bool looks_held(const struct tutti_result *result, const double *values)
+static bool is_held_signal(const struct tutti_result *result, const double *values)
 {
     bool rests = false;
     for (size_t i = 0; i < result->rows; i++) {
@@ -138,27 +139,27 @@ static bool looks_held(const struct tutti_result *result, const double *values)
 
 enum tutti_err tutti_result_read(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
 {
-    return tutti_result_read_more(result, which, count, 0, values);
+    return tt_result_read_more(result, which, count, 0, values);
 }
 
-enum tutti_err tutti_result_read_more(struct tutti_result *result, const size_t *which, size_t count, size_t known,
-                                      double *const *values)
+enum tutti_err tt_result_read_more(struct tutti_result *result, const size_t *which, size_t count, size_t known,
+                                   double *const *values)
 {
-    const struct tutti_result_format *format = result->format;
+    const struct tt_result_format *format = result->format;
     if (count == 0 || result->rows == 0)
         return TUTTI_OK;
     TRY(known > 0 && format->read_from ? format->read_from(result, which, count, known, values)
                                        : format->read(result, which, count, values));
     for (size_t i = 0; i < count; i++) {
         struct tutti_result_variable *variable = &result->variables[which[i]];
-        variable->held = variable->held || looks_held(result, values[i]);
+        variable->held = variable->held || is_held_signal(result, values[i]);
     }
     return TUTTI_OK;
 }
 
 size_t tutti_result_find(const struct tutti_result *result, const char *name)
 {
-    int64_t place = tutti_map_find(&result->names, name);
+    int64_t place = tt_map_find(&result->names, name);
     return place == TUTTI_MAP_NONE ? result->count : (size_t)place;
 }
 
@@ -168,8 +169,8 @@ void tutti_result_free(struct tutti_result *result)
         return;
     if (result->own)
         result->format->close(result);
-    tutti_map_fini(&result->names);
-    tutti_arena_fini(&result->arena);
+    tt_map_fini(&result->names);
+    tt_arena_fini(&result->arena);
     free(result->times);
     free(result);
 }
@@ -214,8 +215,8 @@ enum tutti_err tutti_result_read_texts(struct tutti_result *result, size_t varia
                                        void *context)
 {
     if (variable >= result->count)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable number %zu", result->path, variable);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable number %zu", result->path, variable);
     if (!result->format->texts)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: files of this format have numbers only", result->path);
+        return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: files of this format have numbers only", result->path);
     return result->rows > 0 ? result->format->texts(result, variable, take, context) : TUTTI_OK;
 }

@@ -13,31 +13,31 @@
 #include "base/map.h"
 
 struct tutti_result {
-    const struct tutti_result_format *format;
+    const struct tt_result_format *format;
     const char *path;                        /* as it was given */
     struct tutti_result_variable *variables; /* the format's; their texts are in the arena */
     size_t count;                            /* of variables, `time` not among them */
     const char *const *types;                /* "Float64", "Boolean", ...; NULL: the format has none */
     double *times;                           /* on the heap; tutti_result_free releases it */
-    size_t known;                            /* times that are there when it is opened (tutti_result_open_again) */
-    bool names_only;                         /* times are not wanted (tutti_result_open_names) */
+    size_t known;                            /* times that are there when it is opened (tt_result_reopen) */
+    bool names_only;                         /* times are not wanted (tt_result_open_names) */
     size_t rows;           /* finite times that do not descend; equal ones are both sides of an event */
     const char *time_unit; /* NULL: not known */
     /* Of values that were read so far: where a text stands that is not a number, as far as the format has lines. */
-    struct tutti_result_text {
+    struct tt_result_text {
         size_t line; /* 0: there is none */
         size_t variable;
         char text[64];
     } first_text;
-    struct tutti_arena arena;
-    struct tutti_map names; /* result.c's */
-    void *own;              /* the format's */
+    struct tt_arena arena;
+    struct tt_map names; /* result.c's */
+    void *own;           /* the format's */
 };
 
 /* A cell: text[0..n), which lives during the call. */
-typedef enum tutti_err tutti_result_take_text(void *context, size_t row, const char *text, size_t n);
+typedef enum tutti_err tt_result_take_text(void *context, size_t row, const char *text, size_t n);
 
-struct tutti_result_format {
+struct tt_result_format {
     const char *name; /* "csv" */
     /* Is this file, whose name and first `size` (up to 512) bytes these are, of this format? */
     bool (*fits)(const char *path, const unsigned char *head, size_t size);
@@ -52,25 +52,24 @@ struct tutti_result_format {
     enum tutti_err (*read_from)(struct tutti_result *result, const size_t *which, size_t count, size_t first,
                                 double *const *values);
     /* Calls `take` with the cell of each row as it stands in the file, without quotes; NULL: the format has numbers only. */
-    enum tutti_err (*texts)(struct tutti_result *result, size_t which, tutti_result_take_text *take, void *context);
+    enum tutti_err (*texts)(struct tutti_result *result, size_t which, tt_result_take_text *take, void *context);
     void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
 
 /* As tutti_result_open, of a file whose first `known` times were these when it was open before; takes `times`, which is on the heap. */
-TUTTI_CHECKED enum tutti_err tutti_result_open_again(struct tutti_result **out, const char *path, double *times,
-                                                     size_t known);
+TUTTI_CHECKED enum tutti_err tt_result_reopen(struct tutti_result **out, const char *path, double *times, size_t known);
 /* As tutti_result_open, for names and what else describes variables: it has no rows, and takes as long as it would if the file had none, where
  * the format allows that (HDF5). */
-TUTTI_CHECKED enum tutti_err tutti_result_open_names(struct tutti_result **out, const char *path);
+TUTTI_CHECKED enum tutti_err tt_result_open_names(struct tutti_result **out, const char *path);
 /* The times of a result that is closed next; the caller's. */
-double *tutti_result_take_times(struct tutti_result *result);
+double *tt_result_detach_times(struct tutti_result *result);
 
 /* As tutti_result_read, of a result that has grown: the values of the first `known` rows are there, and are read again only where the format
  * asks for it. */
-TUTTI_CHECKED enum tutti_err tutti_result_read_more(struct tutti_result *result, const size_t *which, size_t count,
-                                                    size_t known, double *const *values);
+TUTTI_CHECKED enum tutti_err tt_result_read_more(struct tutti_result *result, const size_t *which, size_t count,
+                                                 size_t known, double *const *values);
 
-extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5, tutti_result_jsonl,
-    tutti_result_sent;
+extern const struct tt_result_format tt_csv_result_format, tt_mat_reader_result_format, tt_hdf5_result_format,
+    tt_jsonl_result_format, tt_csv_messages_format;
 
 #endif

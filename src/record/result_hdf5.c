@@ -10,16 +10,16 @@
 #include "record/hdf5.h"
 #include "record/result.h"
 
-struct hdf5 {
-    const struct tutti_hdf5_module *module;
-    struct tutti_hdf5_reader *reader;
-    struct tutti_hdf5_content content;
+struct hdf5_result {
+    const struct tt_hdf5_module *module;
+    struct tt_hdf5_reader *reader;
+    struct tt_hdf5_content content;
 };
 
 static const unsigned char SIGNATURE[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
 /* MATLAB's files of version 7.3 have the signature at 512, after a text; result_mat.c says what to do about them. */
-static bool fits(const char *path, const unsigned char *head, size_t size)
+static bool hdf5_result_fits(const char *path, const unsigned char *head, size_t size)
 {
     const char *dot = strrchr(path, '.');
     bool named = dot && (strcasecmp(dot, ".h5") == 0 || strcasecmp(dot, ".hdf5") == 0);
@@ -28,40 +28,42 @@ static bool fits(const char *path, const unsigned char *head, size_t size)
 
 /* --- opening */
 
-static enum tutti_err take_text(struct tutti_result *result, char *const *texts, size_t i, const char **text)
+static enum tutti_err hdf5_result_take_text(struct tutti_result *result, char *const *texts, size_t i,
+                                            const char **text)
 {
     *text = NULL;
     if (!texts || !texts[i][0])
         return TUTTI_OK;
-    *text = tutti_arena_text(&result->arena, texts[i], strlen(texts[i]));
-    return *text ? TUTTI_OK : tutti_fail_memory();
+    *text = tt_arena_copy_text(&result->arena, texts[i], strlen(texts[i]));
+    return *text ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err take_variables(struct tutti_result *result, struct hdf5 *hdf5)
+static enum tutti_err hdf5_result_take_vars(struct tutti_result *result, struct hdf5_result *hdf5)
 {
-    const struct tutti_hdf5_texts *texts = &hdf5->content.texts;
+    const struct tt_hdf5_texts *texts = &hdf5->content.texts;
     result->count = texts->count;
-    result->variables = tutti_arena_array(&result->arena, texts->count + 1, sizeof *result->variables);
+    result->variables = tt_arena_array(&result->arena, texts->count + 1, sizeof *result->variables);
     if (!result->variables)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     result->types = (const char *const *)texts->types; /* they live as long as the reader */
     for (size_t i = 0; i < texts->count; i++) {
         struct tutti_result_variable *variable = &result->variables[i];
-        TRY(take_text(result, texts->names, i, &variable->name));
-        TRY(take_text(result, texts->units, i, &variable->unit));
-        TRY(take_text(result, texts->descriptions, i, &variable->description));
+        TRY(hdf5_result_take_text(result, texts->names, i, &variable->name));
+        TRY(hdf5_result_take_text(result, texts->units, i, &variable->unit));
+        TRY(hdf5_result_take_text(result, texts->descriptions, i, &variable->description));
         if (!variable->name)
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: variable %zu has no name", result->path, i + 1);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: variable %zu has no name", result->path, i + 1);
         variable->numeric = true;
         variable->held = texts->variabilities
                              ? strcmp(texts->variabilities[i], "continuous") != 0
                              : texts->types && texts->types[i][0] && strncmp(texts->types[i], "Float", 5) != 0;
     }
-    return take_text(result, hdf5->content.time_unit ? &hdf5->content.time_unit : NULL, 0, &result->time_unit);
+    return hdf5_result_take_text(result, hdf5->content.time_unit ? &hdf5->content.time_unit : NULL, 0,
+                                 &result->time_unit);
 }
 
 /* How many of the times that are there are those of the file: all, or none. */
-static enum tutti_err count_known(const struct tutti_result *result, const struct hdf5 *hdf5, size_t *known)
+static enum tutti_err count_known(const struct tutti_result *result, const struct hdf5_result *hdf5, size_t *known)
 {
     double first, last;
     *known = 0;
@@ -74,43 +76,43 @@ static enum tutti_err count_known(const struct tutti_result *result, const struc
     return TUTTI_OK;
 }
 
-static enum tutti_err take_times(struct tutti_result *result, const struct hdf5 *hdf5)
+static enum tutti_err hdf5_result_take_times(struct tutti_result *result, const struct hdf5_result *hdf5)
 {
     size_t rows = hdf5->content.rows, known;
     TRY(count_known(result, hdf5, &known));
     double *times = rows < SIZE_MAX / sizeof(double) - 1 ? realloc(result->times, (rows + 1) * sizeof(double)) : NULL;
     if (!times)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     result->times = times;
     if (known < rows)
         TRY(hdf5->module->read_times(hdf5->reader, known, rows - known, times + known));
     for (size_t i = known; i < rows; i++) {
         if (!isfinite(result->times[i]))
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: the time of row %zu is not a finite number", result->path, i + 1);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: the time of row %zu is not a finite number", result->path, i + 1);
         if (i > 0 && result->times[i] < result->times[i - 1])
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: time runs backwards from %s to %s at row %zu", result->path,
-                              NUMBER(result->times[i - 1]), NUMBER(result->times[i]), i + 1);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: time runs backwards from %s to %s at row %zu", result->path,
+                           NUMBER(result->times[i - 1]), NUMBER(result->times[i]), i + 1);
     }
     result->rows = rows;
     return TUTTI_OK;
 }
 
-static enum tutti_err open_hdf5(struct tutti_result *result, const struct tutti_log *log)
+static enum tutti_err hdf5_result_open(struct tutti_result *result, const struct tutti_log *log)
 {
     (void)log;
-    struct hdf5 *hdf5 = calloc(1, sizeof *hdf5);
+    struct hdf5_result *hdf5 = calloc(1, sizeof *hdf5);
     result->own = hdf5;
     if (!hdf5)
-        return tutti_fail_memory();
-    TRY(tutti_fail_context(tutti_hdf5_load(&hdf5->module), "cannot read %s", result->path));
+        return tt_fail_memory();
+    TRY(tt_fail_context(tt_hdf5_load(&hdf5->module), "cannot read %s", result->path));
     TRY(hdf5->module->open(&hdf5->reader, result->path, &hdf5->content));
-    TRY(take_variables(result, hdf5));
-    return result->names_only ? TUTTI_OK : take_times(result, hdf5);
+    TRY(hdf5_result_take_vars(result, hdf5));
+    return result->names_only ? TUTTI_OK : hdf5_result_take_times(result, hdf5);
 }
 
-static void close_hdf5(struct tutti_result *result)
+static void hdf5_result_close(struct tutti_result *result)
 {
-    struct hdf5 *hdf5 = result->own;
+    struct hdf5_result *hdf5 = result->own;
     if (hdf5->module)
         hdf5->module->close_reader(hdf5->reader);
     free(hdf5);
@@ -119,7 +121,7 @@ static void close_hdf5(struct tutti_result *result)
 /* --- values */
 
 /* What is read at once: some rows of neighbours that lie in the same chunks. */
-struct piece {
+struct chunk_piece {
     size_t begin, rows; /* the first row of all; rows of a piece */
     const size_t *which;
     size_t count, first, columns;
@@ -127,19 +129,20 @@ struct piece {
 };
 
 /* As many of `which` as lie in the chunk of the first one. */
-static struct piece next_piece(const struct hdf5 *hdf5, const size_t *which, size_t count)
+static struct chunk_piece next_piece(const struct hdf5_result *hdf5, const size_t *which, size_t count)
 {
     size_t width = hdf5->content.width ? hdf5->content.width : 64;
-    struct piece piece = {.which = which, .count = 1, .first = which[0]};
+    struct chunk_piece piece = {.which = which, .count = 1, .first = which[0]};
     while (piece.count < count && which[piece.count] / width == which[0] / width)
         piece.count++;
     piece.columns = which[piece.count - 1] - which[0] + 1;
     return piece;
 }
 
-static enum tutti_err read_piece(const struct tutti_result *result, const struct piece *piece, double *const *values)
+static enum tutti_err read_piece(const struct tutti_result *result, const struct chunk_piece *piece,
+                                 double *const *values)
 {
-    const struct hdf5 *hdf5 = result->own;
+    const struct hdf5_result *hdf5 = result->own;
     for (size_t row = piece->begin; row < result->rows; row += piece->rows) {
         size_t rows = result->rows - row < piece->rows ? result->rows - row : piece->rows;
         TRY(hdf5->module->read(hdf5->reader, row, rows, piece->first, piece->columns, piece->values));
@@ -152,19 +155,19 @@ static enum tutti_err read_piece(const struct tutti_result *result, const struct
     return TUTTI_OK;
 }
 
-static enum tutti_err read_from(struct tutti_result *result, const size_t *which, size_t count, size_t first,
-                                double *const *values)
+static enum tutti_err hdf5_result_read_from(struct tutti_result *result, const size_t *which, size_t count,
+                                            size_t first, double *const *values)
 {
     enum { AT_ONCE = 1 << 16 }; /* numbers; more if a chunk has more */
-    const struct hdf5 *hdf5 = result->own;
+    const struct hdf5_result *hdf5 = result->own;
     for (size_t done = 0; done < count;) {
-        struct piece piece = next_piece(hdf5, which + done, count - done);
+        struct chunk_piece piece = next_piece(hdf5, which + done, count - done);
         size_t block = hdf5->content.block ? hdf5->content.block : 1, blocks = AT_ONCE / (block * piece.columns);
         piece.rows = block * (blocks ? blocks : 1);
         piece.begin = first;
         piece.values = malloc(piece.rows * piece.columns * sizeof(double));
         if (!piece.values)
-            return tutti_fail_memory();
+            return tt_fail_memory();
         enum tutti_err err = read_piece(result, &piece, values + done);
         free(piece.values);
         TRY(err);
@@ -173,16 +176,17 @@ static enum tutti_err read_from(struct tutti_result *result, const size_t *which
     return TUTTI_OK;
 }
 
-static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+static enum tutti_err hdf5_result_read(struct tutti_result *result, const size_t *which, size_t count,
+                                       double *const *values)
 {
-    return read_from(result, which, count, 0, values);
+    return hdf5_result_read_from(result, which, count, 0, values);
 }
 
-const struct tutti_result_format tutti_result_hdf5 = {
+const struct tt_result_format tt_hdf5_result_format = {
     .name = "hdf5",
-    .fits = fits,
-    .open = open_hdf5,
-    .read = read_hdf5,
-    .read_from = read_from,
-    .close = close_hdf5,
+    .fits = hdf5_result_fits,
+    .open = hdf5_result_open,
+    .read = hdf5_result_read,
+    .read_from = hdf5_result_read_from,
+    .close = hdf5_result_close,
 };

@@ -20,7 +20,7 @@
 
 enum { BUFFER = 1 << 20, ROW_MOST = 1 << 28 };
 
-struct jsonl {
+struct jsonl_result {
     int fd;
     off_t size, offset; /* of the file when it was opened; of what was read */
     char *buffer;
@@ -29,8 +29,8 @@ struct jsonl {
     bool ended;                /* ... which ends with a line end */
     bool told;                 /* of members that the first row does not have */
     size_t times_room;
-    struct tutti_map places; /* of variables, by name */
-    const char **keys;       /* as they stand in the first row, "time" too */
+    struct tt_map places; /* of variables, by name */
+    const char **keys;    /* as they stand in the first row, "time" too */
     size_t *key_lengths;
     int64_t *key_places; /* per key: its variable; TIME */
     size_t key_count;
@@ -41,7 +41,7 @@ enum { TIME = -2 };
 
 static const char MARK[] = "\xef\xbb\xbf"; /* of byte order; says nothing in UTF-8 */
 
-static bool fits(const char *path, const unsigned char *head, size_t size)
+static bool jsonl_fits(const char *path, const unsigned char *head, size_t size)
 {
     size_t n = strlen(path), i = size >= 3 && memcmp(head, MARK, 3) == 0 ? 3 : 0;
     while (i < size && isspace(head[i]))
@@ -51,14 +51,14 @@ static bool fits(const char *path, const unsigned char *head, size_t size)
 
 /* --- lines */
 
-static enum tutti_err make_room(struct tutti_result *result, struct jsonl *jsonl)
+static enum tutti_err jsonl_make_room(struct tutti_result *result, struct jsonl_result *jsonl)
 {
     size_t room = jsonl->room ? 2 * jsonl->room : BUFFER;
     if (room > ROW_MOST)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s:%zu: a row of more than 256 MiB", result->path, jsonl->line + 1);
+        return tt_fail(TUTTI_ERR_LIMIT, "%s:%zu: a row of more than 256 MiB", result->path, jsonl->line + 1);
     char *larger = realloc(jsonl->buffer, room + 1); /* and a zero */
     if (!larger)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     jsonl->buffer = larger;
     jsonl->room = room;
     return TUTTI_OK;
@@ -66,7 +66,7 @@ static enum tutti_err make_room(struct tutti_result *result, struct jsonl *jsonl
 
 /* Reads on, after what was not looked at yet, which moves. *more: there was something. The file ends where it ended when it was
  * opened. */
-static enum tutti_err fill(struct tutti_result *result, struct jsonl *jsonl, bool *more)
+static enum tutti_err jsonl_fill_buffer(struct tutti_result *result, struct jsonl_result *jsonl, bool *more)
 {
     size_t kept = jsonl->filled - jsonl->from;
     if (kept > 0)
@@ -74,14 +74,14 @@ static enum tutti_err fill(struct tutti_result *result, struct jsonl *jsonl, boo
     jsonl->from = 0;
     jsonl->filled = kept;
     if (kept == jsonl->room)
-        TRY(make_room(result, jsonl));
+        TRY(jsonl_make_room(result, jsonl));
     size_t left = (size_t)(jsonl->size - jsonl->offset), n = jsonl->room - kept;
     ssize_t got;
     do
         got = pread(jsonl->fd, jsonl->buffer + kept, n < left ? n : left, jsonl->offset);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", result->path, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", result->path, strerror(errno));
     jsonl->offset += got;
     jsonl->filled += (size_t)got;
     *more = got > 0;
@@ -89,7 +89,7 @@ static enum tutti_err fill(struct tutti_result *result, struct jsonl *jsonl, boo
 }
 
 /* The next line that is not blank, with a zero instead of its end; *line is NULL at the end of the file. */
-static enum tutti_err next_line(struct tutti_result *result, struct jsonl *jsonl, char **line)
+static enum tutti_err jsonl_next_line(struct tutti_result *result, struct jsonl_result *jsonl, char **line)
 {
     for (*line = NULL; !*line;) {
         char *begin = jsonl->buffer + jsonl->from, *stop = NULL;
@@ -98,7 +98,7 @@ static enum tutti_err next_line(struct tutti_result *result, struct jsonl *jsonl
         jsonl->ended = stop != NULL;
         if (!stop) {
             bool more = false;
-            TRY(fill(result, jsonl, &more));
+            TRY(jsonl_fill_buffer(result, jsonl, &more));
             if (more)
                 continue;
             if (jsonl->filled == 0)
@@ -109,8 +109,8 @@ static enum tutti_err next_line(struct tutti_result *result, struct jsonl *jsonl
         jsonl->line++;
         jsonl->from = (size_t)(stop - jsonl->buffer) + jsonl->ended;
         if (memchr(begin, '\0', (size_t)(stop - begin)))
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: not a text file (there are zero bytes in it)", result->path,
-                              jsonl->line);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: not a text file (there are zero bytes in it)", result->path,
+                           jsonl->line);
         *stop = '\0';
         if (jsonl->line == 1 && strncmp(begin, MARK, 3) == 0)
             begin += 3;
@@ -120,7 +120,7 @@ static enum tutti_err next_line(struct tutti_result *result, struct jsonl *jsonl
     return TUTTI_OK;
 }
 
-static void rewind_lines(struct jsonl *jsonl)
+static void rewind_lines(struct jsonl_result *jsonl)
 {
     jsonl->from = jsonl->filled = jsonl->line = 0;
     jsonl->offset = 0;
@@ -129,7 +129,7 @@ static void rewind_lines(struct jsonl *jsonl)
 /* --- objects */
 
 /* A member of one: its name as it stands there, and what it is as a number. */
-struct member {
+struct jsonl_member {
     const char *key; /* inside of its quotes */
     size_t key_length;
     double value; /* NAN for a text and for null */
@@ -138,9 +138,9 @@ struct member {
     size_t length;
 };
 
-static enum tutti_err fail_syntax(const struct tutti_result *result, const struct jsonl *jsonl, const char *what)
+static enum tutti_err fail_syntax(const struct tutti_result *result, const struct jsonl_result *jsonl, const char *what)
 {
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: %s", result->path, jsonl->line, what);
+    return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: %s", result->path, jsonl->line, what);
 }
 
 static const char *skip_blank(const char *at)
@@ -167,7 +167,7 @@ static bool read_large(const char *text, size_t n, double *value)
     return true;
 }
 
-static bool read_number(const char *text, size_t n, double *value)
+static bool jsonl_read_number(const char *text, size_t n, double *value)
 {
     static const struct {
         const char *word;
@@ -180,11 +180,11 @@ static bool read_number(const char *text, size_t n, double *value)
             return true;
         }
     return n > 0 && strspn(text, "+-0123456789.eE") >= n &&
-           (tutti_number_read_double(text, n, value) || read_large(text, n, value));
+           (tt_number_read_double(text, n, value) || read_large(text, n, value));
 }
 
-static enum tutti_err read_value(const struct tutti_result *result, const struct jsonl *jsonl, const char **at,
-                                 struct member *member)
+static enum tutti_err jsonl_read_value(const struct tutti_result *result, const struct jsonl_result *jsonl,
+                                       const char **at, struct jsonl_member *member)
 {
     member->is_text = **at == '"';
     member->value = NAN;
@@ -201,7 +201,7 @@ static enum tutti_err read_value(const struct tutti_result *result, const struct
         return fail_syntax(result, jsonl,
                            "a value is an object or an array; a row has numbers, texts, true, false and null");
     size_t n = strcspn(*at, ",} \t\r");
-    if (!read_number(*at, n, &member->value))
+    if (!jsonl_read_number(*at, n, &member->value))
         return fail_syntax(result, jsonl, "a value is neither a number nor a text, true, false or null");
     member->text = *at;
     member->length = n;
@@ -210,8 +210,8 @@ static enum tutti_err read_value(const struct tutti_result *result, const struct
 }
 
 /* Goes from member to member of a line: *at is after what was read; *found is false at the end of the object. */
-static enum tutti_err next_member(const struct tutti_result *result, const struct jsonl *jsonl, const char **at,
-                                  bool first, struct member *member, bool *found)
+static enum tutti_err next_member(const struct tutti_result *result, const struct jsonl_result *jsonl, const char **at,
+                                  bool first, struct jsonl_member *member, bool *found)
 {
     *at = skip_blank(*at);
     if (first && **at != '{')
@@ -234,7 +234,7 @@ static enum tutti_err next_member(const struct tutti_result *result, const struc
     if (**at != ':')
         return fail_syntax(result, jsonl, "there is no ':' after the name of a member");
     *at = skip_blank(*at + 1);
-    return read_value(result, jsonl, at, member);
+    return jsonl_read_value(result, jsonl, at, member);
 }
 
 /* --- names */
@@ -252,7 +252,7 @@ static long read_hex(const char *at)
     return value;
 }
 
-static char *put_utf8(char *to, long c)
+static char *jsonl_put_utf8(char *to, long c)
 {
     int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
     static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
@@ -263,7 +263,7 @@ static char *put_utf8(char *to, long c)
 }
 
 /* \uXXXX, or two of them for one character; at least 1. What makes no sense is U+FFFD. */
-static const char *read_unicode(const char *at, const char *end, char **to)
+static const char *jsonl_read_unicode(const char *at, const char *end, char **to)
 {
     long c = end - at >= 4 ? read_hex(at) : -1, low = -1;
     at += c >= 0 ? 4 : 0;
@@ -273,15 +273,15 @@ static const char *read_unicode(const char *at, const char *end, char **to)
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
         at += 6;
     }
-    *to = put_utf8(*to, c <= 0 || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
+    *to = jsonl_put_utf8(*to, c <= 0 || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
     return at;
 }
 
 /* A name with its escapes resolved; in the arena. */
-static const char *decode(struct tutti_arena *arena, const char *key, size_t n)
+static const char *jsonl_decode(struct tt_arena *arena, const char *key, size_t n)
 {
     static const char escaped[] = "bfnrt", meant[] = "\b\f\n\r\t";
-    char *text = tutti_arena_alloc(arena, 3 * n + 4), *to = text;
+    char *text = tt_arena_alloc(arena, 3 * n + 4), *to = text;
     for (const char *at = key, *end = key + n; text && at < end;) {
         if (*at != '\\' || at + 1 == end) {
             *to++ = *at++;
@@ -290,7 +290,7 @@ static const char *decode(struct tutti_arena *arena, const char *key, size_t n)
         char c = at[1];
         at += 2;
         if (c == 'u')
-            at = read_unicode(at, end, &to);
+            at = jsonl_read_unicode(at, end, &to);
         else
             *to++ = c && strchr(escaped, c) ? meant[strchr(escaped, c) - escaped] : c;
     }
@@ -299,83 +299,84 @@ static const char *decode(struct tutti_arena *arena, const char *key, size_t n)
     return text;
 }
 
-static bool is_time(const char *name)
+static bool jsonl_is_time(const char *name)
 {
     return strcasecmp(name, "time") == 0 || strcmp(name, "t") == 0;
 }
 
 /* The variable of the member number i of a row: nearly always that of the first row's. TIME; TUTTI_MAP_NONE: there is none. */
-static enum tutti_err place_of(const struct jsonl *jsonl, const struct member *member, size_t i, int64_t *place)
+static enum tutti_err jsonl_column_of(const struct jsonl_result *jsonl, const struct jsonl_member *member, size_t i,
+                                      int64_t *place)
 {
     if (i < jsonl->key_count && jsonl->key_lengths[i] == member->key_length &&
         memcmp(jsonl->keys[i], member->key, member->key_length) == 0) {
         *place = jsonl->key_places[i];
         return TUTTI_OK;
     }
-    struct tutti_arena arena = {0};
-    const char *name = decode(&arena, member->key, member->key_length);
+    struct tt_arena arena = {0};
+    const char *name = jsonl_decode(&arena, member->key, member->key_length);
     if (!name)
-        return tutti_fail_memory();
-    *place = tutti_map_find(&jsonl->places, name);
-    if (*place == TUTTI_MAP_NONE && is_time(name))
+        return tt_fail_memory();
+    *place = tt_map_find(&jsonl->places, name);
+    if (*place == TUTTI_MAP_NONE && jsonl_is_time(name))
         *place = TIME;
-    tutti_arena_fini(&arena);
+    tt_arena_fini(&arena);
     return TUTTI_OK;
 }
 
 /* --- the first row */
 
-static enum tutti_err add_key(struct tutti_result *result, struct jsonl *jsonl, const struct member *member,
-                              bool *timed, const struct tutti_log *log)
+static enum tutti_err add_key(struct tutti_result *result, struct jsonl_result *jsonl,
+                              const struct jsonl_member *member, bool *timed, const struct tutti_log *log)
 {
     size_t i = jsonl->key_count++;
-    const char *name = decode(&result->arena, member->key, member->key_length);
-    jsonl->keys[i] = tutti_arena_text(&result->arena, member->key, member->key_length);
+    const char *name = jsonl_decode(&result->arena, member->key, member->key_length);
+    jsonl->keys[i] = tt_arena_copy_text(&result->arena, member->key, member->key_length);
     if (!name || !jsonl->keys[i])
-        return tutti_fail_memory();
+        return tt_fail_memory();
     jsonl->key_lengths[i] = member->key_length;
-    if (!*timed && is_time(name)) {
+    if (!*timed && jsonl_is_time(name)) {
         *timed = true;
         jsonl->key_places[i] = TIME;
         return TUTTI_OK;
     }
     if (!name[0]) {
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "%s:%zu: member %zu has no name and is left out", result->path,
-                         jsonl->line, i + 1);
+        tt_log(log, TUTTI_LOG_WARNING, NULL, "%s:%zu: member %zu has no name and is left out", result->path,
+               jsonl->line, i + 1);
         jsonl->key_places[i] = TUTTI_MAP_NONE;
         return TUTTI_OK;
     }
     jsonl->key_places[i] = (int64_t)result->count;
     result->variables[result->count] = (struct tutti_result_variable){.name = name, .numeric = true};
-    return tutti_map_add(&jsonl->places, name, (int64_t)result->count++, NULL);
+    return tt_map_add(&jsonl->places, name, (int64_t)result->count++, NULL);
 }
 
-static enum tutti_err count_members(struct tutti_result *result, const struct jsonl *jsonl, const char *line,
+static enum tutti_err count_members(struct tutti_result *result, const struct jsonl_result *jsonl, const char *line,
                                     size_t *count)
 {
-    struct member member;
+    struct jsonl_member member;
     bool found = true;
     for (*count = 0; found; *count += found)
         TRY(next_member(result, jsonl, &line, *count == 0, &member, &found));
     return TUTTI_OK;
 }
 
-static enum tutti_err read_names(struct tutti_result *result, struct jsonl *jsonl, const char *line,
+static enum tutti_err read_names(struct tutti_result *result, struct jsonl_result *jsonl, const char *line,
                                  const struct tutti_log *log)
 {
-    struct tutti_arena *arena = &result->arena;
+    struct tt_arena *arena = &result->arena;
     size_t count;
     bool timed = false, found = true;
     TRY(count_members(result, jsonl, line, &count));
-    jsonl->keys = tutti_arena_array(arena, count, sizeof *jsonl->keys);
-    jsonl->key_lengths = tutti_arena_array(arena, count, sizeof *jsonl->key_lengths);
-    jsonl->key_places = tutti_arena_array(arena, count, sizeof *jsonl->key_places);
-    jsonl->wanted = tutti_arena_array(arena, count, sizeof *jsonl->wanted);
-    result->variables = tutti_arena_array(arena, count, sizeof *result->variables);
+    jsonl->keys = tt_arena_array(arena, count, sizeof *jsonl->keys);
+    jsonl->key_lengths = tt_arena_array(arena, count, sizeof *jsonl->key_lengths);
+    jsonl->key_places = tt_arena_array(arena, count, sizeof *jsonl->key_places);
+    jsonl->wanted = tt_arena_array(arena, count, sizeof *jsonl->wanted);
+    result->variables = tt_arena_array(arena, count, sizeof *result->variables);
     if (!jsonl->keys || !jsonl->key_lengths || !jsonl->key_places || !jsonl->wanted || !result->variables)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; found; i++) {
-        struct member member = {.key = ""};
+        struct jsonl_member member = {.key = ""};
         TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
         if (found)
             TRY(add_key(result, jsonl, &member, &timed, log));
@@ -386,18 +387,18 @@ static enum tutti_err read_names(struct tutti_result *result, struct jsonl *json
 /* --- the rows */
 
 /* The time of a row; *other: it has a member that the first one does not have. */
-static enum tutti_err read_time(struct tutti_result *result, struct jsonl *jsonl, const char *line, double *time,
-                                bool *other)
+static enum tutti_err jsonl_read_time(struct tutti_result *result, struct jsonl_result *jsonl, const char *line,
+                                      double *time, bool *other)
 {
     bool found = true;
     *time = NAN;
     for (size_t i = 0; found; i++) {
-        struct member member = {.key = ""};
+        struct jsonl_member member = {.key = ""};
         int64_t place = TUTTI_MAP_NONE;
         TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
         if (!found)
             break;
-        TRY(place_of(jsonl, &member, i, &place));
+        TRY(jsonl_column_of(jsonl, &member, i, &place));
         if (place == TIME && isnan(*time))
             *time = member.value;
         *other = *other || (place == TUTTI_MAP_NONE && member.key_length > 0);
@@ -405,88 +406,88 @@ static enum tutti_err read_time(struct tutti_result *result, struct jsonl *jsonl
     if (!isfinite(*time))
         return fail_syntax(result, jsonl, "the row has no \"time\" that is a number");
     if (result->rows > 0 && *time < result->times[result->rows - 1])
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: time runs backwards, from %s to %s; rows must be in order of time",
-                          result->path, jsonl->line, NUMBER(result->times[result->rows - 1]), NUMBER(*time));
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: time runs backwards, from %s to %s; rows must be in order of time",
+                       result->path, jsonl->line, NUMBER(result->times[result->rows - 1]), NUMBER(*time));
     return TUTTI_OK;
 }
 
-static enum tutti_err add_row(struct tutti_result *result, struct jsonl *jsonl, const char *line,
-                              const struct tutti_log *log)
+static enum tutti_err jsonl_add_row(struct tutti_result *result, struct jsonl_result *jsonl, const char *line,
+                                    const struct tutti_log *log)
 {
     double time;
     bool other = false;
     if (jsonl->key_count == 0)
         TRY(read_names(result, jsonl, line, log));
-    TRY(read_time(result, jsonl, line, &time, &other));
+    TRY(jsonl_read_time(result, jsonl, line, &time, &other));
     if (other && !jsonl->told)
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL,
-                         "%s:%zu: the row has members that the first one does not have; they are left out",
-                         result->path, jsonl->line);
+        tt_log(log, TUTTI_LOG_WARNING, NULL,
+               "%s:%zu: the row has members that the first one does not have; they are left out", result->path,
+               jsonl->line);
     jsonl->told = jsonl->told || other;
-    if (!tutti_vector_reserve(&result->times, &jsonl->times_room, result->rows + 1, sizeof *result->times))
-        return tutti_fail_memory();
+    if (!tt_vector_reserve(&result->times, &jsonl->times_room, result->rows + 1, sizeof *result->times))
+        return tt_fail_memory();
     result->times[result->rows++] = time;
     return TUTTI_OK;
 }
 
 /* A file that ends too early ends with a row that is not whole. */
-static enum tutti_err read_times(struct tutti_result *result, struct jsonl *jsonl, const struct tutti_log *log)
+static enum tutti_err jsonl_read_times(struct tutti_result *result, struct jsonl_result *jsonl,
+                                       const struct tutti_log *log)
 {
     for (;;) {
         char *line;
-        TRY(next_line(result, jsonl, &line));
+        TRY(jsonl_next_line(result, jsonl, &line));
         if (!line)
             return TUTTI_OK;
-        enum tutti_err err = add_row(result, jsonl, line, log);
+        enum tutti_err err = jsonl_add_row(result, jsonl, line, log);
         if (err == TUTTI_OK)
             continue;
         if (err != TUTTI_ERR_FORMAT || jsonl->ended || result->rows == 0)
             return err;
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL,
-                         "%s; it is the last row, of a run that was aborted or goes on, and is left out",
-                         tutti_err_message());
+        tt_log(log, TUTTI_LOG_WARNING, NULL,
+               "%s; it is the last row, of a run that was aborted or goes on, and is left out", tutti_err_message());
         return TUTTI_OK;
     }
 }
 
-static void close_jsonl(struct tutti_result *result)
+static void jsonl_close_result(struct tutti_result *result)
 {
-    struct jsonl *jsonl = result->own;
+    struct jsonl_result *jsonl = result->own;
     if (jsonl->fd >= 0)
         close(jsonl->fd);
-    tutti_map_fini(&jsonl->places);
+    tt_map_fini(&jsonl->places);
     free(jsonl->buffer);
     free(jsonl);
 }
 
-static enum tutti_err open_jsonl(struct tutti_result *result, const struct tutti_log *log)
+static enum tutti_err jsonl_open_result(struct tutti_result *result, const struct tutti_log *log)
 {
-    struct jsonl *jsonl = calloc(1, sizeof *jsonl);
+    struct jsonl_result *jsonl = calloc(1, sizeof *jsonl);
     struct stat st;
     if (!jsonl)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     result->own = jsonl;
     jsonl->fd = open(result->path, O_RDONLY | O_CLOEXEC);
     if (jsonl->fd < 0 || fstat(jsonl->fd, &st) != 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", result->path, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", result->path, strerror(errno));
     jsonl->size = st.st_size;
-    TRY(make_room(result, jsonl));
-    return read_times(result, jsonl, log);
+    TRY(jsonl_make_room(result, jsonl));
+    return jsonl_read_times(result, jsonl, log);
 }
 
 /* --- the values */
 
-static enum tutti_err read_row(struct tutti_result *result, struct jsonl *jsonl, const char *line, size_t row,
-                               double *const *values)
+static enum tutti_err jsonl_read_row(struct tutti_result *result, struct jsonl_result *jsonl, const char *line,
+                                     size_t row, double *const *values)
 {
     bool found = true;
     for (size_t i = 0; found; i++) {
-        struct member member = {.key = ""};
+        struct jsonl_member member = {.key = ""};
         int64_t place = TUTTI_MAP_NONE;
         TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
         if (!found)
             break;
-        TRY(place_of(jsonl, &member, i, &place));
+        TRY(jsonl_column_of(jsonl, &member, i, &place));
         size_t wanted = place >= 0 ? jsonl->wanted[place] : 0;
         if (wanted == 0)
             continue;
@@ -497,9 +498,10 @@ static enum tutti_err read_row(struct tutti_result *result, struct jsonl *jsonl,
     return TUTTI_OK;
 }
 
-static enum tutti_err read_jsonl(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+static enum tutti_err jsonl_read_result(struct tutti_result *result, const size_t *which, size_t count,
+                                        double *const *values)
 {
-    struct jsonl *jsonl = result->own;
+    struct jsonl_result *jsonl = result->own;
     memset(jsonl->wanted, 0, result->count * sizeof *jsonl->wanted);
     for (size_t i = 0; i < count; i++)
         jsonl->wanted[which[i]] = i + 1;
@@ -508,58 +510,59 @@ static enum tutti_err read_jsonl(struct tutti_result *result, const size_t *whic
         char *line;
         for (size_t i = 0; i < count; i++)
             values[i][row] = NAN;
-        TRY(next_line(result, jsonl, &line));
+        TRY(jsonl_next_line(result, jsonl, &line));
         if (!line)
-            return tutti_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
-        TRY(read_row(result, jsonl, line, row, values));
+            return tt_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
+        TRY(jsonl_read_row(result, jsonl, line, row, values));
     }
     return TUTTI_OK;
 }
 
 /* The member of a row for a variable; `cell` keeps its text NULL if the row has none. */
-static enum tutti_err find_member(struct tutti_result *result, struct jsonl *jsonl, const char *line, size_t which,
-                                  struct member *cell)
+static enum tutti_err find_member(struct tutti_result *result, struct jsonl_result *jsonl, const char *line,
+                                  size_t which, struct jsonl_member *cell)
 {
     bool found = true;
     for (size_t i = 0; found; i++) {
-        struct member member = {.key = ""};
+        struct jsonl_member member = {.key = ""};
         int64_t place = TUTTI_MAP_NONE;
         TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
         if (found)
-            TRY(place_of(jsonl, &member, i, &place));
+            TRY(jsonl_column_of(jsonl, &member, i, &place));
         if (place == (int64_t)which)
             *cell = member;
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err read_texts(struct tutti_result *result, size_t which, tutti_result_take_text *take, void *context)
+static enum tutti_err jsonl_read_texts(struct tutti_result *result, size_t which, tt_result_take_text *take,
+                                       void *context)
 {
-    struct jsonl *jsonl = result->own;
+    struct jsonl_result *jsonl = result->own;
     rewind_lines(jsonl);
     for (size_t row = 0; row < result->rows; row++) {
-        struct member cell = {0};
-        struct tutti_arena arena = {0};
+        struct jsonl_member cell = {0};
+        struct tt_arena arena = {0};
         char *line;
-        TRY(next_line(result, jsonl, &line));
+        TRY(jsonl_next_line(result, jsonl, &line));
         if (!line)
-            return tutti_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
+            return tt_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
         TRY(find_member(result, jsonl, line, which, &cell));
-        const char *text = cell.is_text ? decode(&arena, cell.text, cell.length) : cell.text;
+        const char *text = cell.is_text ? jsonl_decode(&arena, cell.text, cell.length) : cell.text;
         enum tutti_err err = cell.is_text && !text
-                                 ? tutti_fail_memory()
+                                 ? tt_fail_memory()
                                  : take(context, row, text ? text : "", cell.is_text ? strlen(text) : cell.length);
-        tutti_arena_fini(&arena);
+        tt_arena_fini(&arena);
         TRY(err);
     }
     return TUTTI_OK;
 }
 
-const struct tutti_result_format tutti_result_jsonl = {
+const struct tt_result_format tt_jsonl_result_format = {
     .name = "jsonl",
-    .fits = fits,
-    .open = open_jsonl,
-    .read = read_jsonl,
-    .texts = read_texts,
-    .close = close_jsonl,
+    .fits = jsonl_fits,
+    .open = jsonl_open_result,
+    .read = jsonl_read_result,
+    .texts = jsonl_read_texts,
+    .close = jsonl_close_result,
 };

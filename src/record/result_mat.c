@@ -18,47 +18,47 @@ enum { BLOCK = 128 * 1024, PAGE = 512 }; /* doubles */
 static const size_t MOST_TEXT = (size_t)1 << 30, MOST_NAMES = (size_t)1 << 24;
 
 /* Where a variable is. */
-struct place {
+struct mat_place {
     unsigned char matrix; /* 1, 2; 0: none that can be read */
     bool negated;
     size_t row; /* from 0, of the matrix as it is in a file that is "binTrans" */
 };
 
-struct mat {
-    struct tutti_mat_file file;
+struct mat_result {
+    struct tt_mat_file file;
     bool transposed; /* "binTrans": data_2 is stored point by point */
     bool plotted;    /* what Dymola exports of a plot: `names` and `data` instead */
-    struct tutti_mat_matrix class, name, description, info, data[3]; /* no name: not in the file */
-    off_t behind;                                                    /* bytes after data_2 that are no matrix */
-    size_t names;                                                    /* the variables, and the time */
-    struct place *places;                                            /* of variables */
-    struct place time;
+    struct tt_mat_matrix class, name, description, info, data[3]; /* no name: not in the file */
+    off_t behind;                                                 /* bytes after data_2 that are no matrix */
+    size_t names;                                                 /* the variables, and the time */
+    struct mat_place *places;                                     /* of variables */
+    struct mat_place time;
     double *block;
 };
 
-static bool fits(const char *path, const unsigned char *head, size_t size)
+static bool mat_reader_fits(const char *path, const unsigned char *head, size_t size)
 {
     size_t n = strlen(path);
     bool named = n > 4 && strcasecmp(path + n - 4, ".mat") == 0;
-    return tutti_mat_fits(head, size) || (size > 7 && memcmp(head, "MATLAB ", 7) == 0) ||
+    return tt_mat_reader_fits(head, size) || (size > 7 && memcmp(head, "MATLAB ", 7) == 0) ||
            (named && (size == 0 || memchr(head, '\0', size)));
 }
 
 /* --- the matrices */
 
-static size_t rows_of(const struct mat *mat, const struct tutti_mat_matrix *matrix)
+static size_t mat_reader_matrix_rows(const struct mat_result *mat, const struct tt_mat_matrix *matrix)
 {
     return mat->transposed ? matrix->rows : matrix->columns;
 }
 
 /* Names, or points. */
-static size_t columns_of(const struct mat *mat, const struct tutti_mat_matrix *matrix)
+static size_t mat_reader_matrix_columns(const struct mat_result *mat, const struct tt_mat_matrix *matrix)
 {
     return mat->transposed ? matrix->columns : matrix->rows;
 }
 
 /* What is in the way of reading it as it is meant, or NULL. */
-static const char *flaw_of(const struct mat *mat, const struct tutti_mat_matrix *matrix, bool text)
+static const char *find_matrix_flaw(const struct mat_result *mat, const struct tt_mat_matrix *matrix, bool text)
 {
     return !matrix->name[0]                                          ? "is missing"
            : matrix->sparse                                          ? "is sparse"
@@ -68,16 +68,16 @@ static const char *flaw_of(const struct mat *mat, const struct tutti_mat_matrix 
                                                                      : NULL;
 }
 
-static enum tutti_err fail_matrix(const struct mat *mat, const char *name, const char *what)
+static enum tutti_err fail_matrix(const struct mat_result *mat, const char *name, const char *what)
 {
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s: the matrix '%s' of a result %s", mat->file.path, name, what);
+    return tt_fail(TUTTI_ERR_FORMAT, "%s: the matrix '%s' of a result %s", mat->file.path, name, what);
 }
 
-static void keep(struct mat *mat, const struct tutti_mat_matrix *matrix)
+static void mat_reader_keep_matrix(struct mat_result *mat, const struct tt_mat_matrix *matrix)
 {
     const struct {
         const char *name;
-        struct tutti_mat_matrix *place;
+        struct tt_mat_matrix *place;
     } known[] = {{"Aclass", &mat->class},   {"name", &mat->name},
                  {"names", &mat->name},     {"description", &mat->description},
                  {"dataInfo", &mat->info},  {"data_1", &mat->data[1]},
@@ -88,34 +88,34 @@ static void keep(struct mat *mat, const struct tutti_mat_matrix *matrix)
 }
 
 /* What stands after data_2 cannot spoil it: points of an aborted run that were not counted any more. */
-static enum tutti_err find_matrices(struct mat *mat)
+static enum tutti_err find_matrices(struct mat_result *mat)
 {
     for (bool found = true; found;) {
-        struct tutti_mat_matrix matrix;
+        struct tt_mat_matrix matrix;
         off_t at = mat->file.next;
-        enum tutti_err err = tutti_mat_next(&mat->file, &matrix, &found);
+        enum tutti_err err = tt_mat_reader_next(&mat->file, &matrix, &found);
         if (err == TUTTI_ERR_FORMAT && mat->data[2].name[0]) {
             mat->behind = mat->file.size - at;
             return TUTTI_OK;
         }
         TRY(err);
         if (found)
-            keep(mat, &matrix);
+            mat_reader_keep_matrix(mat, &matrix);
         if (found && matrix.end > mat->file.size && !mat->data[2].name[0])
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file ends within the matrix '%s', before there are any points",
-                              mat->file.path, tutti_str_show(matrix.name).text);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: the file ends within the matrix '%s', before there are any points",
+                           mat->file.path, tt_text_excerpt(matrix.name).text);
     }
     return TUTTI_OK;
 }
 
 /* A line of Aclass, which is never transposed. */
-static enum tutti_err read_class(const struct mat *mat, size_t line, char *text, size_t size)
+static enum tutti_err mat_reader_read_class(const struct mat_result *mat, size_t line, char *text, size_t size)
 {
-    const struct tutti_mat_matrix *class = &mat->class;
+    const struct tt_mat_matrix *class = &mat->class;
     size_t n = class->columns < size - 1 ? class->columns : size - 1;
     for (size_t i = 0; i < n; i++) {
         double letter;
-        TRY(tutti_mat_read(&mat->file, class, i * class->rows + line, 1, &letter));
+        TRY(tt_mat_reader_read(&mat->file, class, i * class->rows + line, 1, &letter));
         text[i] = letter >= 1 && letter < 127 ? (char)letter : ' ';
     }
     text[n] = '\0';
@@ -124,53 +124,53 @@ static enum tutti_err read_class(const struct mat *mat, size_t line, char *text,
     return TUTTI_OK;
 }
 
-static enum tutti_err read_form(struct mat *mat)
+static enum tutti_err mat_reader_read_form(struct mat_result *mat)
 {
     char class[24], form[24];
-    const char *flaw = flaw_of(mat, &mat->class, true);
+    const char *flaw = find_matrix_flaw(mat, &mat->class, true);
     if (flaw)
         return fail_matrix(mat, "Aclass", flaw);
     if (mat->class.rows < 4)
         return fail_matrix(mat, "Aclass", "has less than 4 lines");
-    TRY(read_class(mat, 0, class, sizeof class));
-    TRY(read_class(mat, 3, form, sizeof form));
+    TRY(mat_reader_read_class(mat, 0, class, sizeof class));
+    TRY(mat_reader_read_class(mat, 3, form, sizeof form));
     if (strcmp(class, "Atrajectory") != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: it holds '%s'; the result of a simulation is an 'Atrajectory'",
-                          mat->file.path, tutti_str_show(class).text);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: it holds '%s'; the result of a simulation is an 'Atrajectory'",
+                       mat->file.path, tt_text_excerpt(class).text);
     mat->transposed = strcmp(form, "binTrans") == 0;
     if (!mat->transposed && strcmp(form, "binNormal") != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: its form is '%s'; 'binTrans' and 'binNormal' are known",
-                          mat->file.path, tutti_str_show(form).text);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: its form is '%s'; 'binTrans' and 'binNormal' are known", mat->file.path,
+                       tt_text_excerpt(form).text);
     mat->plotted = strcmp(mat->name.name, "names") == 0 && strcmp(mat->data[2].name, "data") == 0;
     return TUTTI_OK;
 }
 
 /* Of a run that was aborted or goes on data_2 ends early, or its head counts less points than there are: none in a file of
  * OpenModelica, which changes it at the end only. */
-static enum tutti_err count_points(struct mat *mat, const struct tutti_log *log)
+static enum tutti_err count_points(struct mat_result *mat, const struct tutti_log *log)
 {
-    struct tutti_mat_matrix *data = &mat->data[2];
-    const char *flaw = flaw_of(mat, data, false);
+    struct tt_mat_matrix *data = &mat->data[2];
+    const char *flaw = find_matrix_flaw(mat, data, false);
     if (flaw)
         return fail_matrix(mat, mat->plotted ? "data" : "data_2", flaw);
-    if (rows_of(mat, data) == 0)
+    if (mat_reader_matrix_rows(mat, data) == 0)
         return fail_matrix(mat, data->name, "has no row for the time");
     bool cut = data->end > mat->file.size;
     if (cut && !mat->transposed)
         return fail_matrix(mat, data->name, "is not whole: the file ends within it");
     if (!cut && !mat->behind)
         return TUTTI_OK;
-    size_t told = columns_of(mat, data);
-    size_t there = (size_t)(mat->file.size - data->at) / (rows_of(mat, data) * data->size);
+    size_t told = mat_reader_matrix_columns(mat, data);
+    size_t there = (size_t)(mat->file.size - data->at) / (mat_reader_matrix_rows(mat, data) * data->size);
     if (cut || (told == 0 && mat->transposed)) {
         data->columns = there;
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL,
-                         "%s: its head tells of %zu points, and there are %zu; the run was aborted, or goes on",
-                         mat->file.path, told, there);
+        tt_log(log, TUTTI_LOG_WARNING, NULL,
+               "%s: its head tells of %zu points, and there are %zu; the run was aborted, or goes on", mat->file.path,
+               told, there);
     } else {
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL,
-                         "%s: %lld bytes after its %zu points are left out; the run was aborted, or goes on",
-                         mat->file.path, (long long)mat->behind, told);
+        tt_log(log, TUTTI_LOG_WARNING, NULL,
+               "%s: %lld bytes after its %zu points are left out; the run was aborted, or goes on", mat->file.path,
+               (long long)mat->behind, told);
     }
     return TUTTI_OK;
 }
@@ -178,19 +178,19 @@ static enum tutti_err count_points(struct mat *mat, const struct tutti_log *log)
 /* --- texts */
 
 /* All of a text matrix: lines of `width` letters. *text is the caller's. */
-static enum tutti_err load_text(const struct mat *mat, const struct tutti_mat_matrix *matrix, char **text)
+static enum tutti_err load_text(const struct mat_result *mat, const struct tt_mat_matrix *matrix, char **text)
 {
-    size_t width = rows_of(mat, matrix), lines = columns_of(mat, matrix);
+    size_t width = mat_reader_matrix_rows(mat, matrix), lines = mat_reader_matrix_columns(mat, matrix);
     uint64_t total = (uint64_t)matrix->rows * matrix->columns;
     if (total > MOST_TEXT)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: the matrix '%s' has %llu letters; the limit is %zu", mat->file.path,
-                          matrix->name, (unsigned long long)total, MOST_TEXT);
+        return tt_fail(TUTTI_ERR_LIMIT, "%s: the matrix '%s' has %llu letters; the limit is %zu", mat->file.path,
+                       matrix->name, (unsigned long long)total, MOST_TEXT);
     char *letters = malloc((size_t)total + 1);
     if (!letters)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t first = 0, n; first < total; first += n) {
         n = total - first < BLOCK ? (size_t)total - first : BLOCK;
-        enum tutti_err err = tutti_mat_read(&mat->file, matrix, first, n, mat->block);
+        enum tutti_err err = tt_mat_reader_read(&mat->file, matrix, first, n, mat->block);
         if (err != TUTTI_OK) {
             free(letters);
             return err;
@@ -207,17 +207,18 @@ static enum tutti_err load_text(const struct mat *mat, const struct tutti_mat_ma
 
 /* --- variables */
 
-static enum tutti_err fail_place(const struct mat *mat, const char *name, const char *what)
+static enum tutti_err fail_place(const struct mat_result *mat, const char *name, const char *what)
 {
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s: dataInfo of '%s' %s", mat->file.path, tutti_str_show(name).text, what);
+    return tt_fail(TUTTI_ERR_FORMAT, "%s: dataInfo of '%s' %s", mat->file.path, tt_text_excerpt(name).text, what);
 }
 
-static enum tutti_err read_place(const struct mat *mat, size_t i, const char *name, struct place *place, bool *is_time)
+static enum tutti_err mat_reader_read_place(const struct mat_result *mat, size_t i, const char *name,
+                                            struct mat_place *place, bool *is_time)
 {
     double numbers[2] = {2, (double)i + 1};
     for (size_t k = 0; k < 2 && !mat->plotted; k++) {
         size_t at = mat->transposed ? i * mat->info.rows + k : k * mat->info.rows + i;
-        TRY(tutti_mat_read(&mat->file, &mat->info, at, 1, &numbers[k]));
+        TRY(tt_mat_reader_read(&mat->file, &mat->info, at, 1, &numbers[k]));
     }
     *is_time = numbers[0] == 0 || (mat->plotted && i == 0);
     place->matrix = numbers[0] == 0 || numbers[0] == 2 ? 2 : numbers[0] == 1 ? 1 : 0;
@@ -227,41 +228,42 @@ static enum tutti_err read_place(const struct mat *mat, size_t i, const char *na
         return fail_place(mat, name, "is not whole numbers");
     if (place->matrix == 0)
         return TUTTI_OK;
-    const struct tutti_mat_matrix *data = &mat->data[place->matrix];
-    const char *flaw = flaw_of(mat, data, false);
+    const struct tt_mat_matrix *data = &mat->data[place->matrix];
+    const char *flaw = find_matrix_flaw(mat, data, false);
     if (flaw)
         return fail_matrix(mat, place->matrix == 1 ? "data_1" : "data_2", flaw);
     place->row = (size_t)row - 1;
-    if (row < 1 || place->row >= rows_of(mat, data))
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: '%s' is row %s of %s, which has %zu", mat->file.path,
-                          tutti_str_show(name).text, NUMBER(row), data->name, rows_of(mat, data));
+    if (row < 1 || place->row >= mat_reader_matrix_rows(mat, data))
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: '%s' is row %s of %s, which has %zu", mat->file.path,
+                       tt_text_excerpt(name).text, NUMBER(row), data->name, mat_reader_matrix_rows(mat, data));
     return TUTTI_OK;
 }
 
 /* The texts of all names. */
-struct texts {
+struct mat_texts {
     char *names, *descriptions; /* the latter NULL: none */
 };
 
 /* Takes the variable or the time with the i-th name. */
-static enum tutti_err take(struct tutti_result *result, struct mat *mat, const struct texts *texts, size_t i,
-                           const struct tutti_log *log)
+static enum tutti_err mat_reader_add_variable(struct tutti_result *result, struct mat_result *mat,
+                                              const struct mat_texts *texts, size_t i, const struct tutti_log *log)
 {
-    size_t width = rows_of(mat, &mat->name);
+    size_t width = mat_reader_matrix_rows(mat, &mat->name);
     struct tutti_result_variable variable = {.numeric = true};
-    struct place place;
+    struct mat_place place;
     bool is_time;
-    char *name = tutti_mat_text(&result->arena, texts->names + i * width, width);
+    char *name = tt_mat_reader_text(&result->arena, texts->names + i * width, width);
     char *text = texts->descriptions
-                     ? tutti_mat_text(&result->arena, texts->descriptions + i * rows_of(mat, &mat->description),
-                                      rows_of(mat, &mat->description))
+                     ? tt_mat_reader_text(&result->arena,
+                                          texts->descriptions + i * mat_reader_matrix_rows(mat, &mat->description),
+                                          mat_reader_matrix_rows(mat, &mat->description))
                      : NULL;
     if (!name || (texts->descriptions && !text))
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (text)
-        tutti_mat_cut_unit(text, &variable.unit, &variable.description, &variable.held);
+        tt_mat_reader_split_unit(text, &variable.unit, &variable.description, &variable.held);
     variable.name = name;
-    TRY(read_place(mat, i, name, &place, &is_time));
+    TRY(mat_reader_read_place(mat, i, name, &place, &is_time));
     if (mat->time.matrix == 0 && (is_time || strcasecmp(name, "time") == 0)) {
         if (place.matrix != 2)
             return fail_place(mat, name, "says that it does not change");
@@ -270,9 +272,9 @@ static enum tutti_err take(struct tutti_result *result, struct mat *mat, const s
         return TUTTI_OK;
     }
     if (!*name || place.matrix == 0) {
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "%s: variable %zu%s%s%s is left out", result->path, i + 1,
-                         *name ? " ('" : " has no name and", *name ? name : "",
-                         *name ? "'), which is neither in data_1 nor in data_2," : "");
+        tt_log(log, TUTTI_LOG_WARNING, NULL, "%s: variable %zu%s%s%s is left out", result->path, i + 1,
+               *name ? " ('" : " has no name and", *name ? name : "",
+               *name ? "'), which is neither in data_1 nor in data_2," : "");
         return TUTTI_OK;
     }
     variable.held = variable.held || place.matrix == 1;
@@ -281,47 +283,47 @@ static enum tutti_err take(struct tutti_result *result, struct mat *mat, const s
     return TUTTI_OK;
 }
 
-static enum tutti_err take_all(struct tutti_result *result, struct mat *mat, struct texts *texts,
-                               const struct tutti_log *log)
+static enum tutti_err mat_reader_add_variables(struct tutti_result *result, struct mat_result *mat,
+                                               struct mat_texts *texts, const struct tutti_log *log)
 {
     TRY(load_text(mat, &mat->name, &texts->names));
-    const char *flaw = flaw_of(mat, &mat->description, true);
-    if (!flaw && columns_of(mat, &mat->description) == mat->names)
+    const char *flaw = find_matrix_flaw(mat, &mat->description, true);
+    if (!flaw && mat_reader_matrix_columns(mat, &mat->description) == mat->names)
         TRY(load_text(mat, &mat->description, &texts->descriptions));
     else if (mat->description.name[0])
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "%s: the matrix 'description' %s: there are no units",
-                         result->path, flaw ? flaw : "does not describe all names");
-    result->variables = tutti_arena_array(&result->arena, mat->names, sizeof *result->variables);
-    mat->places = tutti_arena_array(&result->arena, mat->names, sizeof *mat->places);
+        tt_log(log, TUTTI_LOG_WARNING, NULL, "%s: the matrix 'description' %s: there are no units", result->path,
+               flaw ? flaw : "does not describe all names");
+    result->variables = tt_arena_array(&result->arena, mat->names, sizeof *result->variables);
+    mat->places = tt_arena_array(&result->arena, mat->names, sizeof *mat->places);
     if (!result->variables || !mat->places)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < mat->names; i++)
-        TRY(take(result, mat, texts, i, log));
+        TRY(mat_reader_add_variable(result, mat, texts, i, log));
     if (mat->time.matrix == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: none of its %zu names is the time", result->path, mat->names);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: none of its %zu names is the time", result->path, mat->names);
     return TUTTI_OK;
 }
 
-static enum tutti_err read_variables(struct tutti_result *result, struct mat *mat, const struct tutti_log *log)
+static enum tutti_err read_variables(struct tutti_result *result, struct mat_result *mat, const struct tutti_log *log)
 {
-    const char *flaw = flaw_of(mat, &mat->name, true);
+    const char *flaw = find_matrix_flaw(mat, &mat->name, true);
     if (flaw)
         return fail_matrix(mat, "name", flaw);
-    mat->names = columns_of(mat, &mat->name);
-    if (rows_of(mat, &mat->name) == 0)
+    mat->names = mat_reader_matrix_columns(mat, &mat->name);
+    if (mat_reader_matrix_rows(mat, &mat->name) == 0)
         return fail_matrix(mat, mat->name.name, "has no letters");
     if (mat->names > MOST_NAMES)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: it has %zu variables; the limit is %zu", result->path, mat->names,
-                          MOST_NAMES);
-    flaw = mat->plotted                                ? NULL
-           : flaw_of(mat, &mat->info, false)           ? flaw_of(mat, &mat->info, false)
-           : columns_of(mat, &mat->info) != mat->names ? "has not as many entries as there are names"
-           : rows_of(mat, &mat->info) < 2              ? "has less than two numbers for a name"
-                                                       : NULL;
+        return tt_fail(TUTTI_ERR_LIMIT, "%s: it has %zu variables; the limit is %zu", result->path, mat->names,
+                       MOST_NAMES);
+    flaw = mat->plotted                                               ? NULL
+           : find_matrix_flaw(mat, &mat->info, false)                 ? find_matrix_flaw(mat, &mat->info, false)
+           : mat_reader_matrix_columns(mat, &mat->info) != mat->names ? "has not as many entries as there are names"
+           : mat_reader_matrix_rows(mat, &mat->info) < 2              ? "has less than two numbers for a name"
+                                                                      : NULL;
     if (flaw)
         return fail_matrix(mat, "dataInfo", flaw);
-    struct texts texts = {0};
-    enum tutti_err err = take_all(result, mat, &texts, log);
+    struct mat_texts texts = {0};
+    enum tutti_err err = mat_reader_add_variables(result, mat, &texts, log);
     free(texts.names);
     free(texts.descriptions);
     return err;
@@ -330,164 +332,169 @@ static enum tutti_err read_variables(struct tutti_result *result, struct mat *ma
 /* --- numbers */
 
 /* A row of data_2 that is wanted, and where to. */
-struct wanted {
-    const struct place *place;
+struct mat_request {
+    const struct mat_place *place;
     double *values;
 };
 
-static double sign(const struct place *place, double value)
+static double apply_sign(const struct mat_place *place, double value)
 {
     return place->negated ? 0 - value : value; /* minus nothing is nothing, not -0 */
 }
 
 /* Point by point, each of them one element per row of data_2. */
-static enum tutti_err read_points(const struct mat *mat, const struct wanted *wanted, size_t count, size_t points)
+static enum tutti_err read_points(const struct mat_result *mat, const struct mat_request *wanted, size_t count,
+                                  size_t points)
 {
-    const struct tutti_mat_matrix *data = &mat->data[2];
+    const struct tt_mat_matrix *data = &mat->data[2];
     size_t stride = data->rows, most = BLOCK / stride;
     for (size_t first = 0, n; first < points; first += n) {
         n = points - first < most ? points - first : most;
-        TRY(tutti_mat_read(&mat->file, data, (uint64_t)first * stride, n * stride, mat->block));
+        TRY(tt_mat_reader_read(&mat->file, data, (uint64_t)first * stride, n * stride, mat->block));
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < n; k++)
-                wanted[i].values[first + k] = sign(wanted[i].place, mat->block[k * stride + wanted[i].place->row]);
+                wanted[i].values[first + k] =
+                    apply_sign(wanted[i].place, mat->block[k * stride + wanted[i].place->row]);
     }
     return TUTTI_OK;
 }
 
 /* The same for few of very many rows. */
-static enum tutti_err pick_points(const struct mat *mat, const struct wanted *wanted, size_t count, size_t points)
+static enum tutti_err pick_points(const struct mat_result *mat, const struct mat_request *wanted, size_t count,
+                                  size_t points)
 {
     for (size_t k = 0; k < points; k++)
         for (size_t i = 0; i < count; i++) {
             double value;
-            TRY(tutti_mat_read(&mat->file, &mat->data[2], (uint64_t)k * mat->data[2].rows + wanted[i].place->row, 1,
-                               &value));
-            wanted[i].values[k] = sign(wanted[i].place, value);
+            TRY(tt_mat_reader_read(&mat->file, &mat->data[2], (uint64_t)k * mat->data[2].rows + wanted[i].place->row, 1,
+                                   &value));
+            wanted[i].values[k] = apply_sign(wanted[i].place, value);
         }
     return TUTTI_OK;
 }
 
 /* Variable by variable. */
-static enum tutti_err read_columns(const struct mat *mat, const struct wanted *wanted, size_t count, size_t points)
+static enum tutti_err mat_reader_read_columns(const struct mat_result *mat, const struct mat_request *wanted,
+                                              size_t count, size_t points)
 {
     for (size_t i = 0; i < count; i++) {
         double *values = wanted[i].values;
-        TRY(tutti_mat_read(&mat->file, &mat->data[2], (uint64_t)wanted[i].place->row * points, points, values));
+        TRY(tt_mat_reader_read(&mat->file, &mat->data[2], (uint64_t)wanted[i].place->row * points, points, values));
         for (size_t k = 0; k < points && wanted[i].place->negated; k++)
-            values[k] = sign(wanted[i].place, values[k]);
+            values[k] = apply_sign(wanted[i].place, values[k]);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err read_rows(const struct mat *mat, const struct wanted *wanted, size_t count)
+static enum tutti_err mat_reader_read_rows(const struct mat_result *mat, const struct mat_request *wanted, size_t count)
 {
-    size_t rows = mat->data[2].rows, points = columns_of(mat, &mat->data[2]);
-    return !mat->transposed                            ? read_columns(mat, wanted, count, points)
+    size_t rows = mat->data[2].rows, points = mat_reader_matrix_columns(mat, &mat->data[2]);
+    return !mat->transposed                            ? mat_reader_read_columns(mat, wanted, count, points)
            : rows > BLOCK || count < rows / (4 * PAGE) ? pick_points(mat, wanted, count, points)
                                                        : read_points(mat, wanted, count, points);
 }
 
-static enum tutti_err read_times(struct tutti_result *result, const struct mat *mat)
+static enum tutti_err mat_reader_read_times(struct tutti_result *result, const struct mat_result *mat)
 {
-    size_t points = columns_of(mat, &mat->data[2]);
+    size_t points = mat_reader_matrix_columns(mat, &mat->data[2]);
     result->times = malloc((points + 1) * sizeof *result->times);
     if (!result->times)
-        return tutti_fail_memory();
-    TRY(read_rows(mat, &(struct wanted){&mat->time, result->times}, 1));
+        return tt_fail_memory();
+    TRY(mat_reader_read_rows(mat, &(struct mat_request){&mat->time, result->times}, 1));
     for (size_t i = 0; i < points; i++) {
         if (!isfinite(result->times[i]))
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: the time of point %zu is not a number (%s)", result->path, i + 1,
-                              NUMBER(result->times[i]));
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: the time of point %zu is not a number (%s)", result->path, i + 1,
+                           NUMBER(result->times[i]));
         if (i > 0 && result->times[i] < result->times[i - 1])
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: time runs backwards, from %s to %s at point %zu", result->path,
-                              NUMBER(result->times[i - 1]), NUMBER(result->times[i]), i + 1);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: time runs backwards, from %s to %s at point %zu", result->path,
+                           NUMBER(result->times[i - 1]), NUMBER(result->times[i]), i + 1);
     }
     result->rows = points;
     return TUTTI_OK;
 }
 
-static enum tutti_err fill_constant(const struct tutti_result *result, const struct place *place, double *values)
+static enum tutti_err fill_constant(const struct tutti_result *result, const struct mat_place *place, double *values)
 {
-    const struct mat *mat = result->own;
-    const struct tutti_mat_matrix *data = &mat->data[1];
+    const struct mat_result *mat = result->own;
+    const struct tt_mat_matrix *data = &mat->data[1];
     double value = NAN;
-    if (columns_of(mat, data) > 0)
-        TRY(tutti_mat_read(&mat->file, data, mat->transposed ? place->row : place->row * data->rows, 1, &value));
+    if (mat_reader_matrix_columns(mat, data) > 0)
+        TRY(tt_mat_reader_read(&mat->file, data, mat->transposed ? place->row : place->row * data->rows, 1, &value));
     for (size_t i = 0; i < result->rows; i++)
-        values[i] = sign(place, value);
+        values[i] = apply_sign(place, value);
     return TUTTI_OK;
 }
 
-static enum tutti_err read_all(struct tutti_result *result, const size_t *which, size_t count, double *const *values,
-                               struct wanted *wanted)
+static enum tutti_err mat_reader_read_all(struct tutti_result *result, const size_t *which, size_t count,
+                                          double *const *values, struct mat_request *wanted)
 {
-    const struct mat *mat = result->own;
+    const struct mat_result *mat = result->own;
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct place *place = &mat->places[which[i]];
+        const struct mat_place *place = &mat->places[which[i]];
         if (place->matrix == 1)
             TRY(fill_constant(result, place, values[i]));
         else
-            wanted[n++] = (struct wanted){place, values[i]};
+            wanted[n++] = (struct mat_request){place, values[i]};
     }
-    return n > 0 ? read_rows(mat, wanted, n) : TUTTI_OK;
+    return n > 0 ? mat_reader_read_rows(mat, wanted, n) : TUTTI_OK;
 }
 
-static enum tutti_err read_mat(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+static enum tutti_err mat_reader_read_result(struct tutti_result *result, const size_t *which, size_t count,
+                                             double *const *values)
 {
-    struct wanted *wanted = calloc(count, sizeof *wanted);
-    enum tutti_err err = wanted ? read_all(result, which, count, values, wanted) : tutti_fail_memory();
+    struct mat_request *wanted = calloc(count, sizeof *wanted);
+    enum tutti_err err = wanted ? mat_reader_read_all(result, which, count, values, wanted) : tt_fail_memory();
     free(wanted);
     return err;
 }
 
 /* --- opening and closing */
 
-static void close_mat(struct tutti_result *result)
+static void mat_reader_close_result(struct tutti_result *result)
 {
-    struct mat *mat = result->own;
-    tutti_mat_close(&mat->file);
+    struct mat_result *mat = result->own;
+    tt_mat_reader_close(&mat->file);
     free(mat->block);
     free(mat);
 }
 
 /* What also is called .mat. */
-static enum tutti_err refuse_others(const struct mat *mat)
+static enum tutti_err reject_other_formats(const struct mat_result *mat)
 {
     char head[8] = {0};
     if (mat->file.size == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty", mat->file.path);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the file is empty", mat->file.path);
     if (pread(mat->file.fd, head, 7, 0) == 7 && strcmp(head, "MATLAB ") == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT,
-                          "%s: it is a MAT-file of a later level; results of Modelica tools are of level 4",
-                          mat->file.path);
+        return tt_fail(TUTTI_ERR_FORMAT,
+                       "%s: it is a MAT-file of a later level; results of Modelica tools are of level 4",
+                       mat->file.path);
     return TUTTI_OK;
 }
 
-static enum tutti_err open_mat(struct tutti_result *result, const struct tutti_log *log)
+static enum tutti_err mat_reader_open_result(struct tutti_result *result, const struct tutti_log *log)
 {
-    struct mat *mat = calloc(1, sizeof *mat);
+    struct mat_result *mat = calloc(1, sizeof *mat);
     if (!mat)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     result->own = mat;
     mat->file.fd = -1;
     mat->block = malloc(BLOCK * sizeof *mat->block);
     if (!mat->block)
-        return tutti_fail_memory();
-    TRY(tutti_mat_open(&mat->file, result->path));
-    TRY(refuse_others(mat));
+        return tt_fail_memory();
+    TRY(tt_mat_reader_open(&mat->file, result->path));
+    TRY(reject_other_formats(mat));
     TRY(find_matrices(mat));
-    TRY(read_form(mat));
+    TRY(mat_reader_read_form(mat));
     TRY(count_points(mat, log));
     TRY(read_variables(result, mat, log));
-    return read_times(result, mat);
+    return mat_reader_read_times(result, mat);
 }
 
-const struct tutti_result_format tutti_result_mat = {
+const struct tt_result_format tt_mat_reader_result_format = {
     .name = "mat",
-    .fits = fits,
-    .open = open_mat,
-    .read = read_mat,
-    .close = close_mat,
+    .fits = mat_reader_fits,
+    .open = mat_reader_open_result,
+    .read = mat_reader_read_result,
+    .close = mat_reader_close_result,
 };

@@ -15,7 +15,7 @@
 
 #define LARGEST ((size_t)1 << 31) /* so that an offset fits into 32 bits */
 
-struct tutti_table {
+struct tt_csv_table {
     char *text;
     size_t length, text_room;
     uint32_t *names; /* offsets of the header's cells, `time` included */
@@ -30,13 +30,12 @@ struct tutti_table {
 
 static enum tutti_err fail_size(const char *name)
 {
-    return tutti_fail(TUTTI_ERR_LIMIT, "%s: the file is larger than 2 GiB; split it, or keep fewer columns or rows",
-                      name);
+    return tt_fail(TUTTI_ERR_LIMIT, "%s: the file is larger than 2 GiB; split it, or keep fewer columns or rows", name);
 }
 
 /* Appends the cell's text to the table's and says where it is. */
-static enum tutti_err keep(struct tutti_table *table, const char *name, const struct tutti_csv_cell *cell,
-                           uint32_t *offset)
+static enum tutti_err csv_table_append_cell(struct tt_csv_table *table, const char *name,
+                                            const struct tt_csv_cell *cell, uint32_t *offset)
 {
     if (table->length + cell->n >= LARGEST)
         return fail_size(name);
@@ -44,19 +43,19 @@ static enum tutti_err keep(struct tutti_table *table, const char *name, const st
         size_t room = 2 * table->text_room + cell->n + 4096;
         char *text = realloc(table->text, room);
         if (!text)
-            return tutti_fail_memory();
+            return tt_fail_memory();
         table->text = text;
         table->text_room = room;
     }
     *offset = (uint32_t)table->length;
-    table->length += tutti_csv_write_cell(cell, table->text + table->length) + 1;
+    table->length += tt_csv_parser_copy_cell(cell, table->text + table->length) + 1;
     return TUTTI_OK;
 }
 
 /* --- the header */
 
 /* Cuts white space at both ends, which is never meant to be part of a name. */
-static uint32_t trim(char *text, uint32_t offset)
+static uint32_t csv_table_trim(char *text, uint32_t offset)
 {
     while (text[offset] == ' ' || text[offset] == '\t')
         offset++;
@@ -73,7 +72,7 @@ static size_t count_digits(const char *text)
 }
 
 /* The comma of the number that text[0..n) is, if it is one; NULL: it has none, or is something else. */
-static char *find_comma(char *text, size_t n)
+static char *find_decimal_comma(char *text, size_t n)
 {
     char *p = text + (*text == '-' || *text == '+');
     size_t before = count_digits(p);
@@ -89,12 +88,12 @@ static char *find_comma(char *text, size_t n)
     return before + after > 0 && p == text + n ? comma : NULL;
 }
 
-void tutti_table_point(char *text)
+void tt_csv_table_decimal_point(char *text)
 {
     while (*text) {
         text += strspn(text, " \t");
         size_t n = strcspn(text, " \t");
-        char *comma = n > 0 ? find_comma(text, n) : NULL;
+        char *comma = n > 0 ? find_decimal_comma(text, n) : NULL;
         if (comma)
             *comma = '.';
         text += n;
@@ -113,7 +112,7 @@ static const struct time_unit time_units[] = {{"s", 1, 1},    {"ms", 1, 1e3}, {"
 enum { TIME_UNIT_COUNT = sizeof time_units / sizeof *time_units };
 
 /* The rest of "Time [h]" after the name: nothing, or a unit. */
-static enum tutti_err read_time_unit(struct tutti_table *table, const struct tutti_csv_reader *rows, const char *rest)
+static enum tutti_err read_time_unit(struct tt_csv_table *table, const struct tt_csv_parser *rows, const char *rest)
 {
     size_t n = strlen(rest);
     table->multiplier = table->divisor = 1;
@@ -127,13 +126,13 @@ static enum tutti_err read_time_unit(struct tutti_table *table, const struct tut
         table->divisor = time_units[i].divisor;
         return TUTTI_OK;
     }
-    return tutti_fail(TUTTI_ERR_FORMAT,
-                      "%s:%zu: the unit of time in '%s' is not known; it may be [s], [ms], [us], [ns], "
-                      "[min], [h] or [d]",
-                      rows->name, rows->line, tutti_str_show(table->text + table->names[0]).text);
+    return tt_fail(TUTTI_ERR_FORMAT,
+                   "%s:%zu: the unit of time in '%s' is not known; it may be [s], [ms], [us], [ns], "
+                   "[min], [h] or [d]",
+                   rows->name, rows->line, tt_text_excerpt(table->text + table->names[0]).text);
 }
 
-static enum tutti_err check_time(struct tutti_table *table, const struct tutti_csv_reader *rows)
+static enum tutti_err csv_table_check_time(struct tt_csv_table *table, const struct tt_csv_parser *rows)
 {
     const char *first = table->text + table->names[0];
     size_t n = strcspn(first, " \t[");
@@ -141,52 +140,52 @@ static enum tutti_err check_time(struct tutti_table *table, const struct tutti_c
     bool named = (n == 4 && strncasecmp(first, "time", 4) == 0) || (n == 1 && strncasecmp(first, "t", 1) == 0);
     if (named && (*rest == '\0' || *rest == '['))
         return read_time_unit(table, rows, rest);
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the first column must be 'time', and is '%s'", rows->name, rows->line,
-                      tutti_str_show(first).text);
+    return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: the first column must be 'time', and is '%s'", rows->name, rows->line,
+                   tt_text_excerpt(first).text);
 }
 
-static enum tutti_err check_names(const struct tutti_table *table, const struct tutti_csv_reader *rows,
-                                  struct tutti_map *names)
+static enum tutti_err csv_table_check_names(const struct tt_csv_table *table, const struct tt_csv_parser *rows,
+                                            struct tt_map *names)
 {
     /* The first column is not looked at: a model may well have a variable of its own that is called `time`. */
     for (size_t i = 1; i < table->width; i++) {
         const char *name = table->text + table->names[i];
         int64_t earlier;
         if (!name[0])
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: column %zu has no name", rows->name, rows->line, i + 1);
-        TRY(tutti_map_add(names, name, (int64_t)i, &earlier));
+            return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: column %zu has no name", rows->name, rows->line, i + 1);
+        TRY(tt_map_add(names, name, (int64_t)i, &earlier));
         if (earlier != TUTTI_MAP_NONE)
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: columns %zu and %zu have the same name '%s'", rows->name,
-                              rows->line, (size_t)earlier + 1, i + 1, tutti_str_show(name).text);
+            return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: columns %zu and %zu have the same name '%s'", rows->name,
+                           rows->line, (size_t)earlier + 1, i + 1, tt_text_excerpt(name).text);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err read_header(struct tutti_table *table, struct tutti_csv_reader *rows)
+static enum tutti_err csv_table_read_header(struct tt_csv_table *table, struct tt_csv_parser *rows)
 {
-    TRY(tutti_csv_next(rows));
+    TRY(tt_csv_parser_next(rows));
     if (rows->count == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; it must start with a line 'time,NAME,...'",
-                          rows->name);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; it must start with a line 'time,NAME,...'",
+                       rows->name);
     table->width = rows->count;
     table->names = malloc(table->width * sizeof *table->names);
     if (!table->names)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < table->width; i++) {
-        TRY(keep(table, rows->name, &rows->cells[i], &table->names[i]));
+        TRY(csv_table_append_cell(table, rows->name, &rows->cells[i], &table->names[i]));
         if (!rows->cells[i].quoted)
-            table->names[i] = trim(table->text, table->names[i]);
+            table->names[i] = csv_table_trim(table->text, table->names[i]);
     }
-    TRY(check_time(table, rows));
-    struct tutti_map names = {0};
-    enum tutti_err err = check_names(table, rows, &names);
-    tutti_map_fini(&names);
+    TRY(csv_table_check_time(table, rows));
+    struct tt_map names = {0};
+    enum tutti_err err = csv_table_check_names(table, rows, &names);
+    tt_map_fini(&names);
     return err;
 }
 
 /* --- the rows */
 
-static enum tutti_err reserve_row(struct tutti_table *table)
+static enum tutti_err reserve_row(struct tt_csv_table *table)
 {
     if (table->rows < table->room)
         return TUTTI_OK;
@@ -201,96 +200,96 @@ static enum tutti_err reserve_row(struct tutti_table *table)
     if (cells)
         table->cells = cells;
     if (!times || !lines || !cells)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     table->room = room;
     return TUTTI_OK;
 }
 
-static enum tutti_err add_time(struct tutti_table *table, const struct tutti_csv_reader *rows, char *cell)
+static enum tutti_err csv_table_add_time(struct tt_csv_table *table, const struct tt_csv_parser *rows, char *cell)
 {
     double time;
     if (table->commas)
-        tutti_table_point(cell);
-    if (!tutti_number_read_double(cell, strlen(cell), &time) || !isfinite(time))
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is not a number", rows->name, rows->line,
-                          tutti_str_show(cell).text);
+        tt_csv_table_decimal_point(cell);
+    if (!tt_number_read_double(cell, strlen(cell), &time) || !isfinite(time))
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is not a number", rows->name, rows->line,
+                       tt_text_excerpt(cell).text);
     time = time * table->multiplier / table->divisor;
     if (!isfinite(time))
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is too large", rows->name, rows->line,
-                          tutti_str_show(cell).text);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is too large", rows->name, rows->line,
+                       tt_text_excerpt(cell).text);
     if (table->rows > 0 && time < table->times[table->rows - 1])
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: time runs backwards, from %s to %s; rows must be in order of time",
-                          rows->name, rows->line, NUMBER(table->times[table->rows - 1]), NUMBER(time));
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: time runs backwards, from %s to %s; rows must be in order of time",
+                       rows->name, rows->line, NUMBER(table->times[table->rows - 1]), NUMBER(time));
     table->times[table->rows] = time;
     table->lines[table->rows] = (unsigned)rows->line;
     return TUTTI_OK;
 }
 
-static enum tutti_err add_row(struct tutti_table *table, const struct tutti_csv_reader *rows)
+static enum tutti_err csv_table_add_row(struct tt_csv_table *table, const struct tt_csv_parser *rows)
 {
     if (rows->count != table->width)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: %zu cells, and the header has %zu", rows->name, rows->line,
-                          rows->count, table->width);
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: %zu cells, and the header has %zu", rows->name, rows->line,
+                       rows->count, table->width);
     TRY(reserve_row(table));
     uint32_t time, *cells = table->cells + table->rows * (table->width - 1);
-    TRY(keep(table, rows->name, &rows->cells[0], &time));
+    TRY(csv_table_append_cell(table, rows->name, &rows->cells[0], &time));
     for (size_t i = 1; i < table->width; i++)
-        TRY(keep(table, rows->name, &rows->cells[i], &cells[i - 1]));
-    TRY(add_time(table, rows, table->text + time));
+        TRY(csv_table_append_cell(table, rows->name, &rows->cells[i], &cells[i - 1]));
+    TRY(csv_table_add_time(table, rows, table->text + time));
     table->rows++;
     return TUTTI_OK;
 }
 
 /* --- the file */
 
-static enum tutti_err read_all(struct tutti_table *table, struct tutti_csv_reader *rows)
+static enum tutti_err csv_table_read_all(struct tt_csv_table *table, struct tt_csv_parser *rows)
 {
     if (rows->size > LARGEST)
         return fail_size(rows->name);
-    TRY(read_header(table, rows));
+    TRY(csv_table_read_header(table, rows));
     table->commas = rows->separator != ',';
     for (;;) {
-        TRY(tutti_csv_next(rows));
+        TRY(tt_csv_parser_next(rows));
         if (rows->count == 0)
             return TUTTI_OK;
-        TRY(add_row(table, rows));
+        TRY(csv_table_add_row(table, rows));
     }
 }
 
 /* Makes a table of the rows, which are released. */
-static enum tutti_err make(struct tutti_table **out, struct tutti_csv_reader *rows)
+static enum tutti_err csv_table_build(struct tt_csv_table **out, struct tt_csv_parser *rows)
 {
-    struct tutti_table *table = calloc(1, sizeof *table);
-    enum tutti_err err = table ? read_all(table, rows) : tutti_fail_memory();
-    tutti_csv_fini(rows);
+    struct tt_csv_table *table = calloc(1, sizeof *table);
+    enum tutti_err err = table ? csv_table_read_all(table, rows) : tt_fail_memory();
+    tt_csv_parser_fini(rows);
     if (err == TUTTI_OK)
         *out = table;
     else
-        tutti_table_free(table);
+        tt_csv_table_free(table);
     return err;
 }
 
-enum tutti_err tutti_table_read(struct tutti_table **out, const char *path)
+enum tutti_err tt_csv_table_read(struct tt_csv_table **out, const char *path)
 {
-    return tutti_table_read_named(out, path, path);
+    return tt_csv_table_read_named(out, path, path);
 }
 
-enum tutti_err tutti_table_read_named(struct tutti_table **out, const char *path, const char *name)
+enum tutti_err tt_csv_table_read_named(struct tt_csv_table **out, const char *path, const char *name)
 {
-    struct tutti_csv_reader rows;
-    TRY(tutti_csv_open(&rows, path));
+    struct tt_csv_parser rows;
+    TRY(tt_csv_parser_open(&rows, path));
     rows.name = name;
-    return make(out, &rows);
+    return csv_table_build(out, &rows);
 }
 
-enum tutti_err tutti_table_parse(struct tutti_table **out, const char *name, const char *text, size_t n)
+enum tutti_err tt_csv_table_parse(struct tt_csv_table **out, const char *name, const char *text, size_t n)
 {
-    struct tutti_csv_reader rows;
-    tutti_csv_over(&rows, name, text, n);
-    return make(out, &rows);
+    struct tt_csv_parser rows;
+    tt_csv_parser_open_text(&rows, name, text, n);
+    return csv_table_build(out, &rows);
 }
 
-void tutti_table_free(struct tutti_table *table)
+void tt_csv_table_free(struct tt_csv_table *table)
 {
     if (!table)
         return;
@@ -302,45 +301,45 @@ void tutti_table_free(struct tutti_table *table)
     free(table);
 }
 
-size_t tutti_table_rows(const struct tutti_table *table)
+size_t tt_csv_table_rows(const struct tt_csv_table *table)
 {
     return table->rows;
 }
 
-size_t tutti_table_columns(const struct tutti_table *table)
+size_t tt_csv_table_columns(const struct tt_csv_table *table)
 {
     return table->width - 1;
 }
 
-const char *tutti_table_name(const struct tutti_table *table, size_t column)
+const char *tt_csv_table_name(const struct tt_csv_table *table, size_t column)
 {
     return table->text + table->names[column + 1];
 }
 
-size_t tutti_table_find(const struct tutti_table *table, const char *name)
+size_t tt_csv_table_find(const struct tt_csv_table *table, const char *name)
 {
-    for (size_t column = 0; column < tutti_table_columns(table); column++)
-        if (strcmp(tutti_table_name(table, column), name) == 0)
+    for (size_t column = 0; column < tt_csv_table_columns(table); column++)
+        if (strcmp(tt_csv_table_name(table, column), name) == 0)
             return column;
     return SIZE_MAX;
 }
 
-bool tutti_table_has_decimal_commas(const struct tutti_table *table)
+bool tt_csv_table_has_decimal_commas(const struct tt_csv_table *table)
 {
     return table->commas;
 }
 
-const double *tutti_table_times(const struct tutti_table *table)
+const double *tt_csv_table_times(const struct tt_csv_table *table)
 {
     return table->times;
 }
 
-const char *tutti_table_cell(const struct tutti_table *table, size_t row, size_t column)
+const char *tt_csv_table_cell(const struct tt_csv_table *table, size_t row, size_t column)
 {
     return table->text + table->cells[row * (table->width - 1) + column];
 }
 
-unsigned tutti_table_line(const struct tutti_table *table, size_t row)
+unsigned tt_csv_table_line(const struct tt_csv_table *table, size_t row)
 {
     return table->lines[row];
 }

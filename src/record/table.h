@@ -14,31 +14,32 @@
 
 #include "base/err.h"
 
-struct tutti_table;
+struct tt_csv_table;
 
 /* Errors name file and line (FORMAT: ragged row, unclosed quote, time missing, not a finite number, or running
  * backwards, two columns of one name; LIMIT: too large). Blank lines are skipped; a header without rows is a table
  * of 0 rows. */
-TUTTI_CHECKED enum tutti_err tutti_table_read(struct tutti_table **out, const char *path);
+TUTTI_CHECKED enum tutti_err tt_csv_table_read(struct tt_csv_table **out, const char *path);
 /* The same; messages call the file `name`. */
-TUTTI_CHECKED enum tutti_err tutti_table_read_named(struct tutti_table **out, const char *path, const char *name);
+TUTTI_CHECKED enum tutti_err tt_csv_table_read_named(struct tt_csv_table **out, const char *path, const char *name);
 /* The same from memory; `name` is for messages. */
-TUTTI_CHECKED enum tutti_err tutti_table_parse(struct tutti_table **out, const char *name, const char *text, size_t n);
-void tutti_table_free(struct tutti_table *table);
+TUTTI_CHECKED enum tutti_err tt_csv_table_parse(struct tt_csv_table **out, const char *name, const char *text,
+                                                size_t n);
+void tt_csv_table_free(struct tt_csv_table *table);
 
-size_t tutti_table_rows(const struct tutti_table *table);    /* without the header */
-size_t tutti_table_columns(const struct tutti_table *table); /* without `time` */
-const char *tutti_table_name(const struct tutti_table *table, size_t column);
+size_t tt_csv_table_rows(const struct tt_csv_table *table);    /* without the header */
+size_t tt_csv_table_columns(const struct tt_csv_table *table); /* without `time` */
+const char *tt_csv_table_name(const struct tt_csv_table *table, size_t column);
 /* The column of this name; SIZE_MAX: there is none. */
-size_t tutti_table_find(const struct tutti_table *table, const char *name);
+size_t tt_csv_table_find(const struct tt_csv_table *table, const char *name);
 /* May ',' stand for the decimal point in numbers, because it separates nothing? */
-bool tutti_table_has_decimal_commas(const struct tutti_table *table);
+bool tt_csv_table_has_decimal_commas(const struct tt_csv_table *table);
 /* Makes decimal points of the decimal commas of every number in `text`, between blanks, in place. What is no number, or has
  * several commas, stays. */
-void tutti_table_point(char *text);
-const double *tutti_table_times(const struct tutti_table *table);
+void tt_csv_table_decimal_point(char *text);
+const double *tt_csv_table_times(const struct tt_csv_table *table);
 /* NUL-terminated text of a cell; borrowed. */
-const char *tutti_table_cell(const struct tutti_table *table, size_t row, size_t column);
-unsigned tutti_table_line(const struct tutti_table *table, size_t row); /* line in the file, for messages */
+const char *tt_csv_table_cell(const struct tt_csv_table *table, size_t row, size_t column);
+unsigned tt_csv_table_line(const struct tt_csv_table *table, size_t row); /* line in the file, for messages */
 
 #endif

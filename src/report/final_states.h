@@ -7,6 +7,6 @@
 #include "rank/rank.h"
 
 /* Of own units, before they are terminated. Of a run that an FMU has ended before its stop time none is written, with a warning. */
-TUTTI_CHECKED enum tutti_err tutti_final_states_tell(struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_execution_report_final_states(struct tt_rank *rank);
 
 #endif

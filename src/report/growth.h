@@ -18,7 +18,7 @@
 #include "rank/rank.h"
 
 /* How moves, or swings, have grown. */
-struct tutti_trend {
+struct tt_trend {
     double last;   /* how large the last one was */
     double growth; /* since `since`, with allowances; 1: they do not grow */
     double since;  /* time */
@@ -26,16 +26,16 @@ struct tutti_trend {
 };
 
 /* One signal. */
-struct tutti_swings {
+struct tt_oscillation {
     double last, largest; /* value, size */
     double way;           /* of the swing that it is in, with its sign */
-    struct tutti_trend moves, swings;
+    struct tt_trend moves, swings;
     uint32_t real;  /* which signal: index of wires.reals */
     uint32_t steps; /* that the swing takes so far */
 };
 
 /* How far the looks have come. Plain data. */
-struct tutti_growth_state {
+struct tt_growth_state {
     uint32_t count;       /* of signals; 0: nothing is watched (any more) */
     uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */
     bool paused;          /* ... and this is its first step */
@@ -45,33 +45,34 @@ struct tutti_growth_state {
     double found_at;
 };
 
-struct tutti_growth {
+struct tt_growth {
     bool watches; /* some rank watches signals */
-    struct tutti_swings *items;
+    struct tt_oscillation *items;
     uint32_t item_count;
-    struct tutti_growth_state now;
+    struct tt_growth_state now;
 };
 
 /* At the first point, when the master is chosen. */
-TUTTI_CHECKED enum tutti_err tutti_growth_open(struct tutti_growth *growth, struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_watch_open_growth(struct tt_growth *growth, struct tt_rank *rank);
 /* Begins anew, where the rank is now. */
-void tutti_growth_restart(struct tutti_growth *growth, const struct tutti_rank *rank);
+void tt_watch_restart_growth(struct tt_growth *growth, const struct tt_rank *rank);
 /* What was seen so far. */
-TUTTI_CHECKED enum tutti_err tutti_growth_remember(struct tutti_growth *growth, struct tutti_remembered *remembered);
+TUTTI_CHECKED enum tutti_err tt_watch_register_growth(struct tt_growth *growth, struct tt_rollback_list *remembered);
 /* At an accepted point: is it to be looked at? */
-static inline bool tutti_growth_is_due(struct tutti_growth *growth)
+static inline bool tt_watch_growth_is_due(struct tt_growth *growth)
 {
     return growth->now.count > 0 && (growth->now.pause == 0 || --growth->now.pause == 0);
 }
 /* If so. Allocates nothing. */
-void tutti_growth_look(struct tutti_growth *growth, const struct tutti_rank *rank);
+void tt_watch_check_growth(struct tt_growth *growth, const struct tt_rank *rank);
 /* After the last step: a warning of the signal that exploded first, of all ranks. Collective. With
  * several ranks only at the end of the time that was asked for. */
-TUTTI_CHECKED enum tutti_err tutti_growth_tell(const struct tutti_growth *growth, struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_watch_report_growth(const struct tt_growth *growth, struct tt_rank *rank);
 
 /* A signal (zeroed, or one that was seen before and is seen again) with its first value ... */
-void tutti_swings_begin(struct tutti_swings *swings, double t, double value);
+void tt_watch_begin_oscillation(struct tt_oscillation *swings, double t, double value);
 /* ... and its next. Has anything exploded? `nominal` is a size that is not small. */
-const struct tutti_trend *tutti_swings_see(struct tutti_swings *swings, double t, double value, double nominal);
+const struct tt_trend *tt_watch_update_oscillation(struct tt_oscillation *swings, double t, double value,
+                                                   double nominal);
 
 #endif

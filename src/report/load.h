@@ -13,7 +13,7 @@
 enum { TUTTI_LOAD_EVENTS = 32 }; /* points of time that are told at once */
 
 /* Macro steps since the last time that they were told. */
-struct tutti_steps_made {
+struct tt_step_counts {
     double from, to; /* simulated time */
     uint64_t count;
     double least, greatest; /* sizes; of steps that are not tried out their mean */
@@ -23,27 +23,27 @@ struct tutti_steps_made {
     uint64_t rejected, located; /* steps and events of the whole run */
 };
 
-struct tutti_unit_load {
+struct tt_unit_load {
     uint32_t component;
     double seconds; /* in do-steps, so far */
     uint64_t do_steps;
 };
 
-struct tutti_load {
+struct tt_rank_load {
     double elapsed; /* on the clock, since the first step */
-    struct tutti_steps_made steps;
-    struct tutti_unit_load *units; /* of the rank */
+    struct tt_step_counts steps;
+    struct tt_unit_load *units; /* of the rank */
     size_t unit_count;
 };
 
 /* Nothing was made yet. */
-void tutti_steps_made_begin(struct tutti_steps_made *made, double t);
+void tt_reporter_begin_steps(struct tt_step_counts *made, double t);
 /* NULL is fine: nobody watches. */
-void tutti_steps_made_add(struct tutti_steps_made *made, double size, double error);
-void tutti_steps_made_add_event(struct tutti_steps_made *made, double t);
+void tt_reporter_add_step(struct tt_step_counts *made, double size, double error);
+void tt_reporter_add_event(struct tt_step_counts *made, double t);
 
-void tutti_load_pack(struct tutti_parcel *parcel, const struct tutti_load *load);
+void tt_reporter_pack_load(struct tt_byte_writer *parcel, const struct tt_rank_load *load);
 /* load->units is by malloc. FORMAT, MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_load_unpack(struct tutti_unparcel *in, struct tutti_load *load);
+TUTTI_CHECKED enum tutti_err tt_reporter_unpack_load(struct tt_byte_reader *in, struct tt_rank_load *load);
 
 #endif

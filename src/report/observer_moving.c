@@ -4,19 +4,19 @@
 
 #include "report/observer.h"
 
-static bool is_number(const struct tutti_var *var)
+static bool variable_is_numeric(const struct tt_var *var)
 {
     return var->type != TUTTI_TYPE_STRING && var->type != TUTTI_TYPE_BINARY && var->type != TUTTI_TYPE_CLOCK;
 }
 
-static bool is_moving_local(const struct tutti_var *var)
+static bool is_moving_local(const struct tt_var *var)
 {
-    return var->causality == TUTTI_LOCAL && is_number(var) &&
+    return var->causality == TUTTI_LOCAL && variable_is_numeric(var) &&
            (var->variability == TUTTI_CONTINUOUS || var->variability == TUTTI_DISCRETE);
 }
 
 /* Marks the continuous states; false: the description names none. */
-static bool mark_states(const struct tutti_desc *desc, bool *marks)
+static bool flag_states(const struct tt_description *desc, bool *marks)
 {
     bool any = false;
     for (uint32_t i = 0; i < desc->derivatives.count; i++) {
@@ -27,39 +27,39 @@ static bool mark_states(const struct tutti_desc *desc, bool *marks)
     return any;
 }
 
-static void mark_locals(const struct tutti_desc *desc, bool *marks)
+static void flag_moving_locals(const struct tt_description *desc, bool *marks)
 {
     for (uint32_t i = 0; i < desc->var_count; i++)
         marks[i] = is_moving_local(&desc->vars[i]);
 }
 
 /* Another name of a variable that is chosen already? */
-static bool is_alias(const struct tutti_desc *desc, const struct tutti_moving_choice *choice,
-                     const struct tutti_var *var)
+static bool is_alias_of_chosen(const struct tt_description *desc, const struct tt_substitute_choice *choice,
+                               const struct tt_var *var)
 {
     for (size_t i = 0; i < choice->count; i++) {
-        const struct tutti_var *chosen = &desc->vars[choice->variables[i]];
+        const struct tt_var *chosen = &desc->vars[choice->variables[i]];
         if (chosen->reference == var->reference && chosen->type == var->type)
             return true;
     }
     return false;
 }
 
-enum tutti_err tutti_observer_find_moving(const struct tutti_desc *desc, struct tutti_moving_choice *out)
+enum tutti_err tt_record_find_moving(const struct tt_description *desc, struct tt_substitute_choice *out)
 {
-    *out = (struct tutti_moving_choice){0};
+    *out = (struct tt_substitute_choice){0};
     bool *marks = calloc((size_t)desc->var_count + 1, sizeof *marks);
     if (!marks)
-        return tutti_fail_memory();
-    out->states = mark_states(desc, marks);
+        return tt_fail_memory();
+    out->states = flag_states(desc, marks);
     if (!out->states)
-        mark_locals(desc, marks);
+        flag_moving_locals(desc, marks);
     uint64_t columns = 0;
     for (uint32_t i = 0; i < desc->var_count; i++) {
-        if (!marks[i] || is_alias(desc, out, &desc->vars[i]))
+        if (!marks[i] || is_alias_of_chosen(desc, out, &desc->vars[i]))
             continue;
         out->found++;
-        columns += tutti_var_size(&desc->vars[i]);
+        columns += tt_description_var_size(&desc->vars[i]);
         if (out->count + 1 == out->found && columns <= TUTTI_MOST_MOVING)
             out->variables[out->count++] = i;
     }

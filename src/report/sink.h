@@ -9,7 +9,7 @@
 #include "record/output.h"
 
 /* Where a column stands among those of all ranks: sorted by component, then place, then as its rank has them. */
-struct tutti_column_place {
+struct tt_column_place {
     uint32_t component; /* TUTTI_NONE: what belongs to no unit, after all others */
     uint32_t place;
     /* What of its unit it shows: columns that agree in these and in type are aliases. TUTTI_NONE: something of its own. */
@@ -17,14 +17,14 @@ struct tutti_column_place {
     size_t element;
 };
 
-struct tutti_sink_piece; /* what is copied in one go */
+struct tt_record_piece; /* what is copied in one go */
 
 /* Zeroed: nothing is recorded. */
-struct tutti_sink {
-    struct tutti_output output;  /* if there is no conductor */
-    struct tutti_fabric *fabric; /* to the conductor; NULL: not */
-    struct tutti_parcel parcel;
-    struct tutti_sink_piece *pieces;
+struct tt_record_sink {
+    struct tt_output output;  /* if there is no conductor */
+    struct tt_fabric *fabric; /* to the conductor; NULL: not */
+    struct tt_byte_writer parcel;
+    struct tt_record_piece *pieces;
     size_t piece_count;
     size_t fixed; /* bytes of a row's values; 0: there are texts among them */
     bool brings_rows;
@@ -32,14 +32,13 @@ struct tutti_sink {
 
 /* Tells the conductor the columns, in the name of the system. Rows then come from rank 0, which always tells the time, and
  * from ranks that have columns; from no rank unless `records`. */
-TUTTI_CHECKED enum tutti_err tutti_sink_open_report(struct tutti_sink *sink, struct tutti_fabric *fabric,
-                                                    const char *system, const struct tutti_column *columns,
-                                                    const struct tutti_column_place *places, size_t count,
-                                                    bool records);
-TUTTI_CHECKED enum tutti_err tutti_sink_row(struct tutti_sink *sink, double t);
+TUTTI_CHECKED enum tutti_err tt_record_open_sink(struct tt_record_sink *sink, struct tt_fabric *fabric,
+                                                 const char *system, const struct tt_column *columns,
+                                                 const struct tt_column_place *places, size_t count, bool records);
+TUTTI_CHECKED enum tutti_err tt_record_send_row(struct tt_record_sink *sink, double t);
 /* Hands what was written so far to the operating system; the conductor does so by itself. */
-TUTTI_CHECKED enum tutti_err tutti_sink_flush(struct tutti_sink *sink);
+TUTTI_CHECKED enum tutti_err tt_record_flush_sink(struct tt_record_sink *sink);
 /* Also after a failed open. */
-TUTTI_CHECKED enum tutti_err tutti_sink_close(struct tutti_sink *sink);
+TUTTI_CHECKED enum tutti_err tt_record_close_sink(struct tt_record_sink *sink);
 
 #endif

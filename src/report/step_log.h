@@ -8,10 +8,10 @@
 #include "description/type.h"
 #include "rank/rank.h"
 
-struct tutti_step_log;
+struct tt_step_log;
 
 /* A line. */
-struct tutti_step_entry {
+struct tt_step_entry {
     double t, h;
     bool estimated; /* `error` is known */
     double error;
@@ -21,16 +21,16 @@ struct tutti_step_entry {
 };
 
 /* A file; or, where a conductor listens, what rank 0 tells it: *out stays NULL on the others. Memory is the rank's. `resume` is what
- * tutti_step_log_mark put, borrowed for the call: the file is cut there, and goes on; empty: a new file, and for a conductor, which
+ * tt_step_log_pack_position put, borrowed for the call: the file is cut there, and goes on; empty: a new file, and for a conductor, which
  * goes on with it by itself. IO, FORMAT. */
-TUTTI_CHECKED enum tutti_err tutti_step_log_open(struct tutti_step_log **out, struct tutti_rank *rank, const char *path,
-                                                 struct tutti_bytes resume);
-TUTTI_CHECKED enum tutti_err tutti_step_log_write(struct tutti_step_log *log, const struct tutti_step_entry *entry);
-/* Where the file is (record/file.h, tutti_record_file_mark_lines). Nothing for NULL, or if a conductor has it. */
-TUTTI_CHECKED enum tutti_err tutti_step_log_mark(struct tutti_step_log *log, struct tutti_parcel *mark);
+TUTTI_CHECKED enum tutti_err tt_step_log_open(struct tt_step_log **out, struct tt_rank *rank, const char *path,
+                                              struct tt_bytes resume);
+TUTTI_CHECKED enum tutti_err tt_step_log_write(struct tt_step_log *log, const struct tt_step_entry *entry);
+/* Where the file is (record/file.h, tt_record_file_mark_lines). Nothing for NULL, or if a conductor has it. */
+TUTTI_CHECKED enum tutti_err tt_step_log_pack_position(struct tt_step_log *log, struct tt_byte_writer *mark);
 /* What was written is on the disk after this. Another thread may be writing. NULL is fine. */
-TUTTI_CHECKED enum tutti_err tutti_step_log_sync(struct tutti_step_log *log);
+TUTTI_CHECKED enum tutti_err tt_step_log_sync(struct tt_step_log *log);
 /* IO if something could not be written. NULL is fine. */
-TUTTI_CHECKED enum tutti_err tutti_step_log_close(struct tutti_step_log *log);
+TUTTI_CHECKED enum tutti_err tt_step_log_close(struct tt_step_log *log);
 
 #endif

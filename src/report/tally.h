@@ -7,8 +7,8 @@
 #include "rank/stats.h"
 
 /* All of it, with its holes. */
-void tutti_tally_pack(struct tutti_parcel *parcel, const struct tutti_run_stats *stats);
-/* The same at the other end; tutti_run_stats_fini releases it, also after a failure. FORMAT, MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_tally_unpack(struct tutti_unparcel *in, struct tutti_run_stats *stats);
+void tt_reporter_pack_tally(struct tt_byte_writer *parcel, const struct tutti_run_stats *stats);
+/* The same at the other end; tt_stats_fini releases it, also after a failure. FORMAT, MEMORY. */
+TUTTI_CHECKED enum tutti_err tt_reporter_unpack_tally(struct tt_byte_reader *in, struct tutti_run_stats *stats);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *tutti_callback_name(enum tutti_callback_kind kind)
+const char *tt_callback_name(enum tt_callback_kind kind)
 {
     static const char *const names[] = {
 #define X(name) #name,
@@ -19,7 +19,7 @@ static size_t text_size(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-static size_t size_of(const struct tutti_callback *c)
+static size_t callback_size(const struct tt_callback *c)
 {
     size_t size = sizeof *c + text_size(c->text) + c->handle_count * sizeof *c->handles;
     if (!c->message)
@@ -34,7 +34,7 @@ static size_t size_of(const struct tutti_callback *c)
     return size;
 }
 
-static void *put(char **at, const void *from, size_t size)
+static void *callback_copy_bytes(char **at, const void *from, size_t size)
 {
     void *to = *at;
     if (size)
@@ -43,46 +43,47 @@ static void *put(char **at, const void *from, size_t size)
     return to;
 }
 
-static const char *put_text(char **at, const char *text)
+static const char *callback_copy_text(char **at, const char *text)
 {
-    return text ? put(at, text, strlen(text) + 1) : NULL;
+    return text ? callback_copy_bytes(at, text, strlen(text) + 1) : NULL;
 }
 
 /* What is aligned to 8 bytes goes first, texts last. */
-struct tutti_callback *tutti_callback_copy(const struct tutti_callback *callback)
+struct tt_callback *tt_callback_copy(const struct tt_callback *callback)
 {
-    size_t size = size_of(callback);
-    struct tutti_callback *c = malloc(size);
+    size_t size = callback_size(callback);
+    struct tt_callback *c = malloc(size);
     if (!c)
         return NULL;
     *c = *callback;
     c->next = NULL;
     c->size = size;
     if (c->message)
-        tutti_message_share(c->message);
+        tt_message_retain(c->message);
     char *at = (char *)(c + 1);
     if (!c->message || c->values != c->message->values)
-        c->values = put(&at, callback->values, c->value_count * sizeof *c->values);
-    struct tutti_report *reports = put(&at, callback->reports, c->report_count * sizeof *c->reports);
-    const char **names = put(&at, callback->names, c->name_count * sizeof *c->names);
-    c->handles = put(&at, callback->handles, c->handle_count * sizeof *c->handles);
+        c->values = callback_copy_bytes(&at, callback->values, c->value_count * sizeof *c->values);
+    struct tt_callback_report *reports =
+        callback_copy_bytes(&at, callback->reports, c->report_count * sizeof *c->reports);
+    const char **names = callback_copy_bytes(&at, callback->names, c->name_count * sizeof *c->names);
+    c->handles = callback_copy_bytes(&at, callback->handles, c->handle_count * sizeof *c->handles);
     for (size_t i = 0; i < c->report_count; i++)
-        reports[i] =
-            (struct tutti_report){put_text(&at, callback->reports[i].name), put_text(&at, callback->reports[i].type)};
+        reports[i] = (struct tt_callback_report){callback_copy_text(&at, callback->reports[i].name),
+                                                 callback_copy_text(&at, callback->reports[i].type)};
     for (size_t i = 0; i < c->name_count; i++)
-        names[i] = put_text(&at, callback->names[i]);
+        names[i] = callback_copy_text(&at, callback->names[i]);
     c->reports = reports;
     c->names = names;
-    c->text = put_text(&at, callback->text);
+    c->text = callback_copy_text(&at, callback->text);
     if (!c->message)
-        c->tag.data = put(&at, callback->tag.data, c->tag.size);
+        c->tag.data = callback_copy_bytes(&at, callback->tag.data, c->tag.size);
     return c;
 }
 
-void tutti_callback_free(struct tutti_callback *callback)
+void tt_callback_free(struct tt_callback *callback)
 {
     if (!callback)
         return;
-    tutti_message_release(callback->message);
+    tt_message_release(callback->message);
     free(callback);
 }

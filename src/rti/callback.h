@@ -51,51 +51,51 @@
     X(TimeAdvanceGrant)                                                                                                \
     X(RequestRetraction)
 
-enum tutti_callback_kind {
+enum tt_callback_kind {
 #define X(name) TUTTI_CALLBACK_##name,
     TUTTI_CALLBACKS(X)
 #undef X
 };
 
 /* "ReflectAttributeValues". Static. */
-const char *tutti_callback_name(enum tutti_callback_kind kind);
+const char *tt_callback_name(enum tt_callback_kind kind);
 
 /* A federation with its kind of time, or a federate with its type. */
-struct tutti_report {
+struct tt_callback_report {
     const char *name, *type;
 };
 
 /* Fields that a kind does not have are 0. */
-struct tutti_callback {
-    enum tutti_callback_kind kind;
+struct tt_callback {
+    enum tt_callback_kind kind;
     uint32_t object, object_class, interaction_class;
     uint32_t federate; /* that produced it, or owns the attributes */
     uint32_t transportation;
     int reason;       /* of a failure; 1: a member of the synchronization set is not joined */
     const char *text; /* a label, the name of an object or a federation, a reason in words */
-    struct tutti_octets tag;
+    struct tt_octets tag;
     const uint32_t *handles; /* attributes; federates that failed to synchronize */
     size_t handle_count;
-    const struct tutti_value *values;
+    const struct tt_hla_value *values;
     size_t value_count;
-    const struct tutti_report *reports;
+    const struct tt_callback_report *reports;
     size_t report_count;
     const char *const *names; /* of several objects */
     size_t name_count;
     bool timed;
     int64_t time, optimistic_time;
-    enum tutti_order sent, received;
+    enum tt_message_order sent, received;
     uint64_t retraction; /* 0: it cannot be retracted */
 
     /* Of the queue. */
-    struct tutti_message *message; /* that values and tag lie in */
-    struct tutti_callback *next;
+    struct tt_message *message; /* that values and tag lie in */
+    struct tt_callback *next;
     size_t size;
 };
 
 /* A copy of the callback and all that it points to, in one block, except for what lies in its message, which it shares. NULL when memory is
  * out. */
-struct tutti_callback *tutti_callback_copy(const struct tutti_callback *callback);
-void tutti_callback_free(struct tutti_callback *callback);
+struct tt_callback *tt_callback_copy(const struct tt_callback *callback);
+void tt_callback_free(struct tt_callback *callback);
 
 #endif

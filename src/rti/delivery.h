@@ -9,18 +9,18 @@
 #include "rti/federation.h"
 
 /* Shares the message. */
-void tutti_deliver(struct tutti_federate *federate, struct tutti_message *message);
+void tt_message_deliver(struct tt_federate *federate, struct tt_message *message);
 /* An object is removed without a time: after what waits for this federate in time order about it, so that nothing sent before is lost; at
  * once if nothing waits. Shares the message, or a copy of it. */
-void tutti_deliver_removal(struct tutti_federate *federate, struct tutti_message *message);
+void tt_message_deliver_removal(struct tt_federate *federate, struct tt_message *message);
 /* Hands over what was held for the next advance. */
-void tutti_deliver_held(struct tutti_federate *federate);
+void tt_message_deliver_held(struct tt_federate *federate);
 /* Hands over what waits in time order, as long as stamps are not above `last`; as messages of this order. */
-void tutti_deliver_until(struct tutti_federate *federate, int64_t last, enum tutti_order received);
+void tt_message_deliver_until(struct tt_federate *federate, int64_t last, enum tt_message_order received);
 
 /* Makes an object unknown to a federate; frees the object if it is deleted and no federate knows it any more. */
-void tutti_object_forget(struct tutti_federation *federation, struct tutti_object *object, uint32_t federate);
+void tt_message_forget_object(struct tt_federation *federation, struct tt_object *object, uint32_t federate);
 /* Ends the object, and its name. */
-void tutti_object_end(struct tutti_federation *federation, struct tutti_object *object);
+void tt_message_end_object(struct tt_federation *federation, struct tt_object *object);
 
 #endif

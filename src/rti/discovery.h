@@ -9,16 +9,16 @@
 #include "rti/federation.h"
 
 /* Adds a federate to those that know the object. */
-void tutti_discovery_add(struct tutti_object *object, struct tutti_federate *federate, uint32_t class);
+void tt_discovery_add_federate(struct tt_object *object, struct tt_federate *federate, uint32_t class);
 /* One object, for all federates that do not know it. */
-void tutti_discovery_of(struct tutti_object *object, struct tutti_federation *federation);
+void tt_discovery_announce_object(struct tt_object *object, struct tt_federation *federation);
 /* All objects at or below a class, for one federate. */
-void tutti_discovery_for(struct tutti_federate *federate, uint32_t class);
-/* One of each; tutti_relevance_of is to follow, which the others do or their callers. */
-void tutti_discovery_try(struct tutti_object *object, struct tutti_federate *federate);
+void tt_discovery_announce_class(struct tt_federate *federate, uint32_t class);
+/* One of each; tt_discovery_advise_object is to follow, which the others do or their callers. */
+void tt_discovery_announce(struct tt_object *object, struct tt_federate *federate);
 
 /* Asks the owners of these attributes, except for `requester`, to provide values. */
-void tutti_discovery_request(struct tutti_object *object, const struct tutti_federate *requester,
-                             const uint32_t *attributes, size_t count, struct tutti_octets tag);
+void tt_discovery_request_values(struct tt_object *object, const struct tt_federate *requester,
+                                 const uint32_t *attributes, size_t count, struct tt_octets tag);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { LONGEST = 1000 }; /* bytes of a message */
 
-const char *tutti_hla_name(enum tutti_hla exception)
+const char *tt_exception_name(enum tt_hla exception)
 {
     static const char *const names[] = {"",
 #define X(name) #name,
@@ -16,12 +16,12 @@ const char *tutti_hla_name(enum tutti_hla exception)
     return names[exception];
 }
 
-void tutti_hla_say(const char *format, ...)
+void tt_exception_set_message(const char *format, ...)
 {
     char message[LONGEST];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    (void)tutti_fail(TUTTI_ERR_STATE, "%s", message);
+    (void)tt_fail(TUTTI_ERR_STATE, "%s", message);
 }

@@ -84,7 +84,7 @@
     X(TimeRegulationIsNotEnabled)                                                                                      \
     X(Unauthorized)
 
-enum tutti_hla {
+enum tt_hla {
     TUTTI_HLA_OK,
 #define X(name) TUTTI_HLA_##name,
     TUTTI_HLA_EXCEPTIONS(X)
@@ -92,23 +92,23 @@ enum tutti_hla {
 };
 
 /* "InvalidLookahead"; "" for TUTTI_HLA_OK. Static. */
-const char *tutti_hla_name(enum tutti_hla exception);
+const char *tt_exception_name(enum tt_hla exception);
 
 /* Writes this thread's message. RAISE(InvalidLookahead, "...") also is the exception. */
-void tutti_hla_say(const char *format, ...) TUTTI_PRINTF(1, 2);
-#define RAISE(name, ...) (tutti_hla_say(__VA_ARGS__), TUTTI_HLA_##name)
+void tt_exception_set_message(const char *format, ...) TUTTI_PRINTF(1, 2);
+#define RAISE(name, ...) (tt_exception_set_message(__VA_ARGS__), TUTTI_HLA_##name)
 
 /* Memory is out. */
-static inline enum tutti_hla tutti_hla_raise_memory(void)
+static inline enum tt_hla tt_exception_raise_memory(void)
 {
-    (void)tutti_fail_memory();
+    (void)tt_fail_memory();
     return TUTTI_HLA_RTIinternalError;
 }
 
 /* Leave the calling function with the exception of `expr`, if it has one. */
 #define HLA_TRY(expr)                                                                                                  \
     do {                                                                                                               \
-        enum tutti_hla try_hla_ = (expr);                                                                              \
+        enum tt_hla try_hla_ = (expr);                                                                                 \
         if (__builtin_expect(try_hla_ != TUTTI_HLA_OK, 0))                                                             \
             return try_hla_;                                                                                           \
     } while (0)

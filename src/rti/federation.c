@@ -6,42 +6,42 @@
 
 #include "base/vector.h"
 
-enum tutti_hla tutti_ambassador_federate(struct tutti_ambassador *ambassador, struct tutti_federate **federate)
+enum tt_hla tt_federation_of_ambassador(struct tt_ambassador *ambassador, struct tt_federate **federate)
 {
     *federate = ambassador->federate;
     return *federate ? TUTTI_HLA_OK : RAISE(FederateNotExecutionMember, "this federate has not joined a federation");
 }
 
-bool tutti_ambassador_charge(struct tutti_ambassador *ambassador, size_t size, bool ok)
+bool tt_federation_charge_memory(struct tt_ambassador *ambassador, size_t size, bool ok)
 {
-    const struct tutti_rti_limits *limits = &ambassador->rti->limits;
+    const struct tt_rti_limits *limits = &ambassador->rti->limits;
     if (ambassador->overflowed)
         return false;
     ambassador->count++;
     ambassador->bytes += size;
     if (!ok || (limits->callbacks && ambassador->count > limits->callbacks) ||
         (limits->bytes && ambassador->bytes > limits->bytes)) {
-        tutti_ambassador_discharge(ambassador, size);
+        tt_federation_discharge_memory(ambassador, size);
         ambassador->overflowed = true;
     }
     return !ambassador->overflowed;
 }
 
-void tutti_ambassador_discharge(struct tutti_ambassador *ambassador, size_t size)
+void tt_federation_discharge_memory(struct tt_ambassador *ambassador, size_t size)
 {
     ambassador->count--;
     ambassador->bytes -= size;
 }
 
-void tutti_ambassador_push(struct tutti_ambassador *ambassador, const struct tutti_callback *callback)
+void tt_federation_push_callback(struct tt_ambassador *ambassador, const struct tt_callback *callback)
 {
     if (ambassador->overflowed)
         return;
-    struct tutti_callback *copy = tutti_callback_copy(callback);
+    struct tt_callback *copy = tt_callback_copy(callback);
     if (copy && copy->message)
         copy->size += copy->message->size;
-    if (!tutti_ambassador_charge(ambassador, copy ? copy->size : 0, copy != NULL)) {
-        tutti_callback_free(copy);
+    if (!tt_federation_charge_memory(ambassador, copy ? copy->size : 0, copy != NULL)) {
+        tt_callback_free(copy);
         return;
     }
     if (ambassador->last)
@@ -52,17 +52,17 @@ void tutti_ambassador_push(struct tutti_ambassador *ambassador, const struct tut
     ambassador->waiting++;
 }
 
-struct tutti_federate *tutti_federation_member(const struct tutti_federation *federation, uint32_t handle)
+struct tt_federate *tt_federation_member(const struct tt_federation *federation, uint32_t handle)
 {
-    return tutti_handle_table_find(&federation->federates, handle);
+    return tt_federation_table_find(&federation->federates, handle);
 }
 
-struct tutti_object *tutti_federation_object(const struct tutti_federation *federation, uint32_t handle)
+struct tt_object *tt_federation_object(const struct tt_federation *federation, uint32_t handle)
 {
-    return tutti_handle_table_find(&federation->objects, handle);
+    return tt_federation_table_find(&federation->objects, handle);
 }
 
-uint32_t tutti_object_known(const struct tutti_object *object, uint32_t federate)
+uint32_t tt_federation_known_class(const struct tt_object *object, uint32_t federate)
 {
     size_t low = 0, high = object->known_count;
     while (low < high) {
@@ -75,18 +75,17 @@ uint32_t tutti_object_known(const struct tutti_object *object, uint32_t federate
     return low < object->known_count && object->known[low].federate == federate ? object->known[low].class : 0;
 }
 
-enum tutti_hla tutti_federate_object(const struct tutti_federate *federate, uint32_t handle,
-                                     struct tutti_object **object)
+enum tt_hla tt_federation_find_object(const struct tt_federate *federate, uint32_t handle, struct tt_object **object)
 {
-    *object = tutti_federation_object(federate->federation, handle);
-    if (*object && tutti_object_known(*object, federate->handle))
+    *object = tt_federation_object(federate->federation, handle);
+    if (*object && tt_federation_known_class(*object, federate->handle))
         return TUTTI_HLA_OK;
     *object = NULL;
     return RAISE(ObjectInstanceNotKnown, "federate '%s' does not know an object with handle %u", federate->name,
                  handle);
 }
 
-struct tutti_object_attribute *tutti_object_attribute(const struct tutti_object *object, uint32_t attribute)
+struct tt_object_attribute *tt_federation_find_attribute(const struct tt_object *object, uint32_t attribute)
 {
     size_t low = 0, high = object->attribute_count;
     while (low < high) {
@@ -100,49 +99,49 @@ struct tutti_object_attribute *tutti_object_attribute(const struct tutti_object 
                                                                                            : NULL;
 }
 
-unsigned tutti_federate_flags(const struct tutti_federate *federate, uint32_t class, uint32_t attribute)
+unsigned tt_federation_interest_flags(const struct tt_federate *federate, uint32_t class, uint32_t attribute)
 {
     if (class > federate->object_classes)
         return 0;
-    const struct tutti_class_interest *interest = &federate->objects[class - 1];
+    const struct tt_class_interest *interest = &federate->objects[class - 1];
     for (size_t i = 0; i < interest->count; i++)
         if (interest->items[i].handle == attribute)
             return interest->items[i].flags;
     return 0;
 }
 
-uint32_t tutti_federate_transportation(const struct tutti_federate *federate, uint32_t class)
+uint32_t tt_federation_transportation(const struct tt_federate *federate, uint32_t class)
 {
     uint32_t own = class <= federate->interaction_classes ? federate->interaction_transports[class - 1] : 0;
-    uint32_t model = tutti_fom_class(&federate->federation->fom->interactions, class)->transportation;
+    uint32_t model = tt_fom_class(&federate->federation->fom->interactions, class)->transportation;
     return own ? own : model ? model : TUTTI_FOM_RELIABLE;
 }
 
-uint32_t tutti_federate_receives(const struct tutti_federate *federate, uint32_t class)
+uint32_t tt_federation_received_class(const struct tt_federate *federate, uint32_t class)
 {
-    const struct tutti_fom_tree *tree = &federate->federation->fom->interactions;
+    const struct tt_fom_tree *tree = &federate->federation->fom->interactions;
     for (; class; class = tree->classes[class - 1].parent)
         if (class <= federate->interaction_classes && federate->interactions[class - 1] & TUTTI_SUBSCRIBED)
             return class;
     return 0;
 }
 
-uint32_t tutti_federate_directed(const struct tutti_federate *federate, uint32_t object_class,
-                                 uint32_t interaction_class, unsigned wanted)
+uint32_t tt_federation_directed_class(const struct tt_federate *federate, uint32_t object_class,
+                                      uint32_t interaction_class, unsigned wanted)
 {
-    const struct tutti_fom *fom = federate->federation->fom;
+    const struct tt_fom *fom = federate->federation->fom;
     uint32_t nearest = 0;
     for (size_t i = 0; i < federate->directed_count; i++) {
-        const struct tutti_directed_interest *d = &federate->directed[i];
+        const struct tt_directed_interest *d = &federate->directed[i];
         if ((d->flags & wanted) == wanted && d->interaction_class > nearest && /* a class above has a lower handle */
-            tutti_fom_is_within(&fom->objects, object_class, d->object_class) &&
-            tutti_fom_is_within(&fom->interactions, interaction_class, d->interaction_class))
+            tt_fom_is_within(&fom->objects, object_class, d->object_class) &&
+            tt_fom_is_within(&fom->interactions, interaction_class, d->interaction_class))
             nearest = d->interaction_class;
     }
     return nearest;
 }
 
-bool tutti_handles_have(const struct tutti_handles *handles, uint32_t handle)
+bool tt_federation_has_handle(const struct tt_handle_set *handles, uint32_t handle)
 {
     for (size_t i = 0; i < handles->count; i++)
         if (handles->items[i] == handle)
@@ -150,17 +149,17 @@ bool tutti_handles_have(const struct tutti_handles *handles, uint32_t handle)
     return false;
 }
 
-bool tutti_handles_add(struct tutti_handles *handles, uint32_t handle)
+bool tt_federation_add_handle(struct tt_handle_set *handles, uint32_t handle)
 {
-    if (tutti_handles_have(handles, handle))
+    if (tt_federation_has_handle(handles, handle))
         return true;
-    if (!tutti_vector_reserve(&handles->items, &handles->room, handles->count + 1, sizeof *handles->items))
+    if (!tt_vector_reserve(&handles->items, &handles->room, handles->count + 1, sizeof *handles->items))
         return false;
     handles->items[handles->count++] = handle;
     return true;
 }
 
-bool tutti_handles_remove(struct tutti_handles *handles, uint32_t handle)
+bool tt_federation_remove_handle(struct tt_handle_set *handles, uint32_t handle)
 {
     for (size_t i = 0; i < handles->count; i++)
         if (handles->items[i] == handle) {
@@ -171,7 +170,7 @@ bool tutti_handles_remove(struct tutti_handles *handles, uint32_t handle)
     return false;
 }
 
-void tutti_object_free(struct tutti_object *object)
+void tt_federation_free_object(struct tt_object *object)
 {
     if (!object)
         return;
@@ -185,17 +184,17 @@ void tutti_object_free(struct tutti_object *object)
     free(object);
 }
 
-void tutti_federate_free(struct tutti_federate *federate)
+void tt_federation_free_federate(struct tt_federate *federate)
 {
     if (!federate)
         return;
     for (size_t i = 0; i < federate->object_classes; i++)
         free(federate->objects[i].items);
     for (size_t i = 0; i < federate->held_count; i++)
-        tutti_message_release(federate->held[i]);
+        tt_message_release(federate->held[i]);
     for (size_t i = 0; i < federate->sent_count; i++)
-        tutti_message_release(federate->sent[i]);
-    tutti_message_heap_fini(&federate->tso);
+        tt_message_release(federate->sent[i]);
+    tt_message_heap_fini(&federate->tso);
     free(federate->objects);
     free(federate->interactions);
     free(federate->interaction_transports);
@@ -207,30 +206,30 @@ void tutti_federate_free(struct tutti_federate *federate)
     free(federate);
 }
 
-void tutti_sync_point_fini(struct tutti_sync_point *point)
+void tt_federation_free_sync_point(struct tt_sync_point *point)
 {
     free(point->label);
     free((void *)point->tag.data);
     free(point->members);
 }
 
-void tutti_federation_free(struct tutti_federation *federation)
+void tt_federation_free(struct tt_federation *federation)
 {
     if (!federation)
         return;
     for (size_t i = 0; i < federation->federates.count; i++)
-        tutti_federate_free(federation->federates.items[i].item);
+        tt_federation_free_federate(federation->federates.items[i].item);
     for (size_t i = 0; i < federation->objects.count; i++)
-        tutti_object_free(federation->objects.items[i].item);
+        tt_federation_free_object(federation->objects.items[i].item);
     for (size_t i = 0; i < federation->name_count; i++)
         free(federation->names[i].name);
     for (size_t i = 0; i < federation->point_count; i++)
-        tutti_sync_point_fini(&federation->points[i]);
+        tt_federation_free_sync_point(&federation->points[i]);
     for (size_t i = 0; i < federation->module_count; i++)
-        tutti_fom_module_free(federation->modules[i]);
-    tutti_handle_table_fini(&federation->federates);
-    tutti_handle_table_fini(&federation->objects);
-    tutti_fom_free(federation->fom);
+        tt_fom_module_free(federation->modules[i]);
+    tt_federation_table_fini(&federation->federates);
+    tt_federation_table_fini(&federation->objects);
+    tt_fom_free(federation->fom);
     free(federation->names);
     free(federation->points);
     free(federation->modules);

@@ -19,28 +19,28 @@
 #include "rti/message.h"
 
 /* 0: without a bound. */
-struct tutti_rti_limits {
+struct tt_rti_limits {
     size_t callbacks; /* that wait for one federate, messages that wait for their time included */
     size_t bytes;     /* of them */
     size_t federations, federates, objects;
 };
 
-struct tutti_rti {
-    struct tutti_federation **federations;
+struct tt_rti {
+    struct tt_federation **federations;
     size_t count, room;
-    struct tutti_ambassador *ambassadors; /* all that are connected */
-    struct tutti_rti_limits limits;
+    struct tt_ambassador *ambassadors; /* all that are connected */
+    struct tt_rti_limits limits;
 };
 
 /* A program that is connected, joined or not. */
-struct tutti_ambassador {
-    struct tutti_rti *rti;
-    struct tutti_federate *federate; /* NULL: not joined */
-    struct tutti_callback *first, *last, *taken;
+struct tt_ambassador {
+    struct tt_rti *rti;
+    struct tt_federate *federate; /* NULL: not joined */
+    struct tt_callback *first, *last, *taken;
     size_t waiting;      /* callbacks from first to last */
     size_t count, bytes; /* of callbacks, and of messages that are kept for it */
     bool overflowed;
-    struct tutti_ambassador *next, *previous;
+    struct tt_ambassador *next, *previous;
 };
 
 /* What a federate declared of an attribute at a class, of an interaction class, or of directed interactions. */
@@ -54,24 +54,24 @@ enum {
     TUTTI_ORDER_TSO = 64,
 };
 
-struct tutti_interest {
+struct tt_attribute_interest {
     uint32_t handle;         /* of the attribute */
     uint32_t transportation; /* of those that it registers; 0: as the object model says */
     unsigned char flags;
 };
 
-struct tutti_class_interest {
-    struct tutti_interest *items;
+struct tt_class_interest {
+    struct tt_attribute_interest *items;
     size_t count, room;
     bool advised; /* told that others want objects of this class */
 };
 
-struct tutti_directed_interest {
+struct tt_directed_interest {
     uint32_t object_class, interaction_class;
     unsigned char flags;
 };
 
-enum tutti_advance {
+enum tt_time_advance {
     TUTTI_ADVANCE_NONE, /* granted */
     TUTTI_ADVANCE_TAR,
     TUTTI_ADVANCE_TARA,
@@ -84,56 +84,56 @@ struct tutti_federate_time {
     int64_t now;
     bool strict; /* the last grant was of TAR or NMR: with a lookahead of 0, nothing more is sent at `now` */
     bool regulating, constrained, constrained_pending, asynchronous;
-    int64_t lookahead;          /* as asked for; the actual one may still be larger */
-    struct tutti_bound promise; /* nothing below is sent any more; never falls while it regulates */
-    enum tutti_advance pending;
+    int64_t lookahead;            /* as asked for; the actual one may still be larger */
+    struct tt_time_bound promise; /* nothing below is sent any more; never falls while it regulates */
+    enum tt_time_advance pending;
     int64_t target; /* of the pending request */
 };
 
-struct tutti_federate {
+struct tt_federate {
     uint32_t handle;
     char *name, *type;
-    struct tutti_federation *federation;
-    struct tutti_ambassador *ambassador;
-    struct tutti_fom_switches switches;
-    struct tutti_class_interest *objects; /* [class - 1] */
+    struct tt_federation *federation;
+    struct tt_ambassador *ambassador;
+    struct tt_fom_switches switches;
+    struct tt_class_interest *objects; /* [class - 1] */
     size_t object_classes;
     unsigned char *interactions;      /* [class - 1], flags */
     uint32_t *interaction_transports; /* [class - 1]; 0: as the object model says */
     size_t interaction_classes;
-    struct tutti_directed_interest *directed;
+    struct tt_directed_interest *directed;
     size_t directed_count, directed_room;
     struct tutti_federate_time time;
-    struct tutti_message_heap tso; /* that wait for their time */
-    struct tutti_message **held;   /* without order, that wait for its next advance */
+    struct tt_message_heap tso; /* that wait for their time */
+    struct tt_message **held;   /* without order, that wait for its next advance */
     size_t held_count, held_room;
-    struct tutti_message **sent; /* that may be retracted */
+    struct tt_message **sent; /* that may be retracted */
     size_t sent_count, sent_room, sent_kept;
 };
 
-struct tutti_handles {
+struct tt_handle_set {
     uint32_t *items;
     size_t count, room;
 };
 
-struct tutti_object_attribute {
+struct tt_object_attribute {
     uint32_t attribute, owner, transportation;
     uint32_t updater; /* the owner, if it was told that others want it; see relevance.h */
-    enum tutti_order order;
+    enum tt_message_order order;
     bool divesting;                 /* its owner offers it */
-    struct tutti_handles acquirers; /* that asked for it, the first one first */
+    struct tt_handle_set acquirers; /* that asked for it, the first one first */
 };
 
 enum { TUTTI_OWNED_BY_RTI = UINT32_MAX }; /* in place of an owner's handle */
 
-struct tutti_object {
+struct tt_object {
     uint32_t handle, class, registrant; /* registrant 0: the RTI */
     bool of_rti;
     uint32_t about; /* of the RTI's own: the federate that it is about; 0: the federation */
     char *name;
-    struct tutti_object_attribute *attributes; /* in the order of handles */
+    struct tt_object_attribute *attributes; /* in the order of handles */
     size_t attribute_count, attribute_room;
-    struct tutti_known {
+    struct tt_object_known {
         uint32_t federate, class;
         bool *scope; /* by attribute, whether the federate was told that it is in scope; NULL: it never was */
     } * known;
@@ -141,86 +141,85 @@ struct tutti_object {
     uint32_t deleter; /* a federate that deleted it at a time to come, or 0 */
 };
 
-struct tutti_reserved_name {
+struct tt_reserved_name {
     char *name;
     uint32_t federate, object; /* object 0: not registered yet */
 };
 
-struct tutti_sync_point {
+struct tt_sync_point {
     char *label;
-    struct tutti_octets tag;
+    struct tt_octets tag;
     bool everyone; /* also federates that join later */
-    struct tutti_sync_member {
+    struct tt_sync_member {
         uint32_t federate;
         enum { TUTTI_SYNC_MOVING, TUTTI_SYNC_ACHIEVED, TUTTI_SYNC_FAILED } state;
     } * members;
     size_t count, room;
 };
 
-struct tutti_federation {
-    struct tutti_rti *rti;
+struct tt_federation {
+    struct tt_rti *rti;
     char *name;
-    enum tutti_time_kind time_kind;
-    struct tutti_fom *fom;
-    struct tutti_fom_module **modules;
+    enum tt_logical_time_kind time_kind;
+    struct tt_fom *fom;
+    struct tt_fom_module **modules;
     size_t module_count, module_room;
-    struct tutti_handle_table federates, objects;
+    struct tt_handle_table federates, objects;
     uint32_t last_federate, last_object;
-    struct tutti_reserved_name *names; /* sorted */
+    struct tt_reserved_name *names; /* sorted */
     size_t name_count, name_room;
-    struct tutti_sync_point *points;
+    struct tt_sync_point *points;
     size_t point_count, point_room;
     uint64_t last_message;
     uint64_t grants; /* so far */
     bool unsettled;  /* something may be granted */
     bool has_mom;    /* the RTI has objects of its own, see mom_objects.h */
-    struct tutti_value *scratch;
+    struct tt_hla_value *scratch;
     size_t scratch_room;
 };
 
 /* The federate of an ambassador, or FederateNotExecutionMember. */
-TUTTI_CHECKED enum tutti_hla tutti_ambassador_federate(struct tutti_ambassador *ambassador,
-                                                       struct tutti_federate **federate);
+TUTTI_CHECKED enum tt_hla tt_federation_of_ambassador(struct tt_ambassador *ambassador, struct tt_federate **federate);
 /* Queues a copy. */
-void tutti_ambassador_push(struct tutti_ambassador *ambassador, const struct tutti_callback *callback);
+void tt_federation_push_callback(struct tt_ambassador *ambassador, const struct tt_callback *callback);
 /* Counts what is kept for it elsewhere; false if that is too much, or `ok` is not. */
-bool tutti_ambassador_charge(struct tutti_ambassador *ambassador, size_t size, bool ok);
-void tutti_ambassador_discharge(struct tutti_ambassador *ambassador, size_t size);
+bool tt_federation_charge_memory(struct tt_ambassador *ambassador, size_t size, bool ok);
+void tt_federation_discharge_memory(struct tt_ambassador *ambassador, size_t size);
 
-struct tutti_federate *tutti_federation_member(const struct tutti_federation *federation, uint32_t handle);
-static inline struct tutti_federate *tutti_federation_at(const struct tutti_federation *federation, size_t i)
+struct tt_federate *tt_federation_member(const struct tt_federation *federation, uint32_t handle);
+static inline struct tt_federate *tt_federation_at(const struct tt_federation *federation, size_t i)
 {
     return federation->federates.items[i].item;
 }
 
-struct tutti_object *tutti_federation_object(const struct tutti_federation *federation, uint32_t handle);
+struct tt_object *tt_federation_object(const struct tt_federation *federation, uint32_t handle);
 /* The class as which a federate knows the object; 0: it does not. */
-uint32_t tutti_object_known(const struct tutti_object *object, uint32_t federate);
+uint32_t tt_federation_known_class(const struct tt_object *object, uint32_t federate);
 /* An object that the federate knows, or ObjectInstanceNotKnown. */
-TUTTI_CHECKED enum tutti_hla tutti_federate_object(const struct tutti_federate *federate, uint32_t handle,
-                                                   struct tutti_object **object);
+TUTTI_CHECKED enum tt_hla tt_federation_find_object(const struct tt_federate *federate, uint32_t handle,
+                                                    struct tt_object **object);
 /* NULL: the object has no such attribute. */
-struct tutti_object_attribute *tutti_object_attribute(const struct tutti_object *object, uint32_t attribute);
+struct tt_object_attribute *tt_federation_find_attribute(const struct tt_object *object, uint32_t attribute);
 
 /* What the federate declared of an attribute at a class. */
-unsigned tutti_federate_flags(const struct tutti_federate *federate, uint32_t class, uint32_t attribute);
+unsigned tt_federation_interest_flags(const struct tt_federate *federate, uint32_t class, uint32_t attribute);
 /* The kind of transport by which its interactions of the class go. */
-uint32_t tutti_federate_transportation(const struct tutti_federate *federate, uint32_t class);
+uint32_t tt_federation_transportation(const struct tt_federate *federate, uint32_t class);
 /* The nearest class at or above `class` of which the federate subscribes to an interaction; 0: none. */
-uint32_t tutti_federate_receives(const struct tutti_federate *federate, uint32_t class);
+uint32_t tt_federation_received_class(const struct tt_federate *federate, uint32_t class);
 /* The nearest class at or above the interaction class of which it declared this (TUTTI_PUBLISHED, ...) for directed interactions to objects of
  * this class, or of one above it; 0: none. */
-uint32_t tutti_federate_directed(const struct tutti_federate *federate, uint32_t object_class,
-                                 uint32_t interaction_class, unsigned wanted);
+uint32_t tt_federation_directed_class(const struct tt_federate *federate, uint32_t object_class,
+                                      uint32_t interaction_class, unsigned wanted);
 
 /* Adds a handle, unless it is there; false when memory is out. Removes it; false: it was not there. Is it there? */
-bool tutti_handles_add(struct tutti_handles *handles, uint32_t handle);
-bool tutti_handles_remove(struct tutti_handles *handles, uint32_t handle);
-bool tutti_handles_have(const struct tutti_handles *handles, uint32_t handle);
+bool tt_federation_add_handle(struct tt_handle_set *handles, uint32_t handle);
+bool tt_federation_remove_handle(struct tt_handle_set *handles, uint32_t handle);
+bool tt_federation_has_handle(const struct tt_handle_set *handles, uint32_t handle);
 
-void tutti_object_free(struct tutti_object *object);
-void tutti_federate_free(struct tutti_federate *federate);
-void tutti_sync_point_fini(struct tutti_sync_point *point);
-void tutti_federation_free(struct tutti_federation *federation);
+void tt_federation_free_object(struct tt_object *object);
+void tt_federation_free_federate(struct tt_federate *federate);
+void tt_federation_free_sync_point(struct tt_sync_point *point);
+void tt_federation_free(struct tt_federation *federation);
 
 #endif

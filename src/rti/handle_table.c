@@ -6,22 +6,22 @@
 
 #include "base/vector.h"
 
-void tutti_handle_table_fini(struct tutti_handle_table *table)
+void tt_federation_table_fini(struct tt_handle_table *table)
 {
     free(table->items);
-    *table = (struct tutti_handle_table){0};
+    *table = (struct tt_handle_table){0};
 }
 
-bool tutti_handle_table_add(struct tutti_handle_table *table, uint32_t handle, void *item)
+bool tt_federation_table_add(struct tt_handle_table *table, uint32_t handle, void *item)
 {
-    if (!tutti_vector_reserve(&table->items, &table->room, table->count + 1, sizeof *table->items))
+    if (!tt_vector_reserve(&table->items, &table->room, table->count + 1, sizeof *table->items))
         return false;
-    table->items[table->count++] = (struct tutti_handle_item){handle, item};
+    table->items[table->count++] = (struct tt_handle_item){handle, item};
     return true;
 }
 
 /* The first place whose handle is not below. */
-static size_t place_of(const struct tutti_handle_table *table, uint32_t handle)
+static size_t federation_table_place(const struct tt_handle_table *table, uint32_t handle)
 {
     size_t low = 0, high = table->count;
     while (low < high) {
@@ -34,15 +34,15 @@ static size_t place_of(const struct tutti_handle_table *table, uint32_t handle)
     return low;
 }
 
-void *tutti_handle_table_find(const struct tutti_handle_table *table, uint32_t handle)
+void *tt_federation_table_find(const struct tt_handle_table *table, uint32_t handle)
 {
-    size_t place = place_of(table, handle);
+    size_t place = federation_table_place(table, handle);
     return place < table->count && table->items[place].handle == handle ? table->items[place].item : NULL;
 }
 
-void tutti_handle_table_remove(struct tutti_handle_table *table, uint32_t handle)
+void tt_federation_table_remove(struct tt_handle_table *table, uint32_t handle)
 {
-    size_t place = place_of(table, handle);
+    size_t place = federation_table_place(table, handle);
     if (place >= table->count || table->items[place].handle != handle)
         return;
     table->count--;

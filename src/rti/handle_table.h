@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct tutti_handle_table {
-    struct tutti_handle_item {
+struct tt_handle_table {
+    struct tt_handle_item {
         uint32_t handle;
         void *item;
     } * items;
@@ -16,11 +16,11 @@ struct tutti_handle_table {
 };
 
 /* A zeroed table is empty. The items are the caller's. */
-void tutti_handle_table_fini(struct tutti_handle_table *table);
+void tt_federation_table_fini(struct tt_handle_table *table);
 /* `handle` is larger than all that are there. False when memory is out. */
-bool tutti_handle_table_add(struct tutti_handle_table *table, uint32_t handle, void *item);
+bool tt_federation_table_add(struct tt_handle_table *table, uint32_t handle, void *item);
 /* NULL: none. */
-void *tutti_handle_table_find(const struct tutti_handle_table *table, uint32_t handle);
-void tutti_handle_table_remove(struct tutti_handle_table *table, uint32_t handle);
+void *tt_federation_table_find(const struct tt_handle_table *table, uint32_t handle);
+void tt_federation_table_remove(struct tt_handle_table *table, uint32_t handle);
 
 #endif

@@ -6,11 +6,11 @@
 #include "rti/sending.h"
 
 /* *retraction (may be NULL) is 0 if the message cannot be taken back: it is not sent in time order. */
-TUTTI_CHECKED enum tutti_hla tutti_rti_send_interaction(struct tutti_ambassador *ambassador, uint32_t class,
-                                                        const struct tutti_value *values, size_t count,
-                                                        struct tutti_send send, uint64_t *retraction);
-TUTTI_CHECKED enum tutti_hla tutti_rti_send_directed(struct tutti_ambassador *ambassador, uint32_t class,
-                                                     uint32_t object, const struct tutti_value *values, size_t count,
-                                                     struct tutti_send send, uint64_t *retraction);
+TUTTI_CHECKED enum tt_hla tt_objects_send_interaction(struct tt_ambassador *ambassador, uint32_t class,
+                                                      const struct tt_hla_value *values, size_t count,
+                                                      struct tt_message_stamp send, uint64_t *retraction);
+TUTTI_CHECKED enum tt_hla tt_objects_send_directed(struct tt_ambassador *ambassador, uint32_t class, uint32_t object,
+                                                   const struct tt_hla_value *values, size_t count,
+                                                   struct tt_message_stamp send, uint64_t *retraction);
 
 #endif

@@ -10,7 +10,7 @@
 static const char *const names[] =
     {[TUTTI_TIME_FLOAT64] = "HLAfloat64Time", [TUTTI_TIME_INTEGER64] = "HLAinteger64Time"};
 
-bool tutti_time_kind_find(const char *name, enum tutti_time_kind *kind)
+bool tt_logical_time_kind_find(const char *name, enum tt_logical_time_kind *kind)
 {
     *kind = TUTTI_TIME_FLOAT64;
     if (*name == '\0' || strcmp(name, names[TUTTI_TIME_FLOAT64]) == 0)
@@ -19,12 +19,12 @@ bool tutti_time_kind_find(const char *name, enum tutti_time_kind *kind)
     return strcmp(name, names[TUTTI_TIME_INTEGER64]) == 0;
 }
 
-const char *tutti_time_kind_name(enum tutti_time_kind kind)
+const char *tt_logical_time_kind_name(enum tt_logical_time_kind kind)
 {
     return names[kind];
 }
 
-static int64_t bits_of(double value)
+static int64_t logical_time_to_bits(double value)
 {
     int64_t bits;
     value += 0.0; /* of -0.0, too */
@@ -32,24 +32,24 @@ static int64_t bits_of(double value)
     return bits;
 }
 
-static double number_of(int64_t bits)
+static double logical_time_from_bits(int64_t bits)
 {
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-int64_t tutti_time_final(enum tutti_time_kind kind)
+int64_t tt_logical_time_final(enum tt_logical_time_kind kind)
 {
-    return kind == TUTTI_TIME_INTEGER64 ? INT64_MAX : bits_of(DBL_MAX);
+    return kind == TUTTI_TIME_INTEGER64 ? INT64_MAX : logical_time_to_bits(DBL_MAX);
 }
 
-bool tutti_time_from_double(enum tutti_time_kind kind, double value, int64_t *time)
+bool tt_logical_time_from_double(enum tt_logical_time_kind kind, double value, int64_t *time)
 {
     if (!isfinite(value) || value < 0)
         return false;
     if (kind == TUTTI_TIME_FLOAT64) {
-        *time = bits_of(value);
+        *time = logical_time_to_bits(value);
         return true;
     }
     if (value >= 9223372036854775808.0 || value != floor(value))
@@ -58,12 +58,12 @@ bool tutti_time_from_double(enum tutti_time_kind kind, double value, int64_t *ti
     return true;
 }
 
-double tutti_time_to_double(enum tutti_time_kind kind, int64_t time)
+double tt_logical_time_to_double(enum tt_logical_time_kind kind, int64_t time)
 {
-    return kind == TUTTI_TIME_INTEGER64 ? (double)time : number_of(time);
+    return kind == TUTTI_TIME_INTEGER64 ? (double)time : logical_time_from_bits(time);
 }
 
-bool tutti_time_decode(enum tutti_time_kind kind, const void *bytes, size_t size, int64_t *time)
+bool tt_logical_time_decode(enum tt_logical_time_kind kind, const void *bytes, size_t size, int64_t *time)
 {
     if (size != TUTTI_TIME_BYTES)
         return false;
@@ -71,44 +71,47 @@ bool tutti_time_decode(enum tutti_time_kind kind, const void *bytes, size_t size
     for (size_t i = 0; i < TUTTI_TIME_BYTES; i++)
         word = word << 8 | ((const unsigned char *)bytes)[i];
     if (kind == TUTTI_TIME_FLOAT64)
-        return tutti_time_from_double(kind, number_of((int64_t)word), time);
+        return tt_logical_time_from_double(kind, logical_time_from_bits((int64_t)word), time);
     *time = (int64_t)word;
     return *time >= 0;
 }
 
-void tutti_time_encode(enum tutti_time_kind kind, int64_t time, unsigned char bytes[TUTTI_TIME_BYTES])
+void tt_logical_time_encode(enum tt_logical_time_kind kind, int64_t time, unsigned char bytes[TUTTI_TIME_BYTES])
 {
     (void)kind; /* the bits are those of the number in both */
     for (size_t i = 0; i < TUTTI_TIME_BYTES; i++)
         bytes[i] = (unsigned char)((uint64_t)time >> (8 * (TUTTI_TIME_BYTES - 1 - i)));
 }
 
-int64_t tutti_time_add(enum tutti_time_kind kind, int64_t time, int64_t interval)
+int64_t tt_logical_time_add(enum tt_logical_time_kind kind, int64_t time, int64_t interval)
 {
     if (kind == TUTTI_TIME_INTEGER64)
         return time > INT64_MAX - interval ? INT64_MAX : time + interval;
-    double sum = number_of(time) + number_of(interval);
-    return isfinite(sum) ? bits_of(sum) : bits_of(DBL_MAX);
+    double sum = logical_time_from_bits(time) + logical_time_from_bits(interval);
+    return isfinite(sum) ? logical_time_to_bits(sum) : logical_time_to_bits(DBL_MAX);
 }
 
-int64_t tutti_time_subtract(enum tutti_time_kind kind, int64_t time, int64_t earlier)
+int64_t tt_logical_time_subtract(enum tt_logical_time_kind kind, int64_t time, int64_t earlier)
 {
     if (earlier >= time)
         return 0;
-    return kind == TUTTI_TIME_INTEGER64 ? time - earlier : bits_of(number_of(time) - number_of(earlier));
+    return kind == TUTTI_TIME_INTEGER64
+               ? time - earlier
+               : logical_time_to_bits(logical_time_from_bits(time) - logical_time_from_bits(earlier));
 }
 
-struct tutti_time_text tutti_time_show(enum tutti_time_kind kind, int64_t time)
+struct tt_logical_time_text tt_logical_time_show(enum tt_logical_time_kind kind, int64_t time)
 {
-    struct tutti_time_text shown;
-    size_t n = kind == TUTTI_TIME_INTEGER64 ? tutti_number_write_int(shown.text, time)
-                                            : tutti_number_write_double(shown.text, number_of(time));
+    struct tt_logical_time_text shown;
+    size_t n = kind == TUTTI_TIME_INTEGER64 ? tt_number_write_int(shown.text, time)
+                                            : tt_number_write_double(shown.text, logical_time_from_bits(time));
     shown.text[n] = '\0';
     return shown;
 }
 
-struct tutti_bound tutti_bound_promise(enum tutti_time_kind kind, int64_t t, int64_t lookahead, bool strict)
+struct tt_time_bound tt_logical_time_promise_bound(enum tt_logical_time_kind kind, int64_t t, int64_t lookahead,
+                                                   bool strict)
 {
-    int64_t value = tutti_time_add(kind, t, lookahead);
-    return (struct tutti_bound){value, value == t && strict};
+    int64_t value = tt_logical_time_add(kind, t, lookahead);
+    return (struct tt_time_bound){value, value == t && strict};
 }

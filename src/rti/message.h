@@ -9,30 +9,25 @@
 
 #include "rti/fom/fom.h"
 
-struct tutti_octets {
+struct tt_octets {
     const void *data;
     size_t size;
 };
 
 /* The value of an attribute or a parameter, encoded. */
-struct tutti_value {
+struct tt_hla_value {
     uint32_t handle;
-    struct tutti_octets bytes;
+    struct tt_octets bytes;
 };
 
-enum tutti_message_kind {
-    TUTTI_MESSAGE_UPDATE,
-    TUTTI_MESSAGE_INTERACTION,
-    TUTTI_MESSAGE_DIRECTED,
-    TUTTI_MESSAGE_DELETE
-};
+enum tt_message_kind { TUTTI_MESSAGE_UPDATE, TUTTI_MESSAGE_INTERACTION, TUTTI_MESSAGE_DIRECTED, TUTTI_MESSAGE_DELETE };
 
-struct tutti_message {
-    enum tutti_message_kind kind;
+struct tt_message {
+    enum tt_message_kind kind;
     unsigned references;
-    bool retracted;        /* those who hold it drop it */
-    bool timed;            /* has a stamp */
-    enum tutti_order sent; /* TIMESTAMP: queues of constrained federates keep it until its time */
+    bool retracted;             /* those who hold it drop it */
+    bool timed;                 /* has a stamp */
+    enum tt_message_order sent; /* TIMESTAMP: queues of constrained federates keep it until its time */
     int64_t time;
     uint64_t number; /* in the federation; also what its sender retracts it by */
     uint32_t part;   /* of an update that goes as several messages */
@@ -40,8 +35,8 @@ struct tutti_message {
     uint32_t object; /* 0 for interactions */
     uint32_t class;  /* of interactions */
     uint32_t transportation;
-    struct tutti_octets tag;
-    struct tutti_value *values;
+    struct tt_octets tag;
+    struct tt_hla_value *values;
     size_t value_count;
     size_t size;         /* bytes of it all */
     uint32_t *delivered; /* federates that have it, while it can be retracted */
@@ -49,31 +44,31 @@ struct tutti_message {
 };
 
 /* With copies of the values and the tag, and one reference; NULL when memory is out. The other fields are the caller's to fill. */
-struct tutti_message *tutti_message_new(enum tutti_message_kind kind, const struct tutti_value *values, size_t count,
-                                        struct tutti_octets tag);
-struct tutti_message *tutti_message_share(struct tutti_message *message);
+struct tt_message *tt_message_new(enum tt_message_kind kind, const struct tt_hla_value *values, size_t count,
+                                  struct tt_octets tag);
+struct tt_message *tt_message_retain(struct tt_message *message);
 /* The last one frees it. NULL is fine. */
-void tutti_message_release(struct tutti_message *message);
+void tt_message_release(struct tt_message *message);
 
 /* The order of delivery: time, then sender, then number. */
-bool tutti_message_before(const struct tutti_message *a, const struct tutti_message *b);
+bool tt_message_precedes(const struct tt_message *a, const struct tt_message *b);
 
 /* Messages in that order. A zeroed queue is empty. */
-struct tutti_message_heap {
-    struct tutti_message **items;
+struct tt_message_heap {
+    struct tt_message **items;
     size_t count, room;
 };
-void tutti_message_heap_fini(struct tutti_message_heap *heap);
+void tt_message_heap_fini(struct tt_message_heap *heap);
 /* Shares the message. False when memory is out. */
-bool tutti_message_heap_push(struct tutti_message_heap *heap, struct tutti_message *message);
+bool tt_message_heap_push(struct tt_message_heap *heap, struct tt_message *message);
 /* NULL: empty. Borrowed. */
-static inline struct tutti_message *tutti_message_heap_first(const struct tutti_message_heap *heap)
+static inline struct tt_message *tt_message_heap_first(const struct tt_message_heap *heap)
 {
     return heap->count ? heap->items[0] : NULL;
 }
 /* The first one of a heap that is not empty, taken out: the reference is the caller's. */
-struct tutti_message *tutti_message_heap_pop(struct tutti_message_heap *heap);
+struct tt_message *tt_message_heap_pop(struct tt_message_heap *heap);
 /* Takes this one out and releases it; false: it is not there. */
-bool tutti_message_heap_remove(struct tutti_message_heap *heap, struct tutti_message *message);
+bool tt_message_heap_remove(struct tt_message_heap *heap, struct tt_message *message);
 
 #endif

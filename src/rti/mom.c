@@ -10,16 +10,16 @@ enum { MOST = 32 }; /* values of one message */
 
 /* ---- encodings: HLAinteger32BE, HLAunicodeString, HLAhandle, HLAlogicalTime and what is made of them ---- */
 
-static void put_u32(struct tutti_text *bytes, uint32_t value)
+static void put_u32(struct tt_text *bytes, uint32_t value)
 {
     const char big[] = {(char)(value >> 24), (char)(value >> 16), (char)(value >> 8), (char)value};
-    tutti_text_append_n(bytes, big, sizeof big);
+    tt_text_append_n(bytes, big, sizeof big);
 }
 
-static void put_unit(struct tutti_text *bytes, uint32_t unit)
+static void mom_put_utf16_unit(struct tt_text *bytes, uint32_t unit)
 {
     const char big[] = {(char)(unit >> 8), (char)unit};
-    tutti_text_append_n(bytes, big, sizeof big);
+    tt_text_append_n(bytes, big, sizeof big);
 }
 
 /* The character of UTF-8 at `text`; its bytes are `length`. */
@@ -34,82 +34,82 @@ static uint32_t read_utf8(const char *text, size_t length)
     return character;
 }
 
-void tutti_mom_put_text(struct tutti_text *bytes, const char *text)
+void tt_mom_put_text(struct tt_text *bytes, const char *text)
 {
     enum { SURROGATE = 0x10000, HIGH = 0xd800, LOW = 0xdc00, BITS = 10, REPLACEMENT = 0xfffd };
-    struct tutti_text units = {0};
+    struct tt_text units = {0};
     size_t length = 0;
     for (const char *at = text; *at; at += length ? length : 1) {
-        length = tutti_str_utf8_length(at);
+        length = tt_text_utf8_length(at);
         uint32_t character = length ? read_utf8(at, length) : REPLACEMENT;
         if (character >= SURROGATE)
-            put_unit(&units, HIGH + ((character - SURROGATE) >> BITS));
-        put_unit(&units, character < SURROGATE ? character : LOW + (character & ((1 << BITS) - 1)));
+            mom_put_utf16_unit(&units, HIGH + ((character - SURROGATE) >> BITS));
+        mom_put_utf16_unit(&units, character < SURROGATE ? character : LOW + (character & ((1 << BITS) - 1)));
     }
     put_u32(bytes, (uint32_t)(units.length / 2));
-    tutti_text_append_n(bytes, units.length ? units.text : "", units.length);
+    tt_text_append_n(bytes, units.length ? units.text : "", units.length);
     bytes->failed |= units.failed;
-    tutti_text_fini(&units);
+    tt_text_fini(&units);
 }
 
-static void put_handle(struct tutti_text *bytes, uint32_t handle)
+static void put_handle(struct tt_text *bytes, uint32_t handle)
 {
     put_u32(bytes, sizeof handle);
     put_u32(bytes, handle);
 }
 
-static void put_time(struct tutti_text *bytes, enum tutti_time_kind kind, int64_t time)
+static void put_time(struct tt_text *bytes, enum tt_logical_time_kind kind, int64_t time)
 {
     unsigned char encoded[TUTTI_TIME_BYTES];
-    tutti_time_encode(kind, time, encoded);
+    tt_logical_time_encode(kind, time, encoded);
     put_u32(bytes, sizeof encoded);
-    tutti_text_append_n(bytes, (const char *)encoded, sizeof encoded);
+    tt_text_append_n(bytes, (const char *)encoded, sizeof encoded);
 }
 
-static void put_federates(struct tutti_text *bytes, const struct tutti_federation *federation)
+static void put_federates(struct tt_text *bytes, const struct tt_federation *federation)
 {
     put_u32(bytes, (uint32_t)federation->federates.count);
     for (size_t i = 0; i < federation->federates.count; i++)
-        put_handle(bytes, tutti_federation_at(federation, i)->handle);
+        put_handle(bytes, tt_federation_at(federation, i)->handle);
 }
 
-static void put_modules(struct tutti_text *bytes, const struct tutti_federation *federation)
+static void put_modules(struct tt_text *bytes, const struct tt_federation *federation)
 {
     put_u32(bytes, (uint32_t)federation->module_count);
     for (size_t i = 0; i < federation->module_count; i++) {
         static const char padding[4] = {0};
-        tutti_mom_put_text(bytes, federation->modules[i]->tree->file);
+        tt_mom_put_text(bytes, federation->modules[i]->tree->file);
         if (i + 1 < federation->module_count) /* the next one begins where its count may */
-            tutti_text_append_n(bytes, padding, (4 - bytes->length % 4) % 4);
+            tt_text_append_n(bytes, padding, (4 - bytes->length % 4) % 4);
     }
 }
 
 /* ---- values ---- */
 
-static void put_of_federation(struct tutti_text *bytes, const struct tutti_federation *federation, uint32_t attribute)
+static void put_federation_attribute(struct tt_text *bytes, const struct tt_federation *federation, uint32_t attribute)
 {
-    switch ((enum tutti_mom_attribute)attribute) {
-    case TUTTI_MOM_FEDERATION_HLAfederationName: tutti_mom_put_text(bytes, federation->name); break;
+    switch ((enum tt_mom_attribute)attribute) {
+    case TUTTI_MOM_FEDERATION_HLAfederationName: tt_mom_put_text(bytes, federation->name); break;
     case TUTTI_MOM_FEDERATION_HLAfederatesInFederation: put_federates(bytes, federation); break;
-    case TUTTI_MOM_FEDERATION_HLARTIversion: tutti_mom_put_text(bytes, "Tutti " TUTTI_VERSION); break;
-    case TUTTI_MOM_FEDERATION_HLAMIMdesignator: tutti_mom_put_text(bytes, "HLAstandardMIM"); break;
+    case TUTTI_MOM_FEDERATION_HLARTIversion: tt_mom_put_text(bytes, "Tutti " TUTTI_VERSION); break;
+    case TUTTI_MOM_FEDERATION_HLAMIMdesignator: tt_mom_put_text(bytes, "HLAstandardMIM"); break;
     case TUTTI_MOM_FEDERATION_HLAFOMmoduleDesignatorList: put_modules(bytes, federation); break;
     case TUTTI_MOM_FEDERATION_HLAtimeImplementationName:
-        tutti_mom_put_text(bytes, tutti_time_kind_name(federation->time_kind));
+        tt_mom_put_text(bytes, tt_logical_time_kind_name(federation->time_kind));
         break;
     case TUTTI_MOM_FEDERATION_HLAautoProvide: put_u32(bytes, federation->fom->switches.auto_provide); break;
     default: break;
     }
 }
 
-static void put_of_federate(struct tutti_text *bytes, const struct tutti_federate *f, uint32_t attribute)
+static void put_federate_attribute(struct tt_text *bytes, const struct tt_federate *f, uint32_t attribute)
 {
-    enum tutti_time_kind kind = f->federation->time_kind;
-    switch ((enum tutti_mom_attribute)attribute) {
+    enum tt_logical_time_kind kind = f->federation->time_kind;
+    switch ((enum tt_mom_attribute)attribute) {
     case TUTTI_MOM_FEDERATE_HLAfederateHandle: put_handle(bytes, f->handle); break;
-    case TUTTI_MOM_FEDERATE_HLAfederateName: tutti_mom_put_text(bytes, f->name); break;
-    case TUTTI_MOM_FEDERATE_HLAfederateType: tutti_mom_put_text(bytes, f->type); break;
-    case TUTTI_MOM_FEDERATE_HLARTIversion: tutti_mom_put_text(bytes, "Tutti " TUTTI_VERSION); break;
+    case TUTTI_MOM_FEDERATE_HLAfederateName: tt_mom_put_text(bytes, f->name); break;
+    case TUTTI_MOM_FEDERATE_HLAfederateType: tt_mom_put_text(bytes, f->type); break;
+    case TUTTI_MOM_FEDERATE_HLARTIversion: tt_mom_put_text(bytes, "Tutti " TUTTI_VERSION); break;
     case TUTTI_MOM_FEDERATE_HLAtimeConstrained: put_u32(bytes, f->time.constrained); break;
     case TUTTI_MOM_FEDERATE_HLAtimeRegulating: put_u32(bytes, f->time.regulating); break;
     case TUTTI_MOM_FEDERATE_HLAasynchronousDelivery: put_u32(bytes, f->time.asynchronous); break;
@@ -124,7 +124,7 @@ static void put_of_federate(struct tutti_text *bytes, const struct tutti_federat
     }
 }
 
-static bool is_told(const struct tutti_object *object, uint32_t attribute)
+static bool is_attribute_observed(const struct tt_object *object, uint32_t attribute)
 {
     bool of_federate = attribute >= TUTTI_MOM_FEDERATE_HLAfederateHandle &&
                        attribute <= TUTTI_MOM_FEDERATE_HLAlookahead;
@@ -134,15 +134,15 @@ static bool is_told(const struct tutti_object *object, uint32_t attribute)
 }
 
 /* A message of the RTI. Takes the bytes, in which value i ends at ends[i]. NULL: memory is out. */
-static struct tutti_message *make(struct tutti_federation *federation, enum tutti_message_kind kind,
-                                  struct tutti_text *bytes, const uint32_t *handles, const size_t *ends, size_t count)
+static struct tt_message *mom_make_message(struct tt_federation *federation, enum tt_message_kind kind,
+                                           struct tt_text *bytes, const uint32_t *handles, const size_t *ends,
+                                           size_t count)
 {
-    struct tutti_value values[MOST];
+    struct tt_hla_value values[MOST];
     for (size_t i = 0, begin = 0; i < count; begin = ends[i++])
-        values[i] = (struct tutti_value){handles[i], {bytes->text + begin, ends[i] - begin}};
-    struct tutti_message *message = bytes->failed ? NULL
-                                                  : tutti_message_new(kind, values, count, (struct tutti_octets){0});
-    tutti_text_fini(bytes);
+        values[i] = (struct tt_hla_value){handles[i], {bytes->text + begin, ends[i] - begin}};
+    struct tt_message *message = bytes->failed ? NULL : tt_message_new(kind, values, count, (struct tt_octets){0});
+    tt_text_fini(bytes);
     if (!message)
         return NULL;
     message->number = ++federation->last_message;
@@ -151,91 +151,92 @@ static struct tutti_message *make(struct tutti_federation *federation, enum tutt
     return message;
 }
 
-static struct tutti_message *make_update(struct tutti_federation *federation, const struct tutti_object *object,
-                                         const uint32_t *attributes, size_t count)
+static struct tt_message *make_mom_update(struct tt_federation *federation, const struct tt_object *object,
+                                          const uint32_t *attributes, size_t count)
 {
-    const struct tutti_federate *about = tutti_federation_member(federation, object->about);
-    struct tutti_text bytes = {0};
+    const struct tt_federate *about = tt_federation_member(federation, object->about);
+    struct tt_text bytes = {0};
     uint32_t handles[MOST];
     size_t ends[MOST], told = 0;
     for (size_t i = 0; i < count && told < MOST; i++) {
-        if (!is_told(object, attributes[i]) || (object->about && !about))
+        if (!is_attribute_observed(object, attributes[i]) || (object->about && !about))
             continue;
         if (about)
-            put_of_federate(&bytes, about, attributes[i]);
+            put_federate_attribute(&bytes, about, attributes[i]);
         else
-            put_of_federation(&bytes, federation, attributes[i]);
+            put_federation_attribute(&bytes, federation, attributes[i]);
         handles[told] = attributes[i];
         ends[told++] = bytes.length;
     }
-    struct tutti_message *message = told ? make(federation, TUTTI_MESSAGE_UPDATE, &bytes, handles, ends, told) : NULL;
+    struct tt_message *message = told ? mom_make_message(federation, TUTTI_MESSAGE_UPDATE, &bytes, handles, ends, told)
+                                      : NULL;
     if (message)
         message->object = object->handle;
     return message;
 }
 
-void tutti_mom_answer(const struct tutti_object *object, struct tutti_federate *to, const uint32_t *attributes,
-                      size_t count)
+void tt_mom_send_values(const struct tt_object *object, struct tt_federate *to, const uint32_t *attributes,
+                        size_t count)
 {
-    struct tutti_message *message = make_update(to->federation, object, attributes, count);
+    struct tt_message *message = make_mom_update(to->federation, object, attributes, count);
     if (message)
-        tutti_deliver(to, message);
-    tutti_message_release(message);
+        tt_message_deliver(to, message);
+    tt_message_release(message);
 }
 
 /* To all that know the object; those that do not subscribe get nothing of it. */
-static void update(struct tutti_federation *federation, uint32_t about, const uint32_t *attributes, size_t count)
+static void mom_send_update(struct tt_federation *federation, uint32_t about, const uint32_t *attributes, size_t count)
 {
-    const struct tutti_object *object = federation->has_mom ? tutti_mom_object(federation, about) : NULL;
-    struct tutti_message *message = object ? make_update(federation, object, attributes, count) : NULL;
+    const struct tt_object *object = federation->has_mom ? tt_mom_find_object(federation, about) : NULL;
+    struct tt_message *message = object ? make_mom_update(federation, object, attributes, count) : NULL;
     for (size_t i = 0; message && i < object->known_count; i++)
-        tutti_deliver(tutti_federation_member(federation, object->known[i].federate), message);
-    tutti_message_release(message);
+        tt_message_deliver(tt_federation_member(federation, object->known[i].federate), message);
+    tt_message_release(message);
 }
 
-void tutti_mom_time_changed(struct tutti_federate *federate)
+void tt_mom_update_time(struct tt_federate *federate)
 {
     static const uint32_t switches[] = {TUTTI_MOM_FEDERATE_HLAtimeConstrained, TUTTI_MOM_FEDERATE_HLAtimeRegulating,
                                         TUTTI_MOM_FEDERATE_HLAasynchronousDelivery};
-    update(federate->federation, federate->handle, switches, sizeof switches / sizeof *switches);
+    mom_send_update(federate->federation, federate->handle, switches, sizeof switches / sizeof *switches);
 }
 
-void tutti_mom_members_changed(struct tutti_federation *federation)
+void tt_mom_update_members(struct tt_federation *federation)
 {
     static const uint32_t members[] = {TUTTI_MOM_FEDERATION_HLAfederatesInFederation};
-    update(federation, 0, members, 1);
+    mom_send_update(federation, 0, members, 1);
 }
 
-void tutti_mom_report_lost(struct tutti_federate *lost, const char *why)
+void tt_mom_report_lost(struct tt_federate *lost, const char *why)
 {
     static const uint32_t handles[] = {TUTTI_MOM_LOST_FEDERATE, TUTTI_MOM_LOST_NAME, TUTTI_MOM_LOST_TIME,
                                        TUTTI_MOM_LOST_FAULT};
-    struct tutti_federation *federation = lost->federation;
-    struct tutti_text bytes = {0};
+    struct tt_federation *federation = lost->federation;
+    struct tt_text bytes = {0};
     size_t ends[4];
     put_handle(&bytes, lost->handle);
     ends[0] = bytes.length;
-    tutti_mom_put_text(&bytes, lost->name);
+    tt_mom_put_text(&bytes, lost->name);
     ends[1] = bytes.length;
     put_time(&bytes, federation->time_kind, lost->time.now);
     ends[2] = bytes.length;
-    tutti_mom_put_text(&bytes, why);
+    tt_mom_put_text(&bytes, why);
     ends[3] = bytes.length;
-    struct tutti_message *message = make(federation, TUTTI_MESSAGE_INTERACTION, &bytes, handles, ends, 4);
+    struct tt_message *message = mom_make_message(federation, TUTTI_MESSAGE_INTERACTION, &bytes, handles, ends, 4);
     if (message)
         message->class = TUTTI_MOM_REPORT_FEDERATE_LOST;
     for (size_t i = 0; message && i < federation->federates.count; i++) {
-        struct tutti_federate *to = tutti_federation_at(federation, i);
-        if (to != lost && tutti_federate_receives(to, message->class))
-            tutti_deliver(to, message);
+        struct tt_federate *to = tt_federation_at(federation, i);
+        if (to != lost && tt_federation_received_class(to, message->class))
+            tt_message_deliver(to, message);
     }
-    tutti_message_release(message);
+    tt_message_release(message);
 }
 
-struct tutti_object *tutti_mom_object(const struct tutti_federation *federation, uint32_t about)
+struct tt_object *tt_mom_find_object(const struct tt_federation *federation, uint32_t about)
 {
     for (size_t i = 0; i < federation->objects.count; i++) {
-        struct tutti_object *object = federation->objects.items[i].item;
+        struct tt_object *object = federation->objects.items[i].item;
         if (object->of_rti && object->about == about && !object->deleter)
             return object;
     }

@@ -11,19 +11,19 @@
 #include "rti/federation.h"
 
 /* Values of these attributes of one of the RTI's objects, to one federate. */
-void tutti_mom_answer(const struct tutti_object *object, struct tutti_federate *to, const uint32_t *attributes,
-                      size_t count);
+void tt_mom_send_values(const struct tt_object *object, struct tt_federate *to, const uint32_t *attributes,
+                        size_t count);
 /* The federate regulates, is constrained or takes messages at any time now, or not any more. */
-void tutti_mom_time_changed(struct tutti_federate *federate);
+void tt_mom_update_time(struct tt_federate *federate);
 /* Federates have joined or left. */
-void tutti_mom_members_changed(struct tutti_federation *federation);
+void tt_mom_update_members(struct tt_federation *federation);
 /* HLAreportFederateLost, to all others that subscribe to it. */
-void tutti_mom_report_lost(struct tutti_federate *lost, const char *why);
+void tt_mom_report_lost(struct tt_federate *lost, const char *why);
 
 /* Appends an HLAunicodeString: a count of units of UTF-16, and these. Bytes that are not UTF-8 become U+FFFD. */
-void tutti_mom_put_text(struct tutti_text *bytes, const char *text);
+void tt_mom_put_text(struct tt_text *bytes, const char *text);
 
 /* The RTI's object about a federate; 0: about the federation. NULL: none, or not any more. */
-struct tutti_object *tutti_mom_object(const struct tutti_federation *federation, uint32_t about);
+struct tt_object *tt_mom_find_object(const struct tt_federation *federation, uint32_t about);
 
 #endif

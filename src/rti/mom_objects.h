@@ -9,9 +9,9 @@
 #include "rti/federation.h"
 
 /* A federate subscribes to attributes of this class. */
-void tutti_mom_wanted(struct tutti_federation *federation, uint32_t class);
+void tt_mom_register_objects(struct tt_federation *federation, uint32_t class);
 /* After a federate has joined; after one has left. */
-void tutti_mom_joined(struct tutti_federate *federate);
-void tutti_mom_left(struct tutti_federation *federation, uint32_t federate);
+void tt_mom_add_federate(struct tt_federate *federate);
+void tt_mom_remove_federate(struct tt_federation *federation, uint32_t federate);
 
 #endif

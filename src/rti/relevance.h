@@ -10,8 +10,8 @@
 #include "rti/federation.h"
 
 /* Something about this object has changed: who knows it, or owns its attributes. */
-void tutti_relevance_of(const struct tutti_federation *federation, struct tutti_object *object);
+void tt_discovery_advise_object(const struct tt_federation *federation, struct tt_object *object);
 /* Somebody subscribes to more or less of the class: of all objects of it, and of those below. */
-void tutti_relevance_within(const struct tutti_federation *federation, uint32_t class);
+void tt_discovery_advise_class(const struct tt_federation *federation, uint32_t class);
 
 #endif

@@ -6,21 +6,21 @@
 #include "rti/federation.h"
 
 /* A stamp and a tag, as the services take them; `time` NULL: without a stamp. */
-struct tutti_send {
+struct tt_message_stamp {
     const int64_t *time;
-    struct tutti_octets tag;
+    struct tt_octets tag;
 };
 
 /* InvalidLogicalTime: the federate has promised not to send at this time. */
-TUTTI_CHECKED enum tutti_hla tutti_send_check(struct tutti_federate *federate, const struct tutti_send *send);
+TUTTI_CHECKED enum tt_hla tt_message_check_stamp(struct tt_federate *federate, const struct tt_message_stamp *send);
 /* A new message of the federate, with the next number unless `part` is not 0; NULL when memory is out. `order` is what is preferred. */
-struct tutti_message *tutti_send_message(struct tutti_federate *federate, enum tutti_message_kind kind,
-                                         const struct tutti_send *send, const struct tutti_value *values, size_t count,
-                                         enum tutti_order order, uint32_t part);
+struct tt_message *tt_message_create(struct tt_federate *federate, enum tt_message_kind kind,
+                                     const struct tt_message_stamp *send, const struct tt_hla_value *values,
+                                     size_t count, enum tt_message_order order, uint32_t part);
 /* It has been delivered: keeps it for a retraction where that is possible, and lets go of it. Returns what it is retracted by, or 0. */
-uint64_t tutti_send_done(struct tutti_federate *federate, struct tutti_message *message);
+uint64_t tt_message_finish(struct tt_federate *federate, struct tt_message *message);
 
 /* 8.22: takes a message back that the federate sent. Those that have it are told, the others never see it. */
-TUTTI_CHECKED enum tutti_hla tutti_rti_retract(struct tutti_ambassador *ambassador, uint64_t retraction);
+TUTTI_CHECKED enum tt_hla tt_message_retract(struct tt_ambassador *ambassador, uint64_t retraction);
 
 #endif

@@ -6,14 +6,13 @@
 #include "rti/federation.h"
 
 /* For these federates; none: for all, and for those that join before it is reached. Whether it was registered comes as a callback. */
-TUTTI_CHECKED enum tutti_hla tutti_rti_register_sync_point(struct tutti_ambassador *ambassador, const char *label,
-                                                           struct tutti_octets tag, const uint32_t *federates,
-                                                           size_t count);
-TUTTI_CHECKED enum tutti_hla tutti_rti_sync_point_achieved(struct tutti_ambassador *ambassador, const char *label,
-                                                           bool successfully);
+TUTTI_CHECKED enum tt_hla tt_rti_register_sync_point(struct tt_ambassador *ambassador, const char *label,
+                                                     struct tt_octets tag, const uint32_t *federates, size_t count);
+TUTTI_CHECKED enum tt_hla tt_rti_achieve_sync_point(struct tt_ambassador *ambassador, const char *label,
+                                                    bool successfully);
 
 /* For the other modules: a federate has joined; false when memory is out. A federate leaves. */
-bool tutti_sync_points_join(struct tutti_federate *federate);
-void tutti_sync_points_leave(struct tutti_federate *federate);
+bool tt_rti_announce_sync_points(struct tt_federate *federate);
+void tt_rti_leave_sync_points(struct tt_federate *federate);
 
 #endif

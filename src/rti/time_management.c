@@ -12,81 +12,83 @@
  *      others' after they are lowered by it: two passes over the federates.
  *  V4  now(i) of a constrained i: no message below it comes any more, nor at it if the last grant was strict: GALT(i) >= now(i).
  *  V5  A grant leaves all bounds as they are, so that one pass grants all that can be granted.
- *  V6  Whatever is not above the grant was delivered before it, in the order of tutti_message_before. */
+ *  V6  Whatever is not above the grant was delivered before it, in the order of tt_message_precedes. */
 #include "rti/time_management.h"
 
 #include "rti/delivery.h"
 #include "rti/mom.h"
 
 /* V3 */
-struct bounds {
-    struct tutti_bound least, second; /* second: GALT of `holder` */
-    const struct tutti_federate *holder, *second_holder;
+struct time_bounds {
+    struct tt_time_bound least, second; /* second: GALT of `holder` */
+    const struct tt_federate *holder, *second_holder;
     bool regulated; /* is there a regulating federate at all? */
 };
 
-static enum tutti_time_kind kind_of(const struct tutti_federate *federate)
+static enum tt_logical_time_kind time_management_kind(const struct tt_federate *federate)
 {
     return federate->federation->time_kind;
 }
 
-static bool waits_for_message(const struct tutti_federate *f)
+static bool is_next_message_request(const struct tt_federate *f)
 {
     return f->time.pending == TUTTI_ADVANCE_NMR || f->time.pending == TUTTI_ADVANCE_NMRA;
 }
 
-static bool is_strict(enum tutti_advance advance)
+static bool is_strict_advance(enum tt_time_advance advance)
 {
     return advance == TUTTI_ADVANCE_TAR || advance == TUTTI_ADVANCE_NMR;
 }
 
 /* Where NMR and NMRA would end if nothing else came. */
-static int64_t next_of(const struct tutti_federate *f)
+static int64_t time_management_next(const struct tt_federate *f)
 {
-    const struct tutti_message *first = tutti_message_heap_first(&f->tso);
+    const struct tt_message *first = tt_message_heap_first(&f->tso);
     return first && first->time < f->time.target ? first->time : f->time.target;
 }
 
 /* V2, without GALT. */
-static struct tutti_bound own_bound(const struct tutti_federate *f)
+static struct tt_time_bound bound_without_galt(const struct tt_federate *f)
 {
-    if (!waits_for_message(f))
+    if (!is_next_message_request(f))
         return f->time.promise;
-    return tutti_bound_max(f->time.promise, tutti_bound_promise(kind_of(f), next_of(f), f->time.lookahead,
-                                                                f->time.pending == TUTTI_ADVANCE_NMR));
+    return tt_logical_time_max(f->time.promise,
+                               tt_logical_time_promise_bound(time_management_kind(f), time_management_next(f),
+                                                             f->time.lookahead, f->time.pending == TUTTI_ADVANCE_NMR));
 }
 
 /* V2, if messages from `galt` on can come. */
-static struct tutti_bound lowered_bound(const struct tutti_federate *f, struct tutti_bound galt)
+static struct tt_time_bound lowered_bound(const struct tt_federate *f, struct tt_time_bound galt)
 {
-    struct tutti_bound own = own_bound(f);
-    if (!waits_for_message(f) || galt.after == TUTTI_BOUND_NONE.after)
+    struct tt_time_bound own = bound_without_galt(f);
+    if (!is_next_message_request(f) || galt.after == TUTTI_BOUND_NONE.after)
         return own;
     bool strict = f->time.pending == TUTTI_ADVANCE_NMR || galt.after;
-    struct tutti_bound heard = tutti_bound_promise(kind_of(f), galt.value, f->time.lookahead, strict);
-    return tutti_bound_max(f->time.promise, tutti_bound_min(own, heard));
+    struct tt_time_bound heard =
+        tt_logical_time_promise_bound(time_management_kind(f), galt.value, f->time.lookahead, strict);
+    return tt_logical_time_max(f->time.promise, tt_logical_time_min(own, heard));
 }
 
-static struct bounds bounds_of(const struct tutti_federation *federation)
+static struct time_bounds compute_bounds(const struct tt_federation *federation)
 {
-    struct bounds b = {.least = TUTTI_BOUND_NONE, .second = TUTTI_BOUND_NONE};
+    struct time_bounds b = {.least = TUTTI_BOUND_NONE, .second = TUTTI_BOUND_NONE};
     for (size_t i = 0; i < federation->federates.count; i++) {
-        const struct tutti_federate *f = tutti_federation_at(federation, i);
+        const struct tt_federate *f = tt_federation_at(federation, i);
         if (!f->time.regulating)
             continue;
-        struct tutti_bound own = own_bound(f);
-        if (!b.holder || tutti_bound_below(own, b.least)) {
+        struct tt_time_bound own = bound_without_galt(f);
+        if (!b.holder || tt_logical_time_is_below(own, b.least)) {
             b.least = own;
             b.holder = f;
         }
     }
     b.regulated = b.holder != NULL;
     for (size_t i = 0; i < federation->federates.count; i++) {
-        const struct tutti_federate *f = tutti_federation_at(federation, i);
+        const struct tt_federate *f = tt_federation_at(federation, i);
         if (!f->time.regulating || f == b.holder)
             continue;
-        struct tutti_bound bound = lowered_bound(f, b.least);
-        if (!b.second_holder || tutti_bound_below(bound, b.second)) {
+        struct tt_time_bound bound = lowered_bound(f, b.least);
+        if (!b.second_holder || tt_logical_time_is_below(bound, b.second)) {
             b.second = bound;
             b.second_holder = f;
         }
@@ -94,139 +96,141 @@ static struct bounds bounds_of(const struct tutti_federation *federation)
     return b;
 }
 
-static struct tutti_bound galt_of(const struct bounds *bounds, const struct tutti_federate *f)
+static struct tt_time_bound federate_galt(const struct time_bounds *bounds, const struct tt_federate *f)
 {
     return f == bounds->holder ? bounds->second : bounds->least;
 }
 
 /* What f can send: V2 with everything. */
-static struct tutti_bound bound_of(const struct tutti_federate *f)
+static struct tt_time_bound sending_bound(const struct tt_federate *f)
 {
-    if (!waits_for_message(f))
+    if (!is_next_message_request(f))
         return f->time.promise;
-    struct bounds b = bounds_of(f->federation);
-    return lowered_bound(f, galt_of(&b, f));
+    struct time_bounds b = compute_bounds(f->federation);
+    return lowered_bound(f, federate_galt(&b, f));
 }
 
-static void raise_promise(struct tutti_federate *f, int64_t t, bool strict)
+static void raise_promise(struct tt_federate *f, int64_t t, bool strict)
 {
-    f->time.promise = tutti_bound_max(f->time.promise, tutti_bound_promise(kind_of(f), t, f->time.lookahead, strict));
+    f->time.promise = tt_logical_time_max(
+        f->time.promise, tt_logical_time_promise_bound(time_management_kind(f), t, f->time.lookahead, strict));
 }
 
-static void tell_time(struct tutti_federate *f, enum tutti_callback_kind kind, int64_t time, int64_t optimistic)
+static void time_management_notify(struct tt_federate *f, enum tt_callback_kind kind, int64_t time, int64_t optimistic)
 {
-    struct tutti_callback callback = {.kind = kind, .timed = true, .time = time, .optimistic_time = optimistic};
-    tutti_ambassador_push(f->ambassador, &callback);
+    struct tt_callback callback = {.kind = kind, .timed = true, .time = time, .optimistic_time = optimistic};
+    tt_federation_push_callback(f->ambassador, &callback);
 }
 
 /* V6, V1 */
-static void grant(struct tutti_federate *f, int64_t time)
+static void time_management_grant_time(struct tt_federate *f, int64_t time)
 {
-    bool strict = is_strict(f->time.pending);
-    tutti_deliver_until(f, time, TUTTI_ORDER_TIMESTAMP);
+    bool strict = is_strict_advance(f->time.pending);
+    tt_message_deliver_until(f, time, TUTTI_ORDER_TIMESTAMP);
     f->time.pending = TUTTI_ADVANCE_NONE;
     f->time.now = time;
     f->time.strict = strict;
     raise_promise(f, time, strict);
     f->federation->grants++;
-    tell_time(f, TUTTI_CALLBACK_TimeAdvanceGrant, time, 0);
+    time_management_notify(f, TUTTI_CALLBACK_TimeAdvanceGrant, time, 0);
 }
 
 /* V4: can nothing come below t, nor at it if `strict`? */
-static bool is_past(const struct bounds *bounds, const struct tutti_federate *f, int64_t t, bool strict)
+static bool no_message_before(const struct time_bounds *bounds, const struct tt_federate *f, int64_t t, bool strict)
 {
-    struct tutti_bound galt = galt_of(bounds, f);
+    struct tt_time_bound galt = federate_galt(bounds, f);
     if (!bounds->regulated && !f->federation->fom->switches.non_regulated_grant)
         return false;
     return galt.value > t || (galt.value == t && (!strict || galt.after));
 }
 
-static void settle_federate(const struct bounds *bounds, struct tutti_federate *f)
+static void grant_if_possible(const struct time_bounds *bounds, struct tt_federate *f)
 {
     struct tutti_federate_time *time = &f->time;
-    if (time->constrained_pending && is_past(bounds, f, time->now, time->strict)) {
+    if (time->constrained_pending && no_message_before(bounds, f, time->now, time->strict)) {
         time->constrained_pending = false;
         time->constrained = true;
-        tutti_mom_time_changed(f);
-        tell_time(f, TUTTI_CALLBACK_TimeConstrainedEnabled, time->now, 0);
+        tt_mom_update_time(f);
+        time_management_notify(f, TUTTI_CALLBACK_TimeConstrainedEnabled, time->now, 0);
     }
     if (time->pending == TUTTI_ADVANCE_NONE)
         return;
-    int64_t t = time->constrained && waits_for_message(f) ? next_of(f) : time->target;
-    if (!time->constrained || is_past(bounds, f, t, is_strict(time->pending)))
-        grant(f, t);
+    int64_t t = time->constrained && is_next_message_request(f) ? time_management_next(f) : time->target;
+    if (!time->constrained || no_message_before(bounds, f, t, is_strict_advance(time->pending)))
+        time_management_grant_time(f, t);
 }
 
-void tutti_time_settle(struct tutti_federation *federation)
+void tt_time_management_grant(struct tt_federation *federation)
 {
     if (!federation->unsettled)
         return;
     federation->unsettled = false;
-    struct bounds bounds = bounds_of(federation);
+    struct time_bounds bounds = compute_bounds(federation);
     for (size_t i = 0; i < federation->federates.count; i++)
-        settle_federate(&bounds, tutti_federation_at(federation, i));
+        grant_if_possible(&bounds, tt_federation_at(federation, i));
 }
 
-static enum tutti_hla changed(struct tutti_federate *f)
+static enum tt_hla on_bound_changed(struct tt_federate *f)
 {
     f->federation->unsettled = true;
-    tutti_time_settle(f->federation);
+    tt_time_management_grant(f->federation);
     return TUTTI_HLA_OK;
 }
 
-enum tutti_hla tutti_time_check_stamp(struct tutti_federate *f, int64_t time)
+enum tt_hla tt_time_management_check_stamp(struct tt_federate *f, int64_t time)
 {
-    if (time < 0 || time > tutti_time_final(kind_of(f)))
+    if (time < 0 || time > tt_logical_time_final(time_management_kind(f)))
         return RAISE(InvalidLogicalTime, "this is no time of the federation");
     if (!f->time.regulating)
         return TUTTI_HLA_OK;
-    struct tutti_bound bound = bound_of(f);
-    if (tutti_bound_allows(bound, time))
+    struct tt_time_bound bound = sending_bound(f);
+    if (tt_logical_time_allows(bound, time))
         return TUTTI_HLA_OK;
     return RAISE(InvalidLogicalTime, "federate '%s' sends at %s, but has promised to send nothing before %s%s", f->name,
-                 tutti_time_show(kind_of(f), time).text, tutti_time_show(kind_of(f), bound.value).text,
-                 bound.after ? ", nor at it" : "");
+                 tt_logical_time_show(time_management_kind(f), time).text,
+                 tt_logical_time_show(time_management_kind(f), bound.value).text, bound.after ? ", nor at it" : "");
 }
 
-static enum tutti_hla check_not_advancing(const struct tutti_federate *f)
+static enum tt_hla check_not_advancing(const struct tt_federate *f)
 {
     if (f->time.pending == TUTTI_ADVANCE_NONE)
         return TUTTI_HLA_OK;
     return RAISE(InTimeAdvancingState, "federate '%s' waits for the grant of %s", f->name,
-                 tutti_time_show(kind_of(f), f->time.target).text);
+                 tt_logical_time_show(time_management_kind(f), f->time.target).text);
 }
 
-static enum tutti_hla check_lookahead(const struct tutti_federate *f, int64_t lookahead)
+static enum tt_hla check_lookahead(const struct tt_federate *f, int64_t lookahead)
 {
-    if (lookahead >= 0 && lookahead <= tutti_time_final(kind_of(f)))
+    if (lookahead >= 0 && lookahead <= tt_logical_time_final(time_management_kind(f)))
         return TUTTI_HLA_OK;
     return RAISE(InvalidLookahead, "a lookahead is not negative");
 }
 
 /* The earliest time from which f, not yet regulating, can promise what constrained federates rely on (V4). */
-static void choose_start(struct tutti_federate *f, int64_t lookahead)
+static void choose_start(struct tt_federate *f, int64_t lookahead)
 {
-    struct tutti_bound limit = {0, 0};
+    struct tt_time_bound limit = {0, 0};
     for (size_t i = 0; i < f->federation->federates.count; i++) {
-        const struct tutti_federate *other = tutti_federation_at(f->federation, i);
+        const struct tt_federate *other = tt_federation_at(f->federation, i);
         if (other != f && other->time.constrained)
-            limit = tutti_bound_max(limit, (struct tutti_bound){other->time.now, other->time.strict});
+            limit = tt_logical_time_max(limit, (struct tt_time_bound){other->time.now, other->time.strict});
     }
-    int64_t start = tutti_time_subtract(kind_of(f), limit.value, lookahead);
+    int64_t start = tt_logical_time_subtract(time_management_kind(f), limit.value, lookahead);
     if (start > f->time.now) {
         f->time.now = start;
         f->time.strict = false;
     }
-    if (tutti_bound_below(tutti_bound_promise(kind_of(f), f->time.now, lookahead, f->time.strict), limit)) {
+    if (tt_logical_time_is_below(
+            tt_logical_time_promise_bound(time_management_kind(f), f->time.now, lookahead, f->time.strict), limit)) {
         f->time.now = limit.value;
         f->time.strict = limit.after;
     }
 }
 
-enum tutti_hla tutti_rti_enable_time_regulation(struct tutti_ambassador *ambassador, int64_t lookahead)
+enum tt_hla tt_time_management_enable_regulation(struct tt_ambassador *ambassador, int64_t lookahead)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     HLA_TRY(check_lookahead(f, lookahead));
     HLA_TRY(check_not_advancing(f));
     if (f->time.regulating)
@@ -234,193 +238,194 @@ enum tutti_hla tutti_rti_enable_time_regulation(struct tutti_ambassador *ambassa
     int64_t before = f->time.now;
     choose_start(f, lookahead);
     if (f->time.now > before) /* messages below would be in its past */
-        tutti_deliver_until(f, f->time.now - 1, TUTTI_ORDER_TIMESTAMP);
+        tt_message_deliver_until(f, f->time.now - 1, TUTTI_ORDER_TIMESTAMP);
     f->time.regulating = true;
     f->time.lookahead = lookahead;
-    f->time.promise = tutti_bound_promise(kind_of(f), f->time.now, lookahead, f->time.strict);
-    tell_time(f, TUTTI_CALLBACK_TimeRegulationEnabled, f->time.now, 0);
-    tutti_mom_time_changed(f);
-    return changed(f);
+    f->time.promise = tt_logical_time_promise_bound(time_management_kind(f), f->time.now, lookahead, f->time.strict);
+    time_management_notify(f, TUTTI_CALLBACK_TimeRegulationEnabled, f->time.now, 0);
+    tt_mom_update_time(f);
+    return on_bound_changed(f);
 }
 
-enum tutti_hla tutti_rti_disable_time_regulation(struct tutti_ambassador *ambassador)
+enum tt_hla tt_time_management_disable_regulation(struct tt_ambassador *ambassador)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     if (!f->time.regulating)
         return RAISE(TimeRegulationIsNotEnabled, "federate '%s' does not regulate", f->name);
     f->time.regulating = false;
-    tutti_mom_time_changed(f);
-    return changed(f);
+    tt_mom_update_time(f);
+    return on_bound_changed(f);
 }
 
-enum tutti_hla tutti_rti_enable_time_constrained(struct tutti_ambassador *ambassador)
+enum tt_hla tt_time_management_enable_constrained(struct tt_ambassador *ambassador)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     HLA_TRY(check_not_advancing(f));
     if (f->time.constrained_pending)
         return RAISE(RequestForTimeConstrainedPending, "federate '%s' waits to be constrained", f->name);
     if (f->time.constrained)
         return RAISE(TimeConstrainedAlreadyEnabled, "federate '%s' is constrained already", f->name);
     f->time.constrained_pending = true;
-    return changed(f);
+    return on_bound_changed(f);
 }
 
-enum tutti_hla tutti_rti_disable_time_constrained(struct tutti_ambassador *ambassador)
+enum tt_hla tt_time_management_disable_constrained(struct tt_ambassador *ambassador)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     if (!f->time.constrained)
         return RAISE(TimeConstrainedIsNotEnabled, "federate '%s' is not constrained", f->name);
     f->time.constrained = false;
-    tutti_deliver_held(f);
-    tutti_deliver_until(f, INT64_MAX, TUTTI_ORDER_RECEIVE);
-    tutti_mom_time_changed(f);
-    return changed(f);
+    tt_message_deliver_held(f);
+    tt_message_deliver_until(f, INT64_MAX, TUTTI_ORDER_RECEIVE);
+    tt_mom_update_time(f);
+    return on_bound_changed(f);
 }
 
-static enum tutti_hla check_request(const struct tutti_federate *f, int64_t time)
+static enum tt_hla check_request(const struct tt_federate *f, int64_t time)
 {
-    if (time < 0 || time > tutti_time_final(kind_of(f)))
+    if (time < 0 || time > tt_logical_time_final(time_management_kind(f)))
         return RAISE(InvalidLogicalTime, "this is no time of the federation");
     if (time < f->time.now)
         return RAISE(LogicalTimeAlreadyPassed, "federate '%s' asks for %s, and is at %s", f->name,
-                     tutti_time_show(kind_of(f), time).text, tutti_time_show(kind_of(f), f->time.now).text);
+                     tt_logical_time_show(time_management_kind(f), time).text,
+                     tt_logical_time_show(time_management_kind(f), f->time.now).text);
     HLA_TRY(check_not_advancing(f));
     if (f->time.constrained_pending)
         return RAISE(RequestForTimeConstrainedPending, "federate '%s' waits to be constrained", f->name);
     return TUTTI_HLA_OK;
 }
 
-enum tutti_hla tutti_rti_advance(struct tutti_ambassador *ambassador, enum tutti_advance advance, int64_t time)
+enum tt_hla tt_time_management_advance(struct tt_ambassador *ambassador, enum tt_time_advance advance, int64_t time)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     HLA_TRY(check_request(f, time));
     f->time.pending = advance;
     f->time.target = time;
-    if (!waits_for_message(f) || !f->time.constrained)
-        raise_promise(f, time, is_strict(advance));
-    tutti_deliver_held(f);
-    return changed(f);
+    if (!is_next_message_request(f) || !f->time.constrained)
+        raise_promise(f, time, is_strict_advance(advance));
+    tt_message_deliver_held(f);
+    return on_bound_changed(f);
 }
 
-enum tutti_hla tutti_rti_flush_queue_request(struct tutti_ambassador *ambassador, int64_t time)
+enum tt_hla tt_time_management_flush_queue(struct tt_ambassador *ambassador, int64_t time)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     HLA_TRY(check_request(f, time));
-    const struct tutti_message *first = tutti_message_heap_first(&f->tso);
+    const struct tt_message *first = tt_message_heap_first(&f->tso);
     int64_t optimistic = first && first->time < time ? first->time : time, granted = optimistic;
-    struct bounds bounds = bounds_of(f->federation);
-    struct tutti_bound galt = galt_of(&bounds, f);
+    struct time_bounds bounds = compute_bounds(f->federation);
+    struct tt_time_bound galt = federate_galt(&bounds, f);
     if (f->time.constrained && galt.value < granted)
         granted = galt.value;
     if (granted < f->time.now)
         granted = f->time.now;
-    tutti_deliver_held(f);
-    tutti_deliver_until(f, INT64_MAX, TUTTI_ORDER_TIMESTAMP);
+    tt_message_deliver_held(f);
+    tt_message_deliver_until(f, INT64_MAX, TUTTI_ORDER_TIMESTAMP);
     f->time.now = granted;
     f->time.strict = false;
     raise_promise(f, granted, false);
     f->federation->grants++;
-    tell_time(f, TUTTI_CALLBACK_FlushQueueGrant, granted, optimistic);
-    return changed(f);
+    time_management_notify(f, TUTTI_CALLBACK_FlushQueueGrant, granted, optimistic);
+    return on_bound_changed(f);
 }
 
-enum tutti_hla tutti_rti_enable_asynchronous_delivery(struct tutti_ambassador *ambassador)
+enum tt_hla tt_time_management_enable_async(struct tt_ambassador *ambassador)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     if (f->time.asynchronous)
         return RAISE(AsynchronousDeliveryAlreadyEnabled, "asynchronous delivery to federate '%s' is on", f->name);
     f->time.asynchronous = true;
-    tutti_deliver_held(f);
-    tutti_mom_time_changed(f);
+    tt_message_deliver_held(f);
+    tt_mom_update_time(f);
     return TUTTI_HLA_OK;
 }
 
-enum tutti_hla tutti_rti_disable_asynchronous_delivery(struct tutti_ambassador *ambassador)
+enum tt_hla tt_time_management_disable_async(struct tt_ambassador *ambassador)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     if (!f->time.asynchronous)
         return RAISE(AsynchronousDeliveryAlreadyDisabled, "asynchronous delivery to federate '%s' is off", f->name);
     f->time.asynchronous = false;
-    tutti_mom_time_changed(f);
+    tt_mom_update_time(f);
     return TUTTI_HLA_OK;
 }
 
-void tutti_time_status(struct tutti_federate *federate, struct tutti_time_status *status)
+void tt_time_management_status(struct tt_federate *federate, struct tt_time_status *status)
 {
-    struct bounds bounds = bounds_of(federate->federation);
-    struct tutti_bound galt = galt_of(&bounds, federate);
-    const struct tutti_federate *holder = federate == bounds.holder ? bounds.second_holder : bounds.holder;
-    const struct tutti_message *first = tutti_message_heap_first(&federate->tso);
-    *status = (struct tutti_time_status){
-        .has_galt = holder != NULL, .galt = galt.value, .holder = holder ? holder->handle : 0};
+    struct time_bounds bounds = compute_bounds(federate->federation);
+    struct tt_time_bound galt = federate_galt(&bounds, federate);
+    const struct tt_federate *holder = federate == bounds.holder ? bounds.second_holder : bounds.holder;
+    const struct tt_message *first = tt_message_heap_first(&federate->tso);
+    *status =
+        (struct tt_time_status){.has_galt = holder != NULL, .galt = galt.value, .holder = holder ? holder->handle : 0};
     status->has_lits = status->has_galt || first;
     status->lits = first && (!holder || first->time < galt.value) ? first->time : galt.value;
 }
 
-enum tutti_hla tutti_rti_query_galt(struct tutti_ambassador *ambassador, bool *valid, int64_t *time)
+enum tt_hla tt_time_management_query_galt(struct tt_ambassador *ambassador, bool *valid, int64_t *time)
 {
-    struct tutti_federate *f;
-    struct tutti_time_status status;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
-    tutti_time_status(f, &status);
+    struct tt_federate *f;
+    struct tt_time_status status;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
+    tt_time_management_status(f, &status);
     *valid = status.has_galt;
     *time = status.galt;
     return TUTTI_HLA_OK;
 }
 
-enum tutti_hla tutti_rti_query_lits(struct tutti_ambassador *ambassador, bool *valid, int64_t *time)
+enum tt_hla tt_time_management_query_lits(struct tt_ambassador *ambassador, bool *valid, int64_t *time)
 {
-    struct tutti_federate *f;
-    struct tutti_time_status status;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
-    tutti_time_status(f, &status);
+    struct tt_federate *f;
+    struct tt_time_status status;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
+    tt_time_management_status(f, &status);
     *valid = status.has_lits;
     *time = status.lits;
     return TUTTI_HLA_OK;
 }
 
-enum tutti_hla tutti_rti_query_logical_time(struct tutti_ambassador *ambassador, int64_t *time)
+enum tt_hla tt_time_management_query_logical_time(struct tt_ambassador *ambassador, int64_t *time)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     *time = f->time.now;
     return TUTTI_HLA_OK;
 }
 
-static enum tutti_hla check_regulating(const struct tutti_federate *f)
+static enum tt_hla check_regulating(const struct tt_federate *f)
 {
     if (f->time.regulating)
         return TUTTI_HLA_OK;
     return RAISE(TimeRegulationIsNotEnabled, "federate '%s' does not regulate", f->name);
 }
 
-enum tutti_hla tutti_rti_query_lookahead(struct tutti_ambassador *ambassador, int64_t *lookahead)
+enum tt_hla tt_time_management_query_lookahead(struct tt_ambassador *ambassador, int64_t *lookahead)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     HLA_TRY(check_regulating(f));
-    int64_t actual = tutti_time_subtract(kind_of(f), f->time.promise.value, f->time.now);
+    int64_t actual = tt_logical_time_subtract(time_management_kind(f), f->time.promise.value, f->time.now);
     *lookahead = f->time.pending == TUTTI_ADVANCE_NONE && actual > f->time.lookahead ? actual : f->time.lookahead;
     return TUTTI_HLA_OK;
 }
 
-enum tutti_hla tutti_rti_modify_lookahead(struct tutti_ambassador *ambassador, int64_t lookahead)
+enum tt_hla tt_time_management_modify_lookahead(struct tt_ambassador *ambassador, int64_t lookahead)
 {
-    struct tutti_federate *f;
-    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    struct tt_federate *f;
+    HLA_TRY(tt_federation_of_ambassador(ambassador, &f));
     HLA_TRY(check_lookahead(f, lookahead));
     HLA_TRY(check_not_advancing(f));
     HLA_TRY(check_regulating(f));
     f->time.lookahead = lookahead;
     raise_promise(f, f->time.now, f->time.strict);
-    return changed(f);
+    return on_bound_changed(f);
 }
 
 static const char *const requests[] = {
@@ -431,37 +436,40 @@ static const char *const requests[] = {
     [TUTTI_ADVANCE_NMRA] = "next message request available",
 };
 
-static void explain_holder(struct tutti_text *text, const struct bounds *bounds, const struct tutti_federate *f)
+static void explain_blocking_federate(struct tt_text *text, const struct time_bounds *bounds,
+                                      const struct tt_federate *f)
 {
-    const struct tutti_federate *holder = f == bounds->holder ? bounds->second_holder : bounds->holder;
-    enum tutti_time_kind kind = kind_of(f);
-    struct tutti_bound galt = galt_of(bounds, f);
+    const struct tt_federate *holder = f == bounds->holder ? bounds->second_holder : bounds->holder;
+    enum tt_logical_time_kind kind = time_management_kind(f);
+    struct tt_time_bound galt = federate_galt(bounds, f);
     if (!holder) {
-        tutti_text_append(text, "for a federate that regulates\n");
+        tt_text_append(text, "for a federate that regulates\n");
         return;
     }
-    tutti_text_printf(text, "for '%s', which is at %s with lookahead %s", holder->name,
-                      tutti_time_show(kind, holder->time.now).text, tutti_time_show(kind, holder->time.lookahead).text);
+    tt_text_printf(text, "for '%s', which is at %s with lookahead %s", holder->name,
+                   tt_logical_time_show(kind, holder->time.now).text,
+                   tt_logical_time_show(kind, holder->time.lookahead).text);
     if (holder->time.pending != TUTTI_ADVANCE_NONE)
-        tutti_text_printf(text, ", waits for %s itself", tutti_time_show(kind, holder->time.target).text);
-    tutti_text_printf(text, " and may send %s %s\n", galt.after ? "after" : "from",
-                      tutti_time_show(kind, galt.value).text);
+        tt_text_printf(text, ", waits for %s itself", tt_logical_time_show(kind, holder->time.target).text);
+    tt_text_printf(text, " and may send %s %s\n", galt.after ? "after" : "from",
+                   tt_logical_time_show(kind, galt.value).text);
 }
 
-void tutti_time_explain(struct tutti_federation *federation, struct tutti_text *text)
+void tt_time_management_explain(struct tt_federation *federation, struct tt_text *text)
 {
-    struct bounds bounds = bounds_of(federation);
+    struct time_bounds bounds = compute_bounds(federation);
     for (size_t i = 0; i < federation->federates.count; i++) {
-        const struct tutti_federate *f = tutti_federation_at(federation, i);
+        const struct tt_federate *f = tt_federation_at(federation, i);
         if (f->time.constrained_pending)
-            tutti_text_printf(text, "'%s' at %s waits to be constrained ", f->name,
-                              tutti_time_show(kind_of(f), f->time.now).text);
+            tt_text_printf(text, "'%s' at %s waits to be constrained ", f->name,
+                           tt_logical_time_show(time_management_kind(f), f->time.now).text);
         else if (f->time.pending != TUTTI_ADVANCE_NONE)
-            tutti_text_printf(text, "'%s' at %s waits for %s (%s) ", f->name,
-                              tutti_time_show(kind_of(f), f->time.now).text,
-                              tutti_time_show(kind_of(f), f->time.target).text, requests[f->time.pending]);
+            tt_text_printf(text, "'%s' at %s waits for %s (%s) ", f->name,
+                           tt_logical_time_show(time_management_kind(f), f->time.now).text,
+                           tt_logical_time_show(time_management_kind(f), f->time.target).text,
+                           requests[f->time.pending]);
         else
             continue;
-        explain_holder(text, &bounds, f);
+        explain_blocking_federate(text, &bounds, f);
     }
 }

@@ -8,17 +8,17 @@
 
 #include "base/err.h"
 
-struct tutti_address {
+struct tt_host_address {
     char host[200]; /* without brackets */
     int port;
 };
 
 /* ARGUMENT, naming `option`. Port 0 (any) if `any` allows it. */
-TUTTI_CHECKED enum tutti_err tutti_address_read(struct tutti_address *out, const char *text, const char *option,
-                                                bool any);
+TUTTI_CHECKED enum tutti_err tt_host_address_read(struct tt_host_address *out, const char *text, const char *option,
+                                                  bool any);
 /* Is it this machine, and no other can reach it: 127.x.x.x, ::1, localhost? */
-bool tutti_address_is_loopback(const struct tutti_address *address);
+bool tt_host_address_is_loopback(const struct tt_host_address *address);
 /* "tcp://host:port" as ZeroMQ wants it; cut if it does not fit. */
-void tutti_address_endpoint(const struct tutti_address *address, char *out, size_t size);
+void tt_host_address_endpoint(const struct tt_host_address *address, char *out, size_t size);
 
 #endif

@@ -13,22 +13,21 @@
 
 enum { BACKLOG = 128 };
 
-enum tutti_err tutti_http_load(const struct tutti_http_module **module)
+enum tutti_err tt_http_load(const struct tt_http_module **module)
 {
-    static const struct tutti_module http = {"tutti_http.so", "tutti_http_module", "libmicrohttpd", "libmicrohttpd-dev",
-                                             "libmicrohttpd12"};
+    static const struct tt_module http = {"tutti_http.so", "tt_http_module", "libmicrohttpd", "libmicrohttpd-dev",
+                                          "libmicrohttpd12"};
     void *symbol;
-    tutti_http_entry *entry = NULL;
-    TRY(tutti_module_load(&symbol, &http, NULL));
+    tt_http_module_entry *entry = NULL;
+    TRY(tt_module_load(&symbol, &http, NULL));
     *(void **)&entry = symbol; /* the way that POSIX shows for functions */
     *module = entry();
-    return (*module)->abi == TUTTI_HTTP_ABI
-               ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_LOAD, "%s is of another version of Tutti", http.file);
+    return (*module)->abi == TUTTI_HTTP_ABI ? TUTTI_OK
+                                            : tt_fail(TUTTI_ERR_LOAD, "%s is of another version of Tutti", http.file);
 }
 
 /* -1: errno. */
-static int listen_at(const struct addrinfo *found)
+static int http_listen_at(const struct addrinfo *found)
 {
     int yes = 1;
     int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -43,7 +42,7 @@ static int listen_at(const struct addrinfo *found)
 }
 
 /* "127.0.0.1:9100", as the system has it. */
-static void show_address(int fd, char *out, size_t size)
+static void format_socket_address(int fd, char *out, size_t size)
 {
     struct sockaddr_storage bound = {0};
     socklen_t length = sizeof bound;
@@ -54,22 +53,22 @@ static void show_address(int fd, char *out, size_t size)
     snprintf(out, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-enum tutti_err tutti_http_listen(int *socket, const char *where, const char *option, char *address, size_t size)
+enum tutti_err tt_http_listen(int *socket, const char *where, const char *option, char *address, size_t size)
 {
     struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    struct tutti_address at;
+    struct tt_host_address at;
     char text[sizeof at.host], port[16];
     snprintf(text, sizeof text, "%s%s", strchr(where, ':') ? "" : "127.0.0.1:", where);
-    TRY(tutti_address_read(&at, text, option, true));
+    TRY(tt_host_address_read(&at, text, option, true));
     snprintf(port, sizeof port, "%d", at.port);
     int error = getaddrinfo(at.host, port, &hints, &found);
-    *socket = error || !found ? -1 : listen_at(found);
+    *socket = error || !found ? -1 : http_listen_at(found);
     enum tutti_err err = TUTTI_OK;
     if (*socket < 0)
-        err = tutti_fail(TUTTI_ERR_IO, "%s: cannot listen at %s: %s", option, text,
-                         error ? gai_strerror(error) : strerror(errno));
+        err = tt_fail(TUTTI_ERR_IO, "%s: cannot listen at %s: %s", option, text,
+                      error ? gai_strerror(error) : strerror(errno));
     else
-        show_address(*socket, address, size);
+        format_socket_address(*socket, address, size);
     if (found)
         freeaddrinfo(found);
     return err;

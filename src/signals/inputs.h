@@ -10,36 +10,35 @@
 
 /* What a Co-Simulation unit sees of a line in a step: the line, if it takes slopes or asks; else, or where that is asked for,
  * the value at one time of the step. */
-enum tutti_input_at {
+enum tt_input_at {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_INPUT_##name,
     TUTTI_INPUT_TIMES(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
-enum tutti_interpolation {
+enum tt_interpolation {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_INTERPOLATE_##name,
     TUTTI_INTERPOLATIONS(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
-struct tutti_inputs_choice {
-    enum tutti_trajectory_form form; /* of floats, between rows */
-    enum tutti_input_at at;
+struct tt_inputs_choice {
+    enum tt_trajectory_form form; /* of floats, between rows */
+    enum tt_input_at at;
 };
 
 /* From the options interpolate and input_at; ARGUMENT, with what there is. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_choose(const struct tutti_run_options *options,
-                                                 struct tutti_inputs_choice *choice);
+TUTTI_CHECKED enum tutti_err tt_inputs_choose(const struct tutti_run_options *options, struct tt_inputs_choice *choice);
 
 /* Some of the driven inputs of the unit. */
-struct tutti_input_set {
+struct tt_input_set {
     uint32_t *variables;
     size_t count;
-    struct tutti_signals signals;
+    struct tt_signals signals;
 };
 
 /* Where a unit's inputs are between two steps. Plain data: a snapshot copies it. */
-struct tutti_inputs_state {
+struct tt_inputs_state {
     double time;           /* where the inputs are read: the unit's time, or the jump that is the same point */
     double event;          /* the next jump */
     double kink;           /* the next change of a slope; -INFINITY: the unit is told anew before every step */
@@ -56,19 +55,18 @@ struct tutti_inputs_state {
     unsigned long late, unseen, bent;
 };
 
-struct tutti_inputs {
-    struct tutti_trajectory *trajectory;
-    struct tutti_inputs_choice choice; /* set before open */
-    enum tutti_interface_kind kind;
-    enum tutti_input_at
-        at;            /* choice.at, or what bounds errors better where that is auto: start/rows.c, master/member.c */
-    bool halves;       /* steps are made in two halves: with the value at the beginning, with that at the end */
-    bool ends_at_rows; /* steps end at rows that bend a line ... */
-    double splinter;   /* ... unless they are this near to the end of the step before */
-    double slack;      /* a jump that is this soon after a point is at that point: for units of one step size */
-    struct tutti_input_set moving; /* continuous: new values at every step */
-    struct tutti_input_set held;   /* all others: new values at events only */
-    struct tutti_inputs_state now;
+struct tt_inputs {
+    struct tt_trajectory *trajectory;
+    struct tt_inputs_choice choice; /* set before open */
+    enum tt_interface_kind kind;
+    enum tt_input_at at; /* choice.at, or what bounds errors better where that is auto: start/rows.c, master/member.c */
+    bool halves;         /* steps are made in two halves: with the value at the beginning, with that at the end */
+    bool ends_at_rows;   /* steps end at rows that bend a line ... */
+    double splinter;     /* ... unless they are this near to the end of the step before */
+    double slack;        /* a jump that is this soon after a point is at that point: for units of one step size */
+    struct tt_input_set moving; /* continuous: new values at every step */
+    struct tt_input_set held;   /* all others: new values at events only */
+    struct tt_inputs_state now;
     size_t *signal_of;   /* per variable of the FMU: 1 + its place in its set, or 0 */
     size_t *column_of;   /* ... 1 + its first column, or 0 */
     void **column_slots; /* per column: where its value goes */
@@ -92,57 +90,55 @@ struct tutti_inputs {
 
 /* Reads the chosen columns of `files` (borrowed) against `desc`, for a unit of this interface. `inputs` is zeroed but for
  * its choice. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti_trajectory_file *files,
-                                               size_t file_count, const struct tutti_desc *desc,
-                                               enum tutti_interface_kind kind,
-                                               const struct tutti_trajectory_input *columns, size_t count);
+TUTTI_CHECKED enum tutti_err tt_inputs_open(struct tt_inputs *inputs, const struct tt_trajectory_file *files,
+                                            size_t file_count, const struct tt_description *desc,
+                                            enum tt_interface_kind kind, const struct tt_trajectory_input *columns,
+                                            size_t count);
 /* Also after a failed open, or on a zeroed struct. */
-void tutti_inputs_close(struct tutti_inputs *inputs);
+void tt_inputs_close(struct tt_inputs *inputs);
 
 /* Lays out the inputs of `unit`, which is configured and not yet initialised, and has these settings. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit,
-                                               const struct tutti_setting *settings, size_t count);
+TUTTI_CHECKED enum tutti_err tt_inputs_bind(struct tt_inputs *inputs, struct tt_unit *unit,
+                                            const struct tt_setting *settings, size_t count);
 
 /* Tells a unit that was made anew, for inputs that are bound, which of them it may ask for at all times. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_follow(struct tutti_inputs *inputs, struct tutti_unit *unit);
+TUTTI_CHECKED enum tutti_err tt_inputs_attach_curves(struct tt_inputs *inputs, struct tt_unit *unit);
 
-/* For struct tutti_unit_options.moving_sample; context is the inputs. */
-void tutti_inputs_sample_moving(void *context, double t, double *values);
+/* For struct tt_unit_options.moving_sample; context is the inputs. */
+void tt_inputs_sample_moving(void *context, double t, double *values);
 
 /* Does a unit that can do this (TUTTI_CAN_*) see values of one time in a step, though they are linear between rows? */
-bool tutti_inputs_are_held(const struct tutti_inputs *inputs, uint32_t can);
+bool tt_inputs_are_held(const struct tt_inputs *inputs, uint32_t can);
 /* Does what it sees of them depend on the length of its steps? Also of one that gets slopes, where inputs are curves: it sees chords. */
-bool tutti_inputs_err_with_steps(const struct tutti_inputs *inputs, uint32_t can);
+bool tt_inputs_depend_on_steps(const struct tt_inputs *inputs, uint32_t can);
 /* May an output of its FMU follow an input at once that it sees so? */
-bool tutti_inputs_show_at_once(const struct tutti_inputs *inputs, const struct tutti_unit *unit);
+bool tt_inputs_feed_through(const struct tt_inputs *inputs, const struct tt_unit *unit);
 
 /* Takes the values at t: those before a jump, or after it. */
-void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after);
-/* Hands all values to the unit before the initialisation, as tutti_unit_offer_inputs does. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_offer(const struct tutti_inputs *inputs, struct tutti_unit *unit,
-                                                bool *refused);
+void tt_inputs_sample(struct tt_inputs *inputs, double t, bool after);
+/* Hands all values to the unit before the initialisation, as tt_unit_try_inputs does. */
+TUTTI_CHECKED enum tutti_err tt_inputs_try_set(const struct tt_inputs *inputs, struct tt_unit *unit, bool *refused);
 /* Hands all values to the unit: at the initialisation, and inside an event. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit);
+TUTTI_CHECKED enum tutti_err tt_inputs_set_all(struct tt_inputs *inputs, struct tt_unit *unit);
 /* When the unit has come to t: takes the values there of what the unit followed, for the record; all others are what it was
  * told. Sees whether there is a jump. */
-void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double span);
+void tt_inputs_update(struct tt_inputs *inputs, const struct tt_unit *unit, double t, double span);
 /* In event mode: hands over the values after a jump, if there was one. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit *unit);
+TUTTI_CHECKED enum tutti_err tt_inputs_apply_jump(struct tt_inputs *inputs, struct tt_unit *unit);
 /* Before a step: hands the values at t to the unit, and how they move until `target`, if it can take that. Held ones only
- * if they changed since (tutti_inputs_arrive): for an FMU each set of a discrete input may be an event. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
-                                                double target);
+ * if they changed since (tt_inputs_update): for an FMU each set of a discrete input may be an event. */
+TUTTI_CHECKED enum tutti_err tt_inputs_apply(struct tt_inputs *inputs, struct tt_unit *unit, double t, double target);
 /* Before a step: fills in now.event, kink and row from now.time on. */
-void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit);
+void tt_inputs_find_next(struct tt_inputs *inputs, const struct tt_unit *unit);
 
 /* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */
-const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, size_t place);
+const void *tt_inputs_slot(const struct tt_inputs *inputs, uint32_t variable, size_t place);
 
 /* Where they are and their values, for another process; and back. FORMAT. */
-void tutti_inputs_pack(const struct tutti_inputs *inputs, struct tutti_parcel *parcel);
-TUTTI_CHECKED enum tutti_err tutti_inputs_unpack(struct tutti_inputs *inputs, struct tutti_unparcel *in);
+void tt_inputs_pack(const struct tt_inputs *inputs, struct tt_byte_writer *parcel);
+TUTTI_CHECKED enum tutti_err tt_inputs_unpack(struct tt_inputs *inputs, struct tt_byte_reader *in);
 
 /* The name of the file that drives a variable, for which there is a slot. */
-const char *tutti_inputs_file(const struct tutti_inputs *inputs, uint32_t variable);
+const char *tt_inputs_file_name(const struct tt_inputs *inputs, uint32_t variable);
 
 #endif

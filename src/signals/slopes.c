@@ -5,7 +5,7 @@
 #include "signals/wires.h"
 
 /* Does the unit take slopes of all its moving inputs? Of arrays only in Model Exchange. */
-static bool takes_slopes(const struct tutti_unit_wires *wired, const struct tutti_unit *unit)
+static bool takes_slopes(const struct tt_unit_wires *wired, const struct tt_unit *unit)
 {
     bool all = wired->moving_blocks > 0 && (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
     for (unsigned b = 0; b < wired->moving_blocks; b++)
@@ -14,25 +14,25 @@ static bool takes_slopes(const struct tutti_unit_wires *wired, const struct tutt
 }
 
 /* The number of values of an input. */
-static enum tutti_err extent_of(const struct tutti_unit *unit, uint32_t reference, size_t *extent)
+static enum tutti_err wire_extent_of(const struct tt_unit *unit, uint32_t reference, size_t *extent)
 {
-    const struct tutti_desc *desc = unit->fmu->desc;
+    const struct tt_description *desc = unit->fmu->desc;
     *extent = 1;
     for (uint32_t i = 0; i < desc->var_count; i++) {
-        const struct tutti_var *var = &desc->vars[i];
-        if (var->reference == reference && tutti_type_is_float((enum tutti_type)var->type) && var->dimension_count > 0)
-            return tutti_unit_extent(unit, i, extent);
+        const struct tt_var *var = &desc->vars[i];
+        if (var->reference == reference && tt_type_is_float((enum tt_type)var->type) && var->dimension_count > 0)
+            return tt_unit_extent(unit, i, extent);
     }
     return TUTTI_OK;
 }
 
 /* Those of one order of a block, from number *at on. */
-static enum tutti_err lay_out_block(const struct tutti_slopes *slopes, const struct tutti_block *block, unsigned order,
-                                    const struct tutti_unit *unit, size_t *at)
+static enum tutti_err slopes_lay_out_block(const struct tt_slopes *slopes, const struct tt_block *block, unsigned order,
+                                           const struct tt_unit *unit, size_t *at)
 {
     for (size_t i = 0; i < block->count; i++) {
         size_t extent;
-        TRY(extent_of(unit, block->references[i], &extent));
+        TRY(wire_extent_of(unit, block->references[i], &extent));
         for (size_t e = 0; e < extent && *at < slopes->count; e++, ++*at) {
             slopes->references[*at] = block->references[i];
             slopes->elements[*at] = e;
@@ -43,53 +43,53 @@ static enum tutti_err lay_out_block(const struct tutti_slopes *slopes, const str
 }
 
 /* As `gathered` has them: block after block. */
-static enum tutti_err lay_out(const struct tutti_slopes *slopes, const struct tutti_unit_wires *wired, unsigned order,
-                              const struct tutti_unit *unit)
+static enum tutti_err slopes_lay_out(const struct tt_slopes *slopes, const struct tt_unit_wires *wired, unsigned order,
+                                     const struct tt_unit *unit)
 {
     size_t at = 0;
     for (unsigned o = 1; o <= order; o++)
         for (unsigned b = 0; b < wired->moving_blocks; b++)
-            TRY(lay_out_block(slopes, &wired->moving[b], o, unit, &at));
+            TRY(slopes_lay_out_block(slopes, &wired->moving[b], o, unit, &at));
     return TUTTI_OK;
 }
 
-static enum tutti_err prepare(struct tutti_wires *wires, struct tutti_unit_wires *wired, const struct tutti_unit *unit)
+static enum tutti_err slopes_prepare(struct tt_wires *wires, struct tt_unit_wires *wired, const struct tt_unit *unit)
 {
     bool taken = takes_slopes(wired, unit);
     if (!unit->asks_for_inputs && !taken)
         return TUTTI_OK;
-    struct tutti_slopes *slopes = tutti_arena_alloc(&wires->arena, sizeof *slopes);
+    struct tt_slopes *slopes = tt_arena_alloc(&wires->arena, sizeof *slopes);
     if (!slopes)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     wired->slopes = slopes;
     if (!taken)
         return TUTTI_OK;
     slopes->count = (size_t)wires->order * wired->gather_count;
-    slopes->references = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->references);
-    slopes->elements = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->elements);
-    slopes->orders = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->orders);
-    slopes->values = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->values);
+    slopes->references = tt_arena_array(&wires->arena, slopes->count, sizeof *slopes->references);
+    slopes->elements = tt_arena_array(&wires->arena, slopes->count, sizeof *slopes->elements);
+    slopes->orders = tt_arena_array(&wires->arena, slopes->count, sizeof *slopes->orders);
+    slopes->values = tt_arena_array(&wires->arena, slopes->count, sizeof *slopes->values);
     if (!slopes->references || !slopes->elements || !slopes->orders || !slopes->values)
-        return tutti_fail_memory();
-    return lay_out(slopes, wired, wires->order, unit);
+        return tt_fail_memory();
+    return slopes_lay_out(slopes, wired, wires->order, unit);
 }
 
-enum tutti_err tutti_wires_let_move(struct tutti_wires *wires, unsigned order, struct tutti_unit *const *units)
+enum tutti_err tt_wires_enable_slopes(struct tt_wires *wires, unsigned order, struct tt_unit *const *units)
 {
     wires->order = order;
     for (unsigned o = 0; o < order; o++) {
-        wires->slopes[o] = tutti_arena_alloc(&wires->arena, wires->signal_size);
-        wires->gathered_slopes[o] = tutti_arena_array(&wires->arena, wires->gather_count, sizeof(double));
+        wires->slopes[o] = tt_arena_alloc(&wires->arena, wires->signal_size);
+        wires->gathered_slopes[o] = tt_arena_array(&wires->arena, wires->gather_count, sizeof(double));
         if (!wires->slopes[o] || !wires->gathered_slopes[o])
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     for (uint32_t c = 0; order > 0 && c < wires->structure->system->component_count; c++)
         if (units[c])
-            TRY(prepare(wires, &wires->units[c], units[c]));
+            TRY(slopes_prepare(wires, &wires->units[c], units[c]));
     return TUTTI_OK;
 }
 
-double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double elapsed)
+double tt_wires_extrapolate(const struct tt_wires *wires, size_t place, double elapsed)
 {
     double value = wires->gathered[place];
     if (wires->order >= 1)
@@ -101,10 +101,10 @@ double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double e
     return value;
 }
 
-enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires, const struct tutti_unit_wires *wired,
-                                      struct tutti_unit *unit)
+enum tutti_err tt_wires_set_slopes(const struct tt_wires *wires, const struct tt_unit_wires *wired,
+                                   struct tt_unit *unit)
 {
-    const struct tutti_slopes *slopes = wired->slopes;
+    const struct tt_slopes *slopes = wired->slopes;
     if (!slopes || slopes->count == 0)
         return TUTTI_OK;
     for (unsigned o = 0; o < wires->order; o++)
@@ -114,23 +114,23 @@ enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires, const str
                                              slopes->values);
 }
 
-void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out)
+void tt_wires_get_reals(const struct tt_wires *wires, const char *signals, double *out)
 {
     for (uint32_t i = 0; i < wires->real_count; i++)
         out[i] = ((const double *)(const void *)signals)[wires->reals[i].place];
 }
 
-enum tutti_err tutti_wires_remember(const struct tutti_wires *wires, struct tutti_remembered *remembered,
-                                    double *values)
+enum tutti_err tt_wires_register_reals(const struct tt_wires *wires, struct tt_rollback_list *remembered,
+                                       double *values)
 {
     const uint32_t *first = wires->real_first;
     for (uint32_t c = 0; c < wires->structure->system->component_count; c++)
-        TRY(tutti_remember_of(remembered, c, values + first[c], (first[c + 1] - first[c]) * sizeof *values));
+        TRY(tt_rollback_list_add_of(remembered, c, values + first[c], (first[c + 1] - first[c]) * sizeof *values));
     return TUTTI_OK;
 }
 
 /* Discrete signals stand still between events. */
-void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values)
+void tt_wires_store_slopes(struct tt_wires *wires, unsigned order, const double *values)
 {
     for (uint32_t i = 0; i < wires->real_count; i++)
         wires->slopes[order - 1][wires->reals[i].place] = wires->reals[i].smooth ? values[i] : 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals/texts.h"
 
-struct tutti_texts {
+struct tt_saved_texts {
     size_t count; /* of values, of all wires with some one after the other */
-    struct tutti_owned *owned;
+    struct tt_owned *owned;
     char *values; /* as wide as a Binary each */
 };
 
-enum { WIDTH = sizeof(struct tutti_bytes) };
+enum { WIDTH = sizeof(struct tt_bytes) };
 
-enum tutti_err tutti_texts_init(struct tutti_texts **out, const struct tutti_wires *wires, struct tutti_arena *arena)
+enum tutti_err tt_wires_texts_init(struct tt_saved_texts **out, const struct tt_wires *wires, struct tt_arena *arena)
 {
     size_t count = 0;
     *out = NULL;
@@ -17,45 +17,46 @@ enum tutti_err tutti_texts_init(struct tutti_texts **out, const struct tutti_wir
         count += wires->wires[w].owned ? wires->wires[w].count : 0;
     if (count == 0)
         return TUTTI_OK;
-    struct tutti_texts *texts = tutti_arena_alloc(arena, sizeof *texts);
+    struct tt_saved_texts *texts = tt_arena_alloc(arena, sizeof *texts);
     if (!texts)
-        return tutti_fail_memory();
-    *texts = (struct tutti_texts){
-        .count = count, .owned = tutti_owned_array(arena, count), .values = tutti_arena_array(arena, count, WIDTH)};
+        return tt_fail_memory();
+    *texts = (struct tt_saved_texts){
+        .count = count, .owned = tt_signals_owned_array(arena, count), .values = tt_arena_array(arena, count, WIDTH)};
     if (!texts->owned || !texts->values)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     *out = texts;
     return TUTTI_OK;
 }
 
-void tutti_texts_fini(struct tutti_texts *texts)
+void tt_wires_texts_fini(struct tt_saved_texts *texts)
 {
     if (texts)
-        tutti_owned_fini(texts->owned, texts->count);
+        tt_signals_owned_fini(texts->owned, texts->count);
 }
 
-enum tutti_err tutti_texts_keep(struct tutti_texts *texts, const struct tutti_wires *wires)
+enum tutti_err tt_wires_texts_save(struct tt_saved_texts *texts, const struct tt_wires *wires)
 {
     size_t at = 0;
     for (uint32_t w = 0; texts && w < wires->wire_count; w++) {
-        const struct tutti_wire *wire = &wires->wires[w];
+        const struct tt_wire *wire = &wires->wires[w];
         if (!wire->owned)
             continue;
-        TRY(tutti_owned_copy(tutti_owned_at(texts->owned, at), wire->conversion->to, wire->to,
-                             texts->values + at * WIDTH, wire->count));
+        TRY(tt_signals_owned_copy(tt_signals_owned_at(texts->owned, at), wire->conversion->to, wire->to,
+                                  texts->values + at * WIDTH, wire->count));
         at += wire->count;
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_texts_bring_back(struct tutti_texts *texts, struct tutti_wires *wires)
+enum tutti_err tt_wires_texts_restore(struct tt_saved_texts *texts, struct tt_wires *wires)
 {
     size_t at = 0;
     for (uint32_t w = 0; texts && w < wires->wire_count; w++) {
-        const struct tutti_wire *wire = &wires->wires[w];
+        const struct tt_wire *wire = &wires->wires[w];
         if (!wire->owned)
             continue;
-        TRY(tutti_owned_copy(wire->owned, wire->conversion->to, texts->values + at * WIDTH, wire->to, wire->count));
+        TRY(tt_signals_owned_copy(wire->owned, wire->conversion->to, texts->values + at * WIDTH, wire->to,
+                                  wire->count));
         at += wire->count;
     }
     return TUTTI_OK;

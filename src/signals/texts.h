@@ -6,13 +6,13 @@
 
 #include "signals/wires.h"
 
-struct tutti_texts;
+struct tt_saved_texts;
 
 /* In the arena; *out stays NULL if no wire has any. */
-TUTTI_CHECKED enum tutti_err tutti_texts_init(struct tutti_texts **out, const struct tutti_wires *wires,
-                                              struct tutti_arena *arena);
-void tutti_texts_fini(struct tutti_texts *texts); /* NULL is fine, here and below */
-TUTTI_CHECKED enum tutti_err tutti_texts_keep(struct tutti_texts *texts, const struct tutti_wires *wires);
-TUTTI_CHECKED enum tutti_err tutti_texts_bring_back(struct tutti_texts *texts, struct tutti_wires *wires);
+TUTTI_CHECKED enum tutti_err tt_wires_texts_init(struct tt_saved_texts **out, const struct tt_wires *wires,
+                                                 struct tt_arena *arena);
+void tt_wires_texts_fini(struct tt_saved_texts *texts); /* NULL is fine, here and below */
+TUTTI_CHECKED enum tutti_err tt_wires_texts_save(struct tt_saved_texts *texts, const struct tt_wires *wires);
+TUTTI_CHECKED enum tutti_err tt_wires_texts_restore(struct tt_saved_texts *texts, struct tt_wires *wires);
 
 #endif

@@ -4,29 +4,28 @@
 
 #include <string.h>
 
-void tutti_wires_fini(struct tutti_wires *wires)
+void tt_wires_fini(struct tt_wires *wires)
 {
     for (uint32_t n = 0; wires->slots && n < wires->structure->node_count; n++)
         if (wires->slots[n].owned)
-            tutti_owned_fini(wires->slots[n].owned, wires->slots[n].count);
-    tutti_arena_fini(&wires->arena);
-    *wires = (struct tutti_wires){0};
+            tt_signals_owned_fini(wires->slots[n].owned, wires->slots[n].count);
+    tt_arena_fini(&wires->arena);
+    *wires = (struct tt_wires){0};
 }
 
-static enum tutti_err name_wire(const struct tutti_wires *wires, const struct tutti_wire *wire, enum tutti_err err)
+static enum tutti_err format_wire_name(const struct tt_wires *wires, const struct tt_wire *wire, enum tutti_err err)
 {
     char from[256], to[256];
-    return err ? tutti_fail_context(
-                     TUTTI_ERR_LIMIT, "from '%s' to '%s'",
-                     tutti_system_name(wires->structure->system, &wire->connection->from, from, sizeof from),
-                     tutti_system_name(wires->structure->system, &wire->connection->to, to, sizeof to))
+    return err ? tt_fail_context(TUTTI_ERR_LIMIT, "from '%s' to '%s'",
+                                 tt_system_name(wires->structure->system, &wire->connection->from, from, sizeof from),
+                                 tt_system_name(wires->structure->system, &wire->connection->to, to, sizeof to))
                : TUTTI_OK;
 }
 
 /* A further term of a sum. */
-static void add_wire(const double *from, const struct tutti_wire *wire)
+static void wire_add_term(const double *from, const struct tt_wire *wire)
 {
-    const struct tutti_conversion *conversion = wire->conversion;
+    const struct tt_conversion *conversion = wire->conversion;
     double factor = conversion->linear ? conversion->factor : 1, offset = conversion->linear ? conversion->offset : 0;
     double *to = wire->to;
     for (uint32_t i = 0; i < wire->count; i++)
@@ -34,26 +33,26 @@ static void add_wire(const double *from, const struct tutti_wire *wire)
 }
 
 /* Strings and Binaries are copied: the source's buffer changes with its next value. */
-static enum tutti_err move_wire(const struct tutti_wires *wires, const char *source, const struct tutti_wire *wire)
+static enum tutti_err wire_copy(const struct tt_wires *wires, const char *source, const struct tt_wire *wire)
 {
     const char *from = source + wire->from;
     if (wire->owned)
-        return tutti_owned_copy(wire->owned, wire->conversion->to, from, wire->to, wire->count);
+        return tt_signals_owned_copy(wire->owned, wire->conversion->to, from, wire->to, wire->count);
     if (wire->adds) {
-        add_wire((const double *)(const void *)from, wire);
+        wire_add_term((const double *)(const void *)from, wire);
         return TUTTI_OK;
     }
-    return name_wire(wires, wire, tutti_convert(wire->conversion, from, wire->to, wire->count));
+    return format_wire_name(wires, wire, tt_conversion_apply(wire->conversion, from, wire->to, wire->count));
 }
 
-static enum tutti_err move_range(const struct tutti_wires *wires, const char *source, uint32_t first, uint32_t count)
+static enum tutti_err copy_wire_range(const struct tt_wires *wires, const char *source, uint32_t first, uint32_t count)
 {
     for (uint32_t w = first; w < first + count; w++)
-        TRY(move_wire(wires, source, &wires->wires[w]));
+        TRY(wire_copy(wires, source, &wires->wires[w]));
     return TUTTI_OK;
 }
 
-static void gather_range(struct tutti_wires *wires, uint32_t first, uint32_t count)
+static void gather_range(struct tt_wires *wires, uint32_t first, uint32_t count)
 {
     const double *restrict signals = (const void *)wires->source;
     const uint32_t *restrict from = wires->gather + first;
@@ -62,7 +61,7 @@ static void gather_range(struct tutti_wires *wires, uint32_t first, uint32_t cou
         to[i] = signals[from[i]];
 }
 
-static void gather_slopes(struct tutti_wires *wires, uint32_t first, uint32_t count)
+static void gather_slopes(struct tt_wires *wires, uint32_t first, uint32_t count)
 {
     for (unsigned o = 0; o < wires->order; o++)
         for (uint32_t i = first; i < first + count; i++)
@@ -70,11 +69,11 @@ static void gather_slopes(struct tutti_wires *wires, uint32_t first, uint32_t co
 }
 
 /* Slopes of inputs after a conversion: those of doubles go through its factor, all others stand still. */
-static void move_slopes(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
+static void move_slopes(struct tt_wires *wires, const struct tt_unit_wires *unit)
 {
     for (uint32_t w = unit->wire_first; wires->order > 0 && w < unit->wire_first + unit->wire_count; w++) {
-        const struct tutti_wire *wire = &wires->wires[w];
-        const struct tutti_conversion *conversion = wire->conversion;
+        const struct tt_wire *wire = &wires->wires[w];
+        const struct tt_conversion *conversion = wire->conversion;
         if (conversion->to != TUTTI_TYPE_FLOAT64 || conversion->from != TUTTI_TYPE_FLOAT64)
             continue;
         double factor = conversion->linear ? conversion->factor : 1;
@@ -86,17 +85,17 @@ static void move_slopes(struct tutti_wires *wires, const struct tutti_unit_wires
     }
 }
 
-enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
+enum tutti_err tt_wires_gather(struct tt_wires *wires, const struct tt_unit_wires *unit)
 {
     gather_range(wires, unit->gather_first, unit->gather_count);
     if (wires->order > 0) {
         gather_slopes(wires, unit->gather_first, unit->gather_count);
         move_slopes(wires, unit);
     }
-    return move_range(wires, wires->source, unit->wire_first, unit->wire_count);
+    return copy_wire_range(wires, wires->source, unit->wire_first, unit->wire_count);
 }
 
-enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires)
+enum tutti_err tt_wires_gather_all(struct tt_wires *wires)
 {
     for (uint32_t p = 0; p < wires->part_count; p++) {
         gather_range(wires, wires->parts[p].first, wires->parts[p].count);
@@ -106,124 +105,124 @@ enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires)
         if (wires->others && wires->others[c])
             continue;
         move_slopes(wires, &wires->units[c]);
-        TRY(move_range(wires, wires->source, wires->units[c].wire_first, wires->units[c].wire_count));
+        TRY(copy_wire_range(wires, wires->source, wires->units[c].wire_first, wires->units[c].wire_count));
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_wires_keep_own(struct tutti_wires *wires, const int32_t *place, int rank)
+enum tutti_err tt_wires_select_own(struct tt_wires *wires, const int32_t *place, int rank)
 {
     uint32_t count = wires->structure->system->component_count;
-    bool *others = tutti_arena_array(&wires->arena, count, sizeof *others);
-    wires->parts = tutti_arena_array(&wires->arena, count, sizeof *wires->parts);
+    bool *others = tt_arena_array(&wires->arena, count, sizeof *others);
+    wires->parts = tt_arena_array(&wires->arena, count, sizeof *wires->parts);
     if (!others || !wires->parts)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     wires->others = others;
     wires->part_count = 0;
     for (uint32_t c = 0; c < count; c++) {
-        const struct tutti_unit_wires *unit = &wires->units[c];
-        struct tutti_part *last = wires->part_count > 0 ? &wires->parts[wires->part_count - 1] : NULL;
+        const struct tt_unit_wires *unit = &wires->units[c];
+        struct tt_gather_part *last = wires->part_count > 0 ? &wires->parts[wires->part_count - 1] : NULL;
         others[c] = place[c] != rank;
         if (others[c] || unit->gather_count == 0)
             continue;
         if (last && last->first + last->count == unit->gather_first)
             last->count += unit->gather_count;
         else
-            wires->parts[wires->part_count++] = (struct tutti_part){unit->gather_first, unit->gather_count};
+            wires->parts[wires->part_count++] = (struct tt_gather_part){unit->gather_first, unit->gather_count};
     }
     return TUTTI_OK;
 }
 
 /* Adds the further terms of the sum that begins with `wire` to `value`, which is number i of it. */
-static void add_terms(const struct tutti_wires *wires, const struct tutti_wire *wire, uint32_t i, double *value)
+static void add_sum_terms(const struct tt_wires *wires, const struct tt_wire *wire, uint32_t i, double *value)
 {
-    for (const struct tutti_wire *term = wire + 1; term < wires->wires + wires->wire_count && term->adds; term++) {
-        struct tutti_wire one = *term;
+    for (const struct tt_wire *term = wire + 1; term < wires->wires + wires->wire_count && term->adds; term++) {
+        struct tt_wire one = *term;
         one.to = value;
         one.count = 1;
-        add_wire((const double *)(const void *)(wires->held_source + term->from) + i, &one);
+        wire_add_term((const double *)(const void *)(wires->held_source + term->from) + i, &one);
     }
 }
 
-enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire, bool *other)
+enum tutti_err tt_wires_value_differs(const struct tt_wires *wires, const struct tt_wire *wire, bool *other)
 {
     const char *from = wires->held_source + wire->from;
     if (wire->adds) /* looked at with the first term */
         return TUTTI_OK;
     if (wire->owned) {
-        *other = !tutti_owned_equal(wire->conversion->to, from, wire->to, wire->count);
+        *other = !tt_signals_owned_equal(wire->conversion->to, from, wire->to, wire->count);
         return TUTTI_OK;
     }
-    size_t size = tutti_type_size(wire->conversion->to), from_size = tutti_type_size(wire->conversion->from);
+    size_t size = tt_type_size(wire->conversion->to), from_size = tt_type_size(wire->conversion->from);
     for (uint32_t i = 0; i < wire->count && !*other; i++) {
         uint64_t value = 0;
-        TRY(name_wire(wires, wire, tutti_convert(wire->conversion, from + i * from_size, &value, 1)));
-        add_terms(wires, wire, i, (double *)(void *)&value);
+        TRY(format_wire_name(wires, wire, tt_conversion_apply(wire->conversion, from + i * from_size, &value, 1)));
+        add_sum_terms(wires, wire, i, (double *)(void *)&value);
         *other = memcmp(&value, (const char *)wire->to + i * size, size) != 0;
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_unit_wires *unit)
+enum tutti_err tt_wires_gather_held(struct tt_wires *wires, struct tt_unit_wires *unit)
 {
     for (uint32_t w = unit->held_first; w < unit->held_first + unit->held_count; w++) {
         bool other = false;
-        TRY(tutti_wires_differs(wires, &wires->wires[w], &other));
+        TRY(tt_wires_value_differs(wires, &wires->wires[w], &other));
         if (other)
-            TRY(move_wire(wires, wires->held_source, &wires->wires[w]));
+            TRY(wire_copy(wires, wires->held_source, &wires->wires[w]));
         unit->held_changed = unit->held_changed || other;
     }
     return TUTTI_OK;
 }
 
-bool tutti_wires_bring_numbers(const struct tutti_wires *wires, uint32_t node)
+bool tt_wires_has_numbers(const struct tt_wires *wires, uint32_t node)
 {
-    const struct tutti_slot *slot = &wires->slots[node];
-    const struct tutti_structure_node *of = &wires->structure->nodes[node];
-    const struct tutti_unit_wires *unit = &wires->units[of->component];
+    const struct tt_slot *slot = &wires->slots[node];
+    const struct tt_structure_node *of = &wires->structure->nodes[node];
+    const struct tt_unit_wires *unit = &wires->units[of->component];
     return !of->output && !slot->fed && slot->wire_count > 0 && !slot->owned &&
            slot->wire_first < unit->held_first + unit->held_count;
 }
 
-enum tutti_err tutti_wires_bring(const struct tutti_wires *wires, uint32_t node, void *values)
+enum tutti_err tt_wires_get_incoming(const struct tt_wires *wires, uint32_t node, void *values)
 {
-    const struct tutti_slot *slot = &wires->slots[node];
-    memcpy(values, slot->values, slot->count * tutti_type_size((enum tutti_type)slot->type));
+    const struct tt_slot *slot = &wires->slots[node];
+    memcpy(values, slot->values, slot->count * tt_type_size((enum tt_type)slot->type));
     for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
-        struct tutti_wire wire = wires->wires[w];
+        struct tt_wire wire = wires->wires[w];
         wire.to = (char *)values + ((const char *)wire.to - (const char *)slot->values);
-        TRY(move_wire(wires, wires->signals, &wire));
+        TRY(wire_copy(wires, wires->signals, &wire));
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node)
+enum tutti_err tt_wires_gather_node(struct tt_wires *wires, uint32_t node)
 {
-    const struct tutti_slot *slot = &wires->slots[node];
+    const struct tt_slot *slot = &wires->slots[node];
     if (!slot->fed)
-        return move_range(wires, wires->signals, slot->wire_first, slot->wire_count);
+        return copy_wire_range(wires, wires->signals, slot->wire_first, slot->wire_count);
     double *staged = slot->values;
     *staged = ((const double *)(const void *)wires->signals)[wires->gather[staged - wires->gathered]];
     return TUTTI_OK;
 }
 
-const double *tutti_wires_read(const struct tutti_wires *wires, uint32_t place)
+const double *tt_wires_read_output(const struct tt_wires *wires, uint32_t place)
 {
-    const struct tutti_end *end = &wires->structure->system->read[place];
-    return wires->slots[tutti_structure_find(wires->structure, end->component, end->variable, true)].values;
+    const struct tt_end *end = &wires->structure->system->read[place];
+    return wires->slots[tt_structure_find(wires->structure, end->component, end->variable, true)].values;
 }
 
-enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit)
+enum tutti_err tt_wires_get_outputs(const struct tt_unit_wires *wires, struct tt_unit *unit)
 {
     for (unsigned b = 0; b < wires->output_blocks; b++) {
         TRY(unit->kind->get(unit, &wires->outputs[b]));
         if (wires->outputs[b].owned)
-            TRY(tutti_signals_own(&wires->outputs[b]));
+            TRY(tt_signals_own(&wires->outputs[b]));
     }
     return TUTTI_OK;
 }
 
-bool tutti_wires_has_narrow(const struct tutti_wires *wires, uint32_t component)
+bool tt_wires_has_narrow(const struct tt_wires *wires, uint32_t component)
 {
     const uint32_t *first = wires->structure->component_first;
     for (uint32_t n = first[component]; n < first[component + 1]; n++)
@@ -232,7 +231,7 @@ bool tutti_wires_has_narrow(const struct tutti_wires *wires, uint32_t component)
     return false;
 }
 
-uint32_t tutti_wires_real_at(const struct tutti_wires *wires, size_t place)
+uint32_t tt_wires_find_real(const struct tt_wires *wires, size_t place)
 {
     uint32_t low = 0, high = wires->real_count;
     while (low < high) { /* they are sorted by it */
@@ -245,14 +244,14 @@ uint32_t tutti_wires_real_at(const struct tutti_wires *wires, size_t place)
     return low < wires->real_count && wires->reals[low].place == place ? low : TUTTI_NONE;
 }
 
-enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units)
+enum tutti_err tt_wires_reread_texts(struct tt_wires *wires, struct tt_unit *const *units)
 {
     uint32_t count = wires->structure->system->component_count;
     for (uint32_t c = 0; c < count; c++)
         for (unsigned b = 0; b < wires->units[c].output_blocks; b++)
             if (wires->units[c].outputs[b].owned && !(wires->others && wires->others[c])) {
                 TRY(units[c]->kind->get(units[c], &wires->units[c].outputs[b]));
-                TRY(tutti_signals_own(&wires->units[c].outputs[b]));
+                TRY(tt_signals_own(&wires->units[c].outputs[b]));
             }
     return TUTTI_OK;
 }

@@ -5,18 +5,18 @@
 
 #include "solve/sundials.h"
 
-struct tutti_ark;
+struct tt_arkode;
 
 /* A way to know the states inside a step from what ARKODE let be seen of it. */
-struct tutti_ark_dense {
+struct tt_arkode_dense {
     size_t kept;  /* what arkode.c keeps: so many of the last evaluations of f, or stages */
     size_t extra; /* vectors that the dense output has for itself */
     /* Called once; `factors` are zero before. NULL: nothing to do. */
-    enum tutti_err (*start)(struct tutti_ark *ark);
+    enum tutti_err (*start)(struct tt_arkode *ark);
     /* After an accepted step of size h: what it says of f at its end, into `last`. NULL: nothing. */
-    void (*end)(struct tutti_ark *ark, double h);
+    void (*end)(struct tt_arkode *ark, double h);
     /* The states at base.before + s h, 0 < s < 1, in the last step, whose size is h. */
-    enum tutti_err (*evaluate)(struct tutti_ark *ark, double h, double s, double *x);
+    enum tutti_err (*evaluate)(struct tt_arkode *ark, double h, double s, double *x);
 };
 
 enum { TUTTI_ARK_FACTORS = 32 };
@@ -24,9 +24,9 @@ enum { TUTTI_ARK_FACTORS = 32 };
 /* The method of dirk, for arkode.c to run and for its dense output. */
 #define TUTTI_ARK_DIRK ARKODE_ESDIRK43I6L2SA_6_3_4
 
-struct tutti_ark {
-    struct tutti_sundials sundials;
-    const struct tutti_ark_method *method;
+struct tt_arkode {
+    struct tt_sundials sundials;
+    const struct tt_arkode_method *method;
     void *memory;
     double h;             /* the size that steps have when no limit cuts them short; 0: not known */
     double reached;       /* the time at which the states were last known */
@@ -45,20 +45,20 @@ struct tutti_ark {
 };
 
 /* The i-th of the vectors kept, the oldest is 0. */
-static inline double *tutti_ark_kept(const struct tutti_ark *ark, size_t kept, size_t i)
+static inline double *tt_arkode_kept(const struct tt_arkode *ark, size_t kept, size_t i)
 {
     return ark->kept + (ark->next + i) % kept * ark->sundials.base.ode->count;
 }
 
 /* RK8(7)13M of Prince, Dormand, High order embedded Runge-Kutta formulae, Journal of Computational and Applied Mathematics 7
  * (1981): order 8, 13 stages. To be freed by ARKodeButcherTable_Free; NULL: out of memory. */
-struct ARKodeButcherTableMem *tutti_ark_table_dopri8(void);
+struct ARKodeButcherTableMem *tt_arkode_table_dopri8(void);
 
 /* Of dopri5: keeps the evaluations of f. */
-extern const struct tutti_ark_dense tutti_ark_dense_dopri5;
+extern const struct tt_arkode_dense tt_arkode_dense_dopri5;
 /* Of any method that is not stiff: evaluates f itself. */
-extern const struct tutti_ark_dense tutti_ark_dense_hermite;
+extern const struct tt_arkode_dense tt_arkode_dense_hermite;
 /* Of dirk: keeps the stages. */
-extern const struct tutti_ark_dense tutti_ark_dense_stages;
+extern const struct tt_arkode_dense tt_arkode_dense_stages;
 
 #endif

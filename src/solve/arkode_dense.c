@@ -10,8 +10,8 @@
 enum { SMALL_MAX = 5 };
 
 /* Solves `matrix` * X = `sides` in place, by Gauss with pivots; both row by row, `count` sides. */
-static void solve_small(size_t size, double matrix[SMALL_MAX][SMALL_MAX], size_t count,
-                        double sides[SMALL_MAX][SMALL_MAX])
+static void arkode_solve_small(size_t size, double matrix[SMALL_MAX][SMALL_MAX], size_t count,
+                               double sides[SMALL_MAX][SMALL_MAX])
 {
     for (size_t k = 0; k < size; k++) {
         size_t pivot = k;
@@ -37,16 +37,16 @@ static void solve_small(size_t size, double matrix[SMALL_MAX][SMALL_MAX], size_t
 
 /* dopri5: order 4, of what the step has evaluated anyway. Shampine's, in the form of Hairer, Norsett, Wanner, Solving
  * ODEs I, II.6 (and of the program DOPRI5 in the appendix). */
-static enum tutti_err evaluate_dopri5(struct tutti_ark *ark, double h, double s, double *x)
+static enum tutti_err dopri5_evaluate_dense(struct tt_arkode *ark, double h, double s, double *x)
 {
     static const double factors[7] = {-12715105075.0 / 11282082432.0,  0,
                                       87487479700.0 / 32700410799.0,   -10690763975.0 / 1880347072.0,
                                       701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0,
                                       69997945.0 / 29380423.0};
-    const struct tutti_sundials *sundials = &ark->sundials;
+    const struct tt_sundials *sundials = &ark->sundials;
     const double *slopes[7] = {ark->first};
     for (size_t i = 1; i < 7; i++)
-        slopes[i] = tutti_ark_kept(ark, 6, i - 1);
+        slopes[i] = tt_arkode_kept(ark, 6, i - 1);
     for (size_t i = 0; i < sundials->base.ode->count; i++) {
         double bend = 0, way = sundials->x[i] - sundials->begin[i];
         for (size_t k = 0; k < 7; k++)
@@ -57,17 +57,17 @@ static enum tutti_err evaluate_dopri5(struct tutti_ark *ark, double h, double s,
     return TUTTI_OK;
 }
 
-static void end_dopri5(struct tutti_ark *ark, double h)
+static void dopri5_end_dense(struct tt_arkode *ark, double h)
 {
     (void)h;
-    memcpy(ark->last, tutti_ark_kept(ark, 6, 5), ark->sundials.base.ode->count * sizeof *ark->last);
+    memcpy(ark->last, tt_arkode_kept(ark, 6, 5), ark->sundials.base.ode->count * sizeof *ark->last);
     ark->last_known = true;
 }
 
-const struct tutti_ark_dense tutti_ark_dense_dopri5 = {
+const struct tt_arkode_dense tt_arkode_dense_dopri5 = {
     .kept = 6,
-    .end = end_dopri5,
-    .evaluate = evaluate_dopri5,
+    .end = dopri5_end_dense,
+    .evaluate = dopri5_evaluate_dense,
 };
 
 /* dopri8: order 7, for up to 11 more evaluations of f in a step that is looked into (the first of them is one that the
@@ -88,13 +88,13 @@ static const double points[LEVELS][LEVELS] = {
 };
 
 /* The inverse matrix from slopes to a_j of level m, m x m, row by row. */
-static double *inverse_of(struct tutti_ark *ark, size_t m)
+static double *hermite_inverse(struct tt_arkode *ark, size_t m)
 {
     static const size_t starts[LEVELS + 1] = {0, 0, 1, 5, 14};
     return ark->factors + starts[m];
 }
 
-static enum tutti_err start_hermite(struct tutti_ark *ark)
+static enum tutti_err hermite_start(struct tt_arkode *ark)
 {
     for (size_t m = 1; m <= LEVELS; m++) {
         double matrix[SMALL_MAX][SMALL_MAX] = {0}, inverse[SMALL_MAX][SMALL_MAX] = {0};
@@ -104,16 +104,16 @@ static enum tutti_err start_hermite(struct tutti_ark *ark)
             for (size_t j = 0; j < m; j++) /* the derivative of s^(2 + j) (1 - s)^2 */
                 matrix[i][j] = pow(s, (double)j + 1) * (1 - s) * ((double)(j + 2) * (1 - s) - 2 * s);
         }
-        solve_small(m, matrix, m, inverse);
+        arkode_solve_small(m, matrix, m, inverse);
         for (size_t i = 0; i < m; i++)
-            memcpy(inverse_of(ark, m) + i * m, inverse[i], m * sizeof inverse[i][0]);
+            memcpy(hermite_inverse(ark, m) + i * m, inverse[i], m * sizeof inverse[i][0]);
     }
     return TUTTI_OK;
 }
 
-static void evaluate_polynomial(const struct tutti_ark *ark, double h, double s, double *x)
+static void hermite_evaluate_polynomial(const struct tt_arkode *ark, double h, double s, double *x)
 {
-    const struct tutti_sundials *sundials = &ark->sundials;
+    const struct tt_sundials *sundials = &ark->sundials;
     size_t n = sundials->base.ode->count;
     double r = 1 - s, power = s * s * r * r;
     for (size_t i = 0; i < n; i++)
@@ -127,19 +127,19 @@ static void evaluate_polynomial(const struct tutti_ark *ark, double h, double s,
 }
 
 /* f at both ends of the step. Has it no value at one, the slope there is that of the parabola. */
-static enum tutti_err find_slopes(struct tutti_ark *ark, double h)
+static enum tutti_err hermite_find_slopes(struct tt_arkode *ark, double h)
 {
-    struct tutti_sundials *sundials = &ark->sundials;
-    struct tutti_solver *solver = &sundials->base;
-    enum tutti_eval eval = TUTTI_EVAL_OK;
+    struct tt_sundials *sundials = &ark->sundials;
+    struct tt_solver *solver = &sundials->base;
+    enum tt_eval eval = TUTTI_EVAL_OK;
     if (!ark->first_known)
-        eval = tutti_solver_rhs(solver, solver->before, sundials->begin, ark->first);
+        eval = tt_solver_rhs(solver, solver->before, sundials->begin, ark->first);
     ark->first_known = eval == TUTTI_EVAL_OK;
     if (ark->first_known && !ark->last_known)
-        eval = tutti_solver_rhs(solver, solver->t, sundials->x, ark->last);
+        eval = tt_solver_rhs(solver, solver->t, sundials->x, ark->last);
     ark->last_known = eval == TUTTI_EVAL_OK;
     if (eval == TUTTI_EVAL_FAILED)
-        return tutti_solver_fail(solver, eval, h, SIZE_MAX, "");
+        return tt_solver_fail(solver, eval, h, SIZE_MAX, "");
     for (size_t i = 0; i < solver->ode->count && !ark->last_known; i++) {
         double slope = (sundials->x[i] - sundials->begin[i]) / h;
         ark->first[i] = ark->first_known ? ark->first[i] : slope;
@@ -149,23 +149,23 @@ static enum tutti_err find_slopes(struct tutti_ark *ark, double h)
 }
 
 /* One level more; *eval is OK if there is one. */
-static void climb(struct tutti_ark *ark, double h, enum tutti_eval *eval)
+static void hermite_raise_degree(struct tt_arkode *ark, double h, enum tt_eval *eval)
 {
-    struct tutti_sundials *sundials = &ark->sundials;
-    struct tutti_solver *solver = &sundials->base;
+    struct tt_sundials *sundials = &ark->sundials;
+    struct tt_solver *solver = &sundials->base;
     size_t n = solver->ode->count, m = ark->terms + 1;
     double *point = ark->extra + LEVELS * n, *slopes = point + n;
     for (size_t k = 0; k < m; k++) {
         double s = points[m - 1][k], r = 1 - s, *slope = slopes + k * n;
-        evaluate_polynomial(ark, h, s, point);
-        *eval = tutti_solver_rhs(solver, solver->before + s * h, point, slope);
+        hermite_evaluate_polynomial(ark, h, s, point);
+        *eval = tt_solver_rhs(solver, solver->before + s * h, point, slope);
         if (*eval)
             return;
         for (size_t i = 0; i < n; i++) /* less the slope of p_0 */
             slope[i] = h * slope[i] - 6 * s * r * (sundials->x[i] - sundials->begin[i]) -
                        r * (1 - 3 * s) * h * ark->first[i] - s * (1 - 3 * r) * h * ark->last[i];
     }
-    const double *inverse = inverse_of(ark, m);
+    const double *inverse = hermite_inverse(ark, m);
     memset(ark->extra, 0, m * n * sizeof *ark->extra);
     for (size_t j = 0; j < m; j++)
         for (size_t k = 0; k < m; k++)
@@ -174,26 +174,26 @@ static void climb(struct tutti_ark *ark, double h, enum tutti_eval *eval)
     ark->terms = m;
 }
 
-static enum tutti_err evaluate_hermite(struct tutti_ark *ark, double h, double s, double *x)
+static enum tutti_err hermite_evaluate(struct tt_arkode *ark, double h, double s, double *x)
 {
     if (!ark->built) {
-        enum tutti_eval eval = TUTTI_EVAL_OK;
-        TRY(find_slopes(ark, h));
+        enum tt_eval eval = TUTTI_EVAL_OK;
+        TRY(hermite_find_slopes(ark, h));
         ark->terms = 0;
         while (ark->last_known && ark->terms < LEVELS && eval == TUTTI_EVAL_OK)
-            climb(ark, h, &eval);
+            hermite_raise_degree(ark, h, &eval);
         if (eval == TUTTI_EVAL_FAILED)
-            return tutti_solver_fail(&ark->sundials.base, eval, h, SIZE_MAX, "");
+            return tt_solver_fail(&ark->sundials.base, eval, h, SIZE_MAX, "");
         ark->built = true;
     }
-    evaluate_polynomial(ark, h, s, x);
+    hermite_evaluate_polynomial(ark, h, s, x);
     return TUTTI_OK;
 }
 
-const struct tutti_ark_dense tutti_ark_dense_hermite = {
+const struct tt_arkode_dense tt_arkode_dense_hermite = {
     .extra = LEVELS + 1 + LEVELS,
-    .start = start_hermite,
-    .evaluate = evaluate_hermite,
+    .start = hermite_start,
+    .evaluate = hermite_evaluate,
 };
 
 /* dirk: order 4, of the stages z_j = x_0 + h sum_i a_ji k_i and the slope at the beginning:
@@ -211,7 +211,7 @@ const struct tutti_ark_dense tutti_ark_dense_hermite = {
  * alone: the last row of the inverse of A, without the first stage, has nothing to do with k_1. */
 enum { STAGES = 6, UNKNOWNS = STAGES - 1, POWERS = 4, CONDITIONS = 5 };
 
-/* What start_stages() leaves in ark->factors. */
+/* What dirk_start_dense() leaves in ark->factors. */
 struct stage_factors {
     double weights[UNKNOWNS][POWERS]; /* w_j(s): factors of s ... s^4 */
     double nodes[UNKNOWNS];           /* c_j */
@@ -220,7 +220,7 @@ struct stage_factors {
 
 _Static_assert(sizeof(struct stage_factors) <= TUTTI_ARK_FACTORS * sizeof(double), "room for it");
 
-static void multiply(const struct ARKodeButcherTableMem *table, const double *vector, double *product)
+static void dirk_multiply_table(const struct ARKodeButcherTableMem *table, const double *vector, double *product)
 {
     for (size_t i = 0; i < STAGES; i++) {
         product[i] = 0;
@@ -229,7 +229,7 @@ static void multiply(const struct ARKodeButcherTableMem *table, const double *ve
     }
 }
 
-static void find_weights(const struct ARKodeButcherTableMem *table, struct stage_factors *factors)
+static void dirk_find_weights(const struct ARKodeButcherTableMem *table, struct stage_factors *factors)
 {
     double rows[CONDITIONS][STAGES], matrix[SMALL_MAX][SMALL_MAX];
     double sides[SMALL_MAX][SMALL_MAX] = {
@@ -240,51 +240,51 @@ static void find_weights(const struct ARKodeButcherTableMem *table, struct stage
         rows[0][i] = c * c;
         rows[1][i] = c * c * c;
     }
-    multiply(table, rows[0], rows[2]);
-    multiply(table, rows[1], rows[3]);
-    multiply(table, rows[2], rows[4]);
+    dirk_multiply_table(table, rows[0], rows[2]);
+    dirk_multiply_table(table, rows[1], rows[3]);
+    dirk_multiply_table(table, rows[2], rows[4]);
     for (size_t k = 0; k < CONDITIONS; k++)
         memcpy(matrix[k], rows[k] + 1, sizeof matrix[k]);
-    solve_small(CONDITIONS, matrix, POWERS, sides);
+    arkode_solve_small(CONDITIONS, matrix, POWERS, sides);
     for (size_t j = 0; j < UNKNOWNS; j++) {
         memcpy(factors->weights[j], sides[j], sizeof factors->weights[j]);
         factors->nodes[j] = table->c[j + 1];
     }
 }
 
-static void find_slopes_of_stages(const struct ARKodeButcherTableMem *table, struct stage_factors *factors)
+static void dirk_slopes_of_stages(const struct ARKodeButcherTableMem *table, struct stage_factors *factors)
 {
     double transposed[SMALL_MAX][SMALL_MAX] = {0}, side[SMALL_MAX][SMALL_MAX] = {0};
     for (size_t i = 0; i < UNKNOWNS; i++)
         for (size_t j = 0; j < UNKNOWNS; j++)
             transposed[j][i] = table->A[i + 1][j + 1];
     side[UNKNOWNS - 1][0] = 1;
-    solve_small(UNKNOWNS, transposed, 1, side);
+    arkode_solve_small(UNKNOWNS, transposed, 1, side);
     for (size_t j = 0; j < UNKNOWNS; j++)
         factors->slopes[j] = side[j][0];
 }
 
-static enum tutti_err start_stages(struct tutti_ark *ark)
+static enum tutti_err dirk_start_dense(struct tt_arkode *ark)
 {
     struct ARKodeButcherTableMem *table = ARKodeButcherTable_LoadDIRK(TUTTI_ARK_DIRK);
     if (!table)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     struct stage_factors factors = {0};
-    find_weights(table, &factors);
-    find_slopes_of_stages(table, &factors);
+    dirk_find_weights(table, &factors);
+    dirk_slopes_of_stages(table, &factors);
     memcpy(ark->factors, &factors, sizeof factors);
     ARKodeButcherTable_Free(table);
     return TUTTI_OK;
 }
 
 /* out = sum_j factors_j (z_j - x_0) / h */
-static void combine(const struct tutti_ark *ark, const double factors[UNKNOWNS], double h, double *out)
+static void dirk_combine_stages(const struct tt_arkode *ark, const double factors[UNKNOWNS], double h, double *out)
 {
     const double *begin = ark->sundials.begin;
     size_t n = ark->sundials.base.ode->count;
     memset(out, 0, n * sizeof *out);
     for (size_t j = 0; j < UNKNOWNS; j++) {
-        const double *stage = tutti_ark_kept(ark, STAGES, j + 1);
+        const double *stage = tt_arkode_kept(ark, STAGES, j + 1);
         double factor = factors[j] / h;
         for (size_t i = 0; i < n; i++)
             out[i] += factor * (stage[i] - begin[i]);
@@ -294,19 +294,19 @@ static void combine(const struct tutti_ark *ark, const double factors[UNKNOWNS],
 /* f at the beginning, where no step before tells the slope. After a jump of an input it is that of fast components on
  * their way, which the stages have passed over already: h times as much would be far off. A parabola that is 0 at the
  * beginning and at most 1 in the step has no slope above 8 there, and more is not believed. */
-static void take_first_slope(const struct tutti_ark *ark, double h, double *slope)
+static void estimate_first_slope(const struct tt_arkode *ark, double h, double *slope)
 {
     const double *begin = ark->sundials.begin;
     for (size_t i = 0; i < ark->sundials.base.ode->count; i++) {
         double most = 0;
         for (size_t j = 1; j < STAGES; j++)
-            most = fmax(most, fabs(tutti_ark_kept(ark, STAGES, j)[i] - begin[i]));
+            most = fmax(most, fabs(tt_arkode_kept(ark, STAGES, j)[i] - begin[i]));
         slope[i] = fmin(fmax(ark->first[i], -8 * most / h), 8 * most / h);
     }
 }
 
 /* `extra` are the slopes of the dense output at the beginning and at the end. */
-static void end_stages(struct tutti_ark *ark, double h)
+static void dirk_end_dense(struct tt_arkode *ark, double h)
 {
     const struct stage_factors *factors = (const struct stage_factors *)ark->factors;
     size_t n = ark->sundials.base.ode->count;
@@ -315,15 +315,15 @@ static void end_stages(struct tutti_ark *ark, double h)
         for (size_t q = 0; q < POWERS; q++)
             ends[j] += (double)(q + 1) * factors->weights[j][q];
     if (ark->anew)
-        take_first_slope(ark, h, slope);
+        estimate_first_slope(ark, h, slope);
     else
         memcpy(slope, end, n * sizeof *slope);
-    combine(ark, ends, h, end);
-    combine(ark, factors->slopes, h, ark->last);
+    dirk_combine_stages(ark, ends, h, end);
+    dirk_combine_stages(ark, factors->slopes, h, ark->last);
     ark->last_known = true;
 }
 
-static enum tutti_err evaluate_stages(struct tutti_ark *ark, double h, double s, double *x)
+static enum tutti_err dirk_evaluate_dense(struct tt_arkode *ark, double h, double s, double *x)
 {
     const struct stage_factors *factors = (const struct stage_factors *)ark->factors;
     size_t n = ark->sundials.base.ode->count;
@@ -333,16 +333,16 @@ static enum tutti_err evaluate_stages(struct tutti_ark *ark, double h, double s,
         values[j] = s * (weights[0] + s * (weights[1] + s * (weights[2] + s * weights[3])));
         rest -= values[j] * factors->nodes[j];
     }
-    combine(ark, values, 1, x);
+    dirk_combine_stages(ark, values, 1, x);
     for (size_t i = 0; i < n; i++)
         x[i] += ark->sundials.begin[i] + rest * h * ark->extra[i];
     return TUTTI_OK;
 }
 
-const struct tutti_ark_dense tutti_ark_dense_stages = {
+const struct tt_arkode_dense tt_arkode_dense_stages = {
     .kept = STAGES,
     .extra = 2,
-    .start = start_stages,
-    .end = end_stages,
-    .evaluate = evaluate_stages,
+    .start = dirk_start_dense,
+    .end = dirk_end_dense,
+    .evaluate = dirk_evaluate_dense,
 };

@@ -79,7 +79,7 @@ static double embedded[STAGES] = {
     2.0 / 45,
 };
 
-struct ARKodeButcherTableMem *tutti_ark_table_dopri8(void)
+struct ARKodeButcherTableMem *tt_arkode_table_dopri8(void)
 {
     return ARKodeButcherTable_Create(STAGES, 8, 7, nodes, matrix[0], weights, embedded);
 }

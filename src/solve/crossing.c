@@ -6,23 +6,23 @@
 
 enum { MOST_BISECTIONS = 200, LOOKS = 4, MOST_PIECES = 64 };
 
-enum tutti_err tutti_crossing_init(struct tutti_crossing *crossing, size_t count)
+enum tutti_err tt_crossing_init(struct tt_crossing *crossing, size_t count)
 {
     crossing->count = count;
     crossing->here = calloc(count + 1, sizeof *crossing->here);
     crossing->left = calloc(count + 1, sizeof *crossing->left);
     crossing->right = calloc(count + 1, sizeof *crossing->right);
-    return crossing->here && crossing->left && crossing->right ? TUTTI_OK : tutti_fail_memory();
+    return crossing->here && crossing->left && crossing->right ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_crossing_fini(struct tutti_crossing *crossing)
+void tt_crossing_fini(struct tt_crossing *crossing)
 {
     free(crossing->here);
     free(crossing->left);
     free(crossing->right);
 }
 
-bool tutti_crossing_any(struct tutti_crossing *crossing, const double *excess)
+bool tt_crossing_any(struct tt_crossing *crossing, const double *excess)
 {
     bool any = false;
     for (size_t i = 0; i < crossing->count; i++)
@@ -33,7 +33,7 @@ bool tutti_crossing_any(struct tutti_crossing *crossing, const double *excess)
     return any;
 }
 
-static enum tutti_err read_at(struct tutti_crossing *crossing, double t, double *excess)
+static enum tutti_err crossing_read_at(struct tt_crossing *crossing, double t, double *excess)
 {
     size_t bad;
     TRY(crossing->read(crossing->context, t, excess, &bad));
@@ -41,24 +41,24 @@ static enum tutti_err read_at(struct tutti_crossing *crossing, double t, double 
 }
 
 /* Two times that nothing lies between, but for the rounding of the dense output. */
-static bool are_neighbours(double left, double right)
+static bool crossing_are_adjacent(double left, double right)
 {
     return right - left <= 4 * DBL_EPSILON * fmax(fabs(left), fabs(right)) || right - left <= DBL_MIN;
 }
 
 /* The end of the step; where there are no values, an earlier point at which one has left its domain: an event may keep the
  * solution from where there is none. */
-static enum tutti_err read_right(struct tutti_crossing *crossing, double left, double *right)
+static enum tutti_err crossing_read_right(struct tt_crossing *crossing, double left, double *right)
 {
     size_t bad, at_end;
     double good = left, lost = *right;
     TRY(crossing->read(crossing->context, lost, crossing->right, &at_end));
     if (at_end == crossing->count)
         return TUTTI_OK;
-    for (int round = 0; round < MOST_BISECTIONS && !are_neighbours(good, lost); round++) {
+    for (int round = 0; round < MOST_BISECTIONS && !crossing_are_adjacent(good, lost); round++) {
         double middle = good + (lost - good) / 2;
         TRY(crossing->read(crossing->context, middle, crossing->right, &bad));
-        if (bad == crossing->count && tutti_crossing_any(crossing, crossing->right)) {
+        if (bad == crossing->count && tt_crossing_any(crossing, crossing->right)) {
             *right = middle;
             return TUTTI_OK;
         }
@@ -70,8 +70,8 @@ static enum tutti_err read_right(struct tutti_crossing *crossing, double left, d
 
 /* Where the first to go would cross zero, if it went straight from the left end to the right; weights are those of the Illinois
  * method, which keep one end from standing still. */
-static double guess(const struct tutti_crossing *crossing, double left, double right, double left_weight,
-                    double right_weight)
+static double crossing_estimate(const struct tt_crossing *crossing, double left, double right, double left_weight,
+                                double right_weight)
 {
     double first = right;
     for (size_t i = 0; i < crossing->count; i++) {
@@ -83,21 +83,21 @@ static double guess(const struct tutti_crossing *crossing, double left, double r
 }
 
 /* Narrows (left, right], at whose right end one has left its domain and at whose left end none has. */
-static enum tutti_err locate(struct tutti_crossing *crossing, double left, double right, double *at)
+static enum tutti_err crossing_locate(struct tt_crossing *crossing, double left, double right, double *at)
 {
     double left_weight = 1, right_weight = 1, *swap;
-    for (int round = 0; round < MOST_BISECTIONS && !are_neighbours(left, right); round++) {
+    for (int round = 0; round < MOST_BISECTIONS && !crossing_are_adjacent(left, right); round++) {
         double middle = left + (right - left) / 2, t = middle;
         if (round % 4 != 3) /* so that the bracket shrinks whatever the functions do */
-            t = guess(crossing, left, right, left_weight, right_weight);
+            t = crossing_estimate(crossing, left, right, left_weight, right_weight);
         double margin = fmax(2 * DBL_EPSILON * fmax(fabs(left), fabs(right)), 1e-4 * (right - left) * (round < 3));
         t = fmin(fmax(t, left + margin), right - margin);
         if (!(t > left && t < right))
             t = middle;
         if (!(t > left && t < right))
             break;
-        TRY(read_at(crossing, t, crossing->here));
-        if (tutti_crossing_any(crossing, crossing->here)) {
+        TRY(crossing_read_at(crossing, t, crossing->here));
+        if (tt_crossing_any(crossing, crossing->here)) {
             right = t;
             swap = crossing->right, crossing->right = crossing->here, crossing->here = swap;
             right_weight = 1;
@@ -110,27 +110,27 @@ static enum tutti_err locate(struct tutti_crossing *crossing, double left, doubl
         }
     }
     *at = right;
-    (void)tutti_crossing_any(crossing, crossing->right);
+    (void)tt_crossing_any(crossing, crossing->right);
     return TUTTI_OK;
 }
 
 /* One that an event left near the border may go and come back within the first step after it, as that of a ball does which
  * bounces off the floor in ever shorter hops. */
-static enum tutti_err look_near_beginning(struct tutti_crossing *crossing, double left, double *right)
+static enum tutti_err crossing_search_start(struct tt_crossing *crossing, double left, double *right)
 {
     double t = *right;
-    for (int look = 0; look < LOOKS && !tutti_crossing_any(crossing, crossing->right); look++) {
+    for (int look = 0; look < LOOKS && !tt_crossing_any(crossing, crossing->right); look++) {
         t = left + (t - left) / 8;
         if (t - left < crossing->shortest)
             break;
-        TRY(read_at(crossing, t, crossing->right));
+        TRY(crossing_read_at(crossing, t, crossing->right));
         *right = t;
     }
     return TUTTI_OK;
 }
 
 /* One may go and come back in the middle of a long step, too. */
-static enum tutti_err look_between(struct tutti_crossing *crossing, double left, double *right)
+static enum tutti_err crossing_search_inside(struct tt_crossing *crossing, double left, double *right)
 {
     double pieces = crossing->longest > 0 ? fmin(ceil((*right - left) / crossing->longest), MOST_PIECES) : 1,
            end = *right;
@@ -138,7 +138,7 @@ static enum tutti_err look_between(struct tutti_crossing *crossing, double left,
     for (int k = 1; k < pieces; k++) {
         double t = left + (end - left) * (k / pieces);
         TRY(crossing->read(crossing->context, t, crossing->here, &bad));
-        if (bad < crossing->count || !tutti_crossing_any(crossing, crossing->here))
+        if (bad < crossing->count || !tt_crossing_any(crossing, crossing->here))
             continue;
         double *swap = crossing->right;
         crossing->right = crossing->here, crossing->here = swap;
@@ -148,22 +148,21 @@ static enum tutti_err look_between(struct tutti_crossing *crossing, double left,
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_crossing_search(struct tutti_crossing *crossing, double left, double right, bool near_zero,
-                                     double *at)
+enum tutti_err tt_crossing_search(struct tt_crossing *crossing, double left, double right, bool near_zero, double *at)
 {
     *at = INFINITY;
     if (crossing->count == 0)
         return TUTTI_OK;
-    TRY(read_right(crossing, left, &right));
-    TRY(look_between(crossing, left, &right));
+    TRY(crossing_read_right(crossing, left, &right));
+    TRY(crossing_search_inside(crossing, left, &right));
     if (near_zero)
-        TRY(look_near_beginning(crossing, left, &right));
-    if (!tutti_crossing_any(crossing, crossing->right))
+        TRY(crossing_search_start(crossing, left, &right));
+    if (!tt_crossing_any(crossing, crossing->right))
         return TUTTI_OK;
-    TRY(read_at(crossing, left, crossing->left));
-    if (tutti_crossing_any(crossing, crossing->left)) { /* as at an event that changed nothing for it */
+    TRY(crossing_read_at(crossing, left, crossing->left));
+    if (tt_crossing_any(crossing, crossing->left)) { /* as at an event that changed nothing for it */
         *at = left;
         return TUTTI_OK;
     }
-    return locate(crossing, left, right, at);
+    return crossing_locate(crossing, left, right, at);
 }

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 
-struct tutti_crossing {
+struct tt_crossing {
     size_t count;
     void *context;
     /* All excesses at `t`, in the step that is searched; *bad is the first that has no value, or `count`. */
@@ -27,15 +27,15 @@ struct tutti_crossing {
 };
 
 /* The functions, `longest` and `shortest` are set by the caller. */
-TUTTI_CHECKED enum tutti_err tutti_crossing_init(struct tutti_crossing *crossing, size_t count);
+TUTTI_CHECKED enum tutti_err tt_crossing_init(struct tt_crossing *crossing, size_t count);
 /* Zeroed is fine, too. */
-void tutti_crossing_fini(struct tutti_crossing *crossing);
+void tt_crossing_fini(struct tt_crossing *crossing);
 /* Has any left its domain? The last one that has is `found`. */
-bool tutti_crossing_any(struct tutti_crossing *crossing, const double *excess);
+bool tt_crossing_any(struct tt_crossing *crossing, const double *excess);
 /* The first point in (left, right], or INFINITY: into *at; `left` itself if one is outside there already. `near_zero`: an event
  * at the beginning of the step has left one near the border, so that it may go and come back at once: the beginning is
  * looked at, too. */
-TUTTI_CHECKED enum tutti_err tutti_crossing_search(struct tutti_crossing *crossing, double left, double right,
-                                                   bool near_zero, double *at);
+TUTTI_CHECKED enum tutti_err tt_crossing_search(struct tt_crossing *crossing, double left, double right, bool near_zero,
+                                                double *at);
 
 #endif

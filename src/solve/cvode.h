@@ -6,18 +6,18 @@
 #include "solve/solver.h"
 
 /* ARGUMENT if options.predictor is one that CVODE has not. */
-TUTTI_CHECKED enum tutti_err tutti_cvode_check_predictor(const struct tutti_solver *solver);
+TUTTI_CHECKED enum tutti_err tt_cvode_check_predictor(const struct tt_solver *solver);
 
 /* The last step of a solver of kind cvode or adams. */
-struct tutti_cvode_step {
+struct tt_cvode_step {
     int order;
     double h;
     double error; /* the estimate of its local error, in tolerances */
 };
-struct tutti_cvode_step tutti_cvode_last_step(struct tutti_solver *solver);
+struct tt_cvode_step tt_cvode_last_step(struct tt_solver *solver);
 /* || h^k x^(k) || there, in tolerances; k is at most the order of the step. */
-double tutti_cvode_derivative(struct tutti_solver *solver, int k);
+double tt_cvode_derivative(struct tt_solver *solver, int k);
 /* Of the Jacobian of kind cvode as it was made last, in the norm that belongs to the maximum of errors in tolerances; 0: there is none. */
-double tutti_cvode_jacobian_norm(const struct tutti_solver *solver);
+double tt_cvode_jacobian_norm(const struct tt_solver *solver);
 
 #endif

@@ -15,6 +15,7 @@ enum { TUTTI_EIGEN_MOST = 3000 };
  * after it. *norm (may be NULL) becomes the 1-norm of the balanced matrix: eigenvalues are those of a matrix that differs
  * from it by some rounding of that size. LIMIT for more than TUTTI_EIGEN_MOST rows, ARGUMENT if the matrix is not square or not
  * finite, SOLVER if the iteration does not converge. */
-TUTTI_CHECKED enum tutti_err tutti_eigenvalues(const struct tutti_matrix *matrix, double *re, double *im, double *norm);
+TUTTI_CHECKED enum tutti_err tt_matrix_eigenvalues(const struct tutti_matrix *matrix, double *re, double *im,
+                                                   double *norm);
 
 #endif

@@ -9,6 +9,6 @@
 #include "base/err.h"
 
 /* n times n, column-major; `out` is another matrix than `matrix`. SOLVER where the matrix, or what comes out, is not finite. */
-TUTTI_CHECKED enum tutti_err tutti_exponential(const double *matrix, size_t n, double *out);
+TUTTI_CHECKED enum tutti_err tt_matrix_exponential(const double *matrix, size_t n, double *out);
 
 #endif

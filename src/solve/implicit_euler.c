@@ -3,7 +3,7 @@
  * 1, L-stable. Andersson 2016 section 8.1 has it in Assimulo.
  *
  * Newton's method with one Jacobian at the beginning of the step; if that does not converge, once more with a Jacobian in every iteration.
- * Steps end on a grid (struct tutti_solver_grid). The dense output is the line between both ends, of order 1. */
+ * Steps end on a grid (struct tt_solver_grid). The dense output is the line between both ends, of order 1. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,38 +16,38 @@ enum { ITERATIONS_MAX = 20 };
 static const double share_of_tolerance =
     1e-3; /* of the equation's error, in tolerances; the error of the method is not looked at */
 
-/* What save() writes; begin and end follow. */
-struct saved {
+/* What implicit_euler_save() writes; begin and end follow. */
+struct implicit_euler_saved {
     double before, t;
-    struct tutti_solver_grid grid;
+    struct tt_solver_grid grid;
 };
 
-struct euler {
-    struct tutti_solver base;
-    struct tutti_solver_grid grid;
-    struct tutti_jacobian jacobian;
-    struct tutti_lu *lu;
+struct implicit_euler {
+    struct tt_solver base;
+    struct tt_solver_grid grid;
+    struct tt_jacobian jacobian;
+    struct tt_lu *lu;
     double *begin, *end;       /* states; one after the other, saved */
     double *point, *dx, *move; /* of the iteration */
 };
 
 /* What came of solving the equation of a step. */
-struct attempt {
+struct implicit_euler_attempt {
     bool converged;
     int iterations; /* that moved the point */
-    enum tutti_eval eval;
+    enum tt_eval eval;
     size_t worst;
 };
 
-static enum tutti_err start(struct tutti_solver *solver)
+static enum tutti_err implicit_euler_start(struct tt_solver *solver)
 {
-    struct euler *euler = (struct euler *)solver;
+    struct implicit_euler *euler = (struct implicit_euler *)solver;
     size_t n = solver->ode->count;
-    TRY(tutti_jacobian_init(&euler->jacobian, solver->ode, solver->options.jacobian));
-    TRY(tutti_lu_new(&euler->lu, n, tutti_jacobian_pattern(&euler->jacobian), false));
+    TRY(tt_jacobian_init(&euler->jacobian, solver->ode, solver->options.jacobian));
+    TRY(tt_lu_new(&euler->lu, n, tt_jacobian_pattern(&euler->jacobian), false));
     euler->begin = calloc(5, n * sizeof(double));
     if (!euler->begin)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     euler->end = euler->begin + n;
     euler->point = euler->end + n;
     euler->dx = euler->point + n;
@@ -55,66 +55,69 @@ static enum tutti_err start(struct tutti_solver *solver)
     return TUTTI_OK;
 }
 
-static void finish(struct tutti_solver *solver)
+static void implicit_euler_finish(struct tt_solver *solver)
 {
-    struct euler *euler = (struct euler *)solver;
-    tutti_jacobian_fini(&euler->jacobian);
-    tutti_lu_free(euler->lu);
+    struct implicit_euler *euler = (struct implicit_euler *)solver;
+    tt_jacobian_fini(&euler->jacobian);
+    tt_lu_free(euler->lu);
     free(euler->begin);
 }
 
-static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+static enum tutti_err implicit_euler_restart(struct tt_solver *solver, double t, const double *x)
 {
-    struct euler *euler = (struct euler *)solver;
-    euler->grid = (struct tutti_solver_grid){.origin = t};
+    struct implicit_euler *euler = (struct implicit_euler *)solver;
+    euler->grid = (struct tt_solver_grid){.origin = t};
     memmove(euler->end, x, solver->ode->count * sizeof *x);
     return TUTTI_OK;
 }
 
 /* The derivatives at the point of the iteration. */
-static enum tutti_eval evaluate(struct euler *euler, double t, struct attempt *attempt)
+static enum tt_eval implicit_euler_evaluate(struct implicit_euler *euler, double t,
+                                            struct implicit_euler_attempt *attempt)
 {
-    struct tutti_solver *solver = &euler->base;
-    attempt->eval = tutti_solver_rhs(solver, t, euler->point, euler->dx);
+    struct tt_solver *solver = &euler->base;
+    attempt->eval = tt_solver_rhs(solver, t, euler->point, euler->dx);
     if (attempt->eval == TUTTI_EVAL_NO_VALUE)
-        attempt->worst = tutti_solver_blame(solver, euler->begin, euler->point, euler->dx);
+        attempt->worst = tt_solver_blame(solver, euler->begin, euler->point, euler->dx);
     return attempt->eval;
 }
 
-static enum tutti_err renew(struct euler *euler, double t, double h, struct attempt *attempt, bool *singular)
+static enum tutti_err implicit_euler_renew_jacobian(struct implicit_euler *euler, double t, double h,
+                                                    struct implicit_euler_attempt *attempt, bool *singular)
 {
-    struct tutti_solver *solver = &euler->base;
+    struct tt_solver *solver = &euler->base;
     *singular = false;
-    attempt->eval = tutti_jacobian_update(&euler->jacobian, t, euler->point, euler->dx, h, &solver->counts);
+    attempt->eval = tt_jacobian_update(&euler->jacobian, t, euler->point, euler->dx, h, &solver->counts);
     if (attempt->eval != TUTTI_EVAL_OK)
         return TUTTI_OK;
     solver->counts.factorisations++;
-    tutti_lu_forget(euler->lu); /* pivots gone by are not used: the same numbers give the same bits */
-    return tutti_lu_factor(euler->lu, euler->jacobian.values, 1 / h, 0, singular);
+    tt_lu_forget(euler->lu); /* pivots gone by are not used: the same numbers give the same bits */
+    return tt_lu_factor(euler->lu, euler->jacobian.values, 1 / h, 0, singular);
 }
 
 /* Iterates to the solution in `point`, from the beginning of the step on. `full`: with a new Jacobian each time. */
-static enum tutti_err solve(struct euler *euler, double end, double h, bool full, struct attempt *attempt)
+static enum tutti_err implicit_euler_solve(struct implicit_euler *euler, double end, double h, bool full,
+                                           struct implicit_euler_attempt *attempt)
 {
-    struct tutti_solver *solver = &euler->base;
+    struct tt_solver *solver = &euler->base;
     size_t n = solver->ode->count;
     double last = INFINITY, rate = 1;
-    *attempt = (struct attempt){.worst = SIZE_MAX};
+    *attempt = (struct implicit_euler_attempt){.worst = SIZE_MAX};
     memcpy(euler->point, euler->begin, n * sizeof(double));
     for (int iteration = 0; iteration < ITERATIONS_MAX && !attempt->converged; iteration++) {
         bool singular = false;
-        if (evaluate(euler, end, attempt))
+        if (implicit_euler_evaluate(euler, end, attempt))
             return TUTTI_OK;
         if (full || iteration == 0)
-            TRY(renew(euler, end, h, attempt, &singular));
+            TRY(implicit_euler_renew_jacobian(euler, end, h, attempt, &singular));
         if (singular || attempt->eval)
             return TUTTI_OK;
         for (size_t i = 0; i < n; i++)
             euler->move[i] = euler->dx[i] - (euler->point[i] - euler->begin[i]) / h;
-        tutti_lu_solve(euler->lu, euler->move, NULL);
+        tt_lu_solve(euler->lu, euler->move, NULL);
         solver->counts.iterations++;
         attempt->iterations++;
-        double size = tutti_solver_norm(solver, euler->move, euler->begin, &attempt->worst);
+        double size = tt_solver_norm(solver, euler->move, euler->begin, &attempt->worst);
         for (size_t i = 0; i < n; i++)
             euler->point[i] += euler->move[i];
         if (iteration > 0)
@@ -130,27 +133,27 @@ static enum tutti_err solve(struct euler *euler, double end, double h, bool full
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+static enum tutti_err implicit_euler_step(struct tt_solver *solver, double limit, double *x)
 {
-    struct euler *euler = (struct euler *)solver;
+    struct implicit_euler *euler = (struct implicit_euler *)solver;
     size_t n = solver->ode->count;
-    struct tutti_solver_grid grid;
-    struct attempt attempt;
+    struct tt_solver_grid grid;
+    struct implicit_euler_attempt attempt;
     double end;
-    TRY(tutti_solver_grid_next(solver, &euler->grid, limit, &end, &grid));
+    TRY(tt_solver_grid_next(solver, &euler->grid, limit, &end, &grid));
     double h = end - solver->t;
     memcpy(euler->begin, euler->end, n * sizeof *x);
-    TRY(solve(euler, end, h, false, &attempt));
+    TRY(implicit_euler_solve(euler, end, h, false, &attempt));
     /* Without an iteration there is nothing to do differently: the same point would be tried again, and a value that an FMU gives there the
      * second time only is no value to go on with. */
     if (!attempt.converged && attempt.iterations > 0 && attempt.eval != TUTTI_EVAL_FAILED) {
         solver->counts.other_failures++;
-        TRY(solve(euler, end, h, true, &attempt));
+        TRY(implicit_euler_solve(euler, end, h, true, &attempt));
     }
     if (!attempt.converged)
-        return tutti_solver_fail(solver, attempt.eval, h, attempt.worst,
-                                 attempt.eval ? "the derivatives have no value, and its steps are of a fixed size"
-                                              : "Newton's method does not converge; a smaller --solver-step may help");
+        return tt_solver_fail(solver, attempt.eval, h, attempt.worst,
+                              attempt.eval ? "the derivatives have no value, and its steps are of a fixed size"
+                                           : "Newton's method does not converge; a smaller --solver-step may help");
     memcpy(euler->end, euler->point, n * sizeof *x);
     euler->grid = grid;
     solver->before = solver->t;
@@ -160,32 +163,32 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     return TUTTI_OK;
 }
 
-static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+static enum tutti_err implicit_euler_interpolate(struct tt_solver *solver, double t, double *x)
 {
-    struct euler *euler = (struct euler *)solver;
+    struct implicit_euler *euler = (struct implicit_euler *)solver;
     double s = t == solver->t ? 1 : (t - solver->before) / (solver->t - solver->before);
     for (size_t i = 0; i < solver->ode->count; i++)
         x[i] = s == 1 ? euler->end[i] : euler->begin[i] + s * (euler->end[i] - euler->begin[i]);
     return TUTTI_OK;
 }
 
-static size_t saved_size(const struct tutti_solver *solver)
+static size_t implicit_euler_saved_size(const struct tt_solver *solver)
 {
-    return sizeof(struct saved) + 2 * solver->ode->count * sizeof(double);
+    return sizeof(struct implicit_euler_saved) + 2 * solver->ode->count * sizeof(double);
 }
 
-static void save(const struct tutti_solver *solver, void *memory)
+static void implicit_euler_save(const struct tt_solver *solver, void *memory)
 {
-    const struct euler *euler = (const struct euler *)solver;
-    struct saved saved = {solver->before, solver->t, euler->grid};
+    const struct implicit_euler *euler = (const struct implicit_euler *)solver;
+    struct implicit_euler_saved saved = {solver->before, solver->t, euler->grid};
     memcpy(memory, &saved, sizeof saved);
     memcpy((char *)memory + sizeof saved, euler->begin, 2 * solver->ode->count * sizeof(double));
 }
 
-static void restore(struct tutti_solver *solver, const void *memory)
+static void implicit_euler_restore(struct tt_solver *solver, const void *memory)
 {
-    struct euler *euler = (struct euler *)solver;
-    struct saved saved;
+    struct implicit_euler *euler = (struct implicit_euler *)solver;
+    struct implicit_euler_saved saved;
     memcpy(&saved, memory, sizeof saved);
     memcpy(euler->begin, (const char *)memory + sizeof saved, 2 * solver->ode->count * sizeof(double));
     euler->grid = saved.grid;
@@ -193,19 +196,19 @@ static void restore(struct tutti_solver *solver, const void *memory)
     solver->t = saved.t;
 }
 
-const struct tutti_solver_kind tutti_solver_implicit_euler = {
+const struct tt_solver_kind tt_solver_implicit_euler = {
     .name = "implicit_euler",
     .title = "Euler's implicit method of order 1, fixed steps, for stiff problems",
     .order = 1,
     .stiff = true,
     .fixed = true,
-    .size = sizeof(struct euler),
-    .start = start,
-    .finish = finish,
-    .restart = restart,
-    .step = step,
-    .interpolate = interpolate,
-    .saved_size = saved_size,
-    .save = save,
-    .restore = restore,
+    .size = sizeof(struct implicit_euler),
+    .start = implicit_euler_start,
+    .finish = implicit_euler_finish,
+    .restart = implicit_euler_restart,
+    .step = implicit_euler_step,
+    .interpolate = implicit_euler_interpolate,
+    .saved_size = implicit_euler_saved_size,
+    .save = implicit_euler_save,
+    .restore = implicit_euler_restore,
 };

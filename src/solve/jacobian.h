@@ -9,10 +9,10 @@
 #include "solve/pattern.h"
 #include "solve/solver.h"
 
-struct tutti_jacobian {
-    struct tutti_ode *ode; /* borrowed */
-    struct tutti_colouring colouring;
-    struct tutti_pattern full;      /* if sparse, though the problem has no pattern */
+struct tt_jacobian {
+    struct tt_ode *ode; /* borrowed */
+    struct tt_colouring colouring;
+    struct tt_pattern full;         /* if sparse, though the problem has no pattern */
     bool sparse;                    /* values are pattern entries; else all count x count, column by column */
     bool plain;                     /* mode PLAIN: the pattern is not used */
     double *values;                 /* after an update */
@@ -20,20 +20,20 @@ struct tutti_jacobian {
     double *entries;                /* what ode->jacobian says, if values are dense; else NULL */
 };
 
-/* `mode` AUTO decides by the pattern (tutti_pattern_is_worth_sparse). SPARSE without a pattern takes a full one. PLAIN is
+/* `mode` AUTO decides by the pattern (tt_pattern_is_worth_sparse). SPARSE without a pattern takes a full one. PLAIN is
  * dense and asks for one column after the other; a problem with a `jacobian` of its own is asked for that in any mode. */
-TUTTI_CHECKED enum tutti_err tutti_jacobian_init(struct tutti_jacobian *jacobian, struct tutti_ode *ode,
-                                                 enum tutti_jacobian_mode mode);
-void tutti_jacobian_fini(struct tutti_jacobian *jacobian);
+TUTTI_CHECKED enum tutti_err tt_jacobian_init(struct tt_jacobian *jacobian, struct tt_ode *ode,
+                                              enum tt_jacobian_mode mode);
+void tt_jacobian_fini(struct tt_jacobian *jacobian);
 
 /* Evaluates at (t, x) into `values`; `dx` is f there, `h` the size of the step at hand (scale of differences; may be
  * 0). Counts go to `counts`. After NO_VALUE or FAILED, `values` are undefined. */
-enum tutti_eval tutti_jacobian_update(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
-                                      double h, struct tutti_solver_counts *counts);
+enum tt_eval tt_jacobian_update(struct tt_jacobian *jacobian, double t, const double *x, const double *dx, double h,
+                                struct tt_solver_counts *counts);
 /* The same into memory of the caller, laid out as `sparse` says. */
-enum tutti_eval tutti_jacobian_evaluate(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
-                                        double h, double *values, struct tutti_solver_counts *counts);
+enum tt_eval tt_jacobian_evaluate(struct tt_jacobian *jacobian, double t, const double *x, const double *dx, double h,
+                                  double *values, struct tt_solver_counts *counts);
 /* Its pattern if sparse: the problem's, or a full one. NULL if dense. */
-const struct tutti_pattern *tutti_jacobian_pattern(const struct tutti_jacobian *jacobian);
+const struct tt_pattern *tt_jacobian_pattern(const struct tt_jacobian *jacobian);
 
 #endif

@@ -20,14 +20,14 @@ void zgetrs_(const char *transposed, const int *count, const int *rights, const 
 void dgecon_(const char *norm, const int *count, const double *factors, const int *leading, const double *matrix_norm,
              double *rcond, double *work, int *integer_work, int *info, size_t norm_length);
 
-struct dense {
+struct lu_dense {
     int count;
     bool complex_shift;
     double *matrix; /* column by column; after factor its factors */
     int *pivots;
 };
 
-static void dense_free(struct dense *lu)
+static void lu_dense_free(struct lu_dense *lu)
 {
     if (!lu)
         return;
@@ -36,28 +36,28 @@ static void dense_free(struct dense *lu)
     free(lu);
 }
 
-static enum tutti_err dense_new(struct dense **out, size_t count, bool complex_shift)
+static enum tutti_err lu_dense_new(struct lu_dense **out, size_t count, bool complex_shift)
 {
     *out = NULL;
     size_t parts = complex_shift ? 2 : 1;
-    TRY(tutti_dense_check(count, parts * sizeof(double)));
-    struct dense *lu = calloc(1, sizeof *lu);
+    TRY(tt_lu_check_dense(count, parts * sizeof(double)));
+    struct lu_dense *lu = calloc(1, sizeof *lu);
     if (!lu)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     lu->count = (int)count;
     lu->complex_shift = complex_shift;
     lu->matrix = malloc((count * count * parts + 1) * sizeof *lu->matrix);
     lu->pivots = malloc((count + 1) * sizeof *lu->pivots);
     if (!lu->matrix || !lu->pivots) {
-        dense_free(lu);
-        return tutti_fail_memory();
+        lu_dense_free(lu);
+        return tt_fail_memory();
     }
     *out = lu;
     return TUTTI_OK;
 }
 
 /* The matrix c I - J; says whether all of it is finite, which LAPACK does not look at. */
-static bool set_dense(struct dense *lu, const double *values, double re, double im)
+static bool lu_dense_set(struct lu_dense *lu, const double *values, double re, double im)
 {
     size_t n = (size_t)lu->count, parts = lu->complex_shift ? 2 : 1;
     bool finite = isfinite(im);
@@ -76,9 +76,9 @@ static bool set_dense(struct dense *lu, const double *values, double re, double 
 }
 
 /* As the function of linear.h; it cannot fail. Returns whether the matrix is regular. */
-static bool dense_factor(struct dense *lu, const double *values, double re, double im)
+static bool lu_dense_factor(struct lu_dense *lu, const double *values, double re, double im)
 {
-    if (!set_dense(lu, values, re, im))
+    if (!lu_dense_set(lu, values, re, im))
         return false;
     int info = 0;
     if (lu->complex_shift)
@@ -89,7 +89,7 @@ static bool dense_factor(struct dense *lu, const double *values, double re, doub
 }
 
 /* Solves in place, complex or not as the matrix is. */
-static void dense_solve(struct dense *lu, double *right)
+static void lu_dense_solve(struct lu_dense *lu, double *right)
 {
     int one = 1, info = 0;
     if (lu->complex_shift)
@@ -116,62 +116,62 @@ static const struct klu_calls real_calls = {klu_factor, klu_refactor, klu_rgrowt
 static const struct klu_calls complex_calls = {klu_z_factor, klu_z_refactor, klu_z_rgrowth, klu_z_solve,
                                                klu_z_free_numeric};
 
-struct sparse {
+struct lu_sparse {
     const struct klu_calls *calls;
     size_t parts; /* doubles of a number: 1 or 2 */
     size_t count;
-    size_t entries;                       /* of J */
-    struct tutti_shifted_pattern shifted; /* of c I - J */
-    double *values;                       /* as many numbers as that has entries */
-    klu_symbolic *order;                  /* the analysis */
+    size_t entries;                    /* of J */
+    struct tt_shifted_pattern shifted; /* of c I - J */
+    double *values;                    /* as many numbers as that has entries */
+    klu_symbolic *order;               /* the analysis */
     klu_numeric *factors;
     bool reordered; /* by the last factorisation */
     klu_common common;
 };
 
-static enum tutti_err fail_klu(const klu_common *common, size_t count)
+static enum tutti_err lu_fail_klu(const klu_common *common, size_t count)
 {
     if (common->status == KLU_OUT_OF_MEMORY)
-        return tutti_fail_memory();
-    return tutti_fail(TUTTI_ERR_LIMIT, "KLU cannot factorise a sparse matrix of %zu rows and columns (status %d)",
-                      count, common->status);
+        return tt_fail_memory();
+    return tt_fail(TUTTI_ERR_LIMIT, "KLU cannot factorise a sparse matrix of %zu rows and columns (status %d)", count,
+                   common->status);
 }
 
-static enum tutti_err analyse(struct sparse *lu, const struct tutti_pattern *pattern)
+static enum tutti_err lu_sparse_analyse(struct lu_sparse *lu, const struct tt_pattern *pattern)
 {
-    TRY(tutti_shifted_pattern_init(&lu->shifted, pattern));
-    lu->values = malloc((tutti_pattern_entries(&lu->shifted.pattern) * lu->parts + 1) * sizeof *lu->values);
+    TRY(tt_pattern_shifted_init(&lu->shifted, pattern));
+    lu->values = malloc((tt_pattern_entries(&lu->shifted.pattern) * lu->parts + 1) * sizeof *lu->values);
     if (!lu->values)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     lu->order = klu_analyze((int)lu->count, lu->shifted.pattern.starts, lu->shifted.pattern.rows, &lu->common);
-    return lu->order ? TUTTI_OK : fail_klu(&lu->common, lu->count);
+    return lu->order ? TUTTI_OK : lu_fail_klu(&lu->common, lu->count);
 }
 
-static void sparse_free(struct sparse *lu)
+static void lu_sparse_free(struct lu_sparse *lu)
 {
     if (!lu)
         return;
     lu->calls->free_numeric(&lu->factors, &lu->common);
     klu_free_symbolic(&lu->order, &lu->common);
-    tutti_shifted_pattern_fini(&lu->shifted);
+    tt_pattern_shifted_fini(&lu->shifted);
     free(lu->values);
     free(lu);
 }
 
-static enum tutti_err sparse_new(struct sparse **out, const struct tutti_pattern *pattern, bool complex_shift)
+static enum tutti_err lu_sparse_new(struct lu_sparse **out, const struct tt_pattern *pattern, bool complex_shift)
 {
     *out = NULL;
-    struct sparse *lu = calloc(1, sizeof *lu);
+    struct lu_sparse *lu = calloc(1, sizeof *lu);
     if (!lu)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     klu_defaults(&lu->common);
     lu->calls = complex_shift ? &complex_calls : &real_calls;
     lu->parts = complex_shift ? 2 : 1;
     lu->count = (size_t)pattern->column_count;
-    lu->entries = tutti_pattern_entries(pattern);
-    enum tutti_err err = analyse(lu, pattern);
+    lu->entries = tt_pattern_entries(pattern);
+    enum tutti_err err = lu_sparse_analyse(lu, pattern);
     if (err) {
-        sparse_free(lu);
+        lu_sparse_free(lu);
         return err;
     }
     *out = lu;
@@ -179,9 +179,9 @@ static enum tutti_err sparse_new(struct sparse **out, const struct tutti_pattern
 }
 
 /* c I - J; says whether all of it is finite, which KLU does not look at. */
-static bool set_sparse(struct sparse *lu, const double *values, double re, double im)
+static bool lu_sparse_set(struct lu_sparse *lu, const double *values, double re, double im)
 {
-    size_t parts = lu->parts, entries = tutti_pattern_entries(&lu->shifted.pattern) * parts;
+    size_t parts = lu->parts, entries = tt_pattern_entries(&lu->shifted.pattern) * parts;
     bool finite = true;
     memset(lu->values, 0, entries * sizeof *lu->values);
     for (size_t k = 0; k < lu->entries; k++)
@@ -199,7 +199,7 @@ static bool set_sparse(struct sparse *lu, const double *values, double re, doubl
 
 /* With the rows in the order that an earlier matrix wanted. A reciprocal pivot growth of 1e-6 costs six of sixteen
  * digits; what is left is more than Newton's method needs, but beyond that another order is looked for. */
-static bool refactor(struct sparse *lu)
+static bool lu_sparse_refactor(struct lu_sparse *lu)
 {
     const double least_growth = 1e-6;
     int *starts = lu->shifted.pattern.starts, *rows = lu->shifted.pattern.rows;
@@ -208,114 +208,113 @@ static bool refactor(struct sparse *lu)
            lu->common.rgrowth >= least_growth;
 }
 
-static void sparse_forget(struct sparse *lu)
+static void lu_sparse_forget(struct lu_sparse *lu)
 {
     lu->calls->free_numeric(&lu->factors, &lu->common);
 }
 
-static enum tutti_err sparse_factor(struct sparse *lu, const double *values, double re, double im, bool *singular)
+static enum tutti_err lu_sparse_factor(struct lu_sparse *lu, const double *values, double re, double im, bool *singular)
 {
-    *singular = !set_sparse(lu, values, re, im);
+    *singular = !lu_sparse_set(lu, values, re, im);
     lu->reordered = false;
-    if (*singular || refactor(lu))
+    if (*singular || lu_sparse_refactor(lu))
         return TUTTI_OK;
-    sparse_forget(lu);
+    lu_sparse_forget(lu);
     lu->reordered = true;
     lu->factors =
         lu->calls->factor(lu->shifted.pattern.starts, lu->shifted.pattern.rows, lu->values, lu->order, &lu->common);
     *singular = !lu->factors && lu->common.status == KLU_SINGULAR;
-    return lu->factors || *singular ? TUTTI_OK : fail_klu(&lu->common, lu->count);
+    return lu->factors || *singular ? TUTTI_OK : lu_fail_klu(&lu->common, lu->count);
 }
 
-static bool sparse_reordered(const struct sparse *lu)
+static bool lu_sparse_reordered(const struct lu_sparse *lu)
 {
     return lu->reordered;
 }
 
-static void sparse_solve(struct sparse *lu, double *right)
+static void lu_sparse_solve(struct lu_sparse *lu, double *right)
 {
     lu->calls->solve(lu->order, lu->factors, (int)lu->count, 1, right, &lu->common);
 }
 
-struct tutti_lu {
+struct tt_lu {
     size_t count;
-    struct dense *dense; /* this or the other one */
-    struct sparse *sparse;
+    struct lu_dense *dense; /* this or the other one */
+    struct lu_sparse *sparse;
     double *pairs; /* a complex right-hand side; NULL if real */
     bool factored;
 };
 
-enum tutti_err tutti_dense_check(size_t count, size_t entry_size)
+enum tutti_err tt_lu_check_dense(size_t count, size_t entry_size)
 {
     const size_t limit = (size_t)8 << 30;
     size_t bytes;
     if (!__builtin_mul_overflow(count, count, &bytes) && !__builtin_mul_overflow(bytes, entry_size, &bytes) &&
         bytes <= limit)
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_LIMIT,
-                      "a dense matrix of %zu rows and columns needs more than %zu GiB of memory; use --jacobian sparse",
-                      count, limit >> 30);
+    return tt_fail(TUTTI_ERR_LIMIT,
+                   "a dense matrix of %zu rows and columns needs more than %zu GiB of memory; use --jacobian sparse",
+                   count, limit >> 30);
 }
 
-enum tutti_err tutti_lu_new(struct tutti_lu **out, size_t count, const struct tutti_pattern *pattern,
-                            bool complex_shift)
+enum tutti_err tt_lu_new(struct tt_lu **out, size_t count, const struct tt_pattern *pattern, bool complex_shift)
 {
     *out = NULL;
     if (pattern && ((size_t)pattern->column_count != count || (size_t)pattern->row_count != count))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "a pattern of %d rows and %d columns for a matrix of %zu",
-                          pattern->row_count, pattern->column_count, count);
-    struct tutti_lu *lu = calloc(1, sizeof *lu);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "a pattern of %d rows and %d columns for a matrix of %zu",
+                       pattern->row_count, pattern->column_count, count);
+    struct tt_lu *lu = calloc(1, sizeof *lu);
     if (!lu)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     lu->count = count;
-    enum tutti_err err = pattern ? sparse_new(&lu->sparse, pattern, complex_shift)
-                                 : dense_new(&lu->dense, count, complex_shift);
+    enum tutti_err err = pattern ? lu_sparse_new(&lu->sparse, pattern, complex_shift)
+                                 : lu_dense_new(&lu->dense, count, complex_shift);
     if (!err && complex_shift && !(lu->pairs = malloc((2 * count + 1) * sizeof *lu->pairs)))
-        err = tutti_fail_memory();
+        err = tt_fail_memory();
     if (err) {
-        tutti_lu_free(lu);
+        tt_lu_free(lu);
         return err;
     }
     *out = lu;
     return TUTTI_OK;
 }
 
-void tutti_lu_free(struct tutti_lu *lu)
+void tt_lu_free(struct tt_lu *lu)
 {
     if (!lu)
         return;
-    dense_free(lu->dense);
-    sparse_free(lu->sparse);
+    lu_dense_free(lu->dense);
+    lu_sparse_free(lu->sparse);
     free(lu->pairs);
     free(lu);
 }
 
-enum tutti_err tutti_lu_factor(struct tutti_lu *lu, const double *values, double re, double im, bool *singular)
+enum tutti_err tt_lu_factor(struct tt_lu *lu, const double *values, double re, double im, bool *singular)
 {
     assert(lu->pairs || im == 0);
     enum tutti_err err = TUTTI_OK;
     *singular = false;
     if (lu->sparse)
-        err = sparse_factor(lu->sparse, values, re, im, singular);
+        err = lu_sparse_factor(lu->sparse, values, re, im, singular);
     else
-        *singular = !dense_factor(lu->dense, values, re, im);
+        *singular = !lu_dense_factor(lu->dense, values, re, im);
     lu->factored = !err && !*singular;
     return err;
 }
 
-void tutti_lu_forget(struct tutti_lu *lu)
+void tt_lu_forget(struct tt_lu *lu)
 {
     if (lu->sparse)
-        sparse_forget(lu->sparse);
+        lu_sparse_forget(lu->sparse);
     lu->factored = false;
 }
 
-bool tutti_lu_reordered(const struct tutti_lu *lu)
+bool tt_lu_reordered(const struct tt_lu *lu)
 {
-    return !lu->sparse || sparse_reordered(lu->sparse);
+    return !lu->sparse || lu_sparse_reordered(lu->sparse);
 }
 
-void tutti_lu_solve(struct tutti_lu *lu, double *re, double *im)
+void tt_lu_solve(struct tt_lu *lu, double *re, double *im)
 {
     assert(lu->factored && !im == !lu->pairs);
     double *right = lu->pairs ? lu->pairs : re;
@@ -324,16 +323,16 @@ void tutti_lu_solve(struct tutti_lu *lu, double *re, double *im)
         right[2 * i + 1] = im[i];
     }
     if (lu->sparse)
-        sparse_solve(lu->sparse, right);
+        lu_sparse_solve(lu->sparse, right);
     else
-        dense_solve(lu->dense, right);
+        lu_dense_solve(lu->dense, right);
     for (size_t i = 0; i < lu->count && lu->pairs; i++) {
         re[i] = right[2 * i];
         im[i] = right[2 * i + 1];
     }
 }
 
-double tutti_distance_to_singular(double *matrix, size_t count)
+double tt_lu_distance_to_singular(double *matrix, size_t count)
 {
     int n = (int)count, info = 0;
     double norm = 0, rcond = 0, *work = malloc((4 * count + 1) * sizeof *work);

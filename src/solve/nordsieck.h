@@ -18,7 +18,7 @@
 
 enum { TUTTI_NORDSIECK_ORDER = 5, TUTTI_NORDSIECK_ROWS = TUTTI_NORDSIECK_ORDER + 1 };
 
-struct tutti_nordsieck {
+struct tt_nordsieck {
     size_t count;                       /* states */
     int order;                          /* q */
     double h;                           /* the unit of time of the rows */
@@ -26,14 +26,14 @@ struct tutti_nordsieck {
     double *z;                          /* rows one after the other: row k is h^k / k! p^(k) */
 };
 
-static inline double *tutti_nordsieck_row(const struct tutti_nordsieck *array, int k)
+static inline double *tt_nordsieck_row(const struct tt_nordsieck *array, int k)
 {
     return array->z + (size_t)k * array->count;
 }
 
 /* What a step of size array->h needs to know. A local error is one of these times what it is named for; the formulas are
  * derived in nordsieck.c. */
-struct tutti_nordsieck_step {
+struct tt_nordsieck_step {
     double l[TUTTI_NORDSIECK_ROWS]; /* coefficients of l */
     double error;                   /* times e: the local error */
     double error_down;              /* times the last row: the local error of a step of order q - 1; 0 for q = 1 */
@@ -41,22 +41,22 @@ struct tutti_nordsieck_step {
     double scale;                   /* e / scale is h^(q+1) / (q+1)! times the derivative of order q + 1 */
 };
 
-void tutti_nordsieck_prepare(const struct tutti_nordsieck *array, struct tutti_nordsieck_step *step);
+void tt_nordsieck_prepare(const struct tt_nordsieck *array, struct tt_nordsieck_step *step);
 /* p at the time `s` units from its centre. */
-void tutti_nordsieck_value(const struct tutti_nordsieck *array, double s, double *x);
+void tt_nordsieck_value(const struct tt_nordsieck *array, double s, double *x);
 /* h p' there. */
-void tutti_nordsieck_slope(const struct tutti_nordsieck *array, double s, double *slope);
-/* Moves the centre of the polynomial in `rows` (laid out as array->z) by `s` units. The same bits as tutti_nordsieck_value
+void tt_nordsieck_slope(const struct tt_nordsieck *array, double s, double *slope);
+/* Moves the centre of the polynomial in `rows` (laid out as array->z) by `s` units. The same bits as tt_nordsieck_value
  * in row 0. */
-void tutti_nordsieck_shift(const struct tutti_nordsieck *array, double *rows, double s);
+void tt_nordsieck_shift(const struct tt_nordsieck *array, double *rows, double s);
 /* The same polynomial in another unit of time. */
-void tutti_nordsieck_rescale(struct tutti_nordsieck *array, double h);
+void tt_nordsieck_rescale(struct tt_nordsieck *array, double h);
 /* z = predicted + e l, and the step is the newest of all. */
-void tutti_nordsieck_accept(struct tutti_nordsieck *array, const double *predicted, const double *e,
-                            const struct tutti_nordsieck_step *step);
+void tt_nordsieck_accept(struct tt_nordsieck *array, const double *predicted, const double *e,
+                         const struct tt_nordsieck_step *step);
 /* Order q - 1: the value and slope in the centre and the values in all points but the oldest remain. */
-void tutti_nordsieck_lower(struct tutti_nordsieck *array);
+void tt_nordsieck_lower(struct tt_nordsieck *array);
 /* Order q + 1: goes through one more of the points; `e` is that of the step that led here, of size steps[0]. */
-void tutti_nordsieck_raise(struct tutti_nordsieck *array, const double *e);
+void tt_nordsieck_raise(struct tt_nordsieck *array, const double *e);
 
 #endif

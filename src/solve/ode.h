@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ode.h - an initial value problem x' = f(t, x), as a solver sees it.
  *
- * The code that poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tutti_ode; solvers know
+ * The code that poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tt_ode; solvers know
  * nothing else. Jacobians are made of it by jacobian.h. */
 #ifndef TUTTI_SOLVE_ODE_H
 #define TUTTI_SOLVE_ODE_H
@@ -14,7 +14,7 @@
 #include "base/err.h"
 
 /* How an evaluation ended; the numbers are those that SUNDIALS expects of its callbacks. */
-enum tutti_eval {
+enum tt_eval {
     TUTTI_EVAL_OK = 0,
     TUTTI_EVAL_NO_VALUE = 1, /* f cannot be computed at this point (not a number, Discard): another point may do */
     TUTTI_EVAL_FAILED = -1,  /* for good; ode->err says what, and the thread's error message why */
@@ -22,7 +22,7 @@ enum tutti_eval {
 
 /* Where a matrix may be other than zero, column by column: rows rows[starts[c]] ... rows[starts[c + 1] - 1], ascending,
  * of column c. The integers are those of KLU. */
-struct tutti_pattern {
+struct tt_pattern {
     int32_t row_count, column_count;
     int32_t *starts; /* column_count + 1 */
     int32_t *rows;   /* starts[column_count] */
@@ -30,32 +30,31 @@ struct tutti_pattern {
 
 /* The same problem with unknowns that are not eliminated: x' = f(t, x, w), w = g(t, x, w). For solvers of such equations (ida.c); all
  * functions have the context of the problem. */
-struct tutti_dae {
+struct tt_dae {
     size_t count; /* of w */
-    enum tutti_eval (*evaluate)(void *context, double t, const double *x, const double *w, double *dx, double *image);
+    enum tt_eval (*evaluate)(void *context, double t, const double *x, const double *w, double *dx, double *image);
     /* w at a point, as the right-hand side has it there: to begin with. */
-    enum tutti_eval (*find)(void *context, double t, const double *x, double *w);
-    const struct tutti_pattern
-        *pattern;           /* of (f, g) by (x, w); NULL: anything may depend on anything. Borrowed, as ... */
-    const double *nominals; /* of w; > 0 */
+    enum tt_eval (*find)(void *context, double t, const double *x, double *w);
+    const struct tt_pattern *pattern; /* of (f, g) by (x, w); NULL: anything may depend on anything. Borrowed, as ... */
+    const double *nominals;           /* of w; > 0 */
 };
 
-struct tutti_ode {
+struct tt_ode {
     size_t count; /* states; at least 1 */
     void *context;
     /* Solvers count time from here: where they see t, the functions below get origin + t. A sum of steps far from 0 would round each of
      * them to the digits of t. */
     double origin;
 
-    enum tutti_eval (*rhs)(void *context, double t, const double *x, double *dx);
+    enum tt_eval (*rhs)(void *context, double t, const double *x, double *dx);
     /* out = df/dx(t, x) * seed. NULL: finite differences take its place. A problem that cannot keep what it promised
      * makes it NULL, and returns NO_VALUE for the last time. */
-    enum tutti_eval (*directional)(void *context, double t, const double *x, const double *seed, double *out);
+    enum tt_eval (*directional)(void *context, double t, const double *x, const double *seed, double *out);
     /* All of df/dx at once: its entries in the order of `pattern`, which must be there. For problems that know better
      * than colouring. NULL: made of `directional` or `rhs`. */
-    enum tutti_eval (*jacobian)(void *context, double t, const double *x, double *values);
-    const struct tutti_pattern *pattern; /* of df/dx; NULL: anything may depend on anything. Borrowed. */
-    const struct tutti_dae *dae;         /* NULL: there is no other form. Borrowed. */
+    enum tt_eval (*jacobian)(void *context, double t, const double *x, double *values);
+    const struct tt_pattern *pattern; /* of df/dx; NULL: anything may depend on anything. Borrowed. */
+    const struct tt_dae *dae;         /* NULL: there is no other form. Borrowed. */
 
     /* Error weights: a local error e is fine if the root mean square of e[i] / (rtol |x[i]| + atol nominals[i]) is at
      * most 1. All are > 0 but rtol, which may be 0. `nominals` is borrowed and may change between a restart and the
@@ -70,19 +69,19 @@ struct tutti_ode {
 
 /* The origin for a run from start to stop: only where all times are at most twice it, so that differences to it are exact (Sterbenz 1974,
  * theorem 4.3.1) and lead back to the same times. */
-static inline double tutti_ode_choose_origin(double start, double stop)
+static inline double tt_ode_choose_origin(double start, double stop)
 {
     return fabs(start) > stop - start ? start : 0;
 }
 
 /* The error that state i may have where it is x. */
-static inline double tutti_ode_tolerance(const struct tutti_ode *ode, size_t i, double x)
+static inline double tt_ode_tolerance(const struct tt_ode *ode, size_t i, double x)
 {
     return ode->rtol * fabs(x) + ode->atol * ode->nominals[i];
 }
 
 /* Are all of them numbers? */
-static inline bool tutti_ode_is_finite(const struct tutti_ode *ode, const double *x)
+static inline bool tt_ode_is_finite(const struct tt_ode *ode, const double *x)
 {
     bool finite = true;
     for (size_t i = 0; i < ode->count; i++)
@@ -91,9 +90,9 @@ static inline bool tutti_ode_is_finite(const struct tutti_ode *ode, const double
 }
 
 /* f at a point, at a solver's time. A point that is none, because numbers of the solver have overflowed, is not shown to the problem. */
-static inline enum tutti_eval tutti_ode_rhs(const struct tutti_ode *ode, double t, const double *x, double *dx)
+static inline enum tt_eval tt_ode_rhs(const struct tt_ode *ode, double t, const double *x, double *dx)
 {
-    if (__builtin_expect(!isfinite(t) || !tutti_ode_is_finite(ode, x), 0))
+    if (__builtin_expect(!isfinite(t) || !tt_ode_is_finite(ode, x), 0))
         return TUTTI_EVAL_NO_VALUE;
     return ode->rhs(ode->context, ode->origin + t, x, dx);
 }

@@ -5,23 +5,22 @@
 #include <string.h>
 
 /* Counts become places: starts[i + 1] holds the length of list i, and is to hold where list i + 1 begins. */
-static void add_up(int32_t *starts, int32_t lists)
+static void pattern_sum_counts(int32_t *starts, int32_t lists)
 {
     for (int32_t i = 0; i < lists; i++)
         starts[i + 1] += starts[i];
 }
 
-static enum tutti_err check_places(int32_t rows, int32_t columns, const struct tutti_pattern_place *places,
-                                   size_t count)
+static enum tutti_err check_places(int32_t rows, int32_t columns, const struct tt_pattern_place *places, size_t count)
 {
     if (rows < 0 || columns < 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "a matrix of %d rows and %d columns", rows, columns);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "a matrix of %d rows and %d columns", rows, columns);
     if (count > INT32_MAX)
-        return tutti_fail(TUTTI_ERR_LIMIT, "a sparse matrix of %zu entries; the limit is %d", count, INT32_MAX);
+        return tt_fail(TUTTI_ERR_LIMIT, "a sparse matrix of %zu entries; the limit is %d", count, INT32_MAX);
     for (size_t i = 0; i < count; i++)
         if (places[i].row < 0 || places[i].row >= rows || places[i].column < 0 || places[i].column >= columns)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "row %d, column %d is outside of a matrix of %d rows and %d columns",
-                              places[i].row, places[i].column, rows, columns);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "row %d, column %d is outside of a matrix of %d rows and %d columns",
+                           places[i].row, places[i].column, rows, columns);
     return TUTTI_OK;
 }
 
@@ -36,8 +35,7 @@ static void row_lists_fini(struct row_lists *lists)
     free(lists->columns);
 }
 
-static bool row_lists_init(struct row_lists *lists, int32_t rows, const struct tutti_pattern_place *places,
-                           size_t count)
+static bool row_lists_init(struct row_lists *lists, int32_t rows, const struct tt_pattern_place *places, size_t count)
 {
     lists->starts = calloc((size_t)rows + 2, sizeof *lists->starts);
     lists->columns = malloc((count + 1) * sizeof *lists->columns);
@@ -49,7 +47,7 @@ static bool row_lists_init(struct row_lists *lists, int32_t rows, const struct t
     int32_t *next = lists->starts + 1;
     for (size_t i = 0; i < count; i++)
         next[places[i].row + 1]++;
-    add_up(next, rows);
+    pattern_sum_counts(next, rows);
     for (size_t i = 0; i < count; i++)
         lists->columns[next[places[i].row]++] = places[i].column;
     return true;
@@ -57,7 +55,7 @@ static bool row_lists_init(struct row_lists *lists, int32_t rows, const struct t
 
 /* Row after row, each entry is put at the end of its column: sorted without a comparison. An entry that is there
  * already is the last one. */
-static void collect(struct tutti_pattern *pattern, const struct row_lists *lists, int32_t *ends)
+static void pattern_collect(struct tt_pattern *pattern, const struct row_lists *lists, int32_t *ends)
 {
     memcpy(ends, pattern->starts, (size_t)pattern->column_count * sizeof *ends);
     for (int32_t row = 0; row < pattern->row_count; row++) {
@@ -70,7 +68,7 @@ static void collect(struct tutti_pattern *pattern, const struct row_lists *lists
 }
 
 /* Closes the gaps that repeated places left. */
-static void close_up(struct tutti_pattern *pattern, const int32_t *ends)
+static void pattern_close_gaps(struct tt_pattern *pattern, const int32_t *ends)
 {
     int32_t count = 0;
     for (int32_t column = 0; column < pattern->column_count; column++) {
@@ -82,51 +80,50 @@ static void close_up(struct tutti_pattern *pattern, const int32_t *ends)
     pattern->starts[pattern->column_count] = count;
 }
 
-static bool allocate(struct tutti_pattern *pattern, int32_t rows, int32_t columns, size_t entries)
+static bool pattern_allocate(struct tt_pattern *pattern, int32_t rows, int32_t columns, size_t entries)
 {
-    *pattern = (struct tutti_pattern){.row_count = rows, .column_count = columns};
+    *pattern = (struct tt_pattern){.row_count = rows, .column_count = columns};
     pattern->starts = calloc((size_t)columns + 1, sizeof *pattern->starts);
     pattern->rows = malloc((entries + 1) * sizeof *pattern->rows);
     if (pattern->starts && pattern->rows)
         return true;
-    tutti_pattern_fini(pattern);
+    tt_pattern_fini(pattern);
     return false;
 }
 
-enum tutti_err tutti_pattern_init(struct tutti_pattern *pattern, int32_t rows, int32_t columns,
-                                  const struct tutti_pattern_place *places, size_t count)
+enum tutti_err tt_pattern_init(struct tt_pattern *pattern, int32_t rows, int32_t columns,
+                               const struct tt_pattern_place *places, size_t count)
 {
-    *pattern = (struct tutti_pattern){0};
+    *pattern = (struct tt_pattern){0};
     TRY(check_places(rows, columns, places, count));
     struct row_lists lists;
     if (!row_lists_init(&lists, rows, places, count))
-        return tutti_fail_memory();
+        return tt_fail_memory();
     int32_t *ends = malloc(((size_t)columns + 1) * sizeof *ends);
-    bool enough = ends && allocate(pattern, rows, columns, count);
+    bool enough = ends && pattern_allocate(pattern, rows, columns, count);
     if (enough) {
         for (size_t i = 0; i < count; i++)
             pattern->starts[places[i].column + 1]++;
-        add_up(pattern->starts, columns);
-        collect(pattern, &lists, ends);
-        close_up(pattern, ends);
+        pattern_sum_counts(pattern->starts, columns);
+        pattern_collect(pattern, &lists, ends);
+        pattern_close_gaps(pattern, ends);
     }
     free(ends);
     row_lists_fini(&lists);
-    return enough ? TUTTI_OK : tutti_fail_memory();
+    return enough ? TUTTI_OK : tt_fail_memory();
 }
 
-enum tutti_err tutti_pattern_full(struct tutti_pattern *pattern, int32_t rows, int32_t columns)
+enum tutti_err tt_pattern_full(struct tt_pattern *pattern, int32_t rows, int32_t columns)
 {
-    *pattern = (struct tutti_pattern){0};
+    *pattern = (struct tt_pattern){0};
     TRY(check_places(rows, columns, NULL, 0));
     if ((int64_t)rows * columns > INT32_MAX)
-        return tutti_fail(
-            TUTTI_ERR_LIMIT,
-            "a full matrix of %d rows and %d columns is too large to be stored as a sparse one; the limit "
-            "is %d entries",
-            rows, columns, INT32_MAX);
-    if (!allocate(pattern, rows, columns, (size_t)rows * (size_t)columns))
-        return tutti_fail_memory();
+        return tt_fail(TUTTI_ERR_LIMIT,
+                       "a full matrix of %d rows and %d columns is too large to be stored as a sparse one; the limit "
+                       "is %d entries",
+                       rows, columns, INT32_MAX);
+    if (!pattern_allocate(pattern, rows, columns, (size_t)rows * (size_t)columns))
+        return tt_fail_memory();
     for (int32_t column = 0; column < columns; column++) {
         for (int32_t row = 0; row < rows; row++)
             pattern->rows[column * rows + row] = row;
@@ -135,14 +132,14 @@ enum tutti_err tutti_pattern_full(struct tutti_pattern *pattern, int32_t rows, i
     return TUTTI_OK;
 }
 
-void tutti_pattern_fini(struct tutti_pattern *pattern)
+void tt_pattern_fini(struct tt_pattern *pattern)
 {
     free(pattern->starts);
     free(pattern->rows);
-    *pattern = (struct tutti_pattern){0};
+    *pattern = (struct tt_pattern){0};
 }
 
-size_t tutti_pattern_find(const struct tutti_pattern *pattern, const struct tutti_pattern_place *entry)
+size_t tt_pattern_find(const struct tt_pattern *pattern, const struct tt_pattern_place *entry)
 {
     int32_t low = pattern->starts[entry->column], high = pattern->starts[entry->column + 1] - 1;
     while (low < high) {
@@ -155,19 +152,19 @@ size_t tutti_pattern_find(const struct tutti_pattern *pattern, const struct tutt
     return (size_t)low;
 }
 
-bool tutti_pattern_is_worth_sparse(const struct tutti_pattern *pattern)
+bool tt_pattern_is_worth_sparse(const struct tt_pattern *pattern)
 {
     /* Measured with a factorisation and ten solutions, KLU against the reference LAPACK: of 20 % full, banded matrices
      * gain 1.9 (n = 16) to 10 times (n = 800); random ones, which nearly fill up and which models hardly have, gain 2
      * times (n = 16) and lose 1.6 times (n = 800). Below that size it does not matter, and LAPACK pivots with more
      * care. */
     double places = (double)pattern->row_count * pattern->column_count;
-    return pattern->column_count >= 16 && (double)tutti_pattern_entries(pattern) <= 0.2 * places;
+    return pattern->column_count >= 16 && (double)tt_pattern_entries(pattern) <= 0.2 * places;
 }
 
 /* Copies a column, puts the diagonal in between if it is not there, and returns the next free place. */
-static int32_t add_column(struct tutti_shifted_pattern *shifted, const struct tutti_pattern *pattern, int32_t column,
-                          int32_t to)
+static int32_t pattern_add_column(struct tt_shifted_pattern *shifted, const struct tt_pattern *pattern, int32_t column,
+                                  int32_t to)
 {
     int32_t k = pattern->starts[column], end = pattern->starts[column + 1], *rows = shifted->pattern.rows;
     for (; k < end && pattern->rows[k] < column; k++, to++) {
@@ -185,40 +182,40 @@ static int32_t add_column(struct tutti_shifted_pattern *shifted, const struct tu
     return to;
 }
 
-enum tutti_err tutti_shifted_pattern_init(struct tutti_shifted_pattern *shifted, const struct tutti_pattern *pattern)
+enum tutti_err tt_pattern_shifted_init(struct tt_shifted_pattern *shifted, const struct tt_pattern *pattern)
 {
     int32_t n = pattern->column_count, to = 0;
-    size_t entries = tutti_pattern_entries(pattern), most = entries + (size_t)n;
-    *shifted = (struct tutti_shifted_pattern){0};
+    size_t entries = tt_pattern_entries(pattern), most = entries + (size_t)n;
+    *shifted = (struct tt_shifted_pattern){0};
     if (most > INT32_MAX)
-        return tutti_fail(TUTTI_ERR_LIMIT, "a sparse matrix of %zu entries; the limit is %d", most, INT32_MAX);
+        return tt_fail(TUTTI_ERR_LIMIT, "a sparse matrix of %zu entries; the limit is %d", most, INT32_MAX);
     shifted->places = malloc((entries + 1) * sizeof *shifted->places);
     shifted->diagonal = malloc(((size_t)n + 1) * sizeof *shifted->diagonal);
-    if (!shifted->places || !shifted->diagonal || !allocate(&shifted->pattern, n, n, most)) {
-        tutti_shifted_pattern_fini(shifted);
-        return tutti_fail_memory();
+    if (!shifted->places || !shifted->diagonal || !pattern_allocate(&shifted->pattern, n, n, most)) {
+        tt_pattern_shifted_fini(shifted);
+        return tt_fail_memory();
     }
     for (int32_t column = 0; column < n; column++)
-        shifted->pattern.starts[column + 1] = to = add_column(shifted, pattern, column, to);
+        shifted->pattern.starts[column + 1] = to = pattern_add_column(shifted, pattern, column, to);
     return TUTTI_OK;
 }
 
-void tutti_shifted_pattern_fini(struct tutti_shifted_pattern *shifted)
+void tt_pattern_shifted_fini(struct tt_shifted_pattern *shifted)
 {
-    tutti_pattern_fini(&shifted->pattern);
+    tt_pattern_fini(&shifted->pattern);
     free(shifted->places);
     free(shifted->diagonal);
-    *shifted = (struct tutti_shifted_pattern){0};
+    *shifted = (struct tt_shifted_pattern){0};
 }
 
-static bool colouring_allocate(struct tutti_colouring *colouring, int32_t columns)
+static bool colouring_allocate(struct tt_colouring *colouring, int32_t columns)
 {
-    *colouring = (struct tutti_colouring){0};
+    *colouring = (struct tt_colouring){0};
     colouring->starts = calloc((size_t)columns + 1, sizeof *colouring->starts);
     colouring->columns = malloc(((size_t)columns + 1) * sizeof *colouring->columns);
     if (colouring->starts && colouring->columns)
         return true;
-    tutti_colouring_fini(colouring);
+    tt_pattern_colouring_fini(colouring);
     return false;
 }
 
@@ -242,7 +239,7 @@ static void palette_fini(struct palette *palette)
     free(palette->marks);
 }
 
-static bool palette_init(struct palette *palette, const struct tutti_pattern *pattern)
+static bool palette_init(struct palette *palette, const struct tt_pattern *pattern)
 {
     size_t columns = (size_t)pattern->column_count, rows = (size_t)pattern->row_count;
     *palette = (struct palette){
@@ -250,7 +247,7 @@ static bool palette_init(struct palette *palette, const struct tutti_pattern *pa
         .order = malloc((columns + 1) * sizeof(int32_t)),
         .row_starts = calloc(rows + 1, sizeof(int32_t)),
         .row_ends = malloc((rows + 1) * sizeof(int32_t)),
-        .seen = malloc((tutti_pattern_entries(pattern) + 1) * sizeof(int32_t)),
+        .seen = malloc((tt_pattern_entries(pattern) + 1) * sizeof(int32_t)),
         .marks = calloc(columns + 1, sizeof(int32_t)),
     };
     if (palette->colours && palette->order && palette->row_starts && palette->row_ends && palette->seen &&
@@ -261,7 +258,7 @@ static bool palette_init(struct palette *palette, const struct tutti_pattern *pa
 }
 
 /* Sorts the columns by their number of entries, at most row_count, from large to small. Uses row_ends for counts. */
-static void order_columns(struct palette *palette, const struct tutti_pattern *pattern)
+static void palette_order_columns(struct palette *palette, const struct tt_pattern *pattern)
 {
     int32_t *places = palette->row_ends, rows = pattern->row_count;
     memset(places, 0, ((size_t)rows + 1) * sizeof *places);
@@ -277,17 +274,18 @@ static void order_columns(struct palette *palette, const struct tutti_pattern *p
         palette->order[places[pattern->starts[c + 1] - pattern->starts[c]]++] = c;
 }
 
-static void start_rows(struct palette *palette, const struct tutti_pattern *pattern)
+static void palette_start_rows(struct palette *palette, const struct tt_pattern *pattern)
 {
-    for (size_t k = 0; k < tutti_pattern_entries(pattern); k++)
+    for (size_t k = 0; k < tt_pattern_entries(pattern); k++)
         palette->row_starts[pattern->rows[k] + 1]++;
-    add_up(palette->row_starts, pattern->row_count);
+    pattern_sum_counts(palette->row_starts, pattern->row_count);
     memcpy(palette->row_ends, palette->row_starts, (size_t)pattern->row_count * sizeof(int32_t));
 }
 
 /* The first of `count` colours, or a new one, that none of the column's rows has seen. A row that has seen all of them
  * settles it, which is what keeps nearly full matrices cheap. */
-static int32_t first_free(struct palette *palette, const struct tutti_pattern *pattern, int32_t column, int32_t count)
+static int32_t pattern_first_free_colour(struct palette *palette, const struct tt_pattern *pattern, int32_t column,
+                                         int32_t count)
 {
     int32_t *marks = palette->marks, mark = column + 1, forbidden = 0;
     for (int32_t k = pattern->starts[column]; k < pattern->starts[column + 1] && forbidden < count; k++) {
@@ -305,11 +303,11 @@ static int32_t first_free(struct palette *palette, const struct tutti_pattern *p
 
 /* Curtis, Powell, Reid, On the Estimation of Sparse Jacobian Matrices, J. Inst. Maths Applics 13 (1974); with the order
  * "largest first", each column in the first group where it fits. */
-static int32_t colour_columns(struct palette *palette, const struct tutti_pattern *pattern)
+static int32_t palette_colour_columns(struct palette *palette, const struct tt_pattern *pattern)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < pattern->column_count; i++) {
-        int32_t column = palette->order[i], colour = first_free(palette, pattern, column, count);
+        int32_t column = palette->order[i], colour = pattern_first_free_colour(palette, pattern, column, count);
         palette->colours[column] = colour;
         count = colour == count ? count + 1 : count;
         for (int32_t k = pattern->starts[column]; k < pattern->starts[column + 1]; k++)
@@ -319,11 +317,11 @@ static int32_t colour_columns(struct palette *palette, const struct tutti_patter
 }
 
 /* Columns by colour, ascending within one. */
-static void group(struct tutti_colouring *colouring, const int32_t *colours, int32_t columns)
+static void pattern_group_columns(struct tt_colouring *colouring, const int32_t *colours, int32_t columns)
 {
     for (int32_t c = 0; c < columns; c++)
         colouring->starts[colours[c] + 1]++;
-    add_up(colouring->starts, colouring->colour_count);
+    pattern_sum_counts(colouring->starts, colouring->colour_count);
     for (int32_t c = 0; c < columns; c++)
         colouring->columns[colouring->starts[colours[c]]++] = c;
     for (int32_t colour = colouring->colour_count; colour > 0; colour--)
@@ -331,12 +329,12 @@ static void group(struct tutti_colouring *colouring, const int32_t *colours, int
     colouring->starts[0] = 0;
 }
 
-enum tutti_err tutti_colouring_init(struct tutti_colouring *colouring, const struct tutti_pattern *pattern,
-                                    int32_t columns, bool together)
+enum tutti_err tt_pattern_colouring_init(struct tt_colouring *colouring, const struct tt_pattern *pattern,
+                                         int32_t columns, bool together)
 {
     columns = pattern ? pattern->column_count : columns;
     if (!colouring_allocate(colouring, columns))
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (!pattern || !together) {
         colouring->colour_count = columns;
         for (int32_t c = 0; c < columns; c++)
@@ -346,20 +344,20 @@ enum tutti_err tutti_colouring_init(struct tutti_colouring *colouring, const str
     }
     struct palette palette;
     if (!palette_init(&palette, pattern)) {
-        tutti_colouring_fini(colouring);
-        return tutti_fail_memory();
+        tt_pattern_colouring_fini(colouring);
+        return tt_fail_memory();
     }
-    order_columns(&palette, pattern);
-    start_rows(&palette, pattern);
-    colouring->colour_count = colour_columns(&palette, pattern);
-    group(colouring, palette.colours, columns);
+    palette_order_columns(&palette, pattern);
+    palette_start_rows(&palette, pattern);
+    colouring->colour_count = palette_colour_columns(&palette, pattern);
+    pattern_group_columns(colouring, palette.colours, columns);
     palette_fini(&palette);
     return TUTTI_OK;
 }
 
-void tutti_colouring_fini(struct tutti_colouring *colouring)
+void tt_pattern_colouring_fini(struct tt_colouring *colouring)
 {
     free(colouring->starts);
     free(colouring->columns);
-    *colouring = (struct tutti_colouring){0};
+    *colouring = (struct tt_colouring){0};
 }

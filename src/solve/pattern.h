@@ -9,42 +9,42 @@
 #include "solve/ode.h"
 
 /* A list of places to make a pattern of; any order, repeated or not. */
-struct tutti_pattern_place {
+struct tt_pattern_place {
     int32_t row, column;
 };
 
 /* ARGUMENT for a place outside. After a failure there is nothing to release. */
-TUTTI_CHECKED enum tutti_err tutti_pattern_init(struct tutti_pattern *pattern, int32_t rows, int32_t columns,
-                                                const struct tutti_pattern_place *places, size_t count);
-TUTTI_CHECKED enum tutti_err tutti_pattern_full(struct tutti_pattern *pattern, int32_t rows, int32_t columns);
-void tutti_pattern_fini(struct tutti_pattern *pattern);
+TUTTI_CHECKED enum tutti_err tt_pattern_init(struct tt_pattern *pattern, int32_t rows, int32_t columns,
+                                             const struct tt_pattern_place *places, size_t count);
+TUTTI_CHECKED enum tutti_err tt_pattern_full(struct tt_pattern *pattern, int32_t rows, int32_t columns);
+void tt_pattern_fini(struct tt_pattern *pattern);
 
-static inline size_t tutti_pattern_entries(const struct tutti_pattern *pattern)
+static inline size_t tt_pattern_entries(const struct tt_pattern *pattern)
 {
     return (size_t)pattern->starts[pattern->column_count];
 }
 
 /* The place of an entry that it has. */
-size_t tutti_pattern_find(const struct tutti_pattern *pattern, const struct tutti_pattern_place *entry);
+size_t tt_pattern_find(const struct tt_pattern *pattern, const struct tt_pattern_place *entry);
 
 /* Sparse storage and factorisation are worth it: the matrix is large enough and empty enough. */
-bool tutti_pattern_is_worth_sparse(const struct tutti_pattern *pattern);
+bool tt_pattern_is_worth_sparse(const struct tt_pattern *pattern);
 
 /* The pattern of c I - J: that of J, and all of the diagonal. */
-struct tutti_shifted_pattern {
-    struct tutti_pattern pattern;
+struct tt_shifted_pattern {
+    struct tt_pattern pattern;
     int32_t *places;   /* of J's entries in it */
     int32_t *diagonal; /* places of the diagonal */
 };
 
 /* `pattern` is that of J, which has as many rows as columns. LIMIT if there are too many entries. After a failure there is
  * nothing to release. */
-TUTTI_CHECKED enum tutti_err tutti_shifted_pattern_init(struct tutti_shifted_pattern *shifted,
-                                                        const struct tutti_pattern *pattern);
-void tutti_shifted_pattern_fini(struct tutti_shifted_pattern *shifted);
+TUTTI_CHECKED enum tutti_err tt_pattern_shifted_init(struct tt_shifted_pattern *shifted,
+                                                     const struct tt_pattern *pattern);
+void tt_pattern_shifted_fini(struct tt_shifted_pattern *shifted);
 
 /* Columns in groups that share no row. */
-struct tutti_colouring {
+struct tt_colouring {
     int32_t colour_count;
     int32_t *starts;  /* colour_count + 1, into columns */
     int32_t *columns; /* by colour */
@@ -52,8 +52,8 @@ struct tutti_colouring {
 
 /* Greedy, columns with many entries first. `pattern` NULL, or `together` false: each of `columns` columns on its
  * own. */
-TUTTI_CHECKED enum tutti_err tutti_colouring_init(struct tutti_colouring *colouring,
-                                                  const struct tutti_pattern *pattern, int32_t columns, bool together);
-void tutti_colouring_fini(struct tutti_colouring *colouring);
+TUTTI_CHECKED enum tutti_err tt_pattern_colouring_init(struct tt_colouring *colouring, const struct tt_pattern *pattern,
+                                                       int32_t columns, bool together);
+void tt_pattern_colouring_fini(struct tt_colouring *colouring);
 
 #endif

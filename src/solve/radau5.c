@@ -21,7 +21,7 @@ static const double safety = 0.9, shrink_most = 0.2, grow_most = 8;
 static const double keep_jacobian = 1e-3; /* theta below which it will do for the next step */
 static const double keep_step = 1.2;      /* growth that does not pay for a factorisation */
 
-struct memory {
+struct radau5_memory {
     double h; /* to be tried next; 0: to be found */
     double past_t, past_h;
     double h_last, error_last; /* of the accepted step before, for the predictive control; h_last 0: none */
@@ -31,17 +31,17 @@ struct memory {
     bool jacobian; /* there is one that will do for the next step */
 };
 
-/* What save() writes; the saved vectors and the Jacobian's values follow. */
-struct saved {
+/* What radau5_save() writes; the saved vectors and the Jacobian's values follow. */
+struct radau5_saved {
     double before, t;
-    struct memory memory;
+    struct radau5_memory memory;
     double eta, h_factorised;
 };
 
 struct radau5 {
-    struct tutti_solver base;
-    struct memory memory;
-    struct tutti_radau5_newton newton;
+    struct tt_solver base;
+    struct radau5_memory memory;
+    struct tt_radau5_newton newton;
     double *vectors; /* past_x, z, x, dx: saved */
     double *past_x, *z, *x, *dx;
     double *error, *next, *next_dx; /* scratch, one after the other */
@@ -51,16 +51,16 @@ struct radau5 {
 
 static const size_t vectors_saved = STAGES + 3;
 
-static enum tutti_err start(struct tutti_solver *solver)
+static enum tutti_err radau5_start(struct tt_solver *solver)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
     size_t n = solver->ode->count;
-    TRY(tutti_radau5_newton_init(&radau5->newton, solver));
-    const struct tutti_pattern *pattern = tutti_jacobian_pattern(&radau5->newton.jacobian);
-    radau5->jacobian_entries = pattern ? tutti_pattern_entries(pattern) : n * n;
+    TRY(tt_radau5_newton_init(&radau5->newton, solver));
+    const struct tt_pattern *pattern = tt_jacobian_pattern(&radau5->newton.jacobian);
+    radau5->jacobian_entries = pattern ? tt_pattern_entries(pattern) : n * n;
     radau5->vectors = calloc(vectors_saved + 3, n * sizeof(double));
     if (!radau5->vectors)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     radau5->past_x = radau5->vectors;
     radau5->z = radau5->past_x + n;
     radau5->x = radau5->z + STAGES * n;
@@ -71,42 +71,42 @@ static enum tutti_err start(struct tutti_solver *solver)
     return TUTTI_OK;
 }
 
-static void finish(struct tutti_solver *solver)
+static void radau5_finish(struct tt_solver *solver)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
-    tutti_radau5_newton_fini(&radau5->newton);
+    tt_radau5_newton_fini(&radau5->newton);
     free(radau5->vectors);
 }
 
-static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+static enum tutti_err radau5_restart(struct tt_solver *solver, double t, const double *x)
 {
     (void)t;
     struct radau5 *radau5 = (struct radau5 *)solver;
     memcpy(radau5->x, x, solver->ode->count * sizeof *x);
-    radau5->memory = (struct memory){.fresh = true, .first = true};
+    radau5->memory = (struct radau5_memory){.fresh = true, .first = true};
     radau5->newton.eta = 1;
     radau5->worst = SIZE_MAX;
     return TUTTI_OK;
 }
 
 /* out = what the polynomial of the last step has added to past_x at t */
-static void advance(const struct radau5 *radau5, double t, double *out)
+static void radau5_evaluate_move(const struct radau5 *radau5, double t, double *out)
 {
     size_t n = radau5->base.ode->count;
     double weights[STAGES];
-    tutti_radau5_weights((t - radau5->memory.past_t) / radau5->memory.past_h, weights);
+    tt_radau5_weights((t - radau5->memory.past_t) / radau5->memory.past_h, weights);
     for (size_t i = 0; i < n; i++)
         out[i] = weights[0] * radau5->z[i] + weights[1] * radau5->z[n + i] + weights[2] * radau5->z[2 * n + i];
 }
 
-static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+static enum tutti_err radau5_interpolate(struct tt_solver *solver, double t, double *x)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
     if (t == solver->t) {
         memcpy(x, radau5->x, solver->ode->count * sizeof *x);
         return TUTTI_OK;
     }
-    advance(radau5, t, x);
+    radau5_evaluate_move(radau5, t, x);
     for (size_t i = 0; i < solver->ode->count; i++)
         x[i] += radau5->past_x[i];
     return TUTTI_OK;
@@ -114,11 +114,11 @@ static enum tutti_err interpolate(struct tutti_solver *solver, double t, double 
 
 /* Step size, Jacobian and polynomial are those of a problem that is not far from the new one, and the checks of every
  * step tell if it is: so they are worth trying. */
-static enum tutti_err resume(struct tutti_solver *solver, double t)
+static enum tutti_err radau5_resume(struct tt_solver *solver, double t)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
     if (t < solver->t)
-        TRY(interpolate(solver, t, radau5->x));
+        TRY(radau5_interpolate(solver, t, radau5->x));
     solver->t = t;
     radau5->memory.fresh = radau5->memory.first = true;
     radau5->memory.h_last = 0;
@@ -127,16 +127,16 @@ static enum tutti_err resume(struct tutti_solver *solver, double t)
 }
 
 /* "Starting Values for the Newton Iteration": the polynomial of the last step, continued; zero if there is none. */
-static void guess_stages(struct radau5 *radau5, const struct tutti_radau5_attempt *attempt)
+static void radau5_guess_stages(struct radau5 *radau5, const struct tt_radau5_attempt *attempt)
 {
     size_t n = radau5->base.ode->count;
     double *z = radau5->newton.z, *now = radau5->error;
     memset(z, 0, STAGES * n * sizeof *z);
     if (!radau5->memory.past)
         return;
-    advance(radau5, attempt->t, now);
+    radau5_evaluate_move(radau5, attempt->t, now);
     for (size_t k = 0; k < STAGES; k++) {
-        advance(radau5, attempt->t + tutti_radau5_method.c[k] * attempt->h, z + k * n);
+        radau5_evaluate_move(radau5, attempt->t + tt_radau5_method.c[k] * attempt->h, z + k * n);
         for (size_t i = 0; i < n; i++)
             z[k * n + i] -= now[i];
     }
@@ -145,7 +145,7 @@ static void guess_stages(struct radau5 *radau5, const struct tutti_radau5_attemp
 /* The estimate belongs to an embedded formula of order 3: it is O(h^4), the error of a step O(h^6). If the latter is to
  * be about tol, the former may be about tol^(4/6). The factor is the one that makes this the same at tol = 1e-3. Of both
  * tolerances, tol is the one that counts for a state of nominal size. */
-static double estimate_allowed(const struct tutti_ode *ode)
+static double radau5_estimate_allowed(const struct tt_ode *ode)
 {
     double tolerance = fmax(ode->rtol, fmin(ode->atol, 1));
     return 0.1 * pow(tolerance, 2.0 / 3) / tolerance;
@@ -153,30 +153,30 @@ static double estimate_allowed(const struct tutti_ode *ode)
 
 /* "Step Size Selection". `again`: after a rejection and in the first step, an estimate that is too large is made once
  * more, with f at x + error, since the first is too large for stiff components that have not died out. */
-static enum tutti_eval estimate_error(struct radau5 *radau5, const struct tutti_radau5_attempt *attempt, bool again,
-                                      double *size)
+static enum tt_eval radau5_estimate_error(struct radau5 *radau5, const struct tt_radau5_attempt *attempt, bool again,
+                                          double *size)
 {
-    struct tutti_solver *solver = &radau5->base;
-    double allowed = estimate_allowed(solver->ode);
-    tutti_radau5_newton_error(&radau5->newton, attempt->h, attempt->dx, radau5->error);
-    *size = tutti_solver_norm(solver, radau5->error, attempt->x, &radau5->worst) / allowed;
+    struct tt_solver *solver = &radau5->base;
+    double allowed = radau5_estimate_allowed(solver->ode);
+    tt_radau5_newton_error(&radau5->newton, attempt->h, attempt->dx, radau5->error);
+    *size = tt_solver_norm(solver, radau5->error, attempt->x, &radau5->worst) / allowed;
     if (*size < 1 || !again)
         return TUTTI_EVAL_OK;
     for (size_t i = 0; i < solver->ode->count; i++)
         radau5->next[i] = attempt->x[i] + radau5->error[i];
-    enum tutti_eval eval = tutti_solver_rhs(solver, attempt->t, radau5->next, radau5->next_dx);
+    enum tt_eval eval = tt_solver_rhs(solver, attempt->t, radau5->next, radau5->next_dx);
     if (eval)
         return eval == TUTTI_EVAL_NO_VALUE ? TUTTI_EVAL_OK : eval; /* the first estimate stands */
-    tutti_radau5_newton_error(&radau5->newton, attempt->h, radau5->next_dx, radau5->error);
-    *size = tutti_solver_norm(solver, radau5->error, attempt->x, &radau5->worst) / allowed;
+    tt_radau5_newton_error(&radau5->newton, attempt->h, radau5->next_dx, radau5->error);
+    *size = tt_solver_norm(solver, radau5->error, attempt->x, &radau5->worst) / allowed;
     return TUTTI_EVAL_OK;
 }
 
 /* h_new / h: "Step Size Selection"; fewer iterations than allowed let it be larger. `predict`: the lesser of this and
  * what the predictive controller of Gustafsson (ACM TOMS 20, 1994) says. */
-static double step_ratio(const struct radau5 *radau5, double h, double size, bool predict)
+static double radau5_step_ratio(const struct radau5 *radau5, double h, double size, bool predict)
 {
-    const struct memory *memory = &radau5->memory;
+    const struct radau5_memory *memory = &radau5->memory;
     int most = TUTTI_RADAU5_ITERATIONS;
     double fac = safety * (2 * most + 1) / (2 * most + radau5->newton.iterations);
     size = fmax(size, 1e-10);
@@ -187,11 +187,11 @@ static double step_ratio(const struct radau5 *radau5, double h, double size, boo
 }
 
 /* Takes the attempt as the next step. */
-static void accept(struct radau5 *radau5, const struct tutti_radau5_attempt *attempt, double size, bool rejected)
+static void radau5_accept(struct radau5 *radau5, const struct tt_radau5_attempt *attempt, double size, bool rejected)
 {
-    struct memory *memory = &radau5->memory;
+    struct radau5_memory *memory = &radau5->memory;
     size_t n = radau5->base.ode->count;
-    double ratio = step_ratio(radau5, attempt->h, size, true), wanted = memory->h;
+    double ratio = radau5_step_ratio(radau5, attempt->h, size, true), wanted = memory->h;
     if (rejected)
         ratio = fmin(ratio, 1);
     memory->jacobian = radau5->newton.theta <= keep_jacobian;
@@ -217,35 +217,35 @@ static void accept(struct radau5 *radau5, const struct tutti_radau5_attempt *att
 }
 
 /* f, and a size for the first step. */
-static enum tutti_err begin(struct radau5 *radau5, double limit)
+static enum tutti_err radau5_begin_step(struct radau5 *radau5, double limit)
 {
-    struct tutti_solver *solver = &radau5->base;
-    struct memory *memory = &radau5->memory;
+    struct tt_solver *solver = &radau5->base;
+    struct radau5_memory *memory = &radau5->memory;
     if (memory->fresh) {
-        enum tutti_eval eval = tutti_solver_rhs(solver, solver->t, radau5->x, radau5->dx);
+        enum tt_eval eval = tt_solver_rhs(solver, solver->t, radau5->x, radau5->dx);
         if (eval)
-            return tutti_solver_fail(solver, eval, 0, tutti_solver_blame(solver, radau5->x, radau5->x, radau5->dx),
-                                     "the derivatives have no value at the beginning");
+            return tt_solver_fail(solver, eval, 0, tt_solver_blame(solver, radau5->x, radau5->x, radau5->dx),
+                                  "the derivatives have no value at the beginning");
         memory->fresh = false;
     }
     const int estimate_order = 3;
     if (memory->h == 0)
-        TRY(tutti_solver_first_step(solver, radau5->x, radau5->dx, estimate_order, limit, radau5->error, &memory->h));
-    memory->h = tutti_solver_bounded(solver, memory->h);
+        TRY(tt_solver_first_step(solver, radau5->x, radau5->dx, estimate_order, limit, radau5->error, &memory->h));
+    memory->h = tt_solver_bound_step(solver, memory->h);
     return TUTTI_OK;
 }
 
 /* An attempt of size memory->h, or about that to end at the limit. */
-static struct tutti_radau5_attempt next_attempt(const struct radau5 *radau5, double limit)
+static struct tt_radau5_attempt radau5_next_attempt(const struct radau5 *radau5, double limit)
 {
-    const struct tutti_solver *solver = &radau5->base;
-    struct tutti_radau5_attempt attempt = {.t = solver->t, .x = radau5->x, .dx = radau5->dx};
-    tutti_solver_aim(solver, radau5->memory.h, limit, &attempt.h, &attempt.end);
+    const struct tt_solver *solver = &radau5->base;
+    struct tt_radau5_attempt attempt = {.t = solver->t, .x = radau5->x, .dx = radau5->dx};
+    tt_solver_aim(solver, radau5->memory.h, limit, &attempt.h, &attempt.end);
     return attempt;
 }
 
 /* What a step has gone through so far. */
-struct trial {
+struct radau5_trial {
     bool renewed;  /* the Jacobian is that of this step's beginning */
     bool rejected; /* an attempt failed: the step must not grow */
     size_t worst;
@@ -253,7 +253,7 @@ struct trial {
 };
 
 /* The next attempt is of this size. */
-static void reject(struct radau5 *radau5, struct trial *trial, double h, size_t worst, const char *why)
+static void radau5_reject(struct radau5 *radau5, struct radau5_trial *trial, double h, size_t worst, const char *why)
 {
     radau5->memory.h = h;
     trial->rejected = true;
@@ -261,117 +261,120 @@ static void reject(struct radau5 *radau5, struct trial *trial, double h, size_t 
     trial->why = why;
 }
 
-static enum tutti_radau5_result solve_stages(struct radau5 *radau5, struct trial *trial,
-                                             const struct tutti_radau5_attempt *attempt)
+static enum tt_radau5_result radau5_solve_stages(struct radau5 *radau5, struct radau5_trial *trial,
+                                                 const struct tt_radau5_attempt *attempt)
 {
-    const struct tutti_ode *ode = radau5->base.ode;
+    const struct tt_ode *ode = radau5->base.ode;
     if (!radau5->memory.jacobian) {
-        enum tutti_radau5_result result = tutti_radau5_newton_renew(&radau5->newton, attempt);
+        enum tt_radau5_result result = tt_radau5_newton_renew(&radau5->newton, attempt);
         if (result != TUTTI_RADAU5_CONVERGED)
             return result;
         radau5->memory.jacobian = trial->renewed = true;
     }
-    guess_stages(radau5, attempt);
+    radau5_guess_stages(radau5, attempt);
     /* "Stopping Criterion": kappa = 0.03, but no less than rounding errors let be reached. */
-    double tolerance = 0.03 * fmin(1, estimate_allowed(ode));
-    double rounding = DBL_EPSILON * tutti_solver_norm(&radau5->base, attempt->x, attempt->x, NULL);
-    return tutti_radau5_newton_solve(&radau5->newton, attempt, fmax(tolerance, 10 * rounding));
+    double tolerance = 0.03 * fmin(1, radau5_estimate_allowed(ode));
+    double rounding = DBL_EPSILON * tt_solver_norm(&radau5->base, attempt->x, attempt->x, NULL);
+    return tt_radau5_newton_solve(&radau5->newton, attempt, fmax(tolerance, 10 * rounding));
 }
 
 /* The stages could not be found: another Jacobian or a smaller step may help. */
-static void miss(struct radau5 *radau5, struct trial *trial, double h, enum tutti_radau5_result result)
+static void radau5_handle_divergence(struct radau5 *radau5, struct radau5_trial *trial, double h,
+                                     enum tt_radau5_result result)
 {
     radau5->base.counts.other_failures++;
     if (result == TUTTI_RADAU5_NO_VALUE) {
         radau5->memory.past = false; /* the guess may be to blame */
-        reject(radau5, trial, h / 2, radau5->newton.worst, "the derivatives have no value");
+        radau5_reject(radau5, trial, h / 2, radau5->newton.worst, "the derivatives have no value");
     } else if (!trial->renewed) {
         radau5->memory.jacobian = false;
     } else {
-        reject(radau5, trial, h / 2, radau5->newton.worst, "Newton's method does not converge");
+        radau5_reject(radau5, trial, h / 2, radau5->newton.worst, "Newton's method does not converge");
     }
 }
 
 /* One attempt; *done: it was accepted. */
-static enum tutti_err attempt_step(struct radau5 *radau5, struct trial *trial, double limit, bool *done)
+static enum tutti_err radau5_attempt_step(struct radau5 *radau5, struct radau5_trial *trial, double limit, bool *done)
 {
-    struct tutti_solver *solver = &radau5->base;
-    struct tutti_radau5_attempt attempt = next_attempt(radau5, limit);
+    struct tt_solver *solver = &radau5->base;
+    struct tt_radau5_attempt attempt = radau5_next_attempt(radau5, limit);
     double h = attempt.h, size;
     *done = false;
-    enum tutti_radau5_result result = solve_stages(radau5, trial, &attempt);
+    enum tt_radau5_result result = radau5_solve_stages(radau5, trial, &attempt);
     if (result == TUTTI_RADAU5_ERROR)
         return radau5->newton.err;
     if (result != TUTTI_RADAU5_CONVERGED) {
-        miss(radau5, trial, h, result);
+        radau5_handle_divergence(radau5, trial, h, result);
         return TUTTI_OK;
     }
-    enum tutti_eval eval = estimate_error(radau5, &attempt, radau5->memory.first || trial->rejected, &size);
+    enum tt_eval eval = radau5_estimate_error(radau5, &attempt, radau5->memory.first || trial->rejected, &size);
     if (eval)
         return solver->ode->err;
     if (!(size < 1)) {
         solver->counts.error_failures++;
-        double ratio = isfinite(size) ? fmin(step_ratio(radau5, h, size, false), safety) : shrink_most;
-        reject(radau5, trial, h * (radau5->memory.first ? 0.1 : ratio), radau5->worst, "the error test keeps failing");
+        double ratio = isfinite(size) ? fmin(radau5_step_ratio(radau5, h, size, false), safety) : shrink_most;
+        radau5_reject(radau5, trial, h * (radau5->memory.first ? 0.1 : ratio), radau5->worst,
+                      "the error test keeps failing");
         radau5->memory.jacobian = trial->renewed || radau5->newton.theta <= keep_jacobian;
         return TUTTI_OK;
     }
     size_t n = solver->ode->count;
     for (size_t i = 0; i < n; i++)
         radau5->next[i] = radau5->x[i] + radau5->newton.z[(STAGES - 1) * n + i];
-    eval = tutti_solver_rhs(solver, attempt.end, radau5->next, radau5->next_dx);
+    eval = tt_solver_rhs(solver, attempt.end, radau5->next, radau5->next_dx);
     if (eval == TUTTI_EVAL_FAILED)
         return solver->ode->err;
     if (eval) {
-        radau5->newton.worst = tutti_solver_blame(solver, radau5->x, radau5->next, radau5->next_dx);
-        miss(radau5, trial, h, TUTTI_RADAU5_NO_VALUE);
+        radau5->newton.worst = tt_solver_blame(solver, radau5->x, radau5->next, radau5->next_dx);
+        radau5_handle_divergence(radau5, trial, h, TUTTI_RADAU5_NO_VALUE);
         return TUTTI_OK;
     }
-    accept(radau5, &attempt, size, trial->rejected);
+    radau5_accept(radau5, &attempt, size, trial->rejected);
     *done = true;
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+static enum tutti_err radau5_step(struct tt_solver *solver, double limit, double *x)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
-    TRY(begin(radau5, limit));
-    struct trial trial = {.worst = radau5->worst, .why = "the step size has become too small"};
+    TRY(radau5_begin_step(radau5, limit));
+    struct radau5_trial trial = {.worst = radau5->worst, .why = "the step size has become too small"};
     bool done = false;
     for (int attempts = 0; !done; attempts++) {
-        if (tutti_solver_is_lost(solver, radau5->memory.h, limit, trial.rejected, radau5->x, radau5->dx) ||
+        if (tt_solver_step_is_too_small(solver, radau5->memory.h, limit, trial.rejected, radau5->x, radau5->dx) ||
             attempts == ATTEMPTS_MAX)
-            return tutti_solver_fail(solver, TUTTI_EVAL_NO_VALUE, radau5->memory.h, trial.worst, trial.why);
-        TRY(attempt_step(radau5, &trial, limit, &done));
+            return tt_solver_fail(solver, TUTTI_EVAL_NO_VALUE, radau5->memory.h, trial.worst, trial.why);
+        TRY(radau5_attempt_step(radau5, &trial, limit, &done));
     }
     memcpy(x, radau5->x, solver->ode->count * sizeof *x);
     return TUTTI_OK;
 }
 
-static size_t saved_size(const struct tutti_solver *solver)
+static size_t radau5_saved_size(const struct tt_solver *solver)
 {
     const struct radau5 *radau5 = (const struct radau5 *)solver;
-    return sizeof(struct saved) + (vectors_saved * solver->ode->count + radau5->jacobian_entries) * sizeof(double);
+    return sizeof(struct radau5_saved) +
+           (vectors_saved * solver->ode->count + radau5->jacobian_entries) * sizeof(double);
 }
 
-static void save(const struct tutti_solver *solver, void *memory)
+static void radau5_save(const struct tt_solver *solver, void *memory)
 {
     const struct radau5 *radau5 = (const struct radau5 *)solver;
-    const struct tutti_radau5_newton *newton = &radau5->newton;
+    const struct tt_radau5_newton *newton = &radau5->newton;
     size_t vectors = vectors_saved * solver->ode->count * sizeof(double);
-    struct saved saved = {solver->before, solver->t, radau5->memory, newton->eta, newton->h_factorised};
+    struct radau5_saved saved = {solver->before, solver->t, radau5->memory, newton->eta, newton->h_factorised};
     char *to = memory;
     memcpy(to, &saved, sizeof saved);
     memcpy(to + sizeof saved, radau5->vectors, vectors);
     memcpy(to + sizeof saved + vectors, newton->jacobian.values, radau5->jacobian_entries * sizeof(double));
 }
 
-static void restore(struct tutti_solver *solver, const void *memory)
+static void radau5_restore(struct tt_solver *solver, const void *memory)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
-    struct tutti_radau5_newton *newton = &radau5->newton;
+    struct tt_radau5_newton *newton = &radau5->newton;
     size_t vectors = vectors_saved * solver->ode->count * sizeof(double);
-    struct saved saved;
+    struct radau5_saved saved;
     const char *from = memory;
     memcpy(&saved, from, sizeof saved);
     memcpy(radau5->vectors, from + sizeof saved, vectors);
@@ -384,19 +387,19 @@ static void restore(struct tutti_solver *solver, const void *memory)
     newton->factorised = false;
 }
 
-const struct tutti_solver_kind tutti_solver_radau5 = {
+const struct tt_solver_kind tt_solver_radau5 = {
     .name = "radau5",
     .title = "Radau IIA of order 5 (Hairer, Wanner), for stiff problems",
     .order = 5,
     .stiff = true,
     .size = sizeof(struct radau5),
-    .start = start,
-    .finish = finish,
-    .restart = restart,
-    .resume = resume,
-    .step = step,
-    .interpolate = interpolate,
-    .saved_size = saved_size,
-    .save = save,
-    .restore = restore,
+    .start = radau5_start,
+    .finish = radau5_finish,
+    .restart = radau5_restart,
+    .resume = radau5_resume,
+    .step = radau5_step,
+    .interpolate = radau5_interpolate,
+    .saved_size = radau5_saved_size,
+    .save = radau5_save,
+    .restore = radau5_restore,
 };

@@ -8,7 +8,7 @@
  * polynomial Z with Z' - lambda Z = -lambda^3 M, which is 0 at 0 since that is the equation for lambda.) T consists of
  * the one for gamma, and of the real part and the negative imaginary part of the one for alpha + i beta; both have a
  * last entry of 1. */
-const struct tutti_radau5_method tutti_radau5_method = {
+const struct tt_radau5_method tt_radau5_method = {
     .c = {(4 - ROOT6) / 10, (4 + ROOT6) / 10, 1},
     .a = {{(88 - 7 * ROOT6) / 360, (296 - 169 * ROOT6) / 1800, (-2 + 3 * ROOT6) / 225},
           {(296 + 169 * ROOT6) / 1800, (88 + 7 * ROOT6) / 360, (-2 - 3 * ROOT6) / 225},
@@ -25,9 +25,9 @@ const struct tutti_radau5_method tutti_radau5_method = {
     .e = {(-13 - 7 * ROOT6) / 3, (-13 + 7 * ROOT6) / 3, -1.0 / 3},
 };
 
-void tutti_radau5_weights(double s, double weights[TUTTI_RADAU5_STAGES])
+void tt_radau5_weights(double s, double weights[TUTTI_RADAU5_STAGES])
 {
-    const double *c = tutti_radau5_method.c;
+    const double *c = tt_radau5_method.c;
     for (int i = 0; i < TUTTI_RADAU5_STAGES; i++) {
         double j = c[(i + 1) % 3], k = c[(i + 2) % 3];
         weights[i] = s * (s - j) * (s - k) / (c[i] * (c[i] - j) * (c[i] - k));

@@ -5,7 +5,7 @@
 
 enum { TUTTI_RADAU5_STAGES = 3 };
 
-struct tutti_radau5_method {
+struct tt_radau5_method {
     double c[TUTTI_RADAU5_STAGES];                      /* the nodes: zeros of s^3 - 9/5 s^2 + 9/10 s - 1/10 */
     double a[TUTTI_RADAU5_STAGES][TUTTI_RADAU5_STAGES]; /* table IV.5.6; its last row are the weights */
     /* Eigenvalues of A^-1, zeros of s^3 - 9 s^2 + 36 s - 60: gamma, and alpha +- i beta. */
@@ -15,9 +15,9 @@ struct tutti_radau5_method {
     double e[TUTTI_RADAU5_STAGES]; /* of the error estimate, times gamma: "Step Size Selection" */
 };
 
-extern const struct tutti_radau5_method tutti_radau5_method;
+extern const struct tt_radau5_method tt_radau5_method;
 
 /* The polynomial of degree 3 that is 0 at 0 and z_i at c_i has the value sum_i weights_i z_i at s. */
-void tutti_radau5_weights(double s, double weights[TUTTI_RADAU5_STAGES]);
+void tt_radau5_weights(double s, double weights[TUTTI_RADAU5_STAGES]);
 
 #endif

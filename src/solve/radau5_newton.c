@@ -13,19 +13,19 @@
 
 enum { STAGES = TUTTI_RADAU5_STAGES };
 
-static const struct tutti_radau5_method *const method = &tutti_radau5_method;
+static const struct tt_radau5_method *const method = &tt_radau5_method;
 
-enum tutti_err tutti_radau5_newton_init(struct tutti_radau5_newton *newton, struct tutti_solver *solver)
+enum tutti_err tt_radau5_newton_init(struct tt_radau5_newton *newton, struct tt_solver *solver)
 {
-    *newton = (struct tutti_radau5_newton){.solver = solver, .eta = 1};
+    *newton = (struct tt_radau5_newton){.solver = solver, .eta = 1};
     size_t n = solver->ode->count;
-    TRY(tutti_jacobian_init(&newton->jacobian, solver->ode, solver->options.jacobian));
-    const struct tutti_pattern *pattern = tutti_jacobian_pattern(&newton->jacobian);
-    TRY(tutti_lu_new(&newton->real, n, pattern, false));
-    TRY(tutti_lu_new(&newton->complex, n, pattern, true));
+    TRY(tt_jacobian_init(&newton->jacobian, solver->ode, solver->options.jacobian));
+    const struct tt_pattern *pattern = tt_jacobian_pattern(&newton->jacobian);
+    TRY(tt_lu_new(&newton->real, n, pattern, false));
+    TRY(tt_lu_new(&newton->complex, n, pattern, true));
     double *memory = calloc(5 * STAGES + 1, n * sizeof(double));
     if (!memory)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     newton->z = memory;
     newton->w = newton->z + STAGES * n;
     newton->slopes = newton->w + STAGES * n;
@@ -35,35 +35,34 @@ enum tutti_err tutti_radau5_newton_init(struct tutti_radau5_newton *newton, stru
     return TUTTI_OK;
 }
 
-void tutti_radau5_newton_fini(struct tutti_radau5_newton *newton)
+void tt_radau5_newton_fini(struct tt_radau5_newton *newton)
 {
-    tutti_jacobian_fini(&newton->jacobian);
-    tutti_lu_free(newton->real);
-    tutti_lu_free(newton->complex);
+    tt_jacobian_fini(&newton->jacobian);
+    tt_lu_free(newton->real);
+    tt_lu_free(newton->complex);
     free(newton->z);
 }
 
-static enum tutti_radau5_result result_of(struct tutti_radau5_newton *newton, enum tutti_eval eval)
+static enum tt_radau5_result radau5_newton_result(struct tt_radau5_newton *newton, enum tt_eval eval)
 {
     if (eval == TUTTI_EVAL_FAILED)
         newton->err = newton->solver->ode->err;
     return eval == TUTTI_EVAL_FAILED ? TUTTI_RADAU5_ERROR : TUTTI_RADAU5_NO_VALUE;
 }
 
-enum tutti_radau5_result tutti_radau5_newton_renew(struct tutti_radau5_newton *newton,
-                                                   const struct tutti_radau5_attempt *attempt)
+enum tt_radau5_result tt_radau5_newton_renew(struct tt_radau5_newton *newton, const struct tt_radau5_attempt *attempt)
 {
     newton->factorised = false;
     newton->h_factorised = 0;
     newton->worst = SIZE_MAX;
-    enum tutti_eval eval = tutti_jacobian_update(&newton->jacobian, attempt->t, attempt->x, attempt->dx, attempt->h,
-                                                 &newton->solver->counts);
-    return eval == TUTTI_EVAL_OK ? TUTTI_RADAU5_CONVERGED : result_of(newton, eval);
+    enum tt_eval eval =
+        tt_jacobian_update(&newton->jacobian, attempt->t, attempt->x, attempt->dx, attempt->h, &newton->solver->counts);
+    return eval == TUTTI_EVAL_OK ? TUTTI_RADAU5_CONVERGED : radau5_newton_result(newton, eval);
 }
 
 /* Steps from one communication point to the next differ by rounding errors: such a difference is no reason to
  * factorise, since Newton's method needs no more than about the right matrix. */
-static enum tutti_err factorise(struct tutti_radau5_newton *newton, double h, bool *singular)
+static enum tutti_err radau5_factorise(struct tt_radau5_newton *newton, double h, bool *singular)
 {
     const double *values = newton->jacobian.values;
     if (!(fabs(h - newton->h_factorised) <= 1e-8 * h)) {
@@ -76,17 +75,17 @@ static enum tutti_err factorise(struct tutti_radau5_newton *newton, double h, bo
     h = newton->h_factorised;
     newton->solver->counts.factorisations += 2;
     /* Pivots of matrices gone by are not used: what follows a restored point must not depend on what was before. */
-    tutti_lu_forget(newton->real);
-    tutti_lu_forget(newton->complex);
-    TRY(tutti_lu_factor(newton->real, values, method->gamma / h, 0, singular));
+    tt_lu_forget(newton->real);
+    tt_lu_forget(newton->complex);
+    TRY(tt_lu_factor(newton->real, values, method->gamma / h, 0, singular));
     if (!*singular)
-        TRY(tutti_lu_factor(newton->complex, values, method->alpha / h, method->beta / h, singular));
+        TRY(tt_lu_factor(newton->complex, values, method->alpha / h, method->beta / h, singular));
     newton->factorised = !*singular;
     return TUTTI_OK;
 }
 
 /* out = (M x I) in */
-static void transform(const double m[STAGES][STAGES], size_t n, const double *in, double *out)
+static void radau5_transform(const double m[STAGES][STAGES], size_t n, const double *in, double *out)
 {
     for (size_t i = 0; i < n; i++) {
         double a = in[i], b = in[n + i], c = in[2 * n + i];
@@ -95,7 +94,7 @@ static void transform(const double m[STAGES][STAGES], size_t n, const double *in
     }
 }
 
-static enum tutti_eval evaluate_stages(struct tutti_radau5_newton *newton, const struct tutti_radau5_attempt *attempt)
+static enum tt_eval radau5_evaluate_stages(struct tt_radau5_newton *newton, const struct tt_radau5_attempt *attempt)
 {
     size_t n = newton->solver->ode->count;
     for (size_t k = 0; k < STAGES; k++) {
@@ -103,9 +102,9 @@ static enum tutti_eval evaluate_stages(struct tutti_radau5_newton *newton, const
         for (size_t i = 0; i < n; i++)
             newton->point[i] = attempt->x[i] + newton->z[k * n + i];
         double *slope = newton->slopes + k * n;
-        enum tutti_eval eval = tutti_solver_rhs(newton->solver, t, newton->point, slope);
+        enum tt_eval eval = tt_solver_rhs(newton->solver, t, newton->point, slope);
         if (eval == TUTTI_EVAL_NO_VALUE)
-            newton->worst = tutti_solver_blame(newton->solver, attempt->x, newton->point, slope);
+            newton->worst = tt_solver_blame(newton->solver, attempt->x, newton->point, slope);
         if (eval)
             return eval;
     }
@@ -113,29 +112,29 @@ static enum tutti_eval evaluate_stages(struct tutti_radau5_newton *newton, const
 }
 
 /* One iteration, once the slopes are there; returns the norm of the increment. */
-static double iterate(struct tutti_radau5_newton *newton, const struct tutti_radau5_attempt *attempt)
+static double radau5_newton_iterate(struct tt_radau5_newton *newton, const struct tt_radau5_attempt *attempt)
 {
     size_t n = newton->solver->ode->count;
     double *w1 = newton->w, *w2 = w1 + n, *w3 = w2 + n;
     double *d1 = newton->delta, *d2 = d1 + n, *d3 = d2 + n;
     double gamma = method->gamma / attempt->h, alpha = method->alpha / attempt->h, beta = method->beta / attempt->h;
-    transform(method->t_inverse, n, newton->slopes, newton->delta);
+    radau5_transform(method->t_inverse, n, newton->slopes, newton->delta);
     for (size_t i = 0; i < n; i++) {
         d1[i] -= gamma * w1[i];
         d2[i] -= alpha * w2[i] - beta * w3[i];
         d3[i] -= beta * w2[i] + alpha * w3[i];
     }
-    tutti_lu_solve(newton->real, d1, NULL);
-    tutti_lu_solve(newton->complex, d2, d3);
+    tt_lu_solve(newton->real, d1, NULL);
+    tt_lu_solve(newton->complex, d2, d3);
     newton->solver->counts.iterations++;
     newton->iterations++;
-    transform(method->t, n, newton->delta, newton->increment);
+    radau5_transform(method->t, n, newton->delta, newton->increment);
     for (size_t i = 0; i < STAGES * n; i++)
         newton->w[i] += newton->delta[i];
-    transform(method->t, n, newton->w, newton->z);
+    radau5_transform(method->t, n, newton->w, newton->z);
     double sum = 0;
     for (size_t k = 0; k < STAGES; k++) {
-        double norm = tutti_solver_norm(newton->solver, newton->increment + k * n, attempt->x, &newton->worst);
+        double norm = tt_solver_norm(newton->solver, newton->increment + k * n, attempt->x, &newton->worst);
         sum += norm * norm;
     }
     return sqrt(sum / STAGES);
@@ -143,25 +142,25 @@ static double iterate(struct tutti_radau5_newton *newton, const struct tutti_rad
 
 /* "Stopping Criterion": ends at eta ||dz|| <= tolerance, eta = theta / (1 - theta), and gives up if the iterations left
  * would not do at this rate. Before there is a rate, that of the last step is taken, less trusted as time goes by. */
-enum tutti_radau5_result tutti_radau5_newton_solve(struct tutti_radau5_newton *newton,
-                                                   const struct tutti_radau5_attempt *attempt, double tolerance)
+enum tt_radau5_result tt_radau5_newton_solve(struct tt_radau5_newton *newton, const struct tt_radau5_attempt *attempt,
+                                             double tolerance)
 {
     bool singular;
     newton->iterations = 0;
     newton->theta = 0;
     newton->worst = SIZE_MAX;
-    newton->err = factorise(newton, attempt->h, &singular);
+    newton->err = radau5_factorise(newton, attempt->h, &singular);
     if (newton->err || singular)
         return newton->err ? TUTTI_RADAU5_ERROR : TUTTI_RADAU5_DIVERGED;
     newton->eta = pow(fmax(newton->eta, DBL_EPSILON), 0.8);
-    transform(method->t_inverse, newton->solver->ode->count, newton->z, newton->w);
+    radau5_transform(method->t_inverse, newton->solver->ode->count, newton->z, newton->w);
     double norm = 0;
     do {
         double last = norm;
-        enum tutti_eval eval = evaluate_stages(newton, attempt);
+        enum tt_eval eval = radau5_evaluate_stages(newton, attempt);
         if (eval)
-            return result_of(newton, eval);
-        norm = iterate(newton, attempt);
+            return radau5_newton_result(newton, eval);
+        norm = radau5_newton_iterate(newton, attempt);
         if (newton->iterations > 1) {
             newton->theta = norm / last;
             newton->eta = newton->theta / (1 - newton->theta);
@@ -177,11 +176,11 @@ enum tutti_radau5_result tutti_radau5_newton_solve(struct tutti_radau5_newton *n
     return TUTTI_RADAU5_DIVERGED;
 }
 
-void tutti_radau5_newton_error(struct tutti_radau5_newton *newton, double h, const double *dx, double *error)
+void tt_radau5_newton_error(struct tt_radau5_newton *newton, double h, const double *dx, double *error)
 {
     size_t n = newton->solver->ode->count;
     const double *z = newton->z, *e = method->e;
     for (size_t i = 0; i < n; i++)
         error[i] = dx[i] + (e[0] * z[i] + e[1] * z[n + i] + e[2] * z[2 * n + i]) / h;
-    tutti_lu_solve(newton->real, error, NULL);
+    tt_lu_solve(newton->real, error, NULL);
 }

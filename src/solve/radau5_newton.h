@@ -10,12 +10,12 @@
 enum { TUTTI_RADAU5_ITERATIONS = 7 }; /* at most; IV.8 says 7 to 10 */
 
 /* A step to be tried: from (t, x), where f is dx, to `end`. Borrowed. */
-struct tutti_radau5_attempt {
+struct tt_radau5_attempt {
     double t, h, end;
     const double *x, *dx;
 };
 
-enum tutti_radau5_result {
+enum tt_radau5_result {
     TUTTI_RADAU5_CONVERGED,
     TUTTI_RADAU5_DIVERGED, /* or too slow; or the matrix is singular */
     TUTTI_RADAU5_NO_VALUE,
@@ -23,10 +23,10 @@ enum tutti_radau5_result {
 };
 
 /* Embedded in the solver; all vectors are stage after stage. */
-struct tutti_radau5_newton {
-    struct tutti_solver *solver; /* borrowed */
-    struct tutti_jacobian jacobian;
-    struct tutti_lu *real, *complex;
+struct tt_radau5_newton {
+    struct tt_solver *solver; /* borrowed */
+    struct tt_jacobian jacobian;
+    struct tt_lu *real, *complex;
     double h_factorised; /* the step that the factors are for, or will be; 0: none */
     bool factorised;     /* they are there; if not, the next solution makes them */
     double eta;          /* theta / (1 - theta) of the last iteration; kept from step to step */
@@ -45,17 +45,16 @@ struct tutti_radau5_newton {
     enum tutti_err err;
 };
 
-TUTTI_CHECKED enum tutti_err tutti_radau5_newton_init(struct tutti_radau5_newton *newton, struct tutti_solver *solver);
-void tutti_radau5_newton_fini(struct tutti_radau5_newton *newton);
+TUTTI_CHECKED enum tutti_err tt_radau5_newton_init(struct tt_radau5_newton *newton, struct tt_solver *solver);
+void tt_radau5_newton_fini(struct tt_radau5_newton *newton);
 
 /* A new Jacobian for this step. */
-enum tutti_radau5_result tutti_radau5_newton_renew(struct tutti_radau5_newton *newton,
-                                                   const struct tutti_radau5_attempt *attempt);
+enum tt_radau5_result tt_radau5_newton_renew(struct tt_radau5_newton *newton, const struct tt_radau5_attempt *attempt);
 /* Solves for z, until errors of Newton's method are at most `tolerance` in the norm. */
-enum tutti_radau5_result tutti_radau5_newton_solve(struct tutti_radau5_newton *newton,
-                                                   const struct tutti_radau5_attempt *attempt, double tolerance);
+enum tt_radau5_result tt_radau5_newton_solve(struct tt_radau5_newton *newton, const struct tt_radau5_attempt *attempt,
+                                             double tolerance);
 /* After a solution, the estimate error = (gamma / h I - J)^-1 (dx + (e_1 z_1 + e_2 z_2 + e_3 z_3) / h). dx is f at the
  * beginning of the step; or, for the second estimate, f nearby. */
-void tutti_radau5_newton_error(struct tutti_radau5_newton *newton, double h, const double *dx, double *error);
+void tt_radau5_newton_error(struct tt_radau5_newton *newton, double h, const double *dx, double *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rk.c - explicit Runge-Kutta methods with steps of a fixed size: rk4, heun, euler.
  *
- * The steps end on a grid (struct tutti_solver_grid). */
+ * The steps end on a grid (struct tt_solver_grid). */
 #include "solve/solver.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { STAGES_MAX = 4, DENSE_DEGREE = 3 };
 /* k_i = f(t + c_i h, x + h sum_j a_ij k_j), x1 = x + h sum_i b_i k_i. The dense output,
  * x(t + s h) = x + h sum_i b_i(s) k_i, takes no evaluation beyond these: Hairer, Norsett, Wanner, Solving ODEs I,
  * II.6. */
-struct tableau {
+struct rk_tableau {
     size_t stages;
     double c[STAGES_MAX];
     double a[STAGES_MAX][STAGES_MAX];
@@ -22,7 +22,7 @@ struct tableau {
 };
 
 /* Ibid. table II.1.2; the dense output is of order 3, II.6. */
-static const struct tableau classic = {
+static const struct rk_tableau classic = {
     .stages = 4,
     .c = {0, 0.5, 0.5, 1},
     .a = {{0}, {0.5}, {0, 0.5}, {0, 0, 1}},
@@ -31,7 +31,7 @@ static const struct tableau classic = {
 };
 
 /* The trapezoidal rule with Euler's step in it; the dense output is of order 2, too. */
-static const struct tableau trapezoid = {
+static const struct rk_tableau trapezoid = {
     .stages = 2,
     .c = {0, 1},
     .a = {{0}, {1}},
@@ -39,22 +39,22 @@ static const struct tableau trapezoid = {
     .dense = {{1, -0.5}, {0, 0.5}},
 };
 
-static const struct tableau rectangle = {
+static const struct rk_tableau rectangle = {
     .stages = 1,
     .b = {1},
     .dense = {{1}},
 };
 
-/* What save() writes, in front of `memory`. */
-struct saved {
+/* What rk_save() writes, in front of `memory`. */
+struct rk_saved {
     double before, t;
-    struct tutti_solver_grid grid;
+    struct tt_solver_grid grid;
 };
 
 struct rk {
-    struct tutti_solver base;
-    const struct tableau *tableau;
-    struct tutti_solver_grid grid;
+    struct tt_solver base;
+    const struct rk_tableau *tableau;
+    struct tt_solver_grid grid;
     double *memory; /* all that follows */
     double *begin, *end;
     double *slopes; /* of the stages, one after the other */
@@ -62,19 +62,19 @@ struct rk {
 };
 
 /* Of begin, end and slopes: all that later calls depend on. */
-static size_t memory_size(const struct rk *rk)
+static size_t rk_memory_size(const struct rk *rk)
 {
     return (2 + rk->tableau->stages) * rk->base.ode->count * sizeof(double);
 }
 
-static enum tutti_err start(struct tutti_solver *solver, const struct tableau *tableau)
+static enum tutti_err rk_start(struct tt_solver *solver, const struct rk_tableau *tableau)
 {
     struct rk *rk = (struct rk *)solver;
     size_t n = solver->ode->count;
     rk->tableau = tableau;
     rk->memory = calloc(tableau->stages + 3, n * sizeof(double));
     if (!rk->memory)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     rk->begin = rk->memory;
     rk->end = rk->begin + n;
     rk->slopes = rk->end + n;
@@ -82,36 +82,36 @@ static enum tutti_err start(struct tutti_solver *solver, const struct tableau *t
     return TUTTI_OK;
 }
 
-static enum tutti_err start_rk4(struct tutti_solver *solver)
+static enum tutti_err rk4_start(struct tt_solver *solver)
 {
-    return start(solver, &classic);
+    return rk_start(solver, &classic);
 }
 
-static enum tutti_err start_heun(struct tutti_solver *solver)
+static enum tutti_err heun_start(struct tt_solver *solver)
 {
-    return start(solver, &trapezoid);
+    return rk_start(solver, &trapezoid);
 }
 
-static enum tutti_err start_euler(struct tutti_solver *solver)
+static enum tutti_err euler_start(struct tt_solver *solver)
 {
-    return start(solver, &rectangle);
+    return rk_start(solver, &rectangle);
 }
 
-static void finish(struct tutti_solver *solver)
+static void rk_finish(struct tt_solver *solver)
 {
     free(((struct rk *)solver)->memory);
 }
 
-static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+static enum tutti_err rk_restart(struct tt_solver *solver, double t, const double *x)
 {
     struct rk *rk = (struct rk *)solver;
-    rk->grid = (struct tutti_solver_grid){.origin = t};
+    rk->grid = (struct tt_solver_grid){.origin = t};
     memcpy(rk->end, x, solver->ode->count * sizeof *x);
     return TUTTI_OK;
 }
 
 /* out = begin + h sum_i weights_i k_i */
-static void combine(const struct rk *rk, double h, const double *weights, size_t stages, double *out)
+static void rk_combine(const struct rk *rk, double h, const double *weights, size_t stages, double *out)
 {
     size_t n = rk->base.ode->count;
     memcpy(out, rk->begin, n * sizeof *out);
@@ -124,36 +124,36 @@ static void combine(const struct rk *rk, double h, const double *weights, size_t
     }
 }
 
-static enum tutti_err check_finite(const struct rk *rk, double h)
+static enum tutti_err rk_check_finite(const struct rk *rk, double h)
 {
     for (size_t i = 0; i < rk->base.ode->count; i++)
         if (!isfinite(rk->end[i]))
-            return tutti_solver_fail(&rk->base, TUTTI_EVAL_NO_VALUE, h, i,
-                                     "a state has grown out of all bounds; a smaller step may help");
+            return tt_solver_fail(&rk->base, TUTTI_EVAL_NO_VALUE, h, i,
+                                  "a state has grown out of all bounds; a smaller step may help");
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+static enum tutti_err rk_step(struct tt_solver *solver, double limit, double *x)
 {
     struct rk *rk = (struct rk *)solver;
-    const struct tableau *tableau = rk->tableau;
+    const struct rk_tableau *tableau = rk->tableau;
     size_t n = solver->ode->count;
-    struct tutti_solver_grid grid;
+    struct tt_solver_grid grid;
     double end;
-    TRY(tutti_solver_grid_next(solver, &rk->grid, limit, &end, &grid));
+    TRY(tt_solver_grid_next(solver, &rk->grid, limit, &end, &grid));
     double h = end - solver->t;
     memcpy(rk->begin, rk->end, n * sizeof *x);
     for (size_t i = 0; i < tableau->stages; i++) {
         double t = tableau->c[i] == 1 ? end : solver->t + tableau->c[i] * h;
-        combine(rk, h, tableau->a[i], i, rk->point);
+        rk_combine(rk, h, tableau->a[i], i, rk->point);
         double *slope = rk->slopes + i * n;
-        enum tutti_eval eval = tutti_solver_rhs(solver, t, rk->point, slope);
+        enum tt_eval eval = tt_solver_rhs(solver, t, rk->point, slope);
         if (eval)
-            return tutti_solver_fail(solver, eval, h, tutti_solver_blame(solver, rk->begin, rk->point, slope),
-                                     "the derivatives have no value, and its steps are of a fixed size");
+            return tt_solver_fail(solver, eval, h, tt_solver_blame(solver, rk->begin, rk->point, slope),
+                                  "the derivatives have no value, and its steps are of a fixed size");
     }
-    combine(rk, h, tableau->b, tableau->stages, rk->end);
-    TRY(check_finite(rk, h));
+    rk_combine(rk, h, tableau->b, tableau->stages, rk->end);
+    TRY(rk_check_finite(rk, h));
     rk->grid = grid;
     solver->before = solver->t;
     solver->t = end;
@@ -162,7 +162,7 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     return TUTTI_OK;
 }
 
-static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+static enum tutti_err rk_interpolate(struct tt_solver *solver, double t, double *x)
 {
     struct rk *rk = (struct rk *)solver;
     if (t == solver->t) {
@@ -174,78 +174,78 @@ static enum tutti_err interpolate(struct tutti_solver *solver, double t, double 
         const double *factors = rk->tableau->dense[i];
         weights[i] = s * (factors[0] + s * (factors[1] + s * factors[2]));
     }
-    combine(rk, h, weights, rk->tableau->stages, x);
+    rk_combine(rk, h, weights, rk->tableau->stages, x);
     return TUTTI_OK;
 }
 
-static size_t saved_size(const struct tutti_solver *solver)
+static size_t rk_saved_size(const struct tt_solver *solver)
 {
-    return sizeof(struct saved) + memory_size((const struct rk *)solver);
+    return sizeof(struct rk_saved) + rk_memory_size((const struct rk *)solver);
 }
 
-static void save(const struct tutti_solver *solver, void *memory)
+static void rk_save(const struct tt_solver *solver, void *memory)
 {
     const struct rk *rk = (const struct rk *)solver;
-    struct saved saved = {solver->before, solver->t, rk->grid};
+    struct rk_saved saved = {solver->before, solver->t, rk->grid};
     memcpy(memory, &saved, sizeof saved);
-    memcpy((char *)memory + sizeof saved, rk->memory, memory_size(rk));
+    memcpy((char *)memory + sizeof saved, rk->memory, rk_memory_size(rk));
 }
 
-static void restore(struct tutti_solver *solver, const void *memory)
+static void rk_restore(struct tt_solver *solver, const void *memory)
 {
     struct rk *rk = (struct rk *)solver;
-    struct saved saved;
+    struct rk_saved saved;
     memcpy(&saved, memory, sizeof saved);
-    memcpy(rk->memory, (const char *)memory + sizeof saved, memory_size(rk));
+    memcpy(rk->memory, (const char *)memory + sizeof saved, rk_memory_size(rk));
     rk->grid = saved.grid;
     solver->before = saved.before;
     solver->t = saved.t;
 }
 
-const struct tutti_solver_kind tutti_solver_rk4 = {
+const struct tt_solver_kind tt_solver_rk4 = {
     .name = "rk4",
     .title = "the classical Runge-Kutta method of order 4, fixed steps",
     .order = 4,
     .fixed = true,
     .size = sizeof(struct rk),
-    .start = start_rk4,
-    .finish = finish,
-    .restart = restart,
-    .step = step,
-    .interpolate = interpolate,
-    .saved_size = saved_size,
-    .save = save,
-    .restore = restore,
+    .start = rk4_start,
+    .finish = rk_finish,
+    .restart = rk_restart,
+    .step = rk_step,
+    .interpolate = rk_interpolate,
+    .saved_size = rk_saved_size,
+    .save = rk_save,
+    .restore = rk_restore,
 };
 
-const struct tutti_solver_kind tutti_solver_heun = {
+const struct tt_solver_kind tt_solver_heun = {
     .name = "heun",
     .title = "Heun's method of order 2, fixed steps",
     .order = 2,
     .fixed = true,
     .size = sizeof(struct rk),
-    .start = start_heun,
-    .finish = finish,
-    .restart = restart,
-    .step = step,
-    .interpolate = interpolate,
-    .saved_size = saved_size,
-    .save = save,
-    .restore = restore,
+    .start = heun_start,
+    .finish = rk_finish,
+    .restart = rk_restart,
+    .step = rk_step,
+    .interpolate = rk_interpolate,
+    .saved_size = rk_saved_size,
+    .save = rk_save,
+    .restore = rk_restore,
 };
 
-const struct tutti_solver_kind tutti_solver_euler = {
+const struct tt_solver_kind tt_solver_euler = {
     .name = "euler",
     .title = "Euler's method of order 1, fixed steps",
     .order = 1,
     .fixed = true,
     .size = sizeof(struct rk),
-    .start = start_euler,
-    .finish = finish,
-    .restart = restart,
-    .step = step,
-    .interpolate = interpolate,
-    .saved_size = saved_size,
-    .save = save,
-    .restore = restore,
+    .start = euler_start,
+    .finish = rk_finish,
+    .restart = rk_restart,
+    .step = rk_step,
+    .interpolate = rk_interpolate,
+    .saved_size = rk_saved_size,
+    .save = rk_save,
+    .restore = rk_restore,
 };

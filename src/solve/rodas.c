@@ -9,7 +9,7 @@
  * Invariants between steps:
  * 1. x are the states at solver->t.
  * 2. bend and twist with past_x and x are the dense output of the last step, of order 3, which began at past_t with size past_h (a step into which
- *    resume() went has past_t + past_h > solver->t).
+ *    rodas_resume() went has past_t + past_h > solver->t).
  * 3. All that later steps depend on is in `memory` and in the vectors after it: J is made anew in every step. */
 #include <float.h>
 #include <math.h>
@@ -50,23 +50,23 @@ static const double twist_of[STAGES - 1] = {-0.6762803392801253, 6.0877146516800
 /* Step sizes: the constants of the same code. */
 static const double safety = 0.9, shrink_most = 0.2, grow_most = 6;
 
-struct memory {
+struct rodas_memory {
     double h; /* to be tried next; 0: to be found */
     double past_t, past_h;
     double h_last, error_last; /* of the accepted step before, for the predictive control; h_last 0: none */
 };
 
-/* What save() writes; the vectors follow. */
-struct saved {
+/* What rodas_save() writes; the vectors follow. */
+struct rodas_saved {
     double before, t;
-    struct memory memory;
+    struct rodas_memory memory;
 };
 
 struct rodas {
-    struct tutti_solver base;
-    struct memory memory;
-    struct tutti_jacobian jacobian;
-    struct tutti_lu *lu;
+    struct tt_solver base;
+    struct rodas_memory memory;
+    struct tt_jacobian jacobian;
+    struct tt_lu *lu;
     double *vectors; /* x, past_x, past_end, bend, twist: saved */
     double *x, *past_x, *past_end, *bend, *twist;
     double *dx, *by_time, *point,
@@ -76,15 +76,15 @@ struct rodas {
 
 enum { VECTORS_SAVED = 5 };
 
-static enum tutti_err start(struct tutti_solver *solver)
+static enum tutti_err rodas_start(struct tt_solver *solver)
 {
     struct rodas *rodas = (struct rodas *)solver;
     size_t n = solver->ode->count;
-    TRY(tutti_jacobian_init(&rodas->jacobian, solver->ode, solver->options.jacobian));
-    TRY(tutti_lu_new(&rodas->lu, n, tutti_jacobian_pattern(&rodas->jacobian), false));
+    TRY(tt_jacobian_init(&rodas->jacobian, solver->ode, solver->options.jacobian));
+    TRY(tt_lu_new(&rodas->lu, n, tt_jacobian_pattern(&rodas->jacobian), false));
     rodas->vectors = calloc(VECTORS_SAVED + 3 + STAGES, n * sizeof(double));
     if (!rodas->vectors)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     double **const places[] = {&rodas->x,     &rodas->past_x, &rodas->past_end, &rodas->bend,
                                &rodas->twist, &rodas->dx,     &rodas->by_time,  &rodas->point};
     double *rest = rodas->vectors;
@@ -94,25 +94,25 @@ static enum tutti_err start(struct tutti_solver *solver)
     return TUTTI_OK;
 }
 
-static void finish(struct tutti_solver *solver)
+static void rodas_finish(struct tt_solver *solver)
 {
     struct rodas *rodas = (struct rodas *)solver;
-    tutti_jacobian_fini(&rodas->jacobian);
-    tutti_lu_free(rodas->lu);
+    tt_jacobian_fini(&rodas->jacobian);
+    tt_lu_free(rodas->lu);
     free(rodas->vectors);
 }
 
-static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+static enum tutti_err rodas_restart(struct tt_solver *solver, double t, const double *x)
 {
     (void)t;
     struct rodas *rodas = (struct rodas *)solver;
     memmove(rodas->x, x, solver->ode->count * sizeof *x);
-    rodas->memory = (struct memory){0};
+    rodas->memory = (struct rodas_memory){0};
     rodas->worst = SIZE_MAX;
     return TUTTI_OK;
 }
 
-static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+static enum tutti_err rodas_interpolate(struct tt_solver *solver, double t, double *x)
 {
     struct rodas *rodas = (struct rodas *)solver;
     size_t n = solver->ode->count;
@@ -127,11 +127,11 @@ static enum tutti_err interpolate(struct tutti_solver *solver, double t, double 
 }
 
 /* Nothing but the step size is of the steps gone by, and the error test of the next one tells if it is too long. */
-static enum tutti_err resume(struct tutti_solver *solver, double t)
+static enum tutti_err rodas_resume(struct tt_solver *solver, double t)
 {
     struct rodas *rodas = (struct rodas *)solver;
     if (t < solver->t)
-        TRY(interpolate(solver, t, rodas->point));
+        TRY(rodas_interpolate(solver, t, rodas->point));
     if (t < solver->t)
         memcpy(rodas->x, rodas->point, solver->ode->count * sizeof(double));
     solver->t = t;
@@ -140,7 +140,7 @@ static enum tutti_err resume(struct tutti_solver *solver, double t)
 }
 
 /* A step to be tried. */
-struct attempt {
+struct rodas_attempt {
     double t, h, end;
     bool rejected;
     size_t worst;
@@ -148,23 +148,23 @@ struct attempt {
 };
 
 /* f_t, by a difference forward that lies in the step. */
-static enum tutti_eval differentiate_by_time(struct rodas *rodas, const struct attempt *attempt)
+static enum tt_eval rodas_differentiate_by_time(struct rodas *rodas, const struct rodas_attempt *attempt)
 {
     double origin = rodas->base.ode->origin, now = origin + attempt->t;
     double there = attempt->t + fmax(sqrt(DBL_EPSILON) * attempt->h, 4 * DBL_EPSILON * fabs(now));
     there = fmin(there, attempt->end);
     double difference = origin + there - now; /* of the times that f gets */
-    enum tutti_eval eval = tutti_solver_rhs(&rodas->base, there, rodas->x, rodas->by_time);
+    enum tt_eval eval = tt_solver_rhs(&rodas->base, there, rodas->x, rodas->by_time);
     for (size_t i = 0; i < rodas->base.ode->count && eval == TUTTI_EVAL_OK; i++)
         rodas->by_time[i] = difference > 0 ? (rodas->by_time[i] - rodas->dx[i]) / difference : 0;
     if (eval == TUTTI_EVAL_NO_VALUE)
-        rodas->worst = tutti_solver_blame(&rodas->base, rodas->x, rodas->x, rodas->by_time);
+        rodas->worst = tt_solver_blame(&rodas->base, rodas->x, rodas->x, rodas->by_time);
     return eval;
 }
 
-static enum tutti_eval solve_stage(struct rodas *rodas, const struct attempt *attempt, int stage)
+static enum tt_eval rodas_solve_stage(struct rodas *rodas, const struct rodas_attempt *attempt, int stage)
 {
-    struct tutti_solver *solver = &rodas->base;
+    struct tt_solver *solver = &rodas->base;
     size_t n = solver->ode->count;
     double *u = rodas->stages + (size_t)stage * n;
     memcpy(rodas->point, rodas->x, n * sizeof(double));
@@ -175,9 +175,9 @@ static enum tutti_eval solve_stage(struct rodas *rodas, const struct attempt *at
         memcpy(u, rodas->dx, n * sizeof *u);
     } else {
         double t = alpha[stage] == 1 ? attempt->end : attempt->t + alpha[stage] * attempt->h;
-        enum tutti_eval eval = tutti_solver_rhs(solver, t, rodas->point, u);
+        enum tt_eval eval = tt_solver_rhs(solver, t, rodas->point, u);
         if (eval == TUTTI_EVAL_NO_VALUE)
-            rodas->worst = tutti_solver_blame(solver, rodas->x, rodas->point, u);
+            rodas->worst = tt_solver_blame(solver, rodas->x, rodas->point, u);
         if (eval)
             return eval;
     }
@@ -186,12 +186,12 @@ static enum tutti_eval solve_stage(struct rodas *rodas, const struct attempt *at
             u[i] += c[stage][j] / attempt->h * rodas->stages[(size_t)j * n + i];
     for (size_t i = 0; i < n && gamma_time[stage] != 0; i++)
         u[i] += attempt->h * gamma_time[stage] * rodas->by_time[i];
-    tutti_lu_solve(rodas->lu, u, NULL);
+    tt_lu_solve(rodas->lu, u, NULL);
     return TUTTI_EVAL_OK;
 }
 
 /* h_new / h; after a good step the lesser of this and what Gustafsson's predictive controller (ACM TOMS 20, 1994) says. */
-static double step_ratio(const struct memory *memory, double h, double error, bool good)
+static double rodas_step_ratio(const struct rodas_memory *memory, double h, double error, bool good)
 {
     double ratio = safety * pow(fmax(error, 1e-10), -0.25);
     if (good && memory->h_last > 0)
@@ -199,12 +199,12 @@ static double step_ratio(const struct memory *memory, double h, double error, bo
     return fmin(fmax(ratio, shrink_most), grow_most);
 }
 
-static void accept(struct rodas *rodas, const struct attempt *attempt, double error)
+static void rodas_accept(struct rodas *rodas, const struct rodas_attempt *attempt, double error)
 {
-    struct memory *memory = &rodas->memory;
-    struct tutti_solver *solver = &rodas->base;
+    struct rodas_memory *memory = &rodas->memory;
+    struct tt_solver *solver = &rodas->base;
     size_t n = solver->ode->count;
-    double ratio = step_ratio(memory, attempt->h, error, true), wanted = memory->h;
+    double ratio = rodas_step_ratio(memory, attempt->h, error, true), wanted = memory->h;
     memory->h = (attempt->rejected ? fmin(ratio, 1) : ratio) * attempt->h;
     if (attempt->h < wanted && ratio >= 1) /* cut at the limit, which says little about longer ones */
         memory->h = fmax(memory->h, wanted);
@@ -227,7 +227,7 @@ static void accept(struct rodas *rodas, const struct attempt *attempt, double er
     solver->counts.steps++;
 }
 
-static void reject(struct rodas *rodas, struct attempt *attempt, double h, size_t worst, const char *why)
+static void rodas_reject(struct rodas *rodas, struct rodas_attempt *attempt, double h, size_t worst, const char *why)
 {
     rodas->memory.h = h;
     rodas->memory.h_last = 0;
@@ -237,96 +237,97 @@ static void reject(struct rodas *rodas, struct attempt *attempt, double h, size_
 }
 
 /* One attempt from what is known at the beginning of the step; *done: it was accepted. */
-static enum tutti_err attempt_step(struct rodas *rodas, struct attempt *attempt, bool *done)
+static enum tutti_err rodas_attempt_step(struct rodas *rodas, struct rodas_attempt *attempt, bool *done)
 {
-    struct tutti_solver *solver = &rodas->base;
+    struct tt_solver *solver = &rodas->base;
     size_t n = solver->ode->count;
     bool singular;
     *done = false;
-    tutti_lu_forget(rodas->lu); /* pivots gone by are not used: the same numbers give the same bits */
+    tt_lu_forget(rodas->lu); /* pivots gone by are not used: the same numbers give the same bits */
     solver->counts.factorisations++;
-    TRY(tutti_lu_factor(rodas->lu, rodas->jacobian.values, 1 / (attempt->h * gamma_diagonal), 0, &singular));
-    enum tutti_eval eval = TUTTI_EVAL_OK;
+    TRY(tt_lu_factor(rodas->lu, rodas->jacobian.values, 1 / (attempt->h * gamma_diagonal), 0, &singular));
+    enum tt_eval eval = TUTTI_EVAL_OK;
     for (int stage = 0; stage < STAGES && !singular && eval == TUTTI_EVAL_OK; stage++)
-        eval = solve_stage(rodas, attempt, stage);
+        eval = rodas_solve_stage(rodas, attempt, stage);
     if (eval == TUTTI_EVAL_FAILED)
         return solver->ode->err;
     if (eval || singular) {
         solver->counts.other_failures++;
-        reject(rodas, attempt, attempt->h / 2, eval ? rodas->worst : SIZE_MAX,
-               eval ? "the derivatives have no value" : "its linear equations cannot be solved");
+        rodas_reject(rodas, attempt, attempt->h / 2, eval ? rodas->worst : SIZE_MAX,
+                     eval ? "the derivatives have no value" : "its linear equations cannot be solved");
         return TUTTI_OK;
     }
-    double error = tutti_solver_norm(solver, rodas->stages + (STAGES - 1) * n, rodas->x, &rodas->worst);
+    double error = tt_solver_norm(solver, rodas->stages + (STAGES - 1) * n, rodas->x, &rodas->worst);
     *done = error < 1;
     if (*done) {
-        accept(rodas, attempt, error);
+        rodas_accept(rodas, attempt, error);
         return TUTTI_OK;
     }
     solver->counts.error_failures++;
-    double ratio = isfinite(error) ? fmin(step_ratio(&rodas->memory, attempt->h, error, false), safety) : shrink_most;
-    reject(rodas, attempt, ratio * attempt->h, rodas->worst, "the error test keeps failing");
+    double ratio = isfinite(error) ? fmin(rodas_step_ratio(&rodas->memory, attempt->h, error, false), safety)
+                                   : shrink_most;
+    rodas_reject(rodas, attempt, ratio * attempt->h, rodas->worst, "the error test keeps failing");
     return TUTTI_OK;
 }
 
 /* f, a size for the first step, then J and f_t where the step begins. */
-static enum tutti_err begin(struct rodas *rodas, double limit, struct attempt *attempt)
+static enum tutti_err rodas_begin_attempt(struct rodas *rodas, double limit, struct rodas_attempt *attempt)
 {
-    struct tutti_solver *solver = &rodas->base;
-    enum tutti_eval eval = tutti_solver_rhs(solver, solver->t, rodas->x, rodas->dx);
+    struct tt_solver *solver = &rodas->base;
+    enum tt_eval eval = tt_solver_rhs(solver, solver->t, rodas->x, rodas->dx);
     if (eval)
-        return tutti_solver_fail(solver, eval, 0, tutti_solver_blame(solver, rodas->x, rodas->x, rodas->dx),
-                                 "the derivatives have no value at the beginning of a step");
+        return tt_solver_fail(solver, eval, 0, tt_solver_blame(solver, rodas->x, rodas->x, rodas->dx),
+                              "the derivatives have no value at the beginning of a step");
     if (rodas->memory.h == 0)
-        TRY(tutti_solver_first_step(solver, rodas->x, rodas->dx, 3, limit, rodas->stages, &rodas->memory.h));
-    rodas->memory.h = tutti_solver_bounded(solver, rodas->memory.h);
-    tutti_solver_aim(solver, rodas->memory.h, limit, &attempt->h, &attempt->end);
+        TRY(tt_solver_first_step(solver, rodas->x, rodas->dx, 3, limit, rodas->stages, &rodas->memory.h));
+    rodas->memory.h = tt_solver_bound_step(solver, rodas->memory.h);
+    tt_solver_aim(solver, rodas->memory.h, limit, &attempt->h, &attempt->end);
     attempt->t = solver->t;
-    eval = tutti_jacobian_update(&rodas->jacobian, solver->t, rodas->x, rodas->dx, attempt->h, &solver->counts);
+    eval = tt_jacobian_update(&rodas->jacobian, solver->t, rodas->x, rodas->dx, attempt->h, &solver->counts);
     for (int tries = 0; eval == TUTTI_EVAL_OK && tries < ATTEMPTS_MAX; tries++) {
-        eval = differentiate_by_time(rodas, attempt);
+        eval = rodas_differentiate_by_time(rodas, attempt);
         if (eval != TUTTI_EVAL_NO_VALUE)
             break;
         attempt->end = attempt->t + (attempt->h /= 2);
         eval = TUTTI_EVAL_OK;
     }
-    return eval ? tutti_solver_fail(solver, eval, attempt->h, rodas->worst, "the derivatives have no value") : TUTTI_OK;
+    return eval ? tt_solver_fail(solver, eval, attempt->h, rodas->worst, "the derivatives have no value") : TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+static enum tutti_err rodas_step(struct tt_solver *solver, double limit, double *x)
 {
     struct rodas *rodas = (struct rodas *)solver;
-    struct attempt attempt = {.worst = rodas->worst, .why = "the step size has become too small"};
-    TRY(begin(rodas, limit, &attempt));
+    struct rodas_attempt attempt = {.worst = rodas->worst, .why = "the step size has become too small"};
+    TRY(rodas_begin_attempt(rodas, limit, &attempt));
     bool done = false;
     for (int attempts = 0; !done; attempts++) {
-        if (tutti_solver_is_lost(solver, rodas->memory.h, limit, attempt.rejected, rodas->x, rodas->dx) ||
+        if (tt_solver_step_is_too_small(solver, rodas->memory.h, limit, attempt.rejected, rodas->x, rodas->dx) ||
             attempts == ATTEMPTS_MAX)
-            return tutti_solver_fail(solver, TUTTI_EVAL_NO_VALUE, rodas->memory.h, attempt.worst, attempt.why);
-        tutti_solver_aim(solver, rodas->memory.h, limit, &attempt.h, &attempt.end);
-        TRY(attempt_step(rodas, &attempt, &done));
+            return tt_solver_fail(solver, TUTTI_EVAL_NO_VALUE, rodas->memory.h, attempt.worst, attempt.why);
+        tt_solver_aim(solver, rodas->memory.h, limit, &attempt.h, &attempt.end);
+        TRY(rodas_attempt_step(rodas, &attempt, &done));
     }
     memcpy(x, rodas->x, solver->ode->count * sizeof *x);
     return TUTTI_OK;
 }
 
-static size_t saved_size(const struct tutti_solver *solver)
+static size_t rodas_saved_size(const struct tt_solver *solver)
 {
-    return sizeof(struct saved) + VECTORS_SAVED * solver->ode->count * sizeof(double);
+    return sizeof(struct rodas_saved) + VECTORS_SAVED * solver->ode->count * sizeof(double);
 }
 
-static void save(const struct tutti_solver *solver, void *memory)
+static void rodas_save(const struct tt_solver *solver, void *memory)
 {
     const struct rodas *rodas = (const struct rodas *)solver;
-    struct saved saved = {solver->before, solver->t, rodas->memory};
+    struct rodas_saved saved = {solver->before, solver->t, rodas->memory};
     memcpy(memory, &saved, sizeof saved);
     memcpy((char *)memory + sizeof saved, rodas->vectors, VECTORS_SAVED * solver->ode->count * sizeof(double));
 }
 
-static void restore(struct tutti_solver *solver, const void *memory)
+static void rodas_restore(struct tt_solver *solver, const void *memory)
 {
     struct rodas *rodas = (struct rodas *)solver;
-    struct saved saved;
+    struct rodas_saved saved;
     memcpy(&saved, memory, sizeof saved);
     memcpy(rodas->vectors, (const char *)memory + sizeof saved, VECTORS_SAVED * solver->ode->count * sizeof(double));
     solver->before = saved.before;
@@ -334,20 +335,20 @@ static void restore(struct tutti_solver *solver, const void *memory)
     rodas->memory = saved.memory;
 }
 
-const struct tutti_solver_kind tutti_solver_rodas = {
+const struct tt_solver_kind tt_solver_rodas = {
     .name = "rodas",
     .title = "Rosenbrock method RODAS of order 4 (Hairer, Wanner), for stiff problems, without Newton's iteration",
     .order = 4,
     .stiff = true,
     .exact = true,
     .size = sizeof(struct rodas),
-    .start = start,
-    .finish = finish,
-    .restart = restart,
-    .resume = resume,
-    .step = step,
-    .interpolate = interpolate,
-    .saved_size = saved_size,
-    .save = save,
-    .restore = restore,
+    .start = rodas_start,
+    .finish = rodas_finish,
+    .restart = rodas_restart,
+    .resume = rodas_resume,
+    .step = rodas_step,
+    .interpolate = rodas_interpolate,
+    .saved_size = rodas_saved_size,
+    .save = rodas_save,
+    .restore = rodas_restore,
 };

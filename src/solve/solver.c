@@ -11,21 +11,21 @@
 #include "base/str.h"
 #include "options/options.h"
 
-const struct tutti_solver_kind *const tutti_solver_kinds[] = {
-#define LISTED(name, word, meaning) &tutti_solver_##name,
+const struct tt_solver_kind *const tt_solver_kinds[] = {
+#define LISTED(name, word, meaning) &tt_solver_##name,
     TUTTI_SOLVERS(LISTED) NULL,
 };
 
-enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind)
+enum tutti_err tt_solver_find(const char *name, const struct tt_solver_kind **kind)
 {
     int place;
-    TRY(tutti_option_choose("solver", name, &place));
-    *kind = tutti_solver_kinds[place];
+    TRY(tt_options_choose("solver", name, &place));
+    *kind = tt_solver_kinds[place];
     return TUTTI_OK;
 }
 
-void tutti_solver_counts_add(struct tutti_solver_counts *sum, const struct tutti_solver_counts *to,
-                             const struct tutti_solver_counts *from)
+void tt_solver_counts_add(struct tt_solver_counts *sum, const struct tt_solver_counts *to,
+                          const struct tt_solver_counts *from)
 {
     sum->steps += to->steps - from->steps;
     sum->error_failures += to->error_failures - from->error_failures;
@@ -38,92 +38,91 @@ void tutti_solver_counts_add(struct tutti_solver_counts *sum, const struct tutti
     sum->iterations += to->iterations - from->iterations;
 }
 
-static enum tutti_err check_tolerances(const struct tutti_ode *ode)
+static enum tutti_err solver_check_tolerances(const struct tt_ode *ode)
 {
     if (!(ode->rtol >= 0) || !(ode->atol >= 0) || !isfinite(ode->rtol) || !isfinite(ode->atol))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "tolerances must be 0 or more: rtol is %s, atol %s", NUMBER(ode->rtol),
-                          NUMBER(ode->atol));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "tolerances must be 0 or more: rtol is %s, atol %s", NUMBER(ode->rtol),
+                       NUMBER(ode->atol));
     if (ode->atol == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "an absolute tolerance of 0 asks for the impossible where a state is 0; use a small one "
-                          "(--atol 1e-12)");
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "an absolute tolerance of 0 asks for the impossible where a state is 0; use a small one "
+                       "(--atol 1e-12)");
     return TUTTI_OK;
 }
 
-static enum tutti_err check_more(const struct tutti_solver_kind *kind, const struct tutti_solver_options *options)
+static enum tutti_err solver_check_step_options(const struct tt_solver_kind *kind,
+                                                const struct tt_solver_options *options)
 {
     if (!(options->h_first >= 0) || !isfinite(options->h_first))
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "the first step must be positive, or 0 to have it found, not %s (--h-first)",
-                          NUMBER(options->h_first));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the first step must be positive, or 0 to have it found, not %s (--h-first)",
+                       NUMBER(options->h_first));
     if (options->h_first > 0 && kind->fixed)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--h-first is for solvers that choose their steps; %s has a fixed one (--solver-step)",
-                          kind->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--h-first is for solvers that choose their steps; %s has a fixed one (--solver-step)",
+                       kind->name);
     if (options->max_order != 0 && !kind->multistep)
-        return tutti_fail(
+        return tt_fail(
             TUTTI_ERR_ARGUMENT,
             "solver %s is of order %d, always: --max-order is for multistep methods (cvode, adams, switch, bdf, ida)",
             kind->name, kind->order);
     if (options->max_order < 0 || options->max_order > kind->order)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s has orders 1 to %d, not %d (--max-order)", kind->name,
-                          kind->order, options->max_order);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "solver %s has orders 1 to %d, not %d (--max-order)", kind->name,
+                       kind->order, options->max_order);
     if (options->linear != TUTTI_LINEAR_DIRECT && !kind->krylov)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "solver %s has no Krylov method: --linear-solver krylov is for cvode, ida and dirk",
-                          kind->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "solver %s has no Krylov method: --linear-solver krylov is for cvode, ida and dirk", kind->name);
     if (options->linear != TUTTI_LINEAR_DIRECT && options->jacobian != TUTTI_JACOBIAN_AUTO)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--linear-solver krylov takes no matrix: --jacobian is for --linear-solver direct");
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--linear-solver krylov takes no matrix: --jacobian is for --linear-solver direct");
     return TUTTI_OK;
 }
 
 /* A solver asked for what it cannot do says so. */
-static enum tutti_err check_options(const struct tutti_solver_kind *kind, const struct tutti_ode *ode,
-                                    const struct tutti_solver_options *options)
+static enum tutti_err solver_check_options(const struct tt_solver_kind *kind, const struct tt_ode *ode,
+                                           const struct tt_solver_options *options)
 {
     if (kind->fixed && !(options->h_fixed > 0 && isfinite(options->h_fixed)))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s has steps of a fixed size, which must be positive, not %s",
-                          kind->name, NUMBER(options->h_fixed));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "solver %s has steps of a fixed size, which must be positive, not %s",
+                       kind->name, NUMBER(options->h_fixed));
     if (!(options->h_max >= 0))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the longest step must be positive, or 0 for no bound, not %s (--h-max)",
-                          NUMBER(options->h_max));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the longest step must be positive, or 0 for no bound, not %s (--h-max)",
+                       NUMBER(options->h_max));
     if (!kind->fixed)
-        TRY(check_tolerances(ode));
+        TRY(solver_check_tolerances(ode));
     if (!kind->stiff && options->jacobian != TUTTI_JACOBIAN_AUTO)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s uses no Jacobian: --jacobian is for implicit methods",
-                          kind->name);
-    TRY(check_more(kind, options));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "solver %s uses no Jacobian: --jacobian is for implicit methods",
+                       kind->name);
+    TRY(solver_check_step_options(kind, options));
     if (options->predictor != TUTTI_PREDICTOR_AUTO && !kind->multistep)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "solver %s keeps nothing of steps gone by: --predictor is for multistep methods (bdf; "
-                          "cvode and adams can restart or proceed)",
-                          kind->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "solver %s keeps nothing of steps gone by: --predictor is for multistep methods (bdf; "
+                       "cvode and adams can restart or proceed)",
+                       kind->name);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_solver_new(struct tutti_solver **out, const struct tutti_solver_kind *kind, struct tutti_ode *ode,
-                                const struct tutti_solver_options *options)
+enum tutti_err tt_solver_new(struct tt_solver **out, const struct tt_solver_kind *kind, struct tt_ode *ode,
+                             const struct tt_solver_options *options)
 {
     *out = NULL;
-    TRY(check_options(kind, ode, options));
-    struct tutti_solver *solver = calloc(1, kind->size);
+    TRY(solver_check_options(kind, ode, options));
+    struct tt_solver *solver = calloc(1, kind->size);
     if (!solver)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     solver->kind = kind;
     solver->name = kind->name;
     solver->ode = ode;
     solver->options = *options;
     enum tutti_err err = kind->start(solver);
     if (err) {
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
         return err;
     }
     *out = solver;
     return TUTTI_OK;
 }
 
-void tutti_solver_free(struct tutti_solver *solver)
+void tt_solver_free(struct tt_solver *solver)
 {
     if (!solver)
         return;
@@ -131,7 +130,7 @@ void tutti_solver_free(struct tutti_solver *solver)
     free(solver);
 }
 
-enum tutti_err tutti_solver_begin(struct tutti_solver *solver, double t, const double *x)
+enum tutti_err tt_solver_begin(struct tt_solver *solver, double t, const double *x)
 {
     if (solver->started)
         solver->counts.restarts++;
@@ -142,29 +141,29 @@ enum tutti_err tutti_solver_begin(struct tutti_solver *solver, double t, const d
 }
 
 /* The solver's own name of a time in its last step: its ends are to be met to the bit. */
-static double own_time(const struct tutti_solver *solver, double t)
+static double solver_own_time(const struct tt_solver *solver, double t)
 {
-    if (t == tutti_solver_time(solver))
+    if (t == tt_solver_time(solver))
         return solver->t;
     return fmin(fmax(t - solver->ode->origin, solver->before), solver->t);
 }
 
-enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x)
+enum tutti_err tt_solver_restart(struct tt_solver *solver, double t, const double *x)
 {
-    return tutti_solver_begin(solver, t - solver->ode->origin, x);
+    return tt_solver_begin(solver, t - solver->ode->origin, x);
 }
 
-enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x)
+enum tutti_err tt_solver_resume(struct tt_solver *solver, double t, const double *x)
 {
     if (solver->kind->resume && solver->before < solver->t)
-        return solver->kind->resume(solver, own_time(solver, t));
-    return tutti_solver_restart(solver, t, x);
+        return solver->kind->resume(solver, solver_own_time(solver, t));
+    return tt_solver_restart(solver, t, x);
 }
 
-enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_eval eval, double h, size_t worst,
-                                 const char *why)
+enum tutti_err tt_solver_fail(const struct tt_solver *solver, enum tt_eval eval, double h, size_t worst,
+                              const char *why)
 {
-    const struct tutti_ode *ode = solver->ode;
+    const struct tt_ode *ode = solver->ode;
     if (eval == TUTTI_EVAL_FAILED)
         return ode->err;
     char index[32] = "";
@@ -176,22 +175,22 @@ enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_e
         snprintf(index, sizeof index, "x[%zu]", worst);
         name = named ? ode->state_name(ode->context, worst) : index;
     }
-    return tutti_fail(TUTTI_ERR_SOLVER, "solver %s cannot go on from t = %s: %s (last step size tried: %s)%s%s%s",
-                      solver->name, NUMBER(tutti_solver_time(solver)), why, NUMBER(h), before, name, behind);
+    return tt_fail(TUTTI_ERR_SOLVER, "solver %s cannot go on from t = %s: %s (last step size tried: %s)%s%s%s",
+                   solver->name, NUMBER(tt_solver_time(solver)), why, NUMBER(h), before, name, behind);
 }
 
-static enum tutti_err check_states(const struct tutti_solver *solver, const double *x)
+static enum tutti_err solver_check_states(const struct tt_solver *solver, const double *x)
 {
     size_t worst = 0;
-    if (__builtin_expect(tutti_ode_is_finite(solver->ode, x), 1))
+    if (__builtin_expect(tt_ode_is_finite(solver->ode, x), 1))
         return TUTTI_OK;
     while (isfinite(x[worst]))
         worst++;
-    return tutti_solver_fail(solver, TUTTI_EVAL_OK, solver->t - solver->before, worst,
-                             "a state has grown out of all bounds");
+    return tt_solver_fail(solver, TUTTI_EVAL_OK, solver->t - solver->before, worst,
+                          "a state has grown out of all bounds");
 }
 
-void tutti_solver_begin_interval(struct tutti_solver *solver, double t)
+void tt_solver_begin_interval(struct tt_solver *solver, double t)
 {
     solver->intervals += solver->made > 0;
     solver->made_before += solver->made;
@@ -201,60 +200,60 @@ void tutti_solver_begin_interval(struct tutti_solver *solver, double t)
 
 enum { LEAST_BOUND = 1000000, MOST_BOUND = 10000000, MOST_TIMES = 100 };
 
-static double mean_of_intervals(const struct tutti_solver *solver)
+static double solver_mean_steps(const struct tt_solver *solver)
 {
     return solver->intervals > 0 ? (double)solver->made_before / (double)solver->intervals : INFINITY;
 }
 
-static bool is_endless(const struct tutti_solver *solver)
+static bool solver_is_endless(const struct tt_solver *solver)
 {
     if (__builtin_expect(solver->made <= LEAST_BOUND, 1) || solver->kind->fixed)
         return false;
-    return (double)solver->made > fmin(MOST_TIMES * mean_of_intervals(solver), MOST_BOUND);
+    return (double)solver->made > fmin(MOST_TIMES * solver_mean_steps(solver), MOST_BOUND);
 }
 
 /* The state to blame is the one that moved most in the last step, in parts of its tolerance. */
-static enum tutti_err fail_endless(struct tutti_solver *solver, const double *x)
+static enum tutti_err solver_fail_endless(struct tt_solver *solver, const double *x)
 {
     double h = solver->t - solver->before, *begin = calloc(solver->ode->count, sizeof *begin);
     char why[512], before[64] = "";
     if (!begin)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     enum tutti_err err = solver->kind->interpolate(solver, solver->before, begin);
-    size_t worst = err ? SIZE_MAX : tutti_solver_blame(solver, begin, x, x);
+    size_t worst = err ? SIZE_MAX : tt_solver_blame(solver, begin, x, x);
     free(begin);
     if (solver->intervals > 0)
-        snprintf(before, sizeof before, " (%.3g before, on average)", mean_of_intervals(solver));
+        snprintf(before, sizeof before, " (%.3g before, on average)", solver_mean_steps(solver));
     snprintf(why, sizeof why,
              "it has taken %lu steps since t = %s, in one communication step%s; the solution is "
              "not smooth there, "
              "or grows without bound: use an implicit solver, a larger --rtol, another --coupling or --correct, or a "
              "smaller --step",
              solver->made, NUMBER(solver->interval_start), before);
-    return tutti_solver_fail(solver, TUTTI_EVAL_OK, h, worst, why);
+    return tt_solver_fail(solver, TUTTI_EVAL_OK, h, worst, why);
 }
 
-enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x)
+enum tutti_err tt_solver_step(struct tt_solver *solver, double limit, double *x)
 {
     TRY(solver->kind->step(solver, limit - solver->ode->origin, x));
     solver->made++;
-    if (__builtin_expect(is_endless(solver), 0))
-        return fail_endless(solver, x);
-    return check_states(solver, x);
+    if (__builtin_expect(solver_is_endless(solver), 0))
+        return solver_fail_endless(solver, x);
+    return solver_check_states(solver, x);
 }
 
-enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x)
+enum tutti_err tt_solver_interpolate(struct tt_solver *solver, double t, double *x)
 {
-    TRY(solver->kind->interpolate(solver, own_time(solver, t), x));
-    return check_states(solver, x);
+    TRY(solver->kind->interpolate(solver, solver_own_time(solver, t), x));
+    return solver_check_states(solver, x);
 }
 
-double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst)
+double tt_solver_norm(const struct tt_solver *solver, const double *error, const double *x, size_t *worst)
 {
-    const struct tutti_ode *ode = solver->ode;
+    const struct tt_ode *ode = solver->ode;
     double sum = 0, largest = -1;
     for (size_t i = 0; i < ode->count; i++) {
-        double part = error[i] / tutti_ode_tolerance(ode, i, x[i]);
+        double part = error[i] / tt_ode_tolerance(ode, i, x[i]);
         sum += part * part;
         if (worst && !(fabs(part) <= largest)) { /* NaN counts */
             largest = fabs(part);
@@ -264,16 +263,16 @@ double tutti_solver_norm(const struct tutti_solver *solver, const double *error,
     return sqrt(sum / (double)ode->count);
 }
 
-size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from, const double *x, const double *dx)
+size_t tt_solver_blame(const struct tt_solver *solver, const double *from, const double *x, const double *dx)
 {
-    const struct tutti_ode *ode = solver->ode;
+    const struct tt_ode *ode = solver->ode;
     size_t worst = 0;
     double largest = -1;
     for (size_t i = 0; i < ode->count; i++)
         if (!isfinite(dx[i]))
             return i;
     for (size_t i = 0; i < ode->count; i++) {
-        double part = fabs(x[i] - from[i]) / tutti_ode_tolerance(ode, i, from[i]);
+        double part = fabs(x[i] - from[i]) / tt_ode_tolerance(ode, i, from[i]);
         if (!(part <= largest)) {
             largest = part;
             worst = i;
@@ -282,8 +281,8 @@ size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from,
     return worst;
 }
 
-enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, const double *x, const double *dx, int order,
-                                       double limit, double *scratch, double *h)
+enum tutti_err tt_solver_first_step(struct tt_solver *solver, const double *x, const double *dx, int order,
+                                    double limit, double *scratch, double *h)
 {
     size_t n = solver->ode->count;
     double t = solver->t, *there = scratch, *slope = scratch + n;
@@ -291,75 +290,74 @@ enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, const double
         *h = fmin(solver->options.h_first, limit - t);
         return TUTTI_OK;
     }
-    double d0 = tutti_solver_norm(solver, x, x, NULL), d1 = tutti_solver_norm(solver, dx, x, NULL);
+    double d0 = tt_solver_norm(solver, x, x, NULL), d1 = tt_solver_norm(solver, dx, x, NULL);
     double span = limit - t, h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
     h0 = fmin(h0, span);
-    enum tutti_eval eval = TUTTI_EVAL_NO_VALUE;
+    enum tt_eval eval = TUTTI_EVAL_NO_VALUE;
     for (int tries = 0; eval == TUTTI_EVAL_NO_VALUE && tries < 20; tries++) {
         h0 = tries ? h0 / 10 : h0;
         for (size_t i = 0; i < n; i++)
             there[i] = x[i] + h0 * dx[i];
-        eval = tutti_solver_rhs(solver, fmin(t + h0, limit), there, slope);
+        eval = tt_solver_rhs(solver, fmin(t + h0, limit), there, slope);
     }
     if (eval == TUTTI_EVAL_OK) {
         for (size_t i = 0; i < n; i++)
             slope[i] = (slope[i] - dx[i]) / h0;
-        double steepest = fmax(d1, tutti_solver_norm(solver, slope, x, NULL));
+        double steepest = fmax(d1, tt_solver_norm(solver, slope, x, NULL));
         double h1 = steepest <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / steepest, 1.0 / (order + 1));
         *h = fmin(fmin(100 * h0, h1), span);
     }
-    size_t worst = eval == TUTTI_EVAL_NO_VALUE ? tutti_solver_blame(solver, x, there, slope) : SIZE_MAX;
-    return eval == TUTTI_EVAL_OK ? TUTTI_OK
-                                 : tutti_solver_fail(solver, eval, h0, worst, "the derivatives have no value");
+    size_t worst = eval == TUTTI_EVAL_NO_VALUE ? tt_solver_blame(solver, x, there, slope) : SIZE_MAX;
+    return eval == TUTTI_EVAL_OK ? TUTTI_OK : tt_solver_fail(solver, eval, h0, worst, "the derivatives have no value");
 }
 
-bool tutti_solver_at_limit(double t, double h, double limit)
+bool tt_solver_at_limit(double t, double h, double limit)
 {
     return t + h >= limit || limit - (t + h) <= 8 * DBL_EPSILON * (fabs(limit) + fabs(h));
 }
 
-enum tutti_err tutti_solver_grid_next(const struct tutti_solver *solver, const struct tutti_solver_grid *now,
-                                      double limit, double *end, struct tutti_solver_grid *grid)
+enum tutti_err tt_solver_grid_next(const struct tt_solver *solver, const struct tt_solver_grid *now, double limit,
+                                   double *end, struct tt_solver_grid *grid)
 {
     double t = solver->t, h = solver->options.h_fixed;
     *grid = *now;
     *end = grid->origin + (double)++grid->steps * h;
     if (!(*end > t))
-        return tutti_solver_fail(solver, TUTTI_EVAL_NO_VALUE, h, SIZE_MAX, "the step is lost in rounding");
-    if (!tutti_solver_at_limit(t, *end - t, limit))
+        return tt_solver_fail(solver, TUTTI_EVAL_NO_VALUE, h, SIZE_MAX, "the step is lost in rounding");
+    if (!tt_solver_at_limit(t, *end - t, limit))
         return TUTTI_OK;
-    if (!tutti_solver_at_limit(t, limit - t, *end)) /* the limit is no point of the grid */
-        *grid = (struct tutti_solver_grid){.origin = limit};
+    if (!tt_solver_at_limit(t, limit - t, *end)) /* the limit is no point of the grid */
+        *grid = (struct tt_solver_grid){.origin = limit};
     *end = limit;
     return TUTTI_OK;
 }
 
-double tutti_solver_bounded(const struct tutti_solver *solver, double h)
+double tt_solver_bound_step(const struct tt_solver *solver, double h)
 {
     h = fmax(h, 20 * DBL_EPSILON * fabs(solver->t));
     return solver->options.h_max > 0 ? fmin(h, solver->options.h_max) : h;
 }
 
-void tutti_solver_aim(const struct tutti_solver *solver, double h, double limit, double *size, double *end)
+void tt_solver_aim(const struct tt_solver *solver, double h, double limit, double *size, double *end)
 {
     const double stretch = 1.01; /* rather than to leave a bit */
     double t = solver->t, h_max = solver->options.h_max;
     *size = h;
     *end = t + h;
-    if (tutti_solver_at_limit(t, h_max > 0 ? fmin(stretch * h, h_max) : stretch * h, limit)) {
+    if (tt_solver_at_limit(t, h_max > 0 ? fmin(stretch * h, h_max) : stretch * h, limit)) {
         *size = limit - t;
         *end = limit;
     }
 }
 
-bool tutti_solver_is_lost(const struct tutti_solver *solver, double h, double limit, bool rejected, const double *x,
-                          const double *dx)
+bool tt_solver_step_is_too_small(const struct tt_solver *solver, double h, double limit, bool rejected, const double *x,
+                                 const double *dx)
 {
     double t = solver->t;
-    if (tutti_solver_at_limit(t, h, limit))
+    if (tt_solver_at_limit(t, h, limit))
         return false;
     if (h <= 10 * DBL_EPSILON * fabs(t))
         return true;
     return rejected && h < 1e-6 * (limit - t) &&
-           h * tutti_solver_norm(solver, dx, x, NULL) <= DBL_EPSILON * tutti_solver_norm(solver, x, x, NULL);
+           h * tt_solver_norm(solver, dx, x, NULL) <= DBL_EPSILON * tt_solver_norm(solver, x, x, NULL);
 }

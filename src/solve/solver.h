@@ -15,12 +15,12 @@
 #include "options/words.h"
 #include "solve/ode.h"
 
-struct tutti_solver;
+struct tt_solver;
 
 /* How a multistep method goes on when the right-hand side has become another one, the states being the same (inputs
  * changed at a communication point): Andersson 2016 chapter 7; CORRECT_1 corrects the first derivative, eq. 7.12, CORRECT_2 the second
  * one, too, eq. 7.14, CORRECT_ALL all others that the method keeps. AUTO: what the solver does best. */
-enum tutti_predictor {
+enum tt_predictor {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_PREDICTOR_##name,
     TUTTI_PREDICTORS(TUTTI_LISTED)
 #undef TUTTI_LISTED
@@ -29,7 +29,7 @@ enum tutti_predictor {
 
 /* How the Jacobian of an implicit method is evaluated and factorised: SPARSE by coloured columns and KLU, DENSE by coloured columns and
  * LAPACK, PLAIN column by column and LAPACK, to measure what the others gain. AUTO: sparse if the pattern pays, else dense. */
-enum tutti_jacobian_mode {
+enum tt_jacobian_mode {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_JACOBIAN_##name,
     TUTTI_JACOBIANS(TUTTI_LISTED)
 #undef TUTTI_LISTED
@@ -38,23 +38,23 @@ enum tutti_jacobian_mode {
 
 /* How the linear equations of Newton's method are solved: by a factorisation of the matrix, or by GMRES with products of the Jacobian and
  * vectors, which takes no matrix at all. */
-enum tutti_linear_solver {
+enum tt_linear_solver {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_LINEAR_##name,
     TUTTI_LINEAR_SOLVERS(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
-struct tutti_solver_options {
+struct tt_solver_options {
     double h_fixed; /* step of fixed-step methods; > 0 for them */
     double h_max;   /* no step of the others is longer; 0: no bound */
     double h_first; /* the first one of the others after a restart; 0: it is found */
     int max_order;  /* of multistep methods; 0: the kind's own */
-    enum tutti_predictor predictor;
-    enum tutti_jacobian_mode jacobian;
-    enum tutti_linear_solver linear;
+    enum tt_predictor predictor;
+    enum tt_jacobian_mode jacobian;
+    enum tt_linear_solver linear;
 };
 
-struct tutti_solver_counts {
+struct tt_solver_counts {
     unsigned long steps;          /* accepted */
     unsigned long error_failures; /* attempts given up because of the error test */
     unsigned long other_failures; /* ... because of convergence, or a point without a value */
@@ -67,17 +67,17 @@ struct tutti_solver_counts {
 };
 
 /* Adds what was counted from `from` to `to`. */
-void tutti_solver_counts_add(struct tutti_solver_counts *sum, const struct tutti_solver_counts *to,
-                             const struct tutti_solver_counts *from);
+void tt_solver_counts_add(struct tt_solver_counts *sum, const struct tt_solver_counts *to,
+                          const struct tt_solver_counts *from);
 
 /* What a solver has to do before its next step, because of what happened to the problem. Of several, the last counts. */
-enum tutti_solver_task {
+enum tt_solver_task {
     TUTTI_SOLVER_GO_ON,
     TUTTI_SOLVER_RESUME, /* the right-hand side has become another one, the states have not */
     TUTTI_SOLVER_RESTART,
 };
 
-struct tutti_solver_kind {
+struct tt_solver_kind {
     const char *name; /* the word of --solver */
     const char
         *title;     /* a line for people: "backward differentiation formulas of SUNDIALS CVODE, for stiff problems" */
@@ -88,128 +88,127 @@ struct tutti_solver_kind {
     bool algebraic; /* it solves the problem's other form, if there is one: ode->dae */
     bool krylov;    /* options.linear may be KRYLOV */
     bool exact;     /* its order depends on the Jacobian: one that leaves entries out makes it a method of order 1 */
-    size_t size;    /* bytes of the kind's struct, which starts with a struct tutti_solver */
+    size_t size;    /* bytes of the kind's struct, which starts with a struct tt_solver */
 
     /* Allocates what the problem's size asks for. Called once, on a zeroed struct with the common part filled in. */
-    enum tutti_err (*start)(struct tutti_solver *solver);
+    enum tutti_err (*start)(struct tt_solver *solver);
     /* Releases whatever start made, also after a failed start. */
-    void (*finish)(struct tutti_solver *solver);
+    void (*finish)(struct tt_solver *solver);
 
     /* Begins at t with states x, and forgets all that was before. */
-    enum tutti_err (*restart)(struct tutti_solver *solver, double t, const double *x);
+    enum tutti_err (*restart)(struct tt_solver *solver, double t, const double *x);
     /* From t on, which lies in the last step, the right-hand side is another one; the states there are those of the dense
      * output. NULL: the common part restarts. Only called after a step. */
-    enum tutti_err (*resume)(struct tutti_solver *solver, double t);
+    enum tutti_err (*resume)(struct tt_solver *solver, double t);
     /* One accepted step, at most to `limit` (> solver->t, finite); one that would end within rounding of it ends at it to
      * the bit. Sets solver->before and solver->t, and x to the states there. f is not evaluated beyond `limit`. An error
-     * from tutti_solver_fail if there is no way to go on. */
-    enum tutti_err (*step)(struct tutti_solver *solver, double limit, double *x);
+     * from tt_solver_fail if there is no way to go on. */
+    enum tutti_err (*step)(struct tt_solver *solver, double limit, double *x);
     /* Dense output at `t` in [solver->before, solver->t], of the order of the method or one less. x at solver->t is
      * exactly what step() gave. Inside the step it may evaluate f, which must still be that of the step (dopri8 does). */
-    enum tutti_err (*interpolate)(struct tutti_solver *solver, double t, double *x);
+    enum tutti_err (*interpolate)(struct tt_solver *solver, double t, double *x);
 
     /* The method's memory as plain bytes, so that a step can be taken back; restore brings solver->t and solver->before
      * back, too, and the same calls then give the same bits. saved_size NULL: the caller restarts instead. */
-    size_t (*saved_size)(const struct tutti_solver *solver);
-    void (*save)(const struct tutti_solver *solver, void *memory);
-    void (*restore)(struct tutti_solver *solver, const void *memory);
+    size_t (*saved_size)(const struct tt_solver *solver);
+    void (*save)(const struct tt_solver *solver, void *memory);
+    void (*restore)(struct tt_solver *solver, const void *memory);
 };
 
-struct tutti_solver {
-    const struct tutti_solver_kind *kind;
-    const char *name;      /* for messages: kind->name, unless it is a part of another solver */
-    struct tutti_ode *ode; /* borrowed */
-    struct tutti_solver_options options;
-    struct tutti_solver_counts counts;
+struct tt_solver {
+    const struct tt_solver_kind *kind;
+    const char *name;   /* for messages: kind->name, unless it is a part of another solver */
+    struct tt_ode *ode; /* borrowed */
+    struct tt_solver_options options;
+    struct tt_solver_counts counts;
     double before, t; /* beginning and end of the last step, from ode->origin on; equal after a restart */
     bool started;     /* restart was called; false again: the next one begins as the first did */
-    /* Steps since tutti_solver_begin_interval, and the time there; steps in intervals before, and how many of these there were. */
+    /* Steps since tt_solver_begin_interval, and the time there; steps in intervals before, and how many of these there were. */
     unsigned long made, made_before, intervals;
     double interval_start;
 };
 
-#define TUTTI_LISTED(name, word, meaning) extern const struct tutti_solver_kind tutti_solver_##name;
+#define TUTTI_LISTED(name, word, meaning) extern const struct tt_solver_kind tt_solver_##name;
 TUTTI_SOLVERS(TUTTI_LISTED)
 #undef TUTTI_LISTED
 
 /* All kinds, ended by NULL; the first is the default. */
-extern const struct tutti_solver_kind *const tutti_solver_kinds[];
+extern const struct tt_solver_kind *const tt_solver_kinds[];
 /* By its name; ARGUMENT, naming all there are. */
-TUTTI_CHECKED enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind);
+TUTTI_CHECKED enum tutti_err tt_solver_find(const char *name, const struct tt_solver_kind **kind);
 
 /* `ode` is borrowed for the solver's life. ARGUMENT for options that make no sense, with a sentence. */
-TUTTI_CHECKED enum tutti_err tutti_solver_new(struct tutti_solver **out, const struct tutti_solver_kind *kind,
-                                              struct tutti_ode *ode, const struct tutti_solver_options *options);
-void tutti_solver_free(struct tutti_solver *solver);
+TUTTI_CHECKED enum tutti_err tt_solver_new(struct tt_solver **out, const struct tt_solver_kind *kind,
+                                           struct tt_ode *ode, const struct tt_solver_options *options);
+void tt_solver_free(struct tt_solver *solver);
 
-TUTTI_CHECKED enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x);
+TUTTI_CHECKED enum tutti_err tt_solver_restart(struct tt_solver *solver, double t, const double *x);
 /* Times in these functions are those of the problem, not of the kind. `x` are the states at t, in the last step. */
-TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x);
+TUTTI_CHECKED enum tutti_err tt_solver_resume(struct tt_solver *solver, double t, const double *x);
 
 /* The caller's next communication step begins at t. Solvers with an error control may take 1e7 steps in the first one, and in later ones 100
  * times what earlier ones took on average (1e6 to 1e7): one that takes more has no end, as where a coupling is not stable. */
-void tutti_solver_begin_interval(struct tutti_solver *solver, double t);
+void tt_solver_begin_interval(struct tt_solver *solver, double t);
 /* As step and interpolate of the kind. States that are not finite are a failure, and so are too many
  * steps in one communication step. */
-TUTTI_CHECKED enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x);
-TUTTI_CHECKED enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x);
+TUTTI_CHECKED enum tutti_err tt_solver_step(struct tt_solver *solver, double limit, double *x);
+TUTTI_CHECKED enum tutti_err tt_solver_interpolate(struct tt_solver *solver, double t, double *x);
 
 /* Beginning and end of the last step, as times of the problem. */
-static inline double tutti_solver_last_begin(const struct tutti_solver *solver)
+static inline double tt_solver_last_begin(const struct tt_solver *solver)
 {
     return solver->ode->origin + solver->before;
 }
-static inline double tutti_solver_time(const struct tutti_solver *solver)
+static inline double tt_solver_time(const struct tt_solver *solver)
 {
     return solver->ode->origin + solver->t;
 }
 
-/* For kinds, and parts of them: tutti_solver_restart at a time from ode->origin on. */
-TUTTI_CHECKED enum tutti_err tutti_solver_begin(struct tutti_solver *solver, double t, const double *x);
+/* For kinds, and parts of them: tt_solver_restart at a time from ode->origin on. */
+TUTTI_CHECKED enum tutti_err tt_solver_begin(struct tt_solver *solver, double t, const double *x);
 
 /* The version of SUNDIALS; "" if it does not tell. */
-void tutti_solver_version(char *out, size_t size);
+void tt_sundials_version(char *out, size_t size);
 
 /* For kinds: a step failed for good. With `eval` FAILED the problem's own error is passed on; else "SOLVER: why at t =
  * T, step H; worst state NAME". `worst` is the state to blame, or SIZE_MAX. */
-enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_eval eval, double h, size_t worst,
-                                 const char *why);
+enum tutti_err tt_solver_fail(const struct tt_solver *solver, enum tt_eval eval, double h, size_t worst,
+                              const char *why);
 /* For kinds: f at a point, counted. */
-static inline enum tutti_eval tutti_solver_rhs(struct tutti_solver *solver, double t, const double *x, double *dx)
+static inline enum tt_eval tt_solver_rhs(struct tt_solver *solver, double t, const double *x, double *dx)
 {
     solver->counts.rhs++;
-    return tutti_ode_rhs(solver->ode, t, x, dx);
+    return tt_ode_rhs(solver->ode, t, x, dx);
 }
 /* For kinds: the weighted root mean square of `error` about the states `x`; *worst (may be NULL) is its largest part. */
-double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst);
+double tt_solver_norm(const struct tt_solver *solver, const double *error, const double *x, size_t *worst);
 /* For kinds: the state to blame if there is no value at x, on the way from `from`: the first whose derivative is no number,
  * else the one that moved most. */
-size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from, const double *x, const double *dx);
+size_t tt_solver_blame(const struct tt_solver *solver, const double *from, const double *x, const double *dx);
 /* For kinds: a first step size, by Hairer, Norsett, Wanner, Solving ODEs I, II.4 (algorithm on p. 169): one more
  * evaluation of f; `dx` is f at (solver->t, x); not beyond `limit`. `scratch` has room for two vectors. */
-TUTTI_CHECKED enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, const double *x, const double *dx,
-                                                     int order, double limit, double *scratch, double *h);
+TUTTI_CHECKED enum tutti_err tt_solver_first_step(struct tt_solver *solver, const double *x, const double *dx,
+                                                  int order, double limit, double *scratch, double *h);
 /* For kinds: has a step from `t` of size h that is to end at `limit` come within rounding of it? */
-bool tutti_solver_at_limit(double t, double h, double limit);
+bool tt_solver_at_limit(double t, double h, double limit);
 /* For kinds with steps of a fixed size: they end at origin + n h, which is multiplied and not summed up, so that a million of them end where
  * they should. A step that would pass the limit ends there, and a new grid begins: no step is shorter than h for another reason. A limit
  * that is a point of the grid up to rounding leaves the grid as it is. */
-struct tutti_solver_grid {
+struct tt_solver_grid {
     double origin;
     uint64_t steps; /* the last one ended at origin + steps h */
 };
 /* Where the next step ends, and the grid after it. */
-TUTTI_CHECKED enum tutti_err tutti_solver_grid_next(const struct tutti_solver *solver,
-                                                    const struct tutti_solver_grid *now, double limit, double *end,
-                                                    struct tutti_solver_grid *grid);
+TUTTI_CHECKED enum tutti_err tt_solver_grid_next(const struct tt_solver *solver, const struct tt_solver_grid *now,
+                                                 double limit, double *end, struct tt_solver_grid *grid);
 /* For kinds: a size that was found, but more than rounding of solver->t (a limit within that says nothing about the next step), and no longer
  * than options.h_max. */
-double tutti_solver_bounded(const struct tutti_solver *solver, double h);
+double tt_solver_bound_step(const struct tt_solver *solver, double h);
 /* For kinds: where an attempt of about size h ends, and its size: at the limit, if that is a hundredth of h farther at most. */
-void tutti_solver_aim(const struct tutti_solver *solver, double h, double limit, double *size, double *end);
+void tt_solver_aim(const struct tt_solver *solver, double h, double limit, double *size, double *end);
 /* For kinds: is a step as small as h of no use? Lost in the rounding of t; or, where longer ones have failed (`rejected`), in that of the
  * states x, with derivatives dx: at the end of f's domain steps go on for ever otherwise. */
-bool tutti_solver_is_lost(const struct tutti_solver *solver, double h, double limit, bool rejected, const double *x,
-                          const double *dx);
+bool tt_solver_step_is_too_small(const struct tt_solver *solver, double h, double limit, bool rejected, const double *x,
+                                 const double *dx);
 
 #endif

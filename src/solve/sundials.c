@@ -29,46 +29,46 @@ _Static_assert(CV_LSETUP_FAIL == IDA_LSETUP_FAIL && CV_LSOLVE_FAIL == IDA_LSOLVE
 /* So many accepted steps after the last point without a value, it may still be the reason for steps of no length. */
 enum { WALL = 20 };
 
-void tutti_solver_version(char *out, size_t size)
+void tt_sundials_version(char *out, size_t size)
 {
     if (SUNDIALSGetVersion(out, (int)size) != 0)
         out[0] = '\0';
 }
 
-enum tutti_err tutti_sundials_check(const struct tutti_sundials *sundials, int flag)
+enum tutti_err tt_sundials_check(const struct tt_sundials *sundials, int flag)
 {
     if (flag == CV_SUCCESS)
         return TUTTI_OK;
     if (flag == CV_MEM_FAIL || flag == SUNLS_MEM_FAIL)
-        return tutti_fail_memory();
-    return tutti_fail(TUTTI_ERR_SOLVER, "solver %s: SUNDIALS refuses to begin (%d)", sundials->base.kind->name, flag);
+        return tt_fail_memory();
+    return tt_fail(TUTTI_ERR_SOLVER, "solver %s: SUNDIALS refuses to begin (%d)", sundials->base.kind->name, flag);
 }
 
-enum tutti_err tutti_sundials_start(struct tutti_sundials *sundials)
+enum tutti_err tt_sundials_start(struct tt_sundials *sundials)
 {
     size_t n = sundials->base.ode->count;
     sundials->x = calloc(2 * n, sizeof *sundials->x);
     if (!sundials->x || SUNContext_Create(NULL, &sundials->context) != 0)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     sundials->begin = sundials->x + n;
     sundials->states = N_VMake_Serial((sunindextype)n, sundials->x, sundials->context);
     sundials->weights = N_VNew_Serial((sunindextype)n, sundials->context);
     sundials->scratch = N_VNew_Serial((sunindextype)n, sundials->context);
     sundials->more_scratch = N_VNew_Serial((sunindextype)n, sundials->context);
     if (!sundials->states || !sundials->weights || !sundials->scratch || !sundials->more_scratch)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     sundials->fresh = true;
     sundials->stop = NAN;
     sundials->since = ULONG_MAX / 2;
     return TUTTI_OK;
 }
 
-void tutti_sundials_finish(struct tutti_sundials *sundials)
+void tt_sundials_finish(struct tt_sundials *sundials)
 {
     SUNLinSolFree(sundials->linear);
     SUNMatDestroy(sundials->matrix);
-    tutti_jacobian_fini(&sundials->jacobian);
-    tutti_shifted_pattern_fini(&sundials->shifted);
+    tt_jacobian_fini(&sundials->jacobian);
+    tt_pattern_shifted_fini(&sundials->shifted);
     N_VDestroy(sundials->states);
     N_VDestroy(sundials->weights);
     N_VDestroy(sundials->scratch);
@@ -78,46 +78,46 @@ void tutti_sundials_finish(struct tutti_sundials *sundials)
 }
 
 /* SUNDIALS' integers are wider than KLU's own. */
-static enum tutti_err start_sparse(struct tutti_sundials *sundials, size_t n, N_Vector like)
+static enum tutti_err sundials_start_sparse(struct tt_sundials *sundials, size_t n, N_Vector like)
 {
-    struct tutti_shifted_pattern *shifted = &sundials->shifted;
-    TRY(tutti_shifted_pattern_init(shifted, tutti_jacobian_pattern(&sundials->jacobian)));
-    size_t entries = tutti_pattern_entries(&shifted->pattern);
+    struct tt_shifted_pattern *shifted = &sundials->shifted;
+    TRY(tt_pattern_shifted_init(shifted, tt_jacobian_pattern(&sundials->jacobian)));
+    size_t entries = tt_pattern_entries(&shifted->pattern);
     sunindextype size = (sunindextype)n;
     sundials->matrix = SUNSparseMatrix(size, size, (sunindextype)entries, CSC_MAT, sundials->context);
     if (!sundials->matrix)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t c = 0; c <= n; c++)
         SM_INDEXPTRS_S(sundials->matrix)[c] = shifted->pattern.starts[c];
     for (size_t k = 0; k < entries; k++)
         SM_INDEXVALS_S(sundials->matrix)[k] = shifted->pattern.rows[k];
     sundials->linear = SUNLinSol_KLU(like, sundials->matrix, sundials->context);
-    return sundials->linear ? TUTTI_OK : tutti_fail_memory();
+    return sundials->linear ? TUTTI_OK : tt_fail_memory();
 }
 
 /* Vectors of a Krylov space at most: what GMRES may take for one linear system. */
 enum { KRYLOV_MOST = 30 };
 
-enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials, struct tutti_ode *ode, N_Vector like)
+enum tutti_err tt_sundials_start_linear(struct tt_sundials *sundials, struct tt_ode *ode, N_Vector like)
 {
     if (sundials->base.options.linear == TUTTI_LINEAR_KRYLOV) {
         int most = ode->count < KRYLOV_MOST ? (int)ode->count : KRYLOV_MOST;
         sundials->linear = SUNLinSol_SPGMR(like, SUN_PREC_NONE, most, sundials->context);
-        return sundials->linear ? TUTTI_OK : tutti_fail_memory();
+        return sundials->linear ? TUTTI_OK : tt_fail_memory();
     }
-    TRY(tutti_jacobian_init(&sundials->jacobian, ode, sundials->base.options.jacobian));
+    TRY(tt_jacobian_init(&sundials->jacobian, ode, sundials->base.options.jacobian));
     if (sundials->jacobian.sparse)
-        return start_sparse(sundials, ode->count, like);
+        return sundials_start_sparse(sundials, ode->count, like);
     sunindextype n = (sunindextype)ode->count;
     sundials->matrix = SUNDenseMatrix(n, n, sundials->context);
     if (sundials->matrix)
         sundials->linear = SUNLinSol_Dense(like, sundials->matrix, sundials->context);
-    return sundials->linear ? TUTTI_OK : tutti_fail_memory();
+    return sundials->linear ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_sundials_restart(struct tutti_sundials *sundials, const double *x)
+void tt_sundials_restart(struct tt_sundials *sundials, const double *x)
 {
-    const struct tutti_ode *ode = sundials->base.ode;
+    const struct tt_ode *ode = sundials->base.ode;
     double *weights = N_VGetArrayPointer(sundials->weights);
     for (size_t i = 0; i < ode->count; i++)
         weights[i] = ode->atol * ode->nominals[i];
@@ -127,42 +127,42 @@ void tutti_sundials_restart(struct tutti_sundials *sundials, const double *x)
     sundials->stop = NAN;
 }
 
-void tutti_sundials_blame(struct tutti_sundials *sundials, const double *point, const double *slope)
+void tt_sundials_blame(struct tt_sundials *sundials, const double *point, const double *slope)
 {
-    sundials->blamed = tutti_solver_blame(&sundials->base, sundials->begin, point, slope);
+    sundials->blamed = tt_solver_blame(&sundials->base, sundials->begin, point, slope);
     sundials->since = 0;
 }
 
-int tutti_sundials_rhs(realtype t, N_Vector x, N_Vector dx, void *data)
+int tt_sundials_rhs(realtype t, N_Vector x, N_Vector dx, void *data)
 {
-    struct tutti_sundials *sundials = data;
+    struct tt_sundials *sundials = data;
     const double *point = N_VGetArrayPointer(x);
     double *slope = N_VGetArrayPointer(dx);
     if (sundials->met == TUTTI_EVAL_FAILED) /* SUNDIALS' fixed-point iteration tries again with a shorter step */
         return (int)sundials->met;
     sundials->lost = sundials->lost || !isfinite(t);
-    sundials->met = tutti_solver_rhs(&sundials->base, t, point, slope);
+    sundials->met = tt_solver_rhs(&sundials->base, t, point, slope);
     if (sundials->met == TUTTI_EVAL_NO_VALUE)
-        tutti_sundials_blame(sundials, point, slope);
+        tt_sundials_blame(sundials, point, slope);
     return (int)sundials->met;
 }
 
-void tutti_sundials_silent(int code, const char *module, const char *function, char *message, void *data)
+void tt_sundials_ignore_message(int code, const char *module, const char *function, char *message, void *data)
 {
     (void)code, (void)module, (void)function, (void)message, (void)data;
 }
 
-int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector x, N_Vector dx, booleantype current,
-                          booleantype *renewed, realtype gamma)
+int tt_sundials_system(struct tt_sundials *sundials, realtype t, N_Vector x, N_Vector dx, booleantype current,
+                       booleantype *renewed, realtype gamma)
 {
-    struct tutti_jacobian *jacobian = &sundials->jacobian;
-    struct tutti_solver *solver = &sundials->base;
+    struct tt_jacobian *jacobian = &sundials->jacobian;
+    struct tt_solver *solver = &sundials->base;
     const double *point = N_VGetArrayPointer(x), *slope = N_VGetArrayPointer(dx);
     *renewed = !current;
     if (!current) {
-        sundials->met = tutti_jacobian_update(jacobian, t, point, slope, fabs(gamma), &solver->counts);
+        sundials->met = tt_jacobian_update(jacobian, t, point, slope, fabs(gamma), &solver->counts);
         if (sundials->met == TUTTI_EVAL_NO_VALUE)
-            tutti_sundials_blame(sundials, point, slope);
+            tt_sundials_blame(sundials, point, slope);
         if (sundials->met)
             return (int)sundials->met;
     }
@@ -177,7 +177,7 @@ int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector 
         return 0;
     }
     double *data = SUNSparseMatrix_Data(sundials->matrix);
-    size_t entries = tutti_pattern_entries(tutti_jacobian_pattern(jacobian));
+    size_t entries = tt_pattern_entries(tt_jacobian_pattern(jacobian));
     for (size_t i = 0; i < n; i++)
         data[sundials->shifted.diagonal[i]] = 0;
     for (size_t k = 0; k < entries; k++)
@@ -188,11 +188,11 @@ int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector 
 }
 
 /* A difference of length about sqrt(U) in the norm of errors (Brown, Hindmarsh, SIAM J. Numer. Anal. 23, 1986), but no less than x can tell. */
-int tutti_sundials_product(struct tutti_sundials *sundials, realtype t, N_Vector x, N_Vector vector, N_Vector product,
-                           N_Vector scratch)
+int tt_sundials_product(struct tt_sundials *sundials, realtype t, N_Vector x, N_Vector vector, N_Vector product,
+                        N_Vector scratch)
 {
-    struct tutti_solver *solver = &sundials->base;
-    struct tutti_ode *ode = solver->ode;
+    struct tt_solver *solver = &sundials->base;
+    struct tt_ode *ode = solver->ode;
     const double *point = N_VGetArrayPointer(x), *along = N_VGetArrayPointer(vector);
     double *out = N_VGetArrayPointer(product), *beside = N_VGetArrayPointer(scratch);
     if (ode->directional) {
@@ -201,22 +201,22 @@ int tutti_sundials_product(struct tutti_sundials *sundials, realtype t, N_Vector
         if (sundials->met != TUTTI_EVAL_NO_VALUE || ode->directional)
             return (int)sundials->met;
     }
-    double length = tutti_solver_norm(solver, along, point, NULL), size = tutti_solver_norm(solver, point, point, NULL);
+    double length = tt_solver_norm(solver, along, point, NULL), size = tt_solver_norm(solver, point, point, NULL);
     double distance = length > 0 ? sqrt(DBL_EPSILON) * fmax(1, size) / length : 0;
     double *here = N_VGetArrayPointer(sundials->more_scratch);
-    int flag = tutti_sundials_rhs(t, x, sundials->more_scratch, sundials);
+    int flag = tt_sundials_rhs(t, x, sundials->more_scratch, sundials);
     for (size_t i = 0; i < ode->count; i++)
         beside[i] = point[i] + distance * along[i];
-    flag = flag ? flag : tutti_sundials_rhs(t, scratch, product, sundials);
+    flag = flag ? flag : tt_sundials_rhs(t, scratch, product, sundials);
     for (size_t i = 0; i < ode->count && flag == 0; i++)
         out[i] = distance > 0 ? (out[i] - here[i]) / distance : 0;
     return flag;
 }
 
-bool tutti_sundials_count(struct tutti_sundials *sundials, const struct tutti_sundials_counters *now)
+bool tt_sundials_count(struct tt_sundials *sundials, const struct tt_sundials_counters *now)
 {
-    struct tutti_solver_counts *counts = &sundials->base.counts;
-    const struct tutti_sundials_counters *seen = &sundials->seen;
+    struct tt_solver_counts *counts = &sundials->base.counts;
+    const struct tt_sundials_counters *seen = &sundials->seen;
     bool stepped = now->steps > seen->steps;
     counts->steps += (unsigned long)(now->steps - seen->steps);
     counts->error_failures += (unsigned long)(now->error_failures - seen->error_failures);
@@ -226,20 +226,20 @@ bool tutti_sundials_count(struct tutti_sundials *sundials, const struct tutti_su
     return stepped;
 }
 
-bool tutti_sundials_too_close(const struct tutti_sundials *sundials, double limit)
+bool tt_sundials_is_too_close(const struct tt_sundials *sundials, double limit)
 {
     double t = sundials->base.t;
     return limit - t <= 4 * DBL_EPSILON * fmax(fabs(t), fabs(limit));
 }
 
-enum tutti_err tutti_sundials_hop(struct tutti_sundials *sundials, double limit, double *x)
+enum tutti_err tt_sundials_euler_step(struct tt_sundials *sundials, double limit, double *x)
 {
-    struct tutti_solver *solver = &sundials->base;
+    struct tt_solver *solver = &sundials->base;
     size_t n = solver->ode->count;
     double h = limit - solver->t, *slope = N_VGetArrayPointer(sundials->scratch);
     memcpy(sundials->begin, sundials->x, n * sizeof *x);
-    if (tutti_sundials_rhs(solver->t, sundials->states, sundials->scratch, sundials) != 0)
-        return tutti_sundials_fail(sundials, CV_FIRST_RHSFUNC_ERR, h, NULL);
+    if (tt_sundials_rhs(solver->t, sundials->states, sundials->scratch, sundials) != 0)
+        return tt_sundials_fail(sundials, CV_FIRST_RHSFUNC_ERR, h, NULL);
     for (size_t i = 0; i < n; i++)
         sundials->x[i] += h * slope[i];
     sundials->fresh = sundials->hopped = true;
@@ -251,9 +251,9 @@ enum tutti_err tutti_sundials_hop(struct tutti_sundials *sundials, double limit,
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_sundials_arrive(struct tutti_sundials *sundials, double t, double h, double *x)
+enum tutti_err tt_sundials_finish_step(struct tt_sundials *sundials, double t, double h, double *x)
 {
-    struct tutti_solver *solver = &sundials->base;
+    struct tt_solver *solver = &sundials->base;
     if (!(t > solver->t)) {
         /* Steps that had to get shorter and shorter before a wall, or for the sake of their error. */
         bool wall = sundials->since < WALL;
@@ -261,7 +261,7 @@ enum tutti_err tutti_sundials_arrive(struct tutti_sundials *sundials, double t, 
         double *moves = N_VGetArrayPointer(sundials->scratch); /* who moves most is in the way */
         for (size_t i = 0; i < solver->ode->count; i++)
             moves[i] = sundials->x[i] - sundials->begin[i];
-        return tutti_sundials_fail(sundials, CV_ERR_FAILURE, h, sundials->scratch);
+        return tt_sundials_fail(sundials, CV_ERR_FAILURE, h, sundials->scratch);
     }
     sundials->since++;
     if (t == sundials->stop)
@@ -273,9 +273,9 @@ enum tutti_err tutti_sundials_arrive(struct tutti_sundials *sundials, double t, 
     return TUTTI_OK;
 }
 
-bool tutti_sundials_interpolate(const struct tutti_sundials *sundials, double t, double *x)
+bool tt_sundials_interpolate(const struct tt_sundials *sundials, double t, double *x)
 {
-    const struct tutti_solver *solver = &sundials->base;
+    const struct tt_solver *solver = &sundials->base;
     size_t n = solver->ode->count;
     if (t == solver->t) {
         memcpy(x, sundials->x, n * sizeof *x);
@@ -289,7 +289,7 @@ bool tutti_sundials_interpolate(const struct tutti_sundials *sundials, double t,
     return true;
 }
 
-static const char *reason(const struct tutti_sundials *sundials, int flag)
+static const char *sundials_reason(const struct tt_sundials *sundials, int flag)
 {
     if (sundials->lost)
         return "its step size is no number any more: the derivatives are too large for the tolerances";
@@ -308,17 +308,17 @@ static const char *reason(const struct tutti_sundials *sundials, int flag)
     }
 }
 
-enum tutti_err tutti_sundials_fail(struct tutti_sundials *sundials, int flag, double h, N_Vector errors)
+enum tutti_err tt_sundials_fail(struct tt_sundials *sundials, int flag, double h, N_Vector errors)
 {
-    struct tutti_solver *solver = &sundials->base;
+    struct tt_solver *solver = &sundials->base;
     size_t n = solver->ode->count, worst = SIZE_MAX;
     memcpy(sundials->x, sundials->begin, n * sizeof *sundials->x);
     sundials->fresh = true;
     if (flag == CV_MEM_FAIL)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (sundials->met == TUTTI_EVAL_NO_VALUE)
         worst = sundials->blamed;
     else if (errors)
-        (void)tutti_solver_norm(solver, N_VGetArrayPointer(errors), sundials->x, &worst);
-    return tutti_solver_fail(solver, sundials->met, h, worst, reason(sundials, flag));
+        (void)tt_solver_norm(solver, N_VGetArrayPointer(errors), sundials->x, &worst);
+    return tt_solver_fail(solver, sundials->met, h, worst, sundials_reason(sundials, flag));
 }

@@ -35,12 +35,12 @@ static const double stable[ADAMS_MOST + 1] = {0,   0.5,  0.575, 0.55,  0.45, 0.3
 static const double adams_constant[BDF_MOST + 1] = {0, 1.0 / 2, 1.0 / 12, 1.0 / 24, 19.0 / 720, 3.0 / 160};
 static const double bdf_constant[BDF_MOST + 1] = {0, 1.0 / 2, 2.0 / 9, 3.0 / 22, 12.0 / 125, 10.0 / 137};
 
-struct switching {
-    struct tutti_solver base;
-    struct tutti_solver *methods[METHODS];
-    enum method used, next;   /* another `next`: from the next step on */
-    unsigned since;           /* steps since a change */
-    struct tutti_ode watched; /* the problem as Adams sees it */
+struct stiff_switching {
+    struct tt_solver base;
+    struct tt_solver *methods[METHODS];
+    enum method used, next; /* another `next`: from the next step on */
+    unsigned since;         /* steps since a change */
+    struct tt_ode watched;  /* the problem as Adams sees it */
     /* The last evaluation: */
     double seen_time;
     double *seen_x, *seen_dx;
@@ -53,18 +53,18 @@ struct switching {
     double *difference; /* scratch */
 };
 
-static struct tutti_solver *active(const struct switching *self)
+static struct tt_solver *stiff_switch_active(const struct stiff_switching *self)
 {
     return self->methods[self->used];
 }
 
 /* f, with a look at how it differs from f elsewhere at the same time. */
-static enum tutti_eval watch(void *context, double t, const double *x, double *dx)
+static enum tt_eval stiff_switch_rhs(void *context, double t, const double *x, double *dx)
 {
-    struct switching *self = context;
-    struct tutti_solver *solver = &self->base;
-    struct tutti_ode *ode = solver->ode;
-    enum tutti_eval eval = ode->rhs(ode->context, t, x, dx);
+    struct stiff_switching *self = context;
+    struct tt_solver *solver = &self->base;
+    struct tt_ode *ode = solver->ode;
+    enum tt_eval eval = ode->rhs(ode->context, t, x, dx);
     self->watched.err = ode->err;
     if (eval != TUTTI_EVAL_OK) {
         self->seen_time = NAN;
@@ -73,11 +73,11 @@ static enum tutti_eval watch(void *context, double t, const double *x, double *d
     if (t == self->seen_time) {
         double far = 0, steep = 0;
         for (size_t i = 0; i < ode->count; i++) {
-            double weight = 1 / tutti_ode_tolerance(ode, i, x[i]);
+            double weight = 1 / tt_ode_tolerance(ode, i, x[i]);
             far += weight * weight * (x[i] - self->seen_x[i]) * (x[i] - self->seen_x[i]);
             steep += weight * weight * (dx[i] - self->seen_dx[i]) * (dx[i] - self->seen_dx[i]);
         }
-        double size = tutti_solver_norm(solver, x, x, NULL) * sqrt((double)ode->count);
+        double size = tt_solver_norm(solver, x, x, NULL) * sqrt((double)ode->count);
         if (sqrt(far) > 1000 * DBL_EPSILON * size && isfinite(steep)) /* nearer there is nothing but rounding */
             self->step_lipschitz = fmax(self->step_lipschitz, sqrt(steep / far));
     }
@@ -87,53 +87,53 @@ static enum tutti_eval watch(void *context, double t, const double *x, double *d
     return eval;
 }
 
-static const char *state_name(void *context, size_t i)
+static const char *stiff_switch_state_name(void *context, size_t i)
 {
-    const struct tutti_ode *ode = ((struct switching *)context)->base.ode;
+    const struct tt_ode *ode = ((struct stiff_switching *)context)->base.ode;
     return ode->state_name(ode->context, i);
 }
 
-static enum tutti_err start(struct tutti_solver *solver)
+static enum tutti_err stiff_switch_start(struct tt_solver *solver)
 {
-    struct switching *self = (struct switching *)solver;
+    struct stiff_switching *self = (struct stiff_switching *)solver;
     size_t n = solver->ode->count;
-    TRY(tutti_cvode_check_predictor(solver));
+    TRY(tt_cvode_check_predictor(solver));
     self->seen_x = calloc((3 + POINTS) * n, sizeof *self->seen_x);
     if (!self->seen_x)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     self->seen_dx = self->seen_x + n;
     self->difference = self->seen_x + 2 * n;
     for (unsigned i = 0; i < POINTS; i++)
         self->point_x[i] = self->seen_x + (3 + i) * n;
     self->watched = *solver->ode;
     self->watched.context = self;
-    self->watched.rhs = watch;
+    self->watched.rhs = stiff_switch_rhs;
     self->watched.directional = NULL;
     self->watched.jacobian = NULL;
     self->watched.origin = solver->ode->origin;
-    self->watched.state_name = solver->ode->state_name ? state_name : NULL;
-    struct tutti_solver_options options = solver->options;
+    self->watched.state_name = solver->ode->state_name ? stiff_switch_state_name : NULL;
+    struct tt_solver_options options = solver->options;
     options.jacobian = TUTTI_JACOBIAN_AUTO;
-    TRY(tutti_solver_new(&self->methods[ADAMS], &tutti_solver_adams, &self->watched, &options));
+    TRY(tt_solver_new(&self->methods[ADAMS], &tt_solver_adams, &self->watched, &options));
     options.jacobian = solver->options.jacobian;
     options.max_order = options.max_order > BDF_MOST ? BDF_MOST : options.max_order;
-    TRY(tutti_solver_new(&self->methods[BDF], &tutti_solver_cvode, solver->ode, &options));
+    TRY(tt_solver_new(&self->methods[BDF], &tt_solver_cvode, solver->ode, &options));
     return TUTTI_OK;
 }
 
-static void finish(struct tutti_solver *solver)
+static void stiff_switch_finish(struct tt_solver *solver)
 {
-    struct switching *self = (struct switching *)solver;
+    struct stiff_switching *self = (struct stiff_switching *)solver;
     for (int i = 0; i < METHODS; i++)
-        tutti_solver_free(self->methods[i]);
+        tt_solver_free(self->methods[i]);
     free(self->seen_x);
 }
 
 /* What the method in use has done is done by this solver. */
-static void follow(struct switching *self)
+static void stiff_switch_copy_progress(struct stiff_switching *self)
 {
-    struct tutti_solver *solver = &self->base, *method = active(self);
-    struct tutti_solver_counts *to = &solver->counts, *from = &method->counts;
+    struct tt_solver *solver = &self->base, *method = stiff_switch_active(self);
+    struct tt_solver_counts *to = &solver->counts, *from = &method->counts;
     to->steps += from->steps;
     to->error_failures += from->error_failures;
     to->other_failures += from->other_failures;
@@ -142,47 +142,47 @@ static void follow(struct switching *self)
     to->directional += from->directional;
     to->factorisations += from->factorisations;
     to->iterations += from->iterations;
-    *from = (struct tutti_solver_counts){0};
+    *from = (struct tt_solver_counts){0};
     solver->before = method->before;
     solver->t = method->t;
 }
 
-static enum tutti_err begin(struct switching *self, enum method method, double t, const double *x)
+static enum tutti_err stiff_switch_activate(struct stiff_switching *self, enum method method, double t, const double *x)
 {
     self->used = self->next = method;
     self->since = 0;
     self->seen_time = NAN;
     self->lipschitz = 0;
     self->points = 0;
-    active(self)->name = self->base.name;
-    return tutti_solver_begin(active(self), t, x);
+    stiff_switch_active(self)->name = self->base.name;
+    return tt_solver_begin(stiff_switch_active(self), t, x);
 }
 
-static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+static enum tutti_err stiff_switch_restart(struct tt_solver *solver, double t, const double *x)
 {
-    struct switching *self = (struct switching *)solver;
+    struct stiff_switching *self = (struct stiff_switching *)solver;
     self->watched.rtol = solver->ode->rtol;
     self->watched.atol = solver->ode->atol;
     self->watched.nominals = solver->ode->nominals;
-    return begin(self, solver->started ? self->next : ADAMS, t, x);
+    return stiff_switch_activate(self, solver->started ? self->next : ADAMS, t, x);
 }
 
-static enum tutti_err resume(struct tutti_solver *solver, double t)
+static enum tutti_err stiff_switch_resume(struct tt_solver *solver, double t)
 {
-    struct switching *self = (struct switching *)solver;
+    struct stiff_switching *self = (struct stiff_switching *)solver;
     self->seen_time = NAN;
     self->points = 0;
-    enum tutti_err err = active(self)->kind->resume(active(self), t);
-    follow(self);
+    enum tutti_err err = stiff_switch_active(self)->kind->resume(stiff_switch_active(self), t);
+    stiff_switch_copy_progress(self);
     return err;
 }
 
-static double next_step(double h, double error, int order)
+static double stiff_switch_next_step(double h, double error, int order)
 {
     return h / (1.2 * pow(error, 1.0 / (order + 1)) + 1.2e-6);
 }
 
-static void keep_point(struct switching *self, double t, const double *x)
+static void stiff_switch_store_point(struct stiff_switching *self, double t, const double *x)
 {
     double *oldest = self->point_x[POINTS - 1];
     memmove(self->point_x + 1, self->point_x, (POINTS - 1) * sizeof *self->point_x);
@@ -194,7 +194,7 @@ static void keep_point(struct switching *self, double t, const double *x)
 }
 
 /* || x^(k) / k! || by the divided difference of the last k + 1 points. */
-static double point_derivative(const struct switching *self, unsigned k)
+static double stiff_switch_point_derivative(const struct stiff_switching *self, unsigned k)
 {
     size_t n = self->base.ode->count;
     memset(self->difference, 0, n * sizeof *self->difference);
@@ -205,97 +205,100 @@ static double point_derivative(const struct switching *self, unsigned k)
         for (size_t s = 0; s < n; s++)
             self->difference[s] += self->point_x[i][s] / by;
     }
-    return tutti_solver_norm(&self->base, self->difference, self->point_x[0], NULL);
+    return tt_solver_norm(&self->base, self->difference, self->point_x[0], NULL);
 }
 
 /* The longest step of BDF, of any order, that the kept points allow; 0: there are too few. */
-static double bdf_step_by_points(const struct switching *self)
+static double stiff_switch_bdf_step_by_points(const struct stiff_switching *self)
 {
     double longest = 0, factorial = 1;
     int most = self->methods[BDF]->options.max_order > 0 ? self->methods[BDF]->options.max_order : BDF_MOST;
     for (int order = 1; order <= most && order + 2 <= (int)self->points; order++) {
         factorial *= order + 1;
-        double error = bdf_constant[order] * factorial * point_derivative(self, (unsigned)order + 1);
+        double error = bdf_constant[order] * factorial * stiff_switch_point_derivative(self, (unsigned)order + 1);
         longest = fmax(longest, 1 / (1.2 * pow(error, 1.0 / (order + 1)) + 1e-300));
     }
     return fmin(longest, self->points ? self->point_times[0] - self->point_times[self->points - 1] : 0);
 }
 
-static bool is_stiff(struct switching *self)
+static bool stiff_switch_is_stiff(struct stiff_switching *self)
 {
-    struct tutti_cvode_step last = tutti_cvode_last_step(active(self));
+    struct tt_cvode_step last = tt_cvode_last_step(stiff_switch_active(self));
     double bound = self->lipschitz > 0 ? stable[last.order] / self->lipschitz : INFINITY;
     const double *x = self->seen_x;
-    double rounding = 100 * DBL_EPSILON * tutti_solver_norm(&self->base, x, x, NULL);
+    double rounding = 100 * DBL_EPSILON * tt_solver_norm(&self->base, x, x, NULL);
     if (last.error <= rounding) /* which says nothing of what BDF could do: twice the step, then */
         return 2 * last.h >= advantage * bound;
-    double adams = fmin(next_step(last.h, last.error, last.order), bound);
-    if (self->since % STEPS_PER_POINT == 0 && bdf_step_by_points(self) >= advantage * adams)
+    double adams = fmin(stiff_switch_next_step(last.h, last.error, last.order), bound);
+    if (self->since % STEPS_PER_POINT == 0 && stiff_switch_bdf_step_by_points(self) >= advantage * adams)
         return true;
     if (self->lipschitz == 0)
         return false;
     int order = last.order < BDF_MOST ? last.order : BDF_MOST;
-    double error = last.order <= BDF_MOST ? last.error * bdf_constant[order] / adams_constant[order]
-                                          : bdf_constant[order] * tutti_cvode_derivative(active(self), order + 1);
-    return next_step(last.h, error, order) >= advantage * adams;
+    double error = last.order <= BDF_MOST
+                       ? last.error * bdf_constant[order] / adams_constant[order]
+                       : bdf_constant[order] * tt_cvode_derivative(stiff_switch_active(self), order + 1);
+    return stiff_switch_next_step(last.h, error, order) >= advantage * adams;
 }
 
-static bool is_stiff_no_more(struct switching *self)
+static bool stiff_switch_is_no_longer_stiff(struct stiff_switching *self)
 {
-    struct tutti_cvode_step last = tutti_cvode_last_step(active(self));
-    double norm = tutti_cvode_jacobian_norm(active(self));
-    double adams = next_step(last.h, last.error * adams_constant[last.order] / bdf_constant[last.order], last.order);
+    struct tt_cvode_step last = tt_cvode_last_step(stiff_switch_active(self));
+    double norm = tt_cvode_jacobian_norm(stiff_switch_active(self));
+    double adams =
+        stiff_switch_next_step(last.h, last.error * adams_constant[last.order] / bdf_constant[last.order], last.order);
     if (norm > 0)
         adams = fmin(adams, stable[last.order] / norm);
-    return adams >= next_step(last.h, last.error, last.order);
+    return adams >= stiff_switch_next_step(last.h, last.error, last.order);
 }
 
-static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+static enum tutti_err stiff_switch_step(struct tt_solver *solver, double limit, double *x)
 {
-    struct switching *self = (struct switching *)solver;
+    struct stiff_switching *self = (struct stiff_switching *)solver;
     if (self->next != self->used) {
         double *here = x;
-        TRY(active(self)->kind->interpolate(active(self), active(self)->t, here));
-        TRY(begin(self, self->next, solver->t, here));
-        follow(self);
+        TRY(stiff_switch_active(self)->kind->interpolate(stiff_switch_active(self), stiff_switch_active(self)->t,
+                                                         here));
+        TRY(stiff_switch_activate(self, self->next, solver->t, here));
+        stiff_switch_copy_progress(self);
     }
     self->step_lipschitz = 0;
-    enum tutti_err err = active(self)->kind->step(active(self), limit, x);
-    follow(self);
+    enum tutti_err err = stiff_switch_active(self)->kind->step(stiff_switch_active(self), limit, x);
+    stiff_switch_copy_progress(self);
     if (err)
         return err;
     if (self->step_lipschitz > 0)
         self->lipschitz = self->step_lipschitz;
     self->since++;
     if (self->used == ADAMS && self->since % STEPS_PER_POINT == 0)
-        keep_point(self, solver->t, x);
+        stiff_switch_store_point(self, solver->t, x);
     if (self->since < STEPS_BETWEEN)
         return TUTTI_OK;
-    if (self->used == ADAMS && is_stiff(self))
+    if (self->used == ADAMS && stiff_switch_is_stiff(self))
         self->next = BDF;
-    else if (self->used == BDF && is_stiff_no_more(self))
+    else if (self->used == BDF && stiff_switch_is_no_longer_stiff(self))
         self->next = ADAMS;
     return TUTTI_OK;
 }
 
-static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+static enum tutti_err stiff_switch_interpolate(struct tt_solver *solver, double t, double *x)
 {
-    struct switching *self = (struct switching *)solver;
-    return active(self)->kind->interpolate(active(self), t, x);
+    struct stiff_switching *self = (struct stiff_switching *)solver;
+    return stiff_switch_active(self)->kind->interpolate(stiff_switch_active(self), t, x);
 }
 
-const struct tutti_solver_kind tutti_solver_switch = {
+const struct tt_solver_kind tt_solver_switch = {
     .name = "switch",
     .title =
         "Adams methods and backward differentiation formulas of SUNDIALS CVODE, by turns as stiffness asks (LSODAR)",
     .order = ADAMS_MOST,
     .stiff = true,
     .multistep = true,
-    .size = sizeof(struct switching),
-    .start = start,
-    .finish = finish,
-    .restart = restart,
-    .resume = resume,
-    .step = step,
-    .interpolate = interpolate,
+    .size = sizeof(struct stiff_switching),
+    .start = stiff_switch_start,
+    .finish = stiff_switch_finish,
+    .restart = stiff_switch_restart,
+    .resume = stiff_switch_resume,
+    .step = stiff_switch_step,
+    .interpolate = stiff_switch_interpolate,
 };

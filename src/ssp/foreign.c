@@ -7,7 +7,7 @@
 #include "ssp/parts.h"
 
 /* Elements by name, in whatever namespace and depth: versions of the tools differ in both. */
-static const struct known {
+static const struct foreign_algorithm {
     const char *element, *tool;
     const char *step, *tolerance; /* attributes; NULL: none */
     bool varies;
@@ -19,31 +19,32 @@ static const struct known {
     {"StepSizeHint", "OSP", "value", NULL, false},
 };
 
-static double read_number(struct tutti_parts *parts, const struct tutti_node *node, const char *attribute)
+static double ssd_read_number(struct tt_ssp_reader *parts, const struct tt_tree_node *node, const char *attribute)
 {
-    const char *text = attribute ? tutti_node_attribute(node, attribute) : NULL;
+    const char *text = attribute ? tt_tree_find_attribute(node, attribute) : NULL;
     double value = 0;
     if (!text)
         return 0;
-    if (tutti_number_read_double(text, strlen(text), &value) && value > 0 && isfinite(value))
+    if (tt_number_read_double(text, strlen(text), &value) && value > 0 && isfinite(value))
         return value;
-    struct tutti_shown shown = tutti_str_show(text);
-    tutti_parts_warn(parts, node, "%s takes a number greater than 0, not '%s'; it is ignored", attribute, shown.text);
+    struct tt_text_excerpt shown = tt_text_excerpt(text);
+    tt_ssp_reader_warn(parts, node, "%s takes a number greater than 0, not '%s'; it is ignored", attribute, shown.text);
     return 0;
 }
 
 /* The first element that is known, in the order of the document. */
-static void search(struct tutti_parts *parts, const struct tutti_node *top, struct tutti_ssp_foreign *foreign)
+static void ssd_search_foreign(struct tt_ssp_reader *parts, const struct tt_tree_node *top,
+                               struct tt_ssp_foreign *foreign)
 {
-    const struct tutti_node *node = top->first;
+    const struct tt_tree_node *node = top->first;
     while (node && node != top && !foreign->tool) {
         for (size_t i = 0; i < sizeof all / sizeof *all && !node->text; i++)
             if (node->space == TUTTI_SPACE_FOREIGN && strcmp(node->local, all[i].element) == 0)
-                *foreign = (struct tutti_ssp_foreign){.tool = all[i].tool,
-                                                      .step = read_number(parts, node, all[i].step),
-                                                      .tolerance = read_number(parts, node, all[i].tolerance),
-                                                      .varies = all[i].varies,
-                                                      .line = node->line};
+                *foreign = (struct tt_ssp_foreign){.tool = all[i].tool,
+                                                   .step = ssd_read_number(parts, node, all[i].step),
+                                                   .tolerance = ssd_read_number(parts, node, all[i].tolerance),
+                                                   .varies = all[i].varies,
+                                                   .line = node->line};
         if (node->first) {
             node = node->first;
             continue;
@@ -54,9 +55,9 @@ static void search(struct tutti_parts *parts, const struct tutti_node *top, stru
     }
 }
 
-void tutti_parts_foreign(struct tutti_parts *parts, const struct tutti_node *node, struct tutti_ssp_foreign *foreign)
+void tt_ssd_read_foreign(struct tt_ssp_reader *parts, const struct tt_tree_node *node, struct tt_ssp_foreign *foreign)
 {
-    const struct tutti_node *list = tutti_parts_child(node, "Annotations");
+    const struct tt_tree_node *list = tt_ssp_reader_find_child(node, "Annotations");
     if (list && !foreign->tool)
-        search(parts, list, foreign);
+        ssd_search_foreign(parts, list, foreign);
 }

@@ -10,31 +10,31 @@
 
 #define SETTINGS_URI "https://tutti.dev/ssp"
 
-struct tutti_tree *tutti_tree_new(const char *file)
+struct tt_tree *tt_edit_new_tree(const char *file)
 {
-    struct tutti_tree *tree = calloc(1, sizeof *tree);
+    struct tt_tree *tree = calloc(1, sizeof *tree);
     if (tree)
-        tree->file = tutti_arena_text(&tree->arena, file, strlen(file));
+        tree->file = tt_arena_copy_text(&tree->arena, file, strlen(file));
     if (tree && tree->file)
         return tree;
-    tutti_tree_free(tree);
+    tt_tree_free(tree);
     return NULL;
 }
 
 /* ---- prefixes ---- */
 
-static const char *declared(const struct tutti_attribute *attribute)
+static const char *is_declaration(const struct tt_tree_attribute *attribute)
 {
     if (strncmp(attribute->name, "xmlns", 5) != 0)
         return NULL;
     return attribute->name[5] == ':' ? attribute->name + 6 : attribute->name[5] == '\0' ? "" : NULL;
 }
 
-static const char *uri_of_prefix(const struct tutti_node *node, const char *prefix)
+static const char *uri_of_prefix(const struct tt_tree_node *node, const char *prefix)
 {
     for (; node; node = node->parent)
         for (unsigned i = 0; i < node->attribute_count; i++) {
-            const char *name = declared(&node->attributes[i]);
+            const char *name = is_declaration(&node->attributes[i]);
             if (name && strcmp(name, prefix) == 0)
                 return node->attributes[i].value;
         }
@@ -42,11 +42,11 @@ static const char *uri_of_prefix(const struct tutti_node *node, const char *pref
 }
 
 /* A prefix that means `uri` at this place, or NULL. One that is declared and then declared anew means the other thing. */
-static const char *prefix_of_uri(const struct tutti_node *place, const char *uri)
+static const char *prefix_of_uri(const struct tt_tree_node *place, const char *uri)
 {
-    for (const struct tutti_node *node = place; node; node = node->parent)
+    for (const struct tt_tree_node *node = place; node; node = node->parent)
         for (unsigned i = 0; i < node->attribute_count; i++) {
-            const char *prefix = declared(&node->attributes[i]);
+            const char *prefix = is_declaration(&node->attributes[i]);
             if (prefix && strcmp(node->attributes[i].value, uri) == 0 && strcmp(uri_of_prefix(place, prefix), uri) == 0)
                 return prefix;
         }
@@ -79,7 +79,7 @@ static const char *const order[] = {
     "Annotations",
 };
 
-static size_t rank(const struct tutti_node *node)
+static size_t edit_schema_rank(const struct tt_tree_node *node)
 {
     size_t i = 0, count = sizeof order / sizeof *order;
     while (i < count && (node->text || strcmp(node->local, order[i]) != 0))
@@ -88,17 +88,18 @@ static size_t rank(const struct tutti_node *node)
 }
 
 /* Moves the last child to where it belongs. Children of an equal rank, or of none, keep their order. */
-static void put_in_order(struct tutti_node *parent, struct tutti_node *node)
+static void edit_sort_child(struct tt_tree_node *parent, struct tt_tree_node *node)
 {
-    size_t own = rank(node);
+    size_t own = edit_schema_rank(node);
     if (own == 0 || parent->first == node)
         return;
-    struct tutti_node *before = NULL;
-    for (struct tutti_node *child = parent->first; child != node && rank(child) <= own; child = child->next)
+    struct tt_tree_node *before = NULL;
+    for (struct tt_tree_node *child = parent->first; child != node && edit_schema_rank(child) <= own;
+         child = child->next)
         before = child;
     if (before && before->next == node)
         return;
-    tutti_node_remove(node);
+    tt_tree_remove_node(node);
     node->parent = parent;
     node->next = before ? before->next : parent->first;
     *(before ? &before->next : &parent->first) = node;
@@ -106,74 +107,74 @@ static void put_in_order(struct tutti_node *parent, struct tutti_node *node)
 
 /* ---- elements ---- */
 
-static struct tutti_node *add(struct tutti_maker *maker, struct tutti_node *parent, const char *prefix,
-                              const char *local)
+static struct tt_tree_node *edit_add_node(struct tt_editor *maker, struct tt_tree_node *parent, const char *prefix,
+                                          const char *local)
 {
-    struct tutti_text name = {0};
-    tutti_text_printf(&name, "%s%s%s", prefix, *prefix ? ":" : "", local);
-    struct tutti_node *node = name.failed || maker->failed ? NULL : tutti_node_add(maker->tree, parent, name.text);
-    tutti_text_fini(&name);
+    struct tt_text name = {0};
+    tt_text_printf(&name, "%s%s%s", prefix, *prefix ? ":" : "", local);
+    struct tt_tree_node *node = name.failed || maker->failed ? NULL : tt_tree_add_node(maker->tree, parent, name.text);
+    tt_text_fini(&name);
     if (node)
         return node;
     maker->failed = true;
-    maker->spare = (struct tutti_node){.name = "", .local = ""};
+    maker->spare = (struct tt_tree_node){.name = "", .local = ""};
     return &maker->spare;
 }
 
-static void declare(struct tutti_maker *maker, struct tutti_node *node, const char *prefix, const char *uri)
+static void edit_declare(struct tt_editor *maker, struct tt_tree_node *node, const char *prefix, const char *uri)
 {
-    struct tutti_text name = {0};
-    tutti_text_printf(&name, "xmlns:%s", prefix);
+    struct tt_text name = {0};
+    tt_text_printf(&name, "xmlns:%s", prefix);
     if (name.failed)
         maker->failed = true;
     else
-        tutti_make_set(maker, node, name.text, uri);
-    tutti_text_fini(&name);
+        tt_edit_set(maker, node, name.text, uri);
+    tt_text_fini(&name);
 }
 
-struct tutti_node *tutti_make_root(struct tutti_maker *maker, const char *local, const enum tutti_space *spaces,
-                                   size_t count)
+struct tt_tree_node *tt_edit_add_root(struct tt_editor *maker, const char *local, const enum tt_tree_space *spaces,
+                                      size_t count)
 {
-    struct tutti_node *node = add(maker, NULL, tutti_space_prefix(spaces[0]), local);
+    struct tt_tree_node *node = edit_add_node(maker, NULL, tt_tree_space_prefix(spaces[0]), local);
     for (size_t i = 0; i < count; i++)
-        declare(maker, node, tutti_space_prefix(spaces[i]), tutti_space_uri(spaces[i]));
+        edit_declare(maker, node, tt_tree_space_prefix(spaces[i]), tt_tree_space_uri(spaces[i]));
     return node;
 }
 
-struct tutti_node *tutti_make(struct tutti_maker *maker, struct tutti_node *parent, enum tutti_space space,
-                              const char *local)
+struct tt_tree_node *tt_edit_add(struct tt_editor *maker, struct tt_tree_node *parent, enum tt_tree_space space,
+                                 const char *local)
 {
-    const char *prefix = prefix_of_uri(parent, tutti_space_uri(space));
-    struct tutti_node *node = add(maker, parent, prefix ? prefix : tutti_space_prefix(space), local);
+    const char *prefix = prefix_of_uri(parent, tt_tree_space_uri(space));
+    struct tt_tree_node *node = edit_add_node(maker, parent, prefix ? prefix : tt_tree_space_prefix(space), local);
     if (!prefix)
-        declare(maker, node, tutti_space_prefix(space), tutti_space_uri(space));
+        edit_declare(maker, node, tt_tree_space_prefix(space), tt_tree_space_uri(space));
     if (node != &maker->spare)
-        put_in_order(parent, node);
+        edit_sort_child(parent, node);
     return node;
 }
 
-struct tutti_node *tutti_make_once(struct tutti_maker *maker, struct tutti_node *parent, enum tutti_space space,
-                                   const char *local)
+struct tt_tree_node *tt_edit_add_once(struct tt_editor *maker, struct tt_tree_node *parent, enum tt_tree_space space,
+                                      const char *local)
 {
-    struct tutti_node *found = tutti_parts_child(parent, local);
-    return found ? found : tutti_make(maker, parent, space, local);
+    struct tt_tree_node *found = tt_ssp_reader_find_child(parent, local);
+    return found ? found : tt_edit_add(maker, parent, space, local);
 }
 
-void tutti_make_set(struct tutti_maker *maker, struct tutti_node *node, const char *name, const char *value)
+void tt_edit_set(struct tt_editor *maker, struct tt_tree_node *node, const char *name, const char *value)
 {
-    if (!maker->failed && !tutti_node_set(maker->tree, node, name, value))
+    if (!maker->failed && !tt_tree_set_attribute(maker->tree, node, name, value))
         maker->failed = true;
 }
 
 /* XML Schema writes what is no number in its own way. */
-void tutti_make_number(struct tutti_maker *maker, struct tutti_node *node, const char *name, double value)
+void tt_edit_set_number(struct tt_editor *maker, struct tt_tree_node *node, const char *name, double value)
 {
-    tutti_make_set(maker, node, name, isnan(value) ? "NaN" : isinf(value) ? value > 0 ? "INF" : "-INF" : NUMBER(value));
+    tt_edit_set(maker, node, name, isnan(value) ? "NaN" : isinf(value) ? value > 0 ? "INF" : "-INF" : NUMBER(value));
 }
 
 /* ---- settings ---- */
 
-static struct tutti_node *first_element(struct tutti_node *node)
+static struct tt_tree_node *edit_first_element(struct tt_tree_node *node)
 {
     node = node->first;
     while (node && node->text)
@@ -181,32 +182,32 @@ static struct tutti_node *first_element(struct tutti_node *node)
     return node;
 }
 
-static struct tutti_node *find_annotation(struct tutti_node *node)
+static struct tt_tree_node *edit_find_annotation(struct tt_tree_node *node)
 {
-    struct tutti_node *list = tutti_parts_child(node, "Annotations");
-    for (list = list ? tutti_parts_child(list, "Annotation") : NULL; list;
-         list = tutti_parts_next(list, "Annotation")) {
-        const char *type = tutti_node_attribute(list, "type");
+    struct tt_tree_node *list = tt_ssp_reader_find_child(node, "Annotations");
+    for (list = list ? tt_ssp_reader_find_child(list, "Annotation") : NULL; list;
+         list = tt_ssp_reader_find_next(list, "Annotation")) {
+        const char *type = tt_tree_find_attribute(list, "type");
         if (type && strcmp(type, TUTTI_ANNOTATION) == 0)
             return list;
     }
     return NULL;
 }
 
-struct tutti_node *tutti_make_settings(struct tutti_maker *maker, struct tutti_node *node)
+struct tt_tree_node *tt_edit_add_settings(struct tt_editor *maker, struct tt_tree_node *node)
 {
-    struct tutti_node *experiment = tutti_parts_child(node, "DefaultExperiment");
-    struct tutti_node *annotation = find_annotation(node), *settings;
+    struct tt_tree_node *experiment = tt_ssp_reader_find_child(node, "DefaultExperiment");
+    struct tt_tree_node *annotation = edit_find_annotation(node), *settings;
     if (!annotation && experiment)
-        annotation = find_annotation(experiment);
-    if (annotation && (settings = first_element(annotation)))
+        annotation = edit_find_annotation(experiment);
+    if (annotation && (settings = edit_first_element(annotation)))
         return settings;
     if (!annotation) {
-        struct tutti_node *list = tutti_make_once(maker, node, TUTTI_SPACE_SSD, "Annotations");
-        annotation = tutti_make(maker, list, TUTTI_SPACE_SSC, "Annotation");
-        tutti_make_set(maker, annotation, "type", TUTTI_ANNOTATION);
+        struct tt_tree_node *list = tt_edit_add_once(maker, node, TUTTI_SPACE_SSD, "Annotations");
+        annotation = tt_edit_add(maker, list, TUTTI_SPACE_SSC, "Annotation");
+        tt_edit_set(maker, annotation, "type", TUTTI_ANNOTATION);
     }
-    settings = add(maker, annotation, "tutti", "Settings");
-    declare(maker, settings, "tutti", SETTINGS_URI);
+    settings = edit_add_node(maker, annotation, "tutti", "Settings");
+    edit_declare(maker, settings, "tutti", SETTINGS_URI);
     return settings;
 }

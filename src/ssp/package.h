@@ -10,43 +10,43 @@
 #include "base/err.h"
 #include "base/reader.h"
 
-struct tutti_package;
+struct tt_package;
 
-/* A file of a package; both texts are the caller's (tutti_place_fini). */
-struct tutti_place {
+/* A file of a package; both texts are the caller's (tt_package_place_fini). */
+struct tt_package_place {
     char *path;     /* on the disk; absolute */
     char *shown;    /* for messages: "car.ssp/resources/wheel.fmu" */
     char *fragment; /* after '#', or NULL */
 };
-void tutti_place_fini(struct tutti_place *place);
+void tt_package_place_fini(struct tt_package_place *place);
 
 /* Opens `path`, which messages call `shown`. IO, FORMAT (with the files that are there instead) and LIMIT. */
-TUTTI_CHECKED enum tutti_err tutti_package_open(struct tutti_package **out, const char *path, const char *shown);
-/* Another owner, in the same thread: tutti_package_free is to be called once more. */
-struct tutti_package *tutti_package_share(struct tutti_package *package);
-void tutti_package_free(struct tutti_package *package);
+TUTTI_CHECKED enum tutti_err tt_package_open(struct tt_package **out, const char *path, const char *shown);
+/* Another owner, in the same thread: tt_package_free is to be called once more. */
+struct tt_package *tt_package_share(struct tt_package *package);
+void tt_package_free(struct tt_package *package);
 /* Does `path` look like a system: an .ssp, an .ssd, a folder with a SystemStructure.ssd? (else: an FMU) */
-bool tutti_package_is(const char *path);
+bool tt_package_is_system(const char *path);
 
 /* Is it a bare .ssd with what lies around it? */
-bool tutti_package_is_bare(const struct tutti_package *package);
+bool tt_package_is_bare(const struct tt_package *package);
 
 /* The SSD to begin with: `variant` ("VariantB.ssd", or the name attribute of an SSD), NULL for the default one. ARGUMENT,
  * listing the variants, if there is none of that name. */
-TUTTI_CHECKED enum tutti_err tutti_package_ssd(struct tutti_package *package, const char *variant,
-                                               struct tutti_place *place);
+TUTTI_CHECKED enum tutti_err tt_package_find_ssd(struct tt_package *package, const char *variant,
+                                                 struct tt_package_place *place);
 /* The .ssd files at the root, sorted, the default one first; borrowed. */
-size_t tutti_package_variant_count(const struct tutti_package *package);
-const char *tutti_package_variant(const struct tutti_package *package, size_t index);
+size_t tt_package_variant_count(const struct tt_package *package);
+const char *tt_package_variant(const struct tt_package *package, size_t index);
 
 /* A relative URI (percent-encoded; "file:" with an absolute path is taken, too, from a bare .ssd) against the file
  * `base` of the package. Other schemes, and for packages whatever leads out of them, are ARGUMENT with a way out. The
  * file need not exist. */
-TUTTI_CHECKED enum tutti_err tutti_package_resolve(const struct tutti_package *package, const struct tutti_place *base,
-                                                   const char *uri, struct tutti_place *place);
+TUTTI_CHECKED enum tutti_err tt_package_resolve(const struct tt_package *package, const struct tt_package_place *base,
+                                                const char *uri, struct tt_package_place *place);
 
-/* A file on the disk as a stream; IO, naming `shown`. tutti_place_end_read follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_place_begin_read(const struct tutti_place *place, struct tutti_reader *reader);
-void tutti_place_end_read(struct tutti_reader *reader);
+/* A file on the disk as a stream; IO, naming `shown`. tt_package_close_file follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_package_open_file(const struct tt_package_place *place, struct tt_byte_source *reader);
+void tt_package_close_file(struct tt_byte_source *reader);
 
 #endif

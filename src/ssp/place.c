@@ -10,66 +10,66 @@
 #include "base/str.h"
 #include "ssp/package.h"
 
-struct stream {
+struct package_stream {
     int fd;
     char *shown;
 };
 
-void tutti_place_fini(struct tutti_place *place)
+void tt_package_place_fini(struct tt_package_place *place)
 {
     free(place->path);
     free(place->shown);
     free(place->fragment);
-    *place = (struct tutti_place){0};
+    *place = (struct tt_package_place){0};
 }
 
-static enum tutti_err fail_reading(const char *shown, int error)
+static enum tutti_err package_fail_reading(const char *shown, int error)
 {
-    return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(error));
+    return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(error));
 }
 
-static enum tutti_err read_stream(void *context, void *buffer, size_t size, size_t *got)
+static enum tutti_err package_read_stream(void *context, void *buffer, size_t size, size_t *got)
 {
-    const struct stream *stream = context;
+    const struct package_stream *stream = context;
     ssize_t n;
     do
         n = read(stream->fd, buffer, size);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return fail_reading(stream->shown, errno);
+        return package_fail_reading(stream->shown, errno);
     *got = (size_t)n;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_place_begin_read(const struct tutti_place *place, struct tutti_reader *reader)
+enum tutti_err tt_package_open_file(const struct tt_package_place *place, struct tt_byte_source *reader)
 {
-    *reader = (struct tutti_reader){0};
-    struct stream *stream = malloc(sizeof *stream);
+    *reader = (struct tt_byte_source){0};
+    struct package_stream *stream = malloc(sizeof *stream);
     if (!stream)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     /* O_NONBLOCK: a named pipe must not hold us up. */
     stream->fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    stream->shown = tutti_str_copy(place->shown);
-    *reader = (struct tutti_reader){read_stream, stream};
+    stream->shown = tt_text_copy(place->shown);
+    *reader = (struct tt_byte_source){package_read_stream, stream};
     struct stat st;
     if (stream->fd < 0 || fstat(stream->fd, &st) != 0)
-        return fail_reading(place->shown, errno);
+        return package_fail_reading(place->shown, errno);
     if (!stream->shown)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (!S_ISREG(st.st_mode))
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: it is %s, expected a file", place->shown,
-                          S_ISDIR(st.st_mode) ? "a folder" : "not a plain file");
+        return tt_fail(TUTTI_ERR_IO, "cannot read %s: it is %s, expected a file", place->shown,
+                       S_ISDIR(st.st_mode) ? "a folder" : "not a plain file");
     return TUTTI_OK;
 }
 
-void tutti_place_end_read(struct tutti_reader *reader)
+void tt_package_close_file(struct tt_byte_source *reader)
 {
-    struct stream *stream = reader->context;
+    struct package_stream *stream = reader->context;
     if (!stream)
         return;
     if (stream->fd >= 0)
         close(stream->fd);
     free(stream->shown);
     free(stream);
-    *reader = (struct tutti_reader){0};
+    *reader = (struct tt_byte_source){0};
 }

@@ -10,38 +10,38 @@
 #include "ssp/tree_text.h"
 
 /* Places in the text: of an element without content all but the first are its end. */
-struct span {
+struct element_span {
     size_t begin, tag_end, close, end;
 };
 
-struct patch {
+struct document_patch {
     const char *source;
     size_t size;
-    struct span *spans;              /* by number */
-    const struct tutti_node **nodes; /* as they were read; by number */
+    struct element_span *spans;        /* by number */
+    const struct tt_tree_node **nodes; /* as they were read; by number */
     unsigned count;
-    struct tutti_text *out;
+    struct tt_text *out;
 };
 
 /* ---- places ---- */
 
-static bool begins(const struct patch *patch, size_t at, const char *text)
+static bool edit_starts_with(const struct document_patch *patch, size_t at, const char *text)
 {
     size_t length = strlen(text);
     return patch->size - at >= length && memcmp(patch->source + at, text, length) == 0;
 }
 
 /* After the next `text`; 0: there is none. */
-static size_t after(const struct patch *patch, size_t at, const char *text)
+static size_t edit_skip_past(const struct document_patch *patch, size_t at, const char *text)
 {
     for (; at < patch->size; at++)
-        if (begins(patch, at, text))
+        if (edit_starts_with(patch, at, text))
             return at + strlen(text);
     return 0;
 }
 
 /* After a tag, in which quotes hide what is in them. */
-static size_t after_tag(const struct patch *patch, size_t at)
+static size_t edit_skip_tag(const struct document_patch *patch, size_t at)
 {
     char quote = '\0';
     for (; at < patch->size; at++) {
@@ -55,32 +55,32 @@ static size_t after_tag(const struct patch *patch, size_t at)
 }
 
 /* Where an end tag leads: out of the element `open`; 0: that is none. */
-static unsigned parent_of(const struct patch *patch, unsigned number)
+static unsigned edit_parent_of(const struct document_patch *patch, unsigned number)
 {
-    const struct tutti_node *parent = patch->nodes[number]->parent;
+    const struct tt_tree_node *parent = patch->nodes[number]->parent;
     return parent ? parent->number : 0;
 }
 
-static size_t find_tag(struct patch *patch, size_t at, unsigned *found, unsigned *open)
+static size_t edit_find_tag(struct document_patch *patch, size_t at, unsigned *found, unsigned *open)
 {
-    bool closes = begins(patch, at, "</");
-    size_t end = after_tag(patch, at);
+    bool closes = edit_starts_with(patch, at, "</");
+    size_t end = edit_skip_tag(patch, at);
     if (!end || (closes && *open == 0) || (!closes && *found == patch->count))
         return 0;
     if (closes) {
         patch->spans[*open].close = at;
         patch->spans[*open].end = end;
-        *open = parent_of(patch, *open);
+        *open = edit_parent_of(patch, *open);
         return end;
     }
-    patch->spans[++*found] = (struct span){at, end, end, end};
+    patch->spans[++*found] = (struct element_span){at, end, end, end};
     if (patch->source[end - 2] != '/')
         *open = *found;
     return end;
 }
 
 /* False: it is a text whose tags are not those of the tree, or which has what is not understood here. */
-static bool find_spans(struct patch *patch)
+static bool edit_find_spans(struct document_patch *patch)
 {
     unsigned found = 0, open = 0;
     for (size_t at = 0; at < patch->size;) {
@@ -88,11 +88,11 @@ static bool find_spans(struct patch *patch)
             at++;
             continue;
         }
-        at = begins(patch, at, "<!--")        ? after(patch, at + 4, "-->")
-             : begins(patch, at, "<![CDATA[") ? after(patch, at, "]]>")
-             : begins(patch, at, "<?")        ? after(patch, at, "?>")
-             : begins(patch, at, "<!")        ? 0
-                                              : find_tag(patch, at, &found, &open);
+        at = edit_starts_with(patch, at, "<!--")        ? edit_skip_past(patch, at + 4, "-->")
+             : edit_starts_with(patch, at, "<![CDATA[") ? edit_skip_past(patch, at, "]]>")
+             : edit_starts_with(patch, at, "<?")        ? edit_skip_past(patch, at, "?>")
+             : edit_starts_with(patch, at, "<!")        ? 0
+                                                        : edit_find_tag(patch, at, &found, &open);
         if (at == 0)
             return false;
     }
@@ -100,7 +100,7 @@ static bool find_spans(struct patch *patch)
 }
 
 /* The element that follows in the document, inside of it or after it. */
-static const struct tutti_node *next_of(const struct tutti_node *node)
+static const struct tt_tree_node *edit_next_element(const struct tt_tree_node *node)
 {
     if (node->first)
         return node->first;
@@ -109,16 +109,16 @@ static const struct tutti_node *next_of(const struct tutti_node *node)
     return node ? node->next : NULL;
 }
 
-static void list_nodes(struct patch *patch, const struct tutti_tree *tree)
+static void edit_list_nodes(struct document_patch *patch, const struct tt_tree *tree)
 {
-    for (const struct tutti_node *node = tree->root; node; node = next_of(node))
+    for (const struct tt_tree_node *node = tree->root; node; node = edit_next_element(node))
         if (!node->text)
             patch->nodes[node->number] = node;
 }
 
 /* ---- what is the same ---- */
 
-static bool is_same_tag(const struct tutti_node *a, const struct tutti_node *b)
+static bool edit_is_same_tag(const struct tt_tree_node *a, const struct tt_tree_node *b)
 {
     if (strcmp(a->name, b->name) != 0 || a->attribute_count != b->attribute_count)
         return false;
@@ -129,18 +129,18 @@ static bool is_same_tag(const struct tutti_node *a, const struct tutti_node *b)
     return true;
 }
 
-static bool is_same_node(const struct tutti_node *a, const struct tutti_node *b)
+static bool edit_is_same_node(const struct tt_tree_node *a, const struct tt_tree_node *b)
 {
     if (!a->text || !b->text)
-        return !a->text && !b->text && is_same_tag(a, b);
+        return !a->text && !b->text && edit_is_same_tag(a, b);
     return strcmp(a->text, b->text) == 0;
 }
 
 /* With all that is in them. */
-static bool is_same(const struct tutti_node *a, const struct tutti_node *b)
+static bool edit_is_same_subtree(const struct tt_tree_node *a, const struct tt_tree_node *b)
 {
-    const struct tutti_node *x = a, *y = b;
-    while (is_same_node(x, y)) {
+    const struct tt_tree_node *x = a, *y = b;
+    while (edit_is_same_node(x, y)) {
         if (x->first || y->first) {
             if (!x->first || !y->first)
                 return false;
@@ -162,9 +162,9 @@ static bool is_same(const struct tutti_node *a, const struct tutti_node *b)
     return false;
 }
 
-static bool has_text(const struct tutti_node *node)
+static bool edit_has_text(const struct tt_tree_node *node)
 {
-    for (const struct tutti_node *child = node->first; child; child = child->next)
+    for (const struct tt_tree_node *child = node->first; child; child = child->next)
         if (child->text)
             return true;
     return false;
@@ -172,17 +172,18 @@ static bool has_text(const struct tutti_node *node)
 
 /* ---- writing ---- */
 
-static void copy(const struct patch *patch, size_t from, size_t to)
+static void edit_copy_range(const struct document_patch *patch, size_t from, size_t to)
 {
-    tutti_text_append_n(patch->out, patch->source + from, to - from);
+    tt_text_append_n(patch->out, patch->source + from, to - from);
 }
 
-static bool is_space(char c)
+static bool edit_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static const struct tutti_attribute *attribute(const struct tutti_node *node, const char *name, size_t length)
+static const struct tt_tree_attribute *edit_find_attribute(const struct tt_tree_node *node, const char *name,
+                                                           size_t length)
 {
     for (unsigned i = 0; i < node->attribute_count; i++)
         if (strlen(node->attributes[i].name) == length && memcmp(node->attributes[i].name, name, length) == 0)
@@ -191,151 +192,152 @@ static const struct tutti_attribute *attribute(const struct tutti_node *node, co
 }
 
 /* An attribute with the space before it, from `from` on: as it was, with another value, or not at all. Returns its end. */
-static size_t write_attribute(const struct patch *patch, const struct tutti_node *node, size_t from)
+static size_t edit_write_attribute(const struct document_patch *patch, const struct tt_tree_node *node, size_t from)
 {
     const char *source = patch->source;
     size_t begin = from, name_end, end;
-    while (is_space(source[begin]))
+    while (edit_is_space(source[begin]))
         begin++;
-    for (name_end = begin; source[name_end] != '=' && !is_space(source[name_end]);)
+    for (name_end = begin; source[name_end] != '=' && !edit_is_space(source[name_end]);)
         name_end++;
     for (end = name_end; source[end] != '"' && source[end] != '\'';)
         end++;
     for (char quote = source[end++]; source[end++] != quote;)
         continue;
-    const struct tutti_attribute *now = attribute(node, source + begin, name_end - begin);
-    const struct tutti_attribute *before = attribute(patch->nodes[node->number], source + begin, name_end - begin);
+    const struct tt_tree_attribute *now = edit_find_attribute(node, source + begin, name_end - begin);
+    const struct tt_tree_attribute *before =
+        edit_find_attribute(patch->nodes[node->number], source + begin, name_end - begin);
     if (now && before && strcmp(now->value, before->value) == 0)
-        copy(patch, from, end);
+        edit_copy_range(patch, from, end);
     else if (now) {
-        copy(patch, from, name_end);
-        tutti_text_append(patch->out, "=\"");
-        tutti_tree_escape(patch->out, now->value, true);
-        tutti_text_append(patch->out, "\"");
+        edit_copy_range(patch, from, name_end);
+        tt_text_append(patch->out, "=\"");
+        tt_tree_escape(patch->out, now->value, true);
+        tt_text_append(patch->out, "\"");
     }
     return end;
 }
 
-static void write_tag(const struct patch *patch, const struct tutti_node *node)
+static void edit_write_tag(const struct document_patch *patch, const struct tt_tree_node *node)
 {
-    const struct span *span = &patch->spans[node->number];
-    const struct tutti_node *before = patch->nodes[node->number];
+    const struct element_span *span = &patch->spans[node->number];
+    const struct tt_tree_node *before = patch->nodes[node->number];
     bool empty = span->tag_end == span->end;
     size_t at = span->begin + 1 + strlen(node->name), last = span->tag_end - (empty ? 2 : 1);
-    while (last > at && is_space(patch->source[last - 1]))
+    while (last > at && edit_is_space(patch->source[last - 1]))
         last--;
-    copy(patch, span->begin, at);
+    edit_copy_range(patch, span->begin, at);
     while (at < last)
-        at = write_attribute(patch, node, at);
+        at = edit_write_attribute(patch, node, at);
     for (unsigned i = 0; i < node->attribute_count; i++) {
-        const struct tutti_attribute *now = &node->attributes[i];
-        if (attribute(before, now->name, strlen(now->name)))
+        const struct tt_tree_attribute *now = &node->attributes[i];
+        if (edit_find_attribute(before, now->name, strlen(now->name)))
             continue;
-        tutti_text_printf(patch->out, " %s=\"", now->name);
-        tutti_tree_escape(patch->out, now->value, true);
-        tutti_text_append(patch->out, "\"");
+        tt_text_printf(patch->out, " %s=\"", now->name);
+        tt_tree_escape(patch->out, now->value, true);
+        tt_text_append(patch->out, "\"");
     }
     if (empty && node->first)
-        tutti_text_append(patch->out, ">");
+        tt_text_append(patch->out, ">");
     else
-        copy(patch, last, span->tag_end);
+        edit_copy_range(patch, last, span->tag_end);
 }
 
 /* A new line that begins as that of the first element in `before` does, or, if it has none, this deep. */
-static void new_line(const struct patch *patch, const struct tutti_node *before, size_t depth)
+static void edit_new_line(const struct document_patch *patch, const struct tt_tree_node *before, size_t depth)
 {
     size_t end = before && before->first ? patch->spans[before->first->number].begin : 0, begin = end;
     while (begin > 0 && (patch->source[begin - 1] == ' ' || patch->source[begin - 1] == '\t'))
         begin--;
-    tutti_text_append(patch->out, "\n");
+    tt_text_append(patch->out, "\n");
     if (begin > 0 && patch->source[begin - 1] == '\n')
-        copy(patch, begin, end);
+        edit_copy_range(patch, begin, end);
     else
         for (; depth > 0; depth--)
-            tutti_text_append(patch->out, "  ");
+            tt_text_append(patch->out, "  ");
 }
 
 /* The text between elements that stay, without those that do not: `gone` is the first element there. Returns the one after it. */
-static const struct tutti_node *copy_gap(const struct patch *patch, size_t from, size_t to,
-                                         const struct tutti_node *gone)
+static const struct tt_tree_node *edit_copy_gap(const struct document_patch *patch, size_t from, size_t to,
+                                                const struct tt_tree_node *gone)
 {
     for (; gone && patch->spans[gone->number].begin < to; gone = gone->next) {
         size_t end = patch->spans[gone->number].begin;
-        while (end > from && is_space(patch->source[end - 1]))
+        while (end > from && edit_is_space(patch->source[end - 1]))
             end--;
-        copy(patch, from, end);
+        edit_copy_range(patch, from, end);
         from = patch->spans[gone->number].end;
     }
-    copy(patch, from, to);
+    edit_copy_range(patch, from, to);
     return gone;
 }
 
-static void write_changed(const struct patch *patch, const struct tutti_node *node, size_t depth);
-static void write_node(const struct patch *patch, const struct tutti_node *node, size_t depth);
+static void edit_write_changed(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth);
+static void edit_write_node(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth);
 
 /* A new element with children of the document: those stay as they were. NOLINTNEXTLINE(misc-no-recursion): no deeper than TUTTI_XML_DEPTH */
-static void write_around(const struct patch *patch, const struct tutti_node *node, size_t depth)
+static void edit_write_wrapper(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth)
 {
-    tutti_tree_write_tag(patch->out, node);
-    for (const struct tutti_node *child = node->first; child; child = child->next) {
-        new_line(patch, NULL, depth + 1);
-        write_node(patch, child, depth + 1);
+    tt_tree_write_tag(patch->out, node);
+    for (const struct tt_tree_node *child = node->first; child; child = child->next) {
+        edit_new_line(patch, NULL, depth + 1);
+        edit_write_node(patch, child, depth + 1);
     }
-    new_line(patch, NULL, depth);
-    tutti_text_printf(patch->out, "</%s>", node->name);
+    edit_new_line(patch, NULL, depth);
+    tt_text_printf(patch->out, "</%s>", node->name);
 }
 
 /* An element is as it was, changed, or new. NOLINTNEXTLINE(misc-no-recursion): no deeper than TUTTI_XML_DEPTH */
-static void write_node(const struct patch *patch, const struct tutti_node *node, size_t depth)
+static void edit_write_node(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth)
 {
-    const struct tutti_node *before = node->number ? patch->nodes[node->number] : NULL;
-    const struct span *span = &patch->spans[node->number];
-    if (before && is_same(node, before))
-        copy(patch, span->begin, span->end);
-    else if (!before && node->first && !has_text(node))
-        write_around(patch, node, depth);
-    else if (!before || strcmp(node->name, before->name) != 0 || has_text(node) || has_text(before))
-        tutti_tree_write_element(patch->out, node, depth);
+    const struct tt_tree_node *before = node->number ? patch->nodes[node->number] : NULL;
+    const struct element_span *span = &patch->spans[node->number];
+    if (before && edit_is_same_subtree(node, before))
+        edit_copy_range(patch, span->begin, span->end);
+    else if (!before && node->first && !edit_has_text(node))
+        edit_write_wrapper(patch, node, depth);
+    else if (!before || strcmp(node->name, before->name) != 0 || edit_has_text(node) || edit_has_text(before))
+        tt_tree_write_element(patch->out, node, depth);
     else
-        write_changed(patch, node, depth);
+        edit_write_changed(patch, node, depth);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as above */
-static void write_changed(const struct patch *patch, const struct tutti_node *node, size_t depth)
+static void edit_write_changed(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth)
 {
-    const struct tutti_node *before = patch->nodes[node->number], *next = before->first;
-    const struct span *span = &patch->spans[node->number];
+    const struct tt_tree_node *before = patch->nodes[node->number], *next = before->first;
+    const struct element_span *span = &patch->spans[node->number];
     size_t at = span->tag_end;
-    write_tag(patch, node);
-    for (const struct tutti_node *child = node->first; child; child = child->next) {
-        const struct span *place = &patch->spans[child->number];
+    edit_write_tag(patch, node);
+    for (const struct tt_tree_node *child = node->first; child; child = child->next) {
+        const struct element_span *place = &patch->spans[child->number];
         if (child->number && patch->nodes[child->number]->parent == before && place->begin >= at) {
-            next = copy_gap(patch, at, place->begin, next);
+            next = edit_copy_gap(patch, at, place->begin, next);
             next = next ? next->next : NULL;
             at = place->end;
         } else
-            new_line(patch, before, depth + 1);
-        write_node(patch, child, depth + 1);
+            edit_new_line(patch, before, depth + 1);
+        edit_write_node(patch, child, depth + 1);
     }
     if (span->tag_end < span->end) {
-        (void)copy_gap(patch, at, span->close, next);
-        copy(patch, span->close, span->end);
+        (void)edit_copy_gap(patch, at, span->close, next);
+        edit_copy_range(patch, span->close, span->end);
     } else if (node->first) {
-        new_line(patch, NULL, depth);
-        tutti_text_printf(patch->out, "</%s>", node->name);
+        edit_new_line(patch, NULL, depth);
+        tt_text_printf(patch->out, "</%s>", node->name);
     }
 }
 
 /* ---- all of it ---- */
 
-struct rest {
+struct remaining_text {
     const char *at;
     size_t left;
 };
 
-static enum tutti_err read_rest(void *context, void *buffer, size_t size, size_t *got)
+static enum tutti_err edit_read_remaining(void *context, void *buffer, size_t size, size_t *got)
 {
-    struct rest *rest = context;
+    struct remaining_text *rest = context;
     *got = rest->left < size ? rest->left : size;
     memcpy(buffer, rest->at, *got);
     rest->at += *got;
@@ -344,52 +346,52 @@ static enum tutti_err read_rest(void *context, void *buffer, size_t size, size_t
 }
 
 /* NULL: it cannot be read. */
-static struct tutti_tree *read_text(const struct tutti_text *text)
+static struct tt_tree *edit_read_text(const struct tt_text *text)
 {
-    struct tutti_tree *tree = NULL;
-    struct rest rest = {text->text, text->length};
-    enum tutti_err err = tutti_tree_read(&tree, "", &(struct tutti_reader){read_rest, &rest});
+    struct tt_tree *tree = NULL;
+    struct remaining_text rest = {text->text, text->length};
+    enum tutti_err err = tt_tree_read(&tree, "", &(struct tt_byte_source){edit_read_remaining, &rest});
     return err ? NULL : tree;
 }
 
 /* What `text` says is what the tree says. */
-static bool says(const struct tutti_text *text, const struct tutti_tree *tree)
+static bool edit_text_matches_tree(const struct tt_text *text, const struct tt_tree *tree)
 {
-    struct tutti_tree *read = text->failed ? NULL : read_text(text);
-    bool same = read && is_same(read->root, tree->root);
-    tutti_tree_free(read);
+    struct tt_tree *read = text->failed ? NULL : edit_read_text(text);
+    bool same = read && edit_is_same_subtree(read->root, tree->root);
+    tt_tree_free(read);
     return same;
 }
 
-static bool patch_text(const struct tutti_tree *tree, const struct tutti_tree *before, struct tutti_text *out)
+static bool edit_patch_text(const struct tt_tree *tree, const struct tt_tree *before, struct tt_text *out)
 {
-    const struct tutti_text *source = &tree->source;
-    struct patch patch = {.source = source->text, .size = source->length, .count = tree->count, .out = out};
+    const struct tt_text *source = &tree->source;
+    struct document_patch patch = {.source = source->text, .size = source->length, .count = tree->count, .out = out};
     patch.spans = calloc((size_t)tree->count + 1, sizeof *patch.spans);
     patch.nodes = calloc((size_t)tree->count + 1, sizeof *patch.nodes);
     bool fits = patch.spans && patch.nodes && before->count == tree->count && tree->root->number == 1;
     if (fits) {
-        list_nodes(&patch, before);
-        fits = find_spans(&patch);
+        edit_list_nodes(&patch, before);
+        fits = edit_find_spans(&patch);
     }
     if (fits) {
-        copy(&patch, 0, patch.spans[1].begin);
-        write_node(&patch, tree->root, 0);
-        copy(&patch, patch.spans[1].end, patch.size);
+        edit_copy_range(&patch, 0, patch.spans[1].begin);
+        edit_write_node(&patch, tree->root, 0);
+        edit_copy_range(&patch, patch.spans[1].end, patch.size);
     }
     free(patch.spans);
     free(patch.nodes);
-    return fits && says(out, tree);
+    return fits && edit_text_matches_tree(out, tree);
 }
 
-void tutti_tree_write_back(const struct tutti_tree *tree, struct tutti_text *out)
+void tt_edit_write_back(const struct tt_tree *tree, struct tt_text *out)
 {
-    struct tutti_text text = {0};
-    struct tutti_tree *before = tree->source.length > 0 ? read_text(&tree->source) : NULL;
-    if (before && patch_text(tree, before, &text))
-        tutti_text_append_n(out, text.text, text.length);
+    struct tt_text text = {0};
+    struct tt_tree *before = tree->source.length > 0 ? edit_read_text(&tree->source) : NULL;
+    if (before && edit_patch_text(tree, before, &text))
+        tt_text_append_n(out, text.text, text.length);
     else
-        tutti_tree_write(tree, out);
-    tutti_tree_free(before);
-    tutti_text_fini(&text);
+        tt_tree_write(tree, out);
+    tt_tree_free(before);
+    tt_text_fini(&text);
 }

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-static bool is_letter(char c)
+static bool uri_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -15,15 +15,15 @@ static bool is_letter(char c)
 /* The length of the scheme before the colon, 0 if there is none (RFC 3986, 3.1). */
 static size_t scheme_length(const char *text)
 {
-    if (!is_letter(*text))
+    if (!uri_is_letter(*text))
         return 0;
     size_t n = 1;
-    while (is_letter(text[n]) || (text[n] >= '0' && text[n] <= '9') || (text[n] && strchr("+-.", text[n])))
+    while (uri_is_letter(text[n]) || (text[n] >= '0' && text[n] <= '9') || (text[n] && strchr("+-.", text[n])))
         n++;
     return text[n] == ':' ? n : 0;
 }
 
-static int hex_digit(char c)
+static int uri_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -33,21 +33,21 @@ static int hex_digit(char c)
 
 static enum tutti_err fail_uri(const char *text, const char *reason)
 {
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "the source \"%s\" %s", tutti_str_show(text).text, reason);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "the source \"%s\" %s", tt_text_excerpt(text).text, reason);
 }
 
 /* Decodes n bytes. A byte that needs no encoding here (a space, a letter of another script) is taken as it is. */
-static enum tutti_err decode(const char *whole, const char *text, size_t n, char **out)
+static enum tutti_err uri_decode(const char *whole, const char *text, size_t n, char **out)
 {
     char *to = *out = malloc(n + 1);
     if (!to)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (const char *end = text + n; text < end; text++) {
         if (*text != '%') {
             *to++ = *text;
             continue;
         }
-        int high = end - text > 2 ? hex_digit(text[1]) : -1, low = high < 0 ? -1 : hex_digit(text[2]);
+        int high = end - text > 2 ? uri_hex_digit(text[1]) : -1, low = high < 0 ? -1 : uri_hex_digit(text[2]);
         if (low < 0)
             return fail_uri(whole, "has a % without two hexadecimal digits; write %25 for the character itself");
         if (high == 0 && low == 0)
@@ -75,7 +75,7 @@ static enum tutti_err skip_host(const char *whole, const char **text)
 }
 
 /* Takes a text without white space around it. */
-static enum tutti_err read_trimmed(struct tutti_uri *uri, const char *text)
+static enum tutti_err uri_read_trimmed(struct tt_uri *uri, const char *text)
 {
     const char *path = text;
     size_t scheme = scheme_length(text);
@@ -99,37 +99,37 @@ static enum tutti_err read_trimmed(struct tutti_uri *uri, const char *text)
         return fail_uri(text, "has a query; write %3F if the ? belongs to the file's name");
     if (length == 0 && !(fragment && fragment[1]))
         return fail_uri(text, "names nothing; name a file, or an id after the #");
-    TRY(decode(text, path, length, &uri->path));
-    return fragment && fragment[1] ? decode(text, fragment + 1, strlen(fragment + 1), &uri->fragment) : TUTTI_OK;
+    TRY(uri_decode(text, path, length, &uri->path));
+    return fragment && fragment[1] ? uri_decode(text, fragment + 1, strlen(fragment + 1), &uri->fragment) : TUTTI_OK;
 }
 
-enum tutti_err tutti_uri_read(struct tutti_uri *uri, const char *text)
+enum tutti_err tt_uri_read(struct tt_uri *uri, const char *text)
 {
     static const char white[] = " \t\r\n"; /* xs:anyURI may have it at both ends */
-    *uri = (struct tutti_uri){0};
+    *uri = (struct tt_uri){0};
     text += strspn(text, white);
     size_t length = strlen(text);
     while (length > 0 && strchr(white, text[length - 1]))
         length--;
     char *trimmed = strndup(text, length);
     if (!trimmed)
-        return tutti_fail_memory();
-    enum tutti_err err = read_trimmed(uri, trimmed);
+        return tt_fail_memory();
+    enum tutti_err err = uri_read_trimmed(uri, trimmed);
     free(trimmed);
     if (err != TUTTI_OK)
-        tutti_uri_fini(uri);
+        tt_uri_fini(uri);
     return err;
 }
 
-void tutti_uri_fini(struct tutti_uri *uri)
+void tt_uri_fini(struct tt_uri *uri)
 {
     free(uri->path);
     free(uri->fragment);
-    *uri = (struct tutti_uri){0};
+    *uri = (struct tt_uri){0};
 }
 
 /* Puts the parts of `path` after what is there. */
-static bool walk(char *joined, size_t *length, const char *path, size_t size)
+static bool uri_append_parts(char *joined, size_t *length, const char *path, size_t size)
 {
     for (const char *part = path, *end = path + size; part < end;) {
         const char *slash = memchr(part, '/', (size_t)(end - part));
@@ -151,14 +151,14 @@ static bool walk(char *joined, size_t *length, const char *path, size_t size)
     return true;
 }
 
-enum tutti_err tutti_uri_join(const char *base, const char *path, char **out)
+enum tutti_err tt_uri_join(const char *base, const char *path, char **out)
 {
     const char *slash = strrchr(base, '/');
     size_t folder = slash ? (size_t)(slash - base) : 0, length = 0;
     *out = malloc(folder + strlen(path) + 2);
     if (!*out)
-        return tutti_fail_memory();
-    if (!walk(*out, &length, base, folder) || !walk(*out, &length, path, strlen(path))) {
+        return tt_fail_memory();
+    if (!uri_append_parts(*out, &length, base, folder) || !uri_append_parts(*out, &length, path, strlen(path))) {
         free(*out);
         *out = NULL;
         return fail_uri(path, "leads out of the package; put the file into it");
@@ -168,13 +168,13 @@ enum tutti_err tutti_uri_join(const char *base, const char *path, char **out)
 }
 
 /* RFC 3986, 2.3 and 3.3. A colon in the first part would make a scheme of what stands before it, so it is encoded. */
-void tutti_uri_write(struct tutti_text *out, const char *path)
+void tt_uri_write(struct tt_text *out, const char *path)
 {
     for (; *path; path++) {
         unsigned char c = (unsigned char)*path;
-        if (is_letter(*path) || (c >= '0' && c <= '9') || strchr("-._~/!$&'()*+,;=@", c))
-            tutti_text_append_n(out, path, 1);
+        if (uri_is_letter(*path) || (c >= '0' && c <= '9') || strchr("-._~/!$&'()*+,;=@", c))
+            tt_text_append_n(out, path, 1);
         else
-            tutti_text_printf(out, "%%%02X", c);
+            tt_text_printf(out, "%%%02X", c);
     }
 }

@@ -8,22 +8,22 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Texts are the caller's (tutti_uri_fini). */
-struct tutti_uri {
+/* Texts are the caller's (tt_uri_fini). */
+struct tt_uri {
     char *path;     /* decoded, "" for "#id"; begins with '/' if it is absolute */
     char *fragment; /* decoded; NULL: none */
 };
 
 /* Relative references, absolute paths, and "file:" with an absolute path of this machine. Everything else, and what is
  * no URI at all, is ARGUMENT, saying why and what to write instead. */
-TUTTI_CHECKED enum tutti_err tutti_uri_read(struct tutti_uri *uri, const char *text);
-void tutti_uri_fini(struct tutti_uri *uri);
+TUTTI_CHECKED enum tutti_err tt_uri_read(struct tt_uri *uri, const char *text);
+void tt_uri_fini(struct tt_uri *uri);
 
 /* `path`, which is relative, from the folder of `base`, which is relative to the same root; "." and ".." are gone.
  * *out is the caller's. ARGUMENT if it leads above the root. */
-TUTTI_CHECKED enum tutti_err tutti_uri_join(const char *base, const char *path, char **out);
+TUTTI_CHECKED enum tutti_err tt_uri_join(const char *base, const char *path, char **out);
 
 /* Appends a path as a relative reference: what is more than letters, digits and a few marks is percent-encoded. */
-void tutti_uri_write(struct tutti_text *out, const char *path);
+void tt_uri_write(struct tt_text *out, const char *path);
 
 #endif

@@ -10,12 +10,12 @@
 #include <stdbool.h>
 
 /* Relative distances are about 1e-7: an output that moves by more than ten times that is worth a second look. */
-static inline bool tutti_difference_is_steep(double before, double after)
+static inline bool tt_feedthrough_is_steep(double before, double after)
 {
     return fabs(after - before) > 1e-6 * fmax(fabs(before), fabs(after));
 }
 
-static inline bool tutti_difference_agrees(double quotient, double over_twice)
+static inline bool tt_feedthrough_quotient_agrees(double quotient, double over_twice)
 {
     return fabs(quotient - over_twice) <= 0.1 * fmax(fabs(quotient), fabs(over_twice));
 }

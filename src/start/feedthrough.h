@@ -6,21 +6,21 @@
 #include "signals/wires.h"
 
 /* The entry of one input and one output, both scalars of type Float64. */
-typedef enum tutti_err tutti_feedthrough_entry(void *context, uint32_t output_node, uint32_t input_node, double value);
+typedef enum tutti_err tt_feedthrough_entry(void *context, uint32_t output_node, uint32_t input_node, double value);
 
 /* The typical size of an input that is at 0, where the caller knows one; 0: not. */
-typedef double tutti_feedthrough_size(const void *context, uint32_t input_node);
+typedef double tt_feedthrough_size(const void *context, uint32_t input_node);
 
 /* Can a node take part: a continuous Float64 with one value? */
-bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node);
+bool tt_feedthrough_is_real(const struct tt_wires *wires, uint32_t node);
 
 /* What is asked of one unit. */
-struct tutti_feedthrough_question {
-    struct tutti_unit *unit;
+struct tt_feedthrough_request {
+    struct tt_unit *unit;
     const uint32_t *inputs, *outputs; /* nodes; reals with one value each */
     size_t input_count, output_count;
-    tutti_feedthrough_entry *entry;
-    tutti_feedthrough_size *size;
+    tt_feedthrough_entry *entry;
+    tt_feedthrough_size *size;
     void *context; /* of both */
 };
 
@@ -28,12 +28,10 @@ struct tutti_feedthrough_question {
  * differences: the inputs are moved one by one and put back. The unit must be where reading after setting is allowed
  * (initialisation or event mode; Model Exchange). On return its outputs in the signals are those from before. *exact becomes
  * false where differences were used; *evaluations is how many it took. */
-TUTTI_CHECKED enum tutti_err tutti_feedthrough(struct tutti_wires *wires,
-                                               const struct tutti_feedthrough_question *question, bool *exact,
-                                               unsigned long *evaluations);
+TUTTI_CHECKED enum tutti_err tt_feedthrough(struct tt_wires *wires, const struct tt_feedthrough_request *question,
+                                            bool *exact, unsigned long *evaluations);
 /* Asks the unit for the directional derivatives of its connected outputs by its connected inputs, one by one, if it has any: it
  * tests them there (unit/cs.c). The same place. */
-TUTTI_CHECKED enum tutti_err tutti_feedthrough_test(struct tutti_wires *wires, struct tutti_unit *unit,
-                                                    uint32_t component);
+TUTTI_CHECKED enum tutti_err tt_feedthrough_test(struct tt_wires *wires, struct tt_unit *unit, uint32_t component);
 
 #endif

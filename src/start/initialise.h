@@ -8,15 +8,15 @@
 
 /* All units enter their initialisation, and everything is computed there: inputs and outputs in the order of their
  * dependencies, loops as blocks. */
-TUTTI_CHECKED enum tutti_err tutti_start_compute(struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_init_compute(struct tt_rank *rank);
 /* All units leave it, and cross the events that they have at the start. One may end the run: rank->ended. */
-TUTTI_CHECKED enum tutti_err tutti_start_leave(struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_init_exit(struct tt_rank *rank);
 /* What units without event mode that began in a saved state (job/states.h) are told besides their inputs: inputs and tunable parameters that were
  * set. After everything was read, as the last thing before the first step. */
-TUTTI_CHECKED enum tutti_err tutti_start_apply_late(struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_init_apply_late(struct tt_rank *rank);
 /* Where units are to be taken back: tries it once with each (rehearse.h). A unit that does not come back as it was begins its
  * life anew, by forking if it may (members.h); else it loses TUTTI_CAN_STATE, on all ranks. It is warned of; *forgets: there is
  * one that cannot go back. */
-TUTTI_CHECKED enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets);
+TUTTI_CHECKED enum tutti_err tt_init_test_units(struct tt_rank *rank, bool *forgets);
 
 #endif

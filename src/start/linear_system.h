@@ -9,24 +9,24 @@
 
 /* Units for Co-Simulation do not expose their states. If their FMU also supports Model Exchange, a second unit of it can be linearised with the
  * same parameters and inputs. */
-enum tutti_twins {
+enum tt_linear_twins {
     TUTTI_TWINS_NONE,
     TUTTI_TWINS_HERE,  /* its messages go to the log of the rank's units */
     TUTTI_TWINS_BESIDE /* in a child process: a crash there does not affect the run */
 };
 
-struct tutti_linear_model {
-    struct tutti_linear_system system;
+struct tt_linear_model {
+    struct tt_linear_system system;
     bool by_twins; /* units for Co-Simulation were linearised by their Model Exchange interface */
-    struct tutti_arena arena;
+    struct tt_arena arena;
 };
 
 /* Collective; with units that have left their initialisation, which are read, and stay as they are. `running` is the structure of the
  * running phase, `sequence` the order of units that step one after the other. UNSUPPORTED where a unit cannot be linearised,
  * SOLVER where its derivatives are not finite; all ranks fail then. Release it also after a failure. */
-TUTTI_CHECKED enum tutti_err tutti_linear_model_init(struct tutti_linear_model *model, struct tutti_rank *rank,
-                                                     const struct tutti_structure *running,
-                                                     const struct tutti_sequence *sequence, enum tutti_twins twins);
-void tutti_linear_model_fini(struct tutti_linear_model *model);
+TUTTI_CHECKED enum tutti_err tt_linear_model_init(struct tt_linear_model *model, struct tt_rank *rank,
+                                                  const struct tt_structure *running,
+                                                  const struct tt_step_sequence *sequence, enum tt_linear_twins twins);
+void tt_linear_model_fini(struct tt_linear_model *model);
 
 #endif

@@ -6,13 +6,13 @@
 #include "rank/rank.h"
 
 /* Makes the units, applies start values, lays out the signals. What it made is in `rank`, also after an error. */
-TUTTI_CHECKED enum tutti_err tutti_members_make(struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_open_components(struct tt_rank *rank);
 /* Tells a new instance of a unit's FMU the experiment, then the parameters and start values of its component. */
-TUTTI_CHECKED enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t component);
+TUTTI_CHECKED enum tutti_err tt_open_configure_component(struct tt_rank *rank, uint32_t component);
 /* Another unit in the place of one that is not where it should be: configured, with its start values. */
-TUTTI_CHECKED enum tutti_err tutti_member_renew(struct tutti_rank *rank, struct tutti_member *member);
+TUTTI_CHECKED enum tutti_err tt_open_restart_component(struct tt_rank *rank, struct tt_member *member);
 /* May the unit, whose own saved states are not to be had, be taken back by forking instead? If nothing else is asked for, where
  * the run would not do what it is asked for without. */
-bool tutti_member_may_fork(const struct tutti_rank *rank, const struct tutti_member *member);
+bool tt_open_may_fork(const struct tt_rank *rank, const struct tt_member *member);
 
 #endif

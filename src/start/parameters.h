@@ -8,7 +8,7 @@
 
 /* Reads the parameters of an own unit that is initialised, one call per type, and warns of those that are not what they were set
  * to, or what the description says. *refused: the FMU did not show them, and FMI lets nobody step it after that. */
-TUTTI_CHECKED enum tutti_err tutti_parameters_compare(struct tutti_rank *rank, const struct tutti_member *member,
-                                                      bool *refused);
+TUTTI_CHECKED enum tutti_err tt_init_compare_parameters(struct tt_rank *rank, const struct tt_member *member,
+                                                        bool *refused);
 
 #endif

@@ -12,56 +12,57 @@
 enum { STEPS = 2 };
 
 /* How a unit went: from the start, step by step, as far as nothing came between. */
-struct performance {
-    struct tutti_step steps[STEPS];
-    struct tutti_signals outputs[STEPS];
+struct rollback_trace {
+    struct tt_fmi_step steps[STEPS];
+    struct tt_signals outputs[STEPS];
     int made, read;
 };
 
-struct stage {
-    struct tutti_unit *unit;
+struct rollback_test {
+    struct tt_unit *unit;
     double times[STEPS + 1];
     int count; /* of steps: STEPS, or as many as the unit can take back at once */
-    struct tutti_sampling sampling;
-    struct performance first, again;
+    struct tt_output_check sampling;
+    struct rollback_trace first, again;
 };
 
-static enum tutti_err lay_out(struct stage *stage, double tolerance)
+static enum tutti_err rollback_test_allocate(struct rollback_test *stage, double tolerance)
 {
-    TRY(tutti_sampling_init(&stage->sampling, stage->unit, tolerance));
+    TRY(tt_output_check_init(&stage->sampling, stage->unit, tolerance));
     for (int i = 0; i < STEPS; i++) {
-        TRY(tutti_sampling_lay_out(&stage->sampling, stage->unit, &stage->first.outputs[i]));
-        TRY(tutti_sampling_lay_out(&stage->sampling, stage->unit, &stage->again.outputs[i]));
+        TRY(tt_output_check_lay_out(&stage->sampling, stage->unit, &stage->first.outputs[i]));
+        TRY(tt_output_check_lay_out(&stage->sampling, stage->unit, &stage->again.outputs[i]));
     }
     return TUTTI_OK;
 }
 
-static void release(struct stage *stage)
+static void rollback_test_release(struct rollback_test *stage)
 {
-    tutti_sampling_fini(&stage->sampling);
+    tt_output_check_fini(&stage->sampling);
     for (int i = 0; i < STEPS; i++) {
-        tutti_signals_fini(&stage->first.outputs[i]);
-        tutti_signals_fini(&stage->again.outputs[i]);
+        tt_signals_fini(&stage->first.outputs[i]);
+        tt_signals_fini(&stage->again.outputs[i]);
     }
 }
 
-static bool is_same_step(const struct tutti_step *a, const struct tutti_step *b)
+static bool is_same_step(const struct tt_fmi_step *a, const struct tt_fmi_step *b)
 {
     return a->reached == b->reached && a->discarded == b->discarded && a->event == b->event &&
            a->terminate == b->terminate;
 }
 
 /* Was it the same both times? */
-static bool agrees(const struct stage *stage, char *why, size_t size)
+static bool rollback_test_agrees(const struct rollback_test *stage, char *why, size_t size)
 {
-    const struct performance *first = &stage->first, *again = &stage->again;
+    const struct rollback_trace *first = &stage->first, *again = &stage->again;
     for (int i = 0; i < first->made || i < again->made; i++) {
         if (i >= first->made || i >= again->made || !is_same_step(&first->steps[i], &again->steps[i])) {
             snprintf(why, size, "a step from t = %s goes another way when it is repeated", TIME(stage->times[i]));
             return false;
         }
         const char *output =
-            i < first->read ? tutti_sampling_differ(&stage->sampling, &first->outputs[i], &again->outputs[i]) : NULL;
+            i < first->read ? tt_output_check_find_difference(&stage->sampling, &first->outputs[i], &again->outputs[i])
+                            : NULL;
         if (output) {
             snprintf(why, size, "'%s' at t = %s is another when the step to it is repeated", output,
                      TIME(stage->times[i + 1]));
@@ -74,48 +75,50 @@ static bool agrees(const struct stage *stage, char *why, size_t size)
 /* ---- trying ---- */
 
 /* From the start on. With `prior` the unit is told that it may be taken back to the start of all, as it is. */
-static enum tutti_err perform(struct stage *stage, struct performance *performance, bool prior)
+static enum tutti_err rollback_test_run(struct rollback_test *stage, struct rollback_trace *performance, bool prior)
 {
-    struct tutti_unit *unit = stage->unit;
+    struct tt_unit *unit = stage->unit;
     performance->made = performance->read = 0;
     unit->back_to = prior ? stage->times[0] : INFINITY;
     for (int i = 0; i < stage->count; i++) {
-        struct tutti_step *step = &performance->steps[i];
+        struct tt_fmi_step *step = &performance->steps[i];
         double t = stage->times[i], end = stage->times[i + 1];
-        TRY(unit->kind->step(unit, t, tutti_time_step(t, end), step));
+        TRY(unit->kind->step(unit, t, tt_time_step(t, end), step));
         performance->made = i + 1;
         if (step->discarded || step->event || step->terminate || step->reached != end)
             break; /* what a master does about it is not tried here */
-        TRY(tutti_unit_get(unit, &performance->outputs[i]));
-        tutti_sampling_see(&stage->sampling, &performance->outputs[i]);
+        TRY(tt_unit_get(unit, &performance->outputs[i]));
+        tt_output_check_update_scale(&stage->sampling, &performance->outputs[i]);
         performance->read = i + 1;
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err try_all(struct tutti_rank *rank, const struct tutti_member *member, struct stage *stage,
-                              struct tutti_unit_saved **saved, struct tutti_rehearsal *rehearsal)
+static enum tutti_err rollback_test_run_all(struct tt_rank *rank, const struct tt_member *member,
+                                            struct rollback_test *stage, struct tt_unit_saved **saved,
+                                            struct tt_startup_test_result *rehearsal)
 {
-    struct tutti_unit *unit = stage->unit;
+    struct tt_unit *unit = stage->unit;
     TRY(unit->kind->save(unit, saved));
-    TRY(perform(stage, &stage->first, false));
+    TRY(rollback_test_run(stage, &stage->first, false));
     TRY(unit->kind->restore(unit, *saved));
-    TRY(perform(stage, &stage->again, true));
+    TRY(rollback_test_run(stage, &stage->again, true));
     TRY(unit->kind->restore(unit, *saved));
-    if (agrees(stage, rehearsal->why, sizeof rehearsal->why))
+    if (rollback_test_agrees(stage, rehearsal->why, sizeof rehearsal->why))
         return stage->count == STEPS && stage->first.read == STEPS
-                   ? tutti_undeclared_find(rank, member, *saved, stage->times[1] - stage->times[0],
-                                           &rehearsal->undeclared)
+                   ? tt_startup_tests_find_undeclared(rank, member, *saved, stage->times[1] - stage->times[0],
+                                                      &rehearsal->undeclared)
                    : TUTTI_OK;
-    TRY(perform(stage, &stage->again, false));
+    TRY(rollback_test_run(stage, &stage->again, false));
     TRY(unit->kind->restore(unit, *saved));
-    rehearsal->unsteady = agrees(stage, rehearsal->why, sizeof rehearsal->why);
+    rehearsal->unsteady = rollback_test_agrees(stage, rehearsal->why, sizeof rehearsal->why);
     rehearsal->forgets = !rehearsal->unsteady;
     return TUTTI_OK;
 }
 
 /* Two steps, as the run would make them; none across the stop time or what the unit has announced. False: there is no room. */
-static bool set_times(const struct tutti_rank *rank, const struct tutti_member *member, struct stage *stage)
+static bool rollback_test_set_times(const struct tt_rank *rank, const struct tt_member *member,
+                                    struct rollback_test *stage)
 {
     double limit = fmin(rank->times.stop, member->now.next_event), h = rank->times.step;
     if (rank->t + STEPS * h > limit)
@@ -125,30 +128,32 @@ static bool set_times(const struct tutti_rank *rank, const struct tutti_member *
     return stage->times[1] > stage->times[0] && stage->times[STEPS] > stage->times[1];
 }
 
-enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *member, struct tutti_rehearsal *rehearsal)
+enum tutti_err tt_startup_tests_run(struct tt_rank *rank, struct tt_member *member,
+                                    struct tt_startup_test_result *rehearsal)
 {
-    struct tutti_unit *unit = member->unit;
-    struct stage stage = {.unit = unit, .count = unit->rejects ? 1 : STEPS};
-    struct tutti_unit_saved *saved = NULL;
-    struct tutti_unit_counts counts = unit->counts;
-    *rehearsal = (struct tutti_rehearsal){.undeclared = TUTTI_NONE};
+    struct tt_unit *unit = member->unit;
+    struct rollback_test stage = {.unit = unit, .count = unit->rejects ? 1 : STEPS};
+    struct tt_unit_saved *saved = NULL;
+    struct tt_unit_counts counts = unit->counts;
+    *rehearsal = (struct tt_startup_test_result){.undeclared = TUTTI_NONE};
     double tolerance = member->setup.tolerance > 0 ? member->setup.tolerance : TUTTI_DEFAULT_RTOL;
     bool once = unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS;
-    if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) || !set_times(rank, member, &stage) ||
+    if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) ||
+        !rollback_test_set_times(rank, member, &stage) ||
         (unit->rejects && once)) /* where nothing can be read at the start afterwards */
         return TUTTI_OK;
-    tutti_rank_tell_unit(rank, member->component);
+    tt_rank_publish_unit(rank, member->component);
     rehearsal->tried = true;
-    enum tutti_err err = lay_out(&stage, tolerance);
+    enum tutti_err err = rollback_test_allocate(&stage, tolerance);
     if (!err)
-        err = try_all(rank, member, &stage, &saved, rehearsal);
+        err = rollback_test_run_all(rank, member, &stage, &saved, rehearsal);
     if ((err == TUTTI_ERR_FMU || err == TUTTI_ERR_UNSUPPORTED) && !unit->rushes) {
         rehearsal->forgets = true;
         snprintf(rehearsal->why, sizeof rehearsal->why, "%s", tutti_err_message());
         err = TUTTI_OK;
     }
     unit->kind->discard(unit, saved);
-    release(&stage);
+    rollback_test_release(&stage);
     unit->counts = counts;
     unit->back_to = INFINITY;
     return err;

@@ -9,7 +9,7 @@
 #include "rank/rank.h"
 
 /* What a rehearsal found out. */
-struct tutti_rehearsal {
+struct tt_startup_test_result {
     bool tried;     /* there was room for it */
     bool forgets;   /* the unit does not come back as it was, and is no longer where it should be */
     bool unsteady;  /* ... only if it is told that it may be taken back beyond the start of a step */
@@ -20,7 +20,7 @@ struct tutti_rehearsal {
 
 /* Co-Simulation units that say that they save their state; others have nothing to forget. At the start of the run, after
  * the initialisation. An error of the FMU on the way is no error here: it forgets. */
-TUTTI_CHECKED enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *member,
-                                            struct tutti_rehearsal *rehearsal);
+TUTTI_CHECKED enum tutti_err tt_startup_tests_run(struct tt_rank *rank, struct tt_member *member,
+                                                  struct tt_startup_test_result *rehearsal);
 
 #endif

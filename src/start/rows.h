@@ -10,11 +10,11 @@
 #include "rank/rank.h"
 
 /* Collective, after the setup of units and before their grids: a default step that fits the rows. */
-TUTTI_CHECKED enum tutti_err tutti_rows_fit_step(struct tutti_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_input_rows_fit_step(struct tt_rank *rank);
 /* When the master is chosen: says to all inputs of own members whether steps end at their rows; they may if steps
  * vary; `by_means`: lines that units see at one time of a step have their mean there. */
-void tutti_rows_begin(struct tutti_rank *rank, bool varies, bool by_means);
+void tt_input_rows_start(struct tt_rank *rank, bool varies, bool by_means);
 /* At the end of the run: warnings for own members whose steps were too long for their rows. */
-void tutti_rows_tell(const struct tutti_rank *rank);
+void tt_input_rows_warn(const struct tt_rank *rank);
 
 #endif

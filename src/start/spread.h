@@ -11,20 +11,20 @@
 
 #include "rank/rank.h"
 
-struct tutti_spread {
-    struct tutti_rank *rank;
+struct tt_init_exchange {
+    struct tt_rank *rank;
     bool *news; /* per node: computed since the last exchange; of the arena */
     bool *told; /* per node, an input: its unit was told; of the arena */
 };
 
-TUTTI_CHECKED enum tutti_err tutti_spread_init(struct tutti_spread *spread, struct tutti_rank *rank,
-                                               struct tutti_arena *arena);
+TUTTI_CHECKED enum tutti_err tt_init_exchange_init(struct tt_init_exchange *spread, struct tt_rank *rank,
+                                                   struct tt_arena *arena);
 /* Collective: before an action on these nodes. *here: this rank takes part in it. */
-TUTTI_CHECKED enum tutti_err tutti_spread_begin(struct tutti_spread *spread, const uint32_t *nodes, uint32_t count,
-                                                bool *here);
+TUTTI_CHECKED enum tutti_err tt_init_exchange_prepare(struct tt_init_exchange *spread, const uint32_t *nodes,
+                                                      uint32_t count, bool *here);
 /* Collective: all that was computed is known where it is read. */
-TUTTI_CHECKED enum tutti_err tutti_spread_hear(struct tutti_spread *spread);
+TUTTI_CHECKED enum tutti_err tt_init_exchange_run(struct tt_init_exchange *spread);
 /* ... by another exchange. */
-void tutti_spread_heard(struct tutti_spread *spread);
+void tt_init_exchange_mark_done(struct tt_init_exchange *spread);
 
 #endif

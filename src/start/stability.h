@@ -12,7 +12,7 @@
 enum { TUTTI_ORDERS = TUTTI_MOST_EXTRAPOLATION + 1 };
 
 /* Of one loop, or the worst of several. NAN: not looked for. */
-struct tutti_radii {
+struct tt_radii {
     uint32_t loops; /* of the running system */
     uint32_t empty; /* more of them, in which nothing comes back: see is_empty */
     bool known;     /* D can be had; else `why_not` */
@@ -27,31 +27,30 @@ struct tutti_radii {
 
 /* QUICK: all radii without extrapolation, rho, linear and quadratic, up to 500 outputs in a loop, which takes some seconds at
  * most. THOROUGH: the others, too, up to 200; the former up to TUTTI_EIGEN_MOST, which takes minutes. */
-enum tutti_effort { TUTTI_QUICK, TUTTI_THOROUGH };
+enum tt_stability_effort { TUTTI_QUICK, TUTTI_THOROUGH };
 
 /* Is this radius one of a stable coupling? D by differences has some rounding in it: a little more than 1 is 1. */
-static inline bool tutti_radius_is_stable(double radius)
+static inline bool tt_stability_is_stable_radius(double radius)
 {
     return radius <= 1 + 1e-6;
 }
 
 /* The radii of the n times n matrix DL, column-major, with what is to be known of the unit of each output. */
-TUTTI_CHECKED enum tutti_err tutti_stability_of_matrix(const double *matrix, size_t n,
-                                                       const struct tutti_follower *followers, enum tutti_effort effort,
-                                                       struct tutti_radii *radii);
+TUTTI_CHECKED enum tutti_err tt_stability_of_matrix(const double *matrix, size_t n, const struct tt_follower *followers,
+                                                    enum tt_stability_effort effort, struct tt_radii *radii);
 
 /* The same of a loop, with units where reading after setting is allowed. `running` is the structure of the running phase,
  * `loop` a component of its graph; master->sequence may be empty: then nothing is known about seidel. Only MEMORY comes
  * back as an error, the others as `why_not`. */
-TUTTI_CHECKED enum tutti_err tutti_stability_of_loop(struct tutti_rank *rank, const struct tutti_structure *running,
-                                                     const struct tutti_sequence *sequence, const uint32_t *loop,
-                                                     uint32_t count, enum tutti_effort effort,
-                                                     struct tutti_radii *radii);
+TUTTI_CHECKED enum tutti_err tt_stability_of_loop(struct tt_rank *rank, const struct tt_structure *running,
+                                                  const struct tt_step_sequence *sequence, const uint32_t *loop,
+                                                  uint32_t count, enum tt_stability_effort effort,
+                                                  struct tt_radii *radii);
 /* What holds for `all` and one more. Begin with .known and .exact true, all else 0. */
-void tutti_stability_join(struct tutti_radii *all, const struct tutti_radii *one);
+void tt_stability_join(struct tt_radii *all, const struct tt_radii *one);
 
 /* Of all loops, QUICK. */
-TUTTI_CHECKED enum tutti_err tutti_stability_measure(struct tutti_rank *rank, const struct tutti_structure *running,
-                                                     const struct tutti_sequence *sequence, struct tutti_radii *radii);
+TUTTI_CHECKED enum tutti_err tt_stability_measure(struct tt_rank *rank, const struct tt_structure *running,
+                                                  const struct tt_step_sequence *sequence, struct tt_radii *radii);
 
 #endif

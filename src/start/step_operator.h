@@ -13,7 +13,7 @@
 #include "base/err.h"
 
 /* x' = A x + B u, y = C x + D u, dense and column-major; inputs and outputs that are connected. */
-struct tutti_linear_unit {
+struct tt_linear_unit {
     size_t states, inputs, outputs;
     const double *a, *b, *c, *d;
     uint32_t place;   /* when it steps, where units step one after the other; those with the same place step at once */
@@ -23,7 +23,7 @@ struct tutti_linear_unit {
 };
 
 /* Rows that are to be 0, sums of outputs, and forces that keep them so, each held over a step (master/coupling/kinematic.c). */
-struct tutti_linear_constraints {
+struct tt_linear_constraints {
     size_t rows;
     const double *velocities;  /* G: rows times outputs, column-major */
     const double *positions;   /* the same of what they move; none in a row that is about velocities alone */
@@ -33,15 +33,15 @@ struct tutti_linear_constraints {
     double relax_time;         /* tau, in steps */
 };
 
-struct tutti_linear_system {
-    const struct tutti_linear_unit *units;
+struct tt_linear_system {
+    const struct tt_linear_unit *units;
     size_t unit_count;
-    size_t states, inputs, outputs;              /* of all units, one after the other */
-    const double *links;                         /* L: inputs times outputs, column-major */
-    struct tutti_linear_constraints constraints; /* of TUTTI_STEP_KINEMATIC */
+    size_t states, inputs, outputs;           /* of all units, one after the other */
+    const double *links;                      /* L: inputs times outputs, column-major */
+    struct tt_linear_constraints constraints; /* of TUTTI_STEP_KINEMATIC */
 };
 
-enum tutti_step_method {
+enum tt_step_method {
     TUTTI_STEP_JACOBI,
     TUTTI_STEP_SMOOTH,  /* jacobi: inputs go on from where they are */
     TUTTI_STEP_CORRECT, /* jacobi: outputs are solved for at the end */
@@ -52,17 +52,19 @@ enum tutti_step_method {
 
 /* Of extrapolation of order 0, 1 or 2 and step `h`: the spectral radius. SOLVER where there is none: outputs do not determine each
  * other, or numbers leave their range. LIMIT for large systems. */
-TUTTI_CHECKED enum tutti_err tutti_step_radius(const struct tutti_linear_system *system, enum tutti_step_method method,
-                                               unsigned order, double h, double *radius);
+TUTTI_CHECKED enum tutti_err tt_step_operator_step_radius(const struct tt_linear_system *system,
+                                                          enum tt_step_method method, unsigned order, double h,
+                                                          double *radius);
 /* ... and whether errors grow no more than the equations themselves let them, which no method hits exactly: a tenth of that growth is
  * allowed beside it. With constraints, what the equations themselves do is not looked at: errors must not grow. */
-TUTTI_CHECKED enum tutti_err tutti_step_is_stable(const struct tutti_linear_system *system,
-                                                  enum tutti_step_method method, unsigned order, double h,
-                                                  double *radius, bool *stable);
+TUTTI_CHECKED enum tutti_err tt_step_operator_is_stable(const struct tt_linear_system *system,
+                                                        enum tt_step_method method, unsigned order, double h,
+                                                        double *radius, bool *stable);
 /* What a sweep of TUTTI_STEP_IMPLICIT leaves of the distance to its end: `in_places`, units one after the other, else all at once. */
-TUTTI_CHECKED enum tutti_err tutti_sweep_radius(const struct tutti_linear_system *system, bool in_places, double h,
-                                                double *radius);
+TUTTI_CHECKED enum tutti_err tt_step_operator_sweep_radius(const struct tt_linear_system *system, bool in_places,
+                                                           double h, double *radius);
 /* The coupled equations themselves: x' = (A + B L (I - D L)^-1 C) x, over the time h. */
-TUTTI_CHECKED enum tutti_err tutti_exact_radius(const struct tutti_linear_system *system, double h, double *radius);
+TUTTI_CHECKED enum tutti_err tt_step_operator_exact_radius(const struct tt_linear_system *system, double h,
+                                                           double *radius);
 
 #endif

@@ -11,7 +11,8 @@
 
 /* At the start of the run, of a unit that goes back to `saved`, where it is; `h` is a step that it can make. *output is the first variable
  * found, TUTTI_NONE: none is. Inputs that move in a step are not tried. The unit is restored; FMU: it failed on the way. */
-TUTTI_CHECKED enum tutti_err tutti_undeclared_find(struct tutti_rank *rank, const struct tutti_member *member,
-                                                   const struct tutti_unit_saved *saved, double h, uint32_t *output);
+TUTTI_CHECKED enum tutti_err tt_startup_tests_find_undeclared(struct tt_rank *rank, const struct tt_member *member,
+                                                              const struct tt_unit_saved *saved, double h,
+                                                              uint32_t *output);
 
 #endif

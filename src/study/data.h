@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "description/desc.h"
 
-struct tutti_data {
+struct tt_dataset {
     const char **names; /* of variables */
     const char **units; /* of each; NULL: the file names none */
     size_t count;
@@ -16,17 +16,17 @@ struct tutti_data {
     size_t rows;
     double *values; /* row after row; NaN: nothing was measured */
     size_t present; /* values that are there */
-    struct tutti_arena arena;
+    struct tt_arena arena;
 };
 
 /* Reads `path`. Times become seconds, by the unit that the file names. Rows outside [start, stop] are left out with a warning; ARGUMENT if
  * none is left, or a variable has no values. FORMAT, with line and column, for a text among the values. IO. */
-TUTTI_CHECKED enum tutti_err tutti_data_read(struct tutti_data *data, const char *path, double start, double stop,
+TUTTI_CHECKED enum tutti_err tt_dataset_read(struct tt_dataset *data, const char *path, double start, double stop,
                                              const struct tutti_log *log);
 /* Converts the values of the variable `i` to the unit of `variable`, which `desc` describes. FORMAT if the file's unit is unknown or
  * measures something else. */
-TUTTI_CHECKED enum tutti_err tutti_data_convert(struct tutti_data *data, size_t i, const struct tutti_desc *desc,
-                                                const struct tutti_var *variable, const char *path);
-void tutti_data_fini(struct tutti_data *data);
+TUTTI_CHECKED enum tutti_err tt_dataset_convert(struct tt_dataset *data, size_t i, const struct tt_description *desc,
+                                                const struct tt_var *variable, const char *path);
+void tt_dataset_fini(struct tt_dataset *data);
 
 #endif

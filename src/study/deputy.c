@@ -17,14 +17,14 @@
 
 /* ---- in the deputy ---- */
 
-struct desk {
+struct proxy_socket {
     int fd;
     bool closed; /* there are no more runs */
 };
 
-static bool next(void *context, size_t *run)
+static bool fork_proxy_next_run(void *context, size_t *run)
 {
-    struct desk *desk = context;
+    struct proxy_socket *desk = context;
     ssize_t got = 0;
     if (desk->closed)
         return false;
@@ -40,77 +40,78 @@ static bool next(void *context, size_t *run)
     return got > 0;
 }
 
-static enum tutti_err done(void *context, struct tutti_bytes record)
+static enum tutti_err fork_proxy_send_record(void *context, struct tt_bytes record)
 {
-    const struct desk *desk = context;
-    return tutti_way_send(desk->fd, record, false) ? TUTTI_OK : tutti_fail(TUTTI_ERR_LOST, "the sweep has ended");
+    const struct proxy_socket *desk = context;
+    return tt_worker_pool_send_record(desk->fd, record, false) ? TUTTI_OK
+                                                               : tt_fail(TUTTI_ERR_LOST, "the sweep has ended");
 }
 
-static enum tutti_err idle(void *context)
+static enum tutti_err fork_proxy_on_idle(void *context)
 {
     (void)context;
     return TUTTI_OK;
 }
 
-static bool waits(void *context, int *file)
+static bool fork_proxy_poll_file(void *context, int *file)
 {
-    const struct desk *desk = context;
+    const struct proxy_socket *desk = context;
     *file = desk->closed ? -1 : desk->fd;
     return !desk->closed;
 }
 
 /* It never returns. */
-static void be_deputy(struct tutti_work *work, int fd, pid_t parent)
+static void run_fork_proxy(struct tt_sweep_worker *work, int fd, pid_t parent)
 {
-    struct desk desk = {.fd = fd};
-    const struct tutti_pool_order order = {.way = &tutti_way_forked,
-                                           .workers = 1,
-                                           .context = &desk,
-                                           .next = next,
-                                           .done = done,
-                                           .idle = idle,
-                                           .waits = waits};
-    tutti_settle_in(parent);
-    enum tutti_err err = tutti_pool_run(work, &order);
+    struct proxy_socket desk = {.fd = fd};
+    const struct tt_worker_pool_plan order = {.way = &tt_worker_forked,
+                                              .workers = 1,
+                                              .context = &desk,
+                                              .next = fork_proxy_next_run,
+                                              .done = fork_proxy_send_record,
+                                              .idle = fork_proxy_on_idle,
+                                              .waits = fork_proxy_poll_file};
+    tt_fmu_process_install_signals(parent);
+    enum tutti_err err = tt_worker_pool_run(work, &order);
     if (err && err != TUTTI_ERR_LOST)
-        tutti_log_printf(work->options->log, TUTTI_LOG_ERROR, NULL, "%s", tutti_err_message());
+        tt_log(work->options->log, TUTTI_LOG_ERROR, NULL, "%s", tutti_err_message());
     fflush(NULL);
     _exit(err ? 1 : 0);
 }
 
 /* ---- from outside ---- */
 
-enum tutti_err tutti_deputy_start(struct tutti_deputy *deputy, struct tutti_work *work)
+enum tutti_err tt_worker_mpi_start_proxy(struct tt_fork_proxy *deputy, struct tt_sweep_worker *work)
 {
     int pair[2];
     pid_t parent = getpid();
-    *deputy = (struct tutti_deputy){.fd = -1};
+    *deputy = (struct tt_fork_proxy){.fd = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return tutti_fail(TUTTI_ERR_LIMIT, "cannot start a worker: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_LIMIT, "cannot start a worker: %s", strerror(errno));
     fflush(NULL); /* or the child would write it once more */
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        be_deputy(work, pair[1], parent);
+        run_fork_proxy(work, pair[1], parent);
     }
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return tutti_fail(TUTTI_ERR_LIMIT, "cannot start a worker: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_LIMIT, "cannot start a worker: %s", strerror(errno));
     }
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    *deputy = (struct tutti_deputy){pid, pair[0]};
+    *deputy = (struct tt_fork_proxy){pid, pair[0]};
     return TUTTI_OK;
 }
 
-void tutti_deputy_end(struct tutti_deputy *deputy, bool by_force)
+void tt_worker_mpi_stop_proxy(struct tt_fork_proxy *deputy, bool by_force)
 {
     if (deputy->pid <= 0)
         return;
     if (by_force)
-        (void)tutti_kill_child(deputy->pid, SIGKILL); /* its worker ends with it */
+        (void)tt_child_kill(deputy->pid, SIGKILL); /* its worker ends with it */
     close(deputy->fd);
     while (waitpid(deputy->pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    *deputy = (struct tutti_deputy){.fd = -1};
+    *deputy = (struct tt_fork_proxy){.fd = -1};
 }

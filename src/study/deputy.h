@@ -8,14 +8,14 @@
 
 #include "study/work.h"
 
-struct tutti_deputy {
+struct tt_fork_proxy {
     pid_t pid; /* 0: none */
     int fd;    /* does not wait */
 };
 
 /* LIMIT if no process can be had. */
-TUTTI_CHECKED enum tutti_err tutti_deputy_start(struct tutti_deputy *deputy, struct tutti_work *work);
+TUTTI_CHECKED enum tutti_err tt_worker_mpi_start_proxy(struct tt_fork_proxy *deputy, struct tt_sweep_worker *work);
 /* Once it has made all runs, or at once, by force. */
-void tutti_deputy_end(struct tutti_deputy *deputy, bool by_force);
+void tt_worker_mpi_stop_proxy(struct tt_fork_proxy *deputy, bool by_force);
 
 #endif

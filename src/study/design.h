@@ -6,22 +6,22 @@
 #include "base/arena.h"
 #include "options/options.h"
 
-struct tutti_design {
+struct tt_design {
     const char **names; /* of parameters */
     size_t count;
     double *values; /* run after run, `count` each */
     size_t runs;
-    struct tutti_arena arena; /* holds the names */
+    struct tt_arena arena; /* holds the names */
 };
 
 enum { TUTTI_DESIGN_MOST_RUNS = 100000000 };
 
 /* From --vary and --sample, or --csv. ARGUMENT, FORMAT, LIMIT, IO; after a failure there is nothing to release. */
-TUTTI_CHECKED enum tutti_err tutti_design_make(struct tutti_design *design, const struct tutti_run_options *options);
-void tutti_design_fini(struct tutti_design *design);
+TUTTI_CHECKED enum tutti_err tt_design_create(struct tt_design *design, const struct tutti_run_options *options);
+void tt_design_fini(struct tt_design *design);
 
 /* The values of one run. */
-static inline const double *tutti_design_run(const struct tutti_design *design, size_t run)
+static inline const double *tt_design_run(const struct tt_design *design, size_t run)
 {
     return design->values + run * design->count;
 }

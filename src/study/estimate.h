@@ -12,7 +12,7 @@
 #include "study/trial.h"
 
 /* A parameter: unknowns of the search are value / scale. */
-struct tutti_fitted {
+struct tt_fitted {
     const char *name;
     double start, low, high, scale;
     double value, error; /* error: its standard error; NaN: not known, or it is not determined */
@@ -22,36 +22,36 @@ struct tutti_fitted {
 
 struct tutti_estimation {
     struct tutti_run_options options; /* with what follows from the data */
-    struct tutti_fitted *fitted;
+    struct tt_fitted *fitted;
     size_t count;
     const char **names; /* of them */
-    struct tutti_data data;
-    struct tutti_trial trial;
-    struct tutti_forward forward; /* if there are sensitivities */
+    struct tt_dataset data;
+    struct tt_rerun trial;
+    struct tt_sensitivity_run forward; /* if there are sensitivities */
     bool has_forward;
-    double *derivatives; /* of the model by the parameters, as of tutti_forward_run */
+    double *derivatives; /* of the model by the parameters, as of tt_estimate_forward_run */
     size_t *variables;   /* of the simulation, one per variable of the data */
     double *weights;
     double *values, *low, *high; /* for the search */
     double *parameters;          /* of the run at hand */
     double *best;                /* `model` of the best run */
     double *model;               /* values of the variables at the times of the data, of the last run */
-    struct tutti_fit_problem problem;
-    struct tutti_failure reason; /* why the last run that was no good was none */
-    struct tutti_fit_result found;
+    struct tt_fit_problem problem;
+    struct tt_failure reason; /* why the last run that was no good was none */
+    struct tt_fit_result found;
     double *covariance; /* count x count */
     double *directions; /* that the data do not determine: each `count` numbers, relative to scales */
     size_t direction_count;
     double variance; /* of a residual */
     double freedom;
-    struct tutti_text text;
-    struct tutti_arena arena;
+    struct tt_text text;
+    struct tt_arena arena;
 };
 
 /* A sum of squares for the search (solve/fit/). */
-TUTTI_CHECKED enum tutti_err tutti_estimation_evaluate(void *context, const double *x, double *r, bool *good);
+TUTTI_CHECKED enum tutti_err tt_estimate_evaluate(void *context, const double *x, double *r, bool *good);
 /* Errors, intervals and directions without a say, at the values that were found. */
-TUTTI_CHECKED enum tutti_err tutti_estimation_judge(struct tutti_estimation *estimation,
-                                                    const struct tutti_fit_problem *problem, const double *x);
+TUTTI_CHECKED enum tutti_err tt_estimate_assess(struct tutti_estimation *estimation,
+                                                const struct tt_fit_problem *problem, const double *x);
 
 #endif

@@ -6,6 +6,6 @@
 
 #include "conduct/node/worker.h"
 
-extern const struct tutti_node_trade tutti_guest;
+extern const struct tt_worker_role tt_worker_nodes_role;
 
 #endif

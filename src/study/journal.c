@@ -16,20 +16,20 @@
 
 static const char magic[16] = "tutti sweep 1\n\n";
 
-struct header {
+struct journal_header {
     char magic[sizeof magic];
     uint64_t identity;
 };
 
-struct front {
+struct journal_record_head {
     uint64_t size, digest;
 };
 
-struct tutti_journal {
+struct tt_sweep_journal {
     int fd;
     char *path;
-    size_t end;                  /* of what is in the file */
-    struct tutti_parcel pending; /* what comes after that */
+    size_t end;                    /* of what is in the file */
+    struct tt_byte_writer pending; /* what comes after that */
 };
 
 enum {
@@ -37,18 +37,18 @@ enum {
     MOST_PENDING = 1 << 20, /* bytes that wait to be written */
 };
 
-static enum tutti_err fail_io(const struct tutti_journal *journal, const char *what)
+static enum tutti_err fail_journal_io(const struct tt_sweep_journal *journal, const char *what)
 {
-    return tutti_fail(TUTTI_ERR_IO, "'%s' cannot be %s: %s", journal->path, what, strerror(errno));
+    return tt_fail(TUTTI_ERR_IO, "'%s' cannot be %s: %s", journal->path, what, strerror(errno));
 }
 
-static uint64_t digest_of(const void *bytes, size_t size)
+static uint64_t sweep_journal_digest(const void *bytes, size_t size)
 {
-    return tutti_record_digest(TUTTI_RECORD_DIGEST, bytes, size);
+    return tt_recorder_digest(TUTTI_RECORD_DIGEST, bytes, size);
 }
 
 /* False: there are not so many bytes, or they cannot be read. */
-static bool read_at(const struct tutti_journal *journal, size_t offset, void *bytes, size_t size)
+static bool sweep_journal_read_at(const struct tt_sweep_journal *journal, size_t offset, void *bytes, size_t size)
 {
     for (size_t n = 0; n < size;) {
         ssize_t got = pread(journal->fd, (char *)bytes + n, size - n, (off_t)(offset + n));
@@ -60,44 +60,45 @@ static bool read_at(const struct tutti_journal *journal, size_t offset, void *by
 }
 
 /* *whole: it is one. */
-static enum tutti_err read_record(const struct tutti_journal *journal, size_t offset, struct tutti_parcel *out,
-                                  bool *whole)
+static enum tutti_err read_journal_record(const struct tt_sweep_journal *journal, size_t offset,
+                                          struct tt_byte_writer *out, bool *whole)
 {
-    struct front front;
-    tutti_parcel_reset(out);
+    struct journal_record_head front;
+    tt_bytes_reset(out);
     *whole = false;
-    if (!read_at(journal, offset, &front, sizeof front) || front.size > LARGEST)
+    if (!sweep_journal_read_at(journal, offset, &front, sizeof front) || front.size > LARGEST)
         return TUTTI_OK;
-    char *bytes = tutti_parcel_extend(out, front.size);
+    char *bytes = tt_bytes_extend(out, front.size);
     if (!bytes)
-        return tutti_fail_memory();
-    *whole = read_at(journal, offset + sizeof front, bytes, front.size) && digest_of(bytes, front.size) == front.digest;
+        return tt_fail_memory();
+    *whole = sweep_journal_read_at(journal, offset + sizeof front, bytes, front.size) &&
+             sweep_journal_digest(bytes, front.size) == front.digest;
     return TUTTI_OK;
 }
 
 /* Goes through all records; what is after the last whole one is cut off. */
-static enum tutti_err read_all(struct tutti_journal *journal, void *context,
-                               bool (*found)(void *context, struct tutti_bytes record, size_t offset))
+static enum tutti_err sweep_journal_read_all(struct tt_sweep_journal *journal, void *context,
+                                             bool (*found)(void *context, struct tt_bytes record, size_t offset))
 {
-    struct tutti_parcel record = {0};
+    struct tt_byte_writer record = {0};
     enum tutti_err err;
     bool whole;
-    journal->end = sizeof(struct header);
-    while (!(err = read_record(journal, journal->end, &record, &whole)) && whole) {
-        if (!found(context, tutti_parcel_bytes(&record), journal->end)) {
-            err = tutti_fail(TUTTI_ERR_FORMAT, "'%s' is damaged: remove it to begin anew", journal->path);
+    journal->end = sizeof(struct journal_header);
+    while (!(err = read_journal_record(journal, journal->end, &record, &whole)) && whole) {
+        if (!found(context, tt_bytes_written(&record), journal->end)) {
+            err = tt_fail(TUTTI_ERR_FORMAT, "'%s' is damaged: remove it to begin anew", journal->path);
             break;
         }
-        journal->end += sizeof(struct front) + record.size;
+        journal->end += sizeof(struct journal_record_head) + record.size;
     }
-    tutti_parcel_fini(&record);
+    tt_bytes_fini(&record);
     if (!err && ftruncate(journal->fd, (off_t)journal->end) != 0)
-        err = fail_io(journal, "cut");
+        err = fail_journal_io(journal, "cut");
     return err;
 }
 
 /* Workers of a sweep that was just killed have the file open for a moment longer. */
-static bool take_lock(int fd)
+static bool sweep_journal_lock(int fd)
 {
     static const struct timespec nap = {.tv_nsec = 50000000};
     bool taken = false;
@@ -106,96 +107,95 @@ static bool take_lock(int fd)
     return taken;
 }
 
-static enum tutti_err begin(struct tutti_journal *journal, uint64_t identity, void *context,
-                            bool (*found)(void *context, struct tutti_bytes record, size_t offset))
+static enum tutti_err sweep_journal_start(struct tt_sweep_journal *journal, uint64_t identity, void *context,
+                                          bool (*found)(void *context, struct tt_bytes record, size_t offset))
 {
-    struct header header, own = {.identity = identity};
+    struct journal_header header, own = {.identity = identity};
     struct stat status;
     memcpy(own.magic, magic, sizeof magic);
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (journal->fd < 0 || fstat(journal->fd, &status) != 0)
-        return fail_io(journal, "opened");
-    if (!take_lock(journal->fd))
-        return tutti_fail(TUTTI_ERR_IO, "'%s' is used by another sweep that is running", journal->path);
+        return fail_journal_io(journal, "opened");
+    if (!sweep_journal_lock(journal->fd))
+        return tt_fail(TUTTI_ERR_IO, "'%s' is used by another sweep that is running", journal->path);
     if (status.st_size == 0) {
-        if (tutti_fs_write(journal->fd, &own, sizeof own, 0) != sizeof own)
-            return fail_io(journal, "written");
+        if (tt_fs_write(journal->fd, &own, sizeof own, 0) != sizeof own)
+            return fail_journal_io(journal, "written");
         journal->end = sizeof own;
         return TUTTI_OK;
     }
-    if (!read_at(journal, 0, &header, sizeof header) || memcmp(header.magic, magic, sizeof magic) != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "'%s' is there, and no journal of a sweep; name another table",
-                          journal->path);
+    if (!sweep_journal_read_at(journal, 0, &header, sizeof header) || memcmp(header.magic, magic, sizeof magic) != 0)
+        return tt_fail(TUTTI_ERR_FORMAT, "'%s' is there, and no journal of a sweep; name another table", journal->path);
     if (header.identity != identity)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "'%s' is the journal of another sweep (other files, values, measures or options); remove it "
-                          "to begin anew, or name "
-                          "another table",
-                          journal->path);
-    return read_all(journal, context, found);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "'%s' is the journal of another sweep (other files, values, measures or options); remove it "
+                       "to begin anew, or name "
+                       "another table",
+                       journal->path);
+    return sweep_journal_read_all(journal, context, found);
 }
 
-enum tutti_err tutti_journal_open(struct tutti_journal **out, const char *path, uint64_t identity, void *context,
-                                  bool (*found)(void *context, struct tutti_bytes record, size_t offset))
+enum tutti_err tt_sweep_journal_open(struct tt_sweep_journal **out, const char *path, uint64_t identity, void *context,
+                                     bool (*found)(void *context, struct tt_bytes record, size_t offset))
 {
-    struct tutti_journal *journal = calloc(1, sizeof *journal);
+    struct tt_sweep_journal *journal = calloc(1, sizeof *journal);
     if (!journal)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     journal->fd = -1;
-    journal->path = tutti_str_copy(path);
-    enum tutti_err err = journal->path ? begin(journal, identity, context, found) : tutti_fail_memory();
+    journal->path = tt_text_copy(path);
+    enum tutti_err err = journal->path ? sweep_journal_start(journal, identity, context, found) : tt_fail_memory();
     if (err)
-        tutti_journal_close(journal, false);
+        tt_sweep_journal_close(journal, false);
     else
         *out = journal;
     return err;
 }
 
-enum tutti_err tutti_journal_add(struct tutti_journal *journal, struct tutti_bytes record, size_t *offset)
+enum tutti_err tt_sweep_journal_add(struct tt_sweep_journal *journal, struct tt_bytes record, size_t *offset)
 {
-    const struct front front = {record.size, digest_of(record.data, record.size)};
+    const struct journal_record_head front = {record.size, sweep_journal_digest(record.data, record.size)};
     *offset = journal->end + journal->pending.size;
     if (record.size > LARGEST)
-        return tutti_fail(TUTTI_ERR_LIMIT,
-                          "a run has more rows than fit into the journal; record fewer (--record, --output-step)");
-    tutti_parcel_put_bytes(&journal->pending, &front, sizeof front);
-    tutti_parcel_put_bytes(&journal->pending, record.data, record.size);
+        return tt_fail(TUTTI_ERR_LIMIT,
+                       "a run has more rows than fit into the journal; record fewer (--record, --output-step)");
+    tt_bytes_put_bytes(&journal->pending, &front, sizeof front);
+    tt_bytes_put_bytes(&journal->pending, record.data, record.size);
     if (journal->pending.failed)
-        return tutti_fail_memory();
-    return journal->pending.size > MOST_PENDING ? tutti_journal_flush(journal) : TUTTI_OK;
+        return tt_fail_memory();
+    return journal->pending.size > MOST_PENDING ? tt_sweep_journal_flush(journal) : TUTTI_OK;
 }
 
-enum tutti_err tutti_journal_flush(struct tutti_journal *journal)
+enum tutti_err tt_sweep_journal_flush(struct tt_sweep_journal *journal)
 {
     size_t size = journal->pending.size;
     if (size == 0)
         return TUTTI_OK;
-    if (tutti_fs_write(journal->fd, journal->pending.bytes, size, (off_t)journal->end) != size)
-        return fail_io(journal, "written");
+    if (tt_fs_write(journal->fd, journal->pending.bytes, size, (off_t)journal->end) != size)
+        return fail_journal_io(journal, "written");
     journal->end += size;
-    tutti_parcel_reset(&journal->pending);
+    tt_bytes_reset(&journal->pending);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_journal_read(struct tutti_journal *journal, size_t offset, struct tutti_parcel *out)
+enum tutti_err tt_sweep_journal_read(struct tt_sweep_journal *journal, size_t offset, struct tt_byte_writer *out)
 {
     bool whole;
-    TRY(tutti_journal_flush(journal));
-    TRY(read_record(journal, offset, out, &whole));
-    return whole ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "'%s' has changed while the sweep went on", journal->path);
+    TRY(tt_sweep_journal_flush(journal));
+    TRY(read_journal_record(journal, offset, out, &whole));
+    return whole ? TUTTI_OK : tt_fail(TUTTI_ERR_IO, "'%s' has changed while the sweep went on", journal->path);
 }
 
-void tutti_journal_close(struct tutti_journal *journal, bool done)
+void tt_sweep_journal_close(struct tt_sweep_journal *journal, bool done)
 {
     if (!journal)
         return;
     if (done)
         unlink(journal->path);
     else if (journal->fd >= 0)
-        (void)!tutti_journal_flush(journal); /* what is lost is made again */
+        (void)!tt_sweep_journal_flush(journal); /* what is lost is made again */
     if (journal->fd >= 0)
         close(journal->fd);
-    tutti_parcel_fini(&journal->pending);
+    tt_bytes_fini(&journal->pending);
     free(journal->path);
     free(journal);
 }

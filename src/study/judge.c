@@ -12,25 +12,24 @@
 
 static const double CONFIDENCE = 0.95;
 
-struct judgement {
+struct estimate_uncertainty {
     size_t n, m;
     double *r, *jacobian, *other, *singular, *right;
 };
 
 /* J as good as it can be had, and by differences of another size; their distance says how good the better one is. */
-static enum tutti_err make_jacobian(struct tutti_estimation *e, const struct tutti_fit_problem *problem,
-                                    const double *x, struct judgement *j, double *error)
+static enum tutti_err compare_two_jacobians(struct tutti_estimation *e, const struct tt_fit_problem *problem,
+                                            const double *x, struct estimate_uncertainty *j, double *error)
 {
     bool good;
     size_t unused = 0; /* e->found counts */
     TRY(problem->evaluate(e, x, j->r, &good));
     if (good)
-        TRY(tutti_fit_jacobian(problem, x, j->r, j->jacobian, &unused, &good));
+        TRY(tt_fit_jacobian(problem, x, j->r, j->jacobian, &unused, &good));
     if (good)
-        TRY(tutti_fit_differences(problem, x, j->r, 2 * problem->difference, j->other, &unused, &good));
+        TRY(tt_fit_differences(problem, x, j->r, 2 * problem->difference, j->other, &unused, &good));
     if (!good)
-        return tutti_fail_context(tutti_failure_return(&e->reason),
-                                  "around the best values, whose errors are looked at");
+        return tt_fail_context(tt_fail_restore(&e->reason), "around the best values, whose errors are looked at");
     double sum = 0, size = 0;
     for (size_t i = 0; i < j->n * j->m; i++) {
         double d = j->jacobian[i] - j->other[i];
@@ -41,7 +40,7 @@ static enum tutti_err make_jacobian(struct tutti_estimation *e, const struct tut
     return TUTTI_OK;
 }
 
-static void take_directions(struct tutti_estimation *e, const struct judgement *j, size_t rank)
+static void store_null_directions(struct tutti_estimation *e, const struct estimate_uncertainty *j, size_t rank)
 {
     e->direction_count = j->n - rank;
     for (size_t d = rank; d < j->n; d++)
@@ -49,11 +48,11 @@ static void take_directions(struct tutti_estimation *e, const struct judgement *
             e->directions[(d - rank) * j->n + k] = j->right[d * j->n + k];
 }
 
-static void take_errors(struct tutti_estimation *e, const struct judgement *j, size_t rank)
+static void compute_standard_errors(struct tutti_estimation *e, const struct estimate_uncertainty *j, size_t rank)
 {
     e->freedom = (double)j->m - (double)rank;
     e->variance = e->freedom > 0 ? e->found.cost / e->freedom : NAN;
-    double interval = e->freedom > 0 ? tutti_student_interval(CONFIDENCE, e->freedom) : NAN;
+    double interval = e->freedom > 0 ? tt_fit_student_interval(CONFIDENCE, e->freedom) : NAN;
     for (size_t i = 0; i < j->n; i++) {
         double lost = 0;
         for (size_t d = rank; d < j->n; d++)
@@ -76,32 +75,31 @@ static void take_errors(struct tutti_estimation *e, const struct judgement *j, s
     }
 }
 
-static enum tutti_err judge(struct tutti_estimation *e, const struct tutti_fit_problem *problem, const double *x,
-                            struct judgement *j)
+static enum tutti_err compute_covariance(struct tutti_estimation *e, const struct tt_fit_problem *problem,
+                                         const double *x, struct estimate_uncertainty *j)
 {
     double error = 0;
     size_t rank = 0;
-    TRY(make_jacobian(e, problem, x, j, &error));
-    TRY(tutti_svd(j->jacobian, j->m, j->n, j->singular, j->right));
+    TRY(compare_two_jacobians(e, problem, x, j, &error));
+    TRY(tt_matrix_svd(j->jacobian, j->m, j->n, j->singular, j->right));
     while (rank < j->n && j->singular[rank] > error)
         rank++;
-    take_directions(e, j, rank);
-    take_errors(e, j, rank);
+    store_null_directions(e, j, rank);
+    compute_standard_errors(e, j, rank);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_estimation_judge(struct tutti_estimation *e, const struct tutti_fit_problem *problem,
-                                      const double *x)
+enum tutti_err tt_estimate_assess(struct tutti_estimation *e, const struct tt_fit_problem *problem, const double *x)
 {
     size_t n = problem->unknowns, m = problem->residuals;
     double *memory = calloc(m + 2 * n * m + n + n * n, sizeof *memory);
     if (!memory)
-        return tutti_fail_memory();
-    struct judgement j = {.n = n, .m = m, .r = memory, .jacobian = memory + m};
+        return tt_fail_memory();
+    struct estimate_uncertainty j = {.n = n, .m = m, .r = memory, .jacobian = memory + m};
     j.other = j.jacobian + n * m;
     j.singular = j.other + n * m;
     j.right = j.singular + n;
-    enum tutti_err err = judge(e, problem, x, &j);
+    enum tutti_err err = compute_covariance(e, problem, x, &j);
     free(memory);
     return err;
 }

@@ -16,26 +16,26 @@
 /* clang-format on */
 #define NUMBERED(name, word) name,
 #define WORDED(name, word) word,
-enum kind { REDUCTIONS(NUMBERED) };
+enum reduction_kind { REDUCTIONS(NUMBERED) };
 static const char *const words[] = {REDUCTIONS(WORDED) NULL};
 
 /* A reduction while a run goes on. */
 struct reduction {
-    enum kind kind;
-    const struct tutti_expression *argument;
+    enum reduction_kind kind;
+    const struct tt_expression *argument;
     double best, at;          /* the extreme, the first or the last value; and when */
     double sum, compensation; /* of an integral (Kahan's summation) */
     double last;              /* of what is integrated */
 };
 
 struct measure {
-    struct tutti_expression *expression;
+    struct tt_expression *expression;
     struct reduction *reductions;
     size_t count;
     double *values; /* of the reductions, at the end */
 };
 
-struct tutti_measures {
+struct tt_measures {
     struct measure *items;
     size_t count;
     double start, t; /* of the run: its first and its last row */
@@ -47,9 +47,9 @@ struct tutti_measures {
 };
 
 /* Place 0 of a row is the time. */
-static enum tutti_err find_name(void *context, const char *name, size_t *place)
+static enum tutti_err measures_find_name(void *context, const char *name, size_t *place)
 {
-    struct tutti_measures *measures = context;
+    struct tt_measures *measures = context;
     if (strcmp(name, "time") == 0) {
         *place = 0;
         return TUTTI_OK;
@@ -61,50 +61,50 @@ static enum tutti_err find_name(void *context, const char *name, size_t *place)
     return TUTTI_OK;
 }
 
-static enum tutti_err make(struct tutti_measures *measures, struct measure *measure, const char *text)
+static enum tutti_err measures_parse(struct tt_measures *measures, struct measure *measure, const char *text)
 {
-    const struct tutti_expression_names names = {.context = measures, .find = find_name};
-    TRY(tutti_expression_new(&measure->expression, text, &names, words));
-    measure->count = tutti_expression_reductions(measure->expression);
+    const struct tt_expression_names names = {.context = measures, .find = measures_find_name};
+    TRY(tt_expression_new(&measure->expression, text, &names, words));
+    measure->count = tt_expression_reductions(measure->expression);
     measure->reductions = calloc(measure->count + 1, sizeof *measure->reductions);
     measure->values = calloc(measure->count + 1, sizeof *measure->values);
     if (!measure->reductions || !measure->values)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < measure->count; i++) {
         size_t kind;
-        measure->reductions[i].argument = tutti_expression_reduction(measure->expression, i, &kind);
-        measure->reductions[i].kind = (enum kind)kind;
+        measure->reductions[i].argument = tt_expression_reduction(measure->expression, i, &kind);
+        measure->reductions[i].kind = (enum reduction_kind)kind;
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_measures_new(struct tutti_measures **out, const char *const *texts, size_t count, void *context,
-                                  enum tutti_err (*find)(void *context, const char *name, size_t *place))
+enum tutti_err tt_measures_new(struct tt_measures **out, const char *const *texts, size_t count, void *context,
+                               enum tutti_err (*find)(void *context, const char *name, size_t *place))
 {
-    struct tutti_measures *measures = calloc(1, sizeof *measures);
+    struct tt_measures *measures = calloc(1, sizeof *measures);
     if (!measures)
-        return tutti_fail_memory();
-    *measures = (struct tutti_measures){.count = count, .row_count = 1, .context = context, .find = find};
+        return tt_fail_memory();
+    *measures = (struct tt_measures){.count = count, .row_count = 1, .context = context, .find = find};
     measures->items = calloc(count + 1, sizeof *measures->items);
-    enum tutti_err err = measures->items ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = measures->items ? TUTTI_OK : tt_fail_memory();
     for (size_t i = 0; i < count && !err; i++)
-        err = tutti_fail_context(make(measures, &measures->items[i], texts[i]), "--measure");
+        err = tt_fail_context(measures_parse(measures, &measures->items[i], texts[i]), "--measure");
     measures->row = err ? NULL : calloc(measures->row_count, sizeof *measures->row);
     if (!err && !measures->row)
-        err = tutti_fail_memory();
+        err = tt_fail_memory();
     if (err)
-        tutti_measures_free(measures);
+        tt_measures_free(measures);
     else
         *out = measures;
     return err;
 }
 
-void tutti_measures_free(struct tutti_measures *measures)
+void tt_measures_free(struct tt_measures *measures)
 {
     if (!measures)
         return;
     for (size_t i = 0; measures->items && i < measures->count; i++) {
-        tutti_expression_free(measures->items[i].expression);
+        tt_expression_free(measures->items[i].expression);
         free(measures->items[i].reductions);
         free(measures->items[i].values);
     }
@@ -113,7 +113,7 @@ void tutti_measures_free(struct tutti_measures *measures)
     free(measures);
 }
 
-bool tutti_measures_are_final(const struct tutti_measures *measures)
+bool tt_measures_are_final(const struct tt_measures *measures)
 {
     bool are = true;
     for (size_t i = 0; i < measures->count; i++)
@@ -122,12 +122,12 @@ bool tutti_measures_are_final(const struct tutti_measures *measures)
     return are;
 }
 
-void tutti_measures_begin(struct tutti_measures *measures)
+void tt_measures_start(struct tt_measures *measures)
 {
     measures->has_rows = false;
 }
 
-static void begin_reduction(struct reduction *reduction, double t, double value)
+static void start_reduction(struct reduction *reduction, double t, double value)
 {
     reduction->best = value;
     reduction->at = reduction->kind == TIME_WHEN && value == 0 ? NAN : t;
@@ -144,7 +144,7 @@ static void add_to_integral(struct reduction *reduction, double h, double value)
 }
 
 /* What is no number stays: NaN is not less than anything, nor is it overwritten. */
-static void take_extreme(struct reduction *reduction, double t, double value, bool better)
+static void update_extreme(struct reduction *reduction, double t, double value, bool better)
 {
     if (!better && !(isnan(value) && !isnan(reduction->best)))
         return;
@@ -152,15 +152,15 @@ static void take_extreme(struct reduction *reduction, double t, double value, bo
     reduction->at = t;
 }
 
-static void reduce(struct reduction *reduction, double t, double h, double value)
+static void measures_update_reduction(struct reduction *reduction, double t, double h, double value)
 {
     switch (reduction->kind) {
     case FINAL: reduction->best = value; break;
     case INITIAL: break;
     case MAX:
-    case TIME_OF_MAX: take_extreme(reduction, t, value, value > reduction->best); break;
+    case TIME_OF_MAX: update_extreme(reduction, t, value, value > reduction->best); break;
     case MIN:
-    case TIME_OF_MIN: take_extreme(reduction, t, value, value < reduction->best); break;
+    case TIME_OF_MIN: update_extreme(reduction, t, value, value < reduction->best); break;
     case RMS: add_to_integral(reduction, h, value * value); break;
     case MEAN:
     case INTEGRAL: add_to_integral(reduction, h, value); break;
@@ -171,7 +171,7 @@ static void reduce(struct reduction *reduction, double t, double h, double value
     }
 }
 
-void tutti_measures_row(struct tutti_measures *measures, double t, const double *values)
+void tt_measures_add_row(struct tt_measures *measures, double t, const double *values)
 {
     bool first = !measures->has_rows;
     double h = first ? 0 : t - measures->t;
@@ -181,11 +181,11 @@ void tutti_measures_row(struct tutti_measures *measures, double t, const double 
     for (size_t i = 0; i < measures->count; i++)
         for (size_t k = 0; k < measures->items[i].count; k++) {
             struct reduction *reduction = &measures->items[i].reductions[k];
-            double value = tutti_expression_value(reduction->argument, measures->row);
+            double value = tt_expression_value(reduction->argument, measures->row);
             if (first)
-                begin_reduction(reduction, t, value);
+                start_reduction(reduction, t, value);
             else
-                reduce(reduction, t, h, value);
+                measures_update_reduction(reduction, t, h, value);
         }
     if (first)
         measures->start = t;
@@ -194,11 +194,11 @@ void tutti_measures_row(struct tutti_measures *measures, double t, const double 
 }
 
 /* Fails where there is none: a run without a duration has no mean. */
-static enum tutti_err end_reduction(const struct tutti_measures *measures, const struct measure *measure,
-                                    const struct reduction *reduction, double *value)
+static enum tutti_err finish_reduction(const struct tt_measures *measures, const struct measure *measure,
+                                       const struct reduction *reduction, double *value)
 {
     double span = measures->t - measures->start;
-    const char *text = tutti_expression_text(measure->expression);
+    const char *text = tt_expression_text(measure->expression);
     switch (reduction->kind) {
     case FINAL:
     case INITIAL:
@@ -210,8 +210,8 @@ static enum tutti_err end_reduction(const struct tutti_measures *measures, const
     case TIME_WHEN:
         *value = reduction->at;
         if (isnan(*value))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s': what time_when waits for was never true",
-                              tutti_str_show(text).text);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "'%s': what time_when waits for was never true",
+                           tt_text_excerpt(text).text);
         break;
     case TIME_OF_MAX:
     case TIME_OF_MIN: *value = isnan(reduction->best) ? NAN : reduction->at; break;
@@ -219,26 +219,26 @@ static enum tutti_err end_reduction(const struct tutti_measures *measures, const
     return TUTTI_OK;
 }
 
-static enum tutti_err end_measure(struct tutti_measures *measures, struct measure *measure, double *result)
+static enum tutti_err evaluate_measure(struct tt_measures *measures, struct measure *measure, double *result)
 {
     *result = NAN;
     if (!measures->has_rows)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the run has no rows to measure");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the run has no rows to measure");
     for (size_t k = 0; k < measure->count; k++)
-        TRY(end_reduction(measures, measure, &measure->reductions[k], &measure->values[k]));
+        TRY(finish_reduction(measures, measure, &measure->reductions[k], &measure->values[k]));
     double value;
-    TRY(tutti_expression_check(measure->expression, measure->values, &value));
+    TRY(tt_expression_check(measure->expression, measure->values, &value));
     *result = value;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_measures_end(struct tutti_measures *measures, double *results)
+enum tutti_err tt_measures_finish(struct tt_measures *measures, double *results)
 {
-    struct tutti_failure failure = {.err = TUTTI_OK};
+    struct tt_failure failure = {.err = TUTTI_OK};
     for (size_t i = 0; i < measures->count; i++) {
-        enum tutti_err err = end_measure(measures, &measures->items[i], &results[i]);
+        enum tutti_err err = evaluate_measure(measures, &measures->items[i], &results[i]);
         if (err && !failure.err)
-            tutti_failure_keep(&failure, err);
+            tt_fail_save(&failure, err);
     }
-    return tutti_failure_return(&failure);
+    return tt_fail_restore(&failure);
 }

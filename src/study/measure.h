@@ -17,24 +17,24 @@
 
 #include "base/err.h"
 
-struct tutti_measures;
+struct tt_measures;
 
 /* Makes them. `find` tells the place of a variable among the values of a row, and makes it one of those that are wanted. ARGUMENT, with the place in
  * the text. *out is set on success only. */
-TUTTI_CHECKED enum tutti_err tutti_measures_new(struct tutti_measures **out, const char *const *texts, size_t count,
-                                                void *context,
-                                                enum tutti_err (*find)(void *context, const char *name, size_t *place));
-void tutti_measures_free(struct tutti_measures *measures);
+TUTTI_CHECKED enum tutti_err tt_measures_new(struct tt_measures **out, const char *const *texts, size_t count,
+                                             void *context,
+                                             enum tutti_err (*find)(void *context, const char *name, size_t *place));
+void tt_measures_free(struct tt_measures *measures);
 
 /* Do they ask for final values only? Then one row, the last, will do. */
-bool tutti_measures_are_final(const struct tutti_measures *measures);
+bool tt_measures_are_final(const struct tt_measures *measures);
 
 /* A run begins. */
-void tutti_measures_begin(struct tutti_measures *measures);
+void tt_measures_start(struct tt_measures *measures);
 /* A row of it; in order of time. */
-void tutti_measures_row(struct tutti_measures *measures, double t, const double *values);
+void tt_measures_add_row(struct tt_measures *measures, double t, const double *values);
 /* The run has ended: results[i] is what texts[i] asked for, NaN where it has no value. Fails if there is such a one, with the first reason: the
  * others are filled in. */
-TUTTI_CHECKED enum tutti_err tutti_measures_end(struct tutti_measures *measures, double *results);
+TUTTI_CHECKED enum tutti_err tt_measures_finish(struct tt_measures *measures, double *results);
 
 #endif

@@ -22,7 +22,7 @@ enum {
 /* Short runs: each record that wakes us costs more than a run. We sleep so many seconds, and find many records then. */
 static const double NAP = 2e-3;
 
-struct worker {
+struct pool_worker {
     bool here;               /* it has been started */
     bool is_given_up;        /* it cannot be had any more */
     bool leaves;             /* it makes no further run */
@@ -31,22 +31,22 @@ struct worker {
     unsigned ahead;          /* at most */
     unsigned long heard;     /* records since it was started */
     double heard_at;
-    struct tutti_parcel in;
+    struct tt_byte_writer in;
 };
 
-struct pool {
-    struct tutti_work *work;
-    const struct tutti_pool_order *order;
-    const struct tutti_way *way;
+struct worker_pool {
+    struct tt_sweep_worker *work;
+    const struct tt_worker_pool_plan *order;
+    const struct tt_worker_backend *way;
     void *self; /* the way's */
-    struct worker *workers;
+    struct pool_worker *workers;
     unsigned count, given_up;
-    struct pollfd *polled;        /* of each worker, and that of the order */
-    struct tutti_vector again;    /* of size_t: runs that a worker was told of and did not come to */
-    struct tutti_vector suspects; /* of size_t: a run for each time that a worker was lost in it */
+    struct pollfd *polled;     /* of each worker, and that of the order */
+    struct tt_vector again;    /* of size_t: runs that a worker was told of and did not come to */
+    struct tt_vector suspects; /* of size_t: a run for each time that a worker was lost in it */
 };
 
-unsigned tutti_pool_cores(void)
+unsigned tt_worker_pool_count_cores(void)
 {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -55,7 +55,7 @@ unsigned tutti_pool_cores(void)
 
 /* ---- handing out ---- */
 
-static bool take_next(struct pool *pool, size_t *run)
+static bool worker_pool_next_run(struct worker_pool *pool, size_t *run)
 {
     if (pool->again.count == 0)
         return pool->order->next(pool->order->context, run);
@@ -63,63 +63,62 @@ static bool take_next(struct pool *pool, size_t *run)
     return true;
 }
 
-static enum tutti_err put_back(struct tutti_vector *runs, size_t run)
+static enum tutti_err requeue_run(struct tt_vector *runs, size_t run)
 {
-    size_t *slot = tutti_vector_push(runs, sizeof *slot);
+    size_t *slot = tt_vector_push(runs, sizeof *slot);
     if (!slot)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     *slot = run;
     return TUTTI_OK;
 }
 
-static void feed(struct pool *pool, struct worker *worker, unsigned ahead)
+static void worker_pool_fill_queue(struct worker_pool *pool, struct pool_worker *worker, unsigned ahead)
 {
     size_t run;
-    while (worker->count < ahead && worker->count < worker->ahead && take_next(pool, &run))
+    while (worker->count < ahead && worker->count < worker->ahead && worker_pool_next_run(pool, &run))
         worker->runs[worker->count++] = run;
 }
 
-static void tell(struct pool *pool, unsigned w)
+static void worker_pool_assign_runs(struct worker_pool *pool, unsigned w)
 {
-    struct worker *worker = &pool->workers[w];
+    struct pool_worker *worker = &pool->workers[w];
     if (worker->here && worker->count > worker->told)
         worker->told +=
             (unsigned)pool->way->tell(pool->self, w, worker->runs + worker->told, worker->count - worker->told);
 }
 
 /* The pool does without it, if it can. */
-static enum tutti_err give_up(struct pool *pool, unsigned w, enum tutti_err err)
+static enum tutti_err worker_pool_drop_worker(struct worker_pool *pool, unsigned w, enum tutti_err err)
 {
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
     if (!pool->way->does_without || err == TUTTI_ERR_INTERRUPTED || err == TUTTI_ERR_MEMORY ||
         err == TUTTI_ERR_ARGUMENT || ++pool->given_up == pool->count)
-        return tutti_failure_return(&failure);
+        return tt_fail_restore(&failure);
     pool->workers[w].is_given_up = true;
-    tutti_log_printf(pool->work->options->log, TUTTI_LOG_WARNING, NULL, "%s; the sweep does without it",
-                     failure.message);
+    tt_log(pool->work->options->log, TUTTI_LOG_WARNING, NULL, "%s; the sweep does without it", failure.message);
     return TUTTI_OK;
 }
 
-static enum tutti_err start(struct pool *pool, unsigned w)
+static enum tutti_err worker_pool_start_worker(struct worker_pool *pool, unsigned w)
 {
-    struct worker *worker = &pool->workers[w];
+    struct pool_worker *worker = &pool->workers[w];
     enum tutti_err err = pool->way->start(pool->self, w);
     if (err)
-        return give_up(pool, w, err);
+        return worker_pool_drop_worker(pool, w, err);
     worker->here = true;
     worker->leaves = false;
     worker->count = worker->told = 0;
     worker->ahead = FEW_AHEAD;
     worker->heard = 0;
-    worker->heard_at = tutti_clock_now();
-    tutti_parcel_reset(&worker->in);
+    worker->heard_at = tt_wall_clock_now();
+    tt_bytes_reset(&worker->in);
     return TUTTI_OK;
 }
 
 /* ---- what they say ---- */
 
-static void forget_oldest(struct worker *worker)
+static void remove_oldest_run(struct pool_worker *worker)
 {
     worker->count--;
     worker->told -= worker->told > 0;
@@ -127,28 +126,28 @@ static void forget_oldest(struct worker *worker)
 }
 
 /* It is to have enough ahead for two naps. */
-static void look_ahead(struct worker *worker, unsigned records)
+static void worker_pool_queue_target(struct pool_worker *worker, unsigned records)
 {
-    double now = tutti_clock_now(), each = (now - worker->heard_at) / fmax(records, 1), wanted = 2 * NAP / each;
+    double now = tt_wall_clock_now(), each = (now - worker->heard_at) / fmax(records, 1), wanted = 2 * NAP / each;
     worker->ahead = wanted > MOST_AHEAD ? MOST_AHEAD : wanted > FEW_AHEAD ? (unsigned)wanted : FEW_AHEAD;
     worker->heard_at = now;
 }
 
 /* All records that are whole. */
-static enum tutti_err take_records(struct pool *pool, struct worker *worker)
+static enum tutti_err read_worker_records(struct worker_pool *pool, struct pool_worker *worker)
 {
     size_t at = 0;
     unsigned records = 0;
-    struct tutti_way_head head;
+    struct tt_worker_record_head head;
     while (worker->in.size - at >= sizeof head) {
         memcpy(&head, worker->in.bytes + at, sizeof head);
         if (head.size > worker->in.size - at - sizeof head)
             break;
-        const struct tutti_bytes record = {head.size, (const uint8_t *)worker->in.bytes + at + sizeof head};
+        const struct tt_bytes record = {head.size, (const uint8_t *)worker->in.bytes + at + sizeof head};
         at += sizeof head + head.size;
         worker->leaves = head.leaves != 0;
         if (worker->count > 0)
-            forget_oldest(worker);
+            remove_oldest_run(worker);
         records++;
         TRY(pool->order->done(pool->order->context, record));
     }
@@ -157,27 +156,27 @@ static enum tutti_err take_records(struct pool *pool, struct worker *worker)
     memmove(worker->in.bytes, worker->in.bytes + at, worker->in.size - at);
     worker->in.size -= at;
     worker->heard += records;
-    look_ahead(worker, records);
+    worker_pool_queue_target(worker, records);
     return TUTTI_OK;
 }
 
 /* The run has no other end than this. */
-static enum tutti_err give_up_run(struct pool *pool, size_t run, const char *how)
+static enum tutti_err fail_worker_run(struct worker_pool *pool, size_t run, const char *how)
 {
-    struct tutti_parcel parcel = {0};
-    struct tutti_text message = {0};
-    tutti_text_printf(&message, "the process of this run %s", how);
-    tutti_run_record_put(&parcel,
-                         &(struct tutti_run_record){.run = run, .status = TUTTI_RUN_CRASHED, .message = message.text});
+    struct tt_byte_writer parcel = {0};
+    struct tt_text message = {0};
+    tt_text_printf(&message, "the process of this run %s", how);
+    tt_sweep_worker_write_record(
+        &parcel, &(struct tt_run_record){.run = run, .status = TUTTI_RUN_CRASHED, .message = message.text});
     enum tutti_err err = parcel.failed || message.failed
-                             ? tutti_fail_memory()
-                             : pool->order->done(pool->order->context, tutti_parcel_bytes(&parcel));
-    tutti_parcel_fini(&parcel);
-    tutti_text_fini(&message);
+                             ? tt_fail_memory()
+                             : pool->order->done(pool->order->context, tt_bytes_written(&parcel));
+    tt_bytes_fini(&parcel);
+    tt_text_fini(&message);
     return err;
 }
 
-static unsigned count_losses(const struct pool *pool, size_t run)
+static unsigned count_run_losses(const struct worker_pool *pool, size_t run)
 {
     unsigned count = 0;
     for (size_t i = 0; i < pool->suspects.count; i++)
@@ -186,7 +185,7 @@ static unsigned count_losses(const struct pool *pool, size_t run)
 }
 
 /* Which of its runs has the worker ended in? worker->count: none. */
-static unsigned find_culprit(const struct worker *worker, const struct tutti_way_ending *ending)
+static unsigned find_crashed_run(const struct pool_worker *worker, const struct tt_worker_ending *ending)
 {
     unsigned i = 0;
     if (worker->told == 0 || worker->leaves)
@@ -200,55 +199,56 @@ static unsigned find_culprit(const struct worker *worker, const struct tutti_way
 
 /* The worker is gone. A run whose process ended is over. A run in which the worker was lost otherwise is repeated, up to MOST_LOSSES losses: a node that
  * fails is rarely the fault of a run, and two nodes may fail one after the other. The worker's later runs are repeated in any case. */
-static enum tutti_err settle_runs(struct pool *pool, struct worker *worker, const struct tutti_way_ending *ending)
+static enum tutti_err requeue_lost_runs(struct worker_pool *pool, struct pool_worker *worker,
+                                        const struct tt_worker_ending *ending)
 {
-    unsigned culprit = find_culprit(worker, ending);
+    unsigned culprit = find_crashed_run(worker, ending);
     bool known = culprit < worker->count;
     size_t run = known ? worker->runs[culprit] : SIZE_MAX;
     if (known && !*ending->how) {
-        TRY(put_back(&pool->suspects, run));
-        known = count_losses(pool, run) == MOST_LOSSES;
+        TRY(requeue_run(&pool->suspects, run));
+        known = count_run_losses(pool, run) == MOST_LOSSES;
     }
     if (known)
-        TRY(give_up_run(pool, run,
-                        *ending->how ? ending->how : "was lost three times, and the run is not repeated again"));
+        TRY(fail_worker_run(pool, run,
+                            *ending->how ? ending->how : "was lost three times, and the run is not repeated again"));
     while (worker->count-- > 0) /* taken again from the end: the oldest first */
         if (!known || worker->count != culprit)
-            TRY(put_back(&pool->again, worker->runs[worker->count]));
+            TRY(requeue_run(&pool->again, worker->runs[worker->count]));
     worker->count = worker->told = 0;
     return TUTTI_OK;
 }
 
 /* `err`: how it was lost, as far as that is no process's end. One that had not come to a first record is not asked again. */
-static enum tutti_err bury(struct pool *pool, unsigned w, enum tutti_err err)
+static enum tutti_err worker_pool_handle_loss(struct worker_pool *pool, unsigned w, enum tutti_err err)
 {
-    struct worker *worker = &pool->workers[w];
-    struct tutti_failure failure;
-    struct tutti_way_ending ending = {.run = SIZE_MAX};
-    tutti_failure_keep(&failure, err);
+    struct pool_worker *worker = &pool->workers[w];
+    struct tt_failure failure;
+    struct tt_worker_ending ending = {.run = SIZE_MAX};
+    tt_fail_save(&failure, err);
     pool->way->end(pool->self, w, false, &ending);
     worker->here = false;
-    TRY(settle_runs(pool, worker, &ending));
-    return failure.err && worker->heard == 0 ? give_up(pool, w, tutti_failure_return(&failure)) : TUTTI_OK;
+    TRY(requeue_lost_runs(pool, worker, &ending));
+    return failure.err && worker->heard == 0 ? worker_pool_drop_worker(pool, w, tt_fail_restore(&failure)) : TUTTI_OK;
 }
 
 /* ---- all ---- */
 
-static enum tutti_err hear(struct pool *pool, unsigned w)
+static enum tutti_err worker_pool_receive(struct worker_pool *pool, unsigned w)
 {
-    struct worker *worker = &pool->workers[w];
+    struct pool_worker *worker = &pool->workers[w];
     bool open = true;
     enum tutti_err err = pool->way->hear(pool->self, w, &worker->in, &open);
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
     if (worker->in.failed)
-        return tutti_fail_memory();
-    TRY(take_records(pool, worker));
-    return open && !failure.err ? TUTTI_OK : bury(pool, w, tutti_failure_return(&failure));
+        return tt_fail_memory();
+    TRY(read_worker_records(pool, worker));
+    return open && !failure.err ? TUTTI_OK : worker_pool_handle_loss(pool, w, tt_fail_restore(&failure));
 }
 
 /* Waits for news of those that can be waited for. False: some cannot, and are to be looked at. */
-static enum tutti_err wait_for_news(struct pool *pool, bool *all)
+static enum tutti_err poll_workers(struct worker_pool *pool, bool *all)
 {
     int file = -1;
     *all = true;
@@ -261,17 +261,17 @@ static enum tutti_err wait_for_news(struct pool *pool, bool *all)
         (void)pool->order->waits(pool->order->context, &file);
     pool->polled[pool->count] = (struct pollfd){.fd = file, .events = POLLIN};
     if (poll(pool->polled, pool->count + 1, *all ? WAIT_MS : (int)(NAP * 1e3)) < 0 && errno != EINTR)
-        return tutti_fail(TUTTI_ERR_IO, "cannot wait for workers: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "cannot wait for workers: %s", strerror(errno));
     return TUTTI_OK;
 }
 
-static enum tutti_err listen_to_all(struct pool *pool)
+static enum tutti_err receive_from_workers(struct worker_pool *pool)
 {
     bool all;
-    TRY(wait_for_news(pool, &all));
+    TRY(poll_workers(pool, &all));
     for (unsigned w = 0; w < pool->count; w++) {
         if (pool->workers[w].here && (pool->polled[w].fd < 0 || pool->polled[w].revents))
-            TRY(hear(pool, w));
+            TRY(worker_pool_receive(pool, w));
         if (pool->workers[w].here && pool->way->watch)
             pool->way->watch(pool->self, w);
     }
@@ -279,28 +279,28 @@ static enum tutti_err listen_to_all(struct pool *pool)
 }
 
 /* Workers are started while there are runs for them. False: all runs are made. */
-static enum tutti_err feed_all(struct pool *pool, bool *busy)
+static enum tutti_err fill_queues(struct worker_pool *pool, bool *busy)
 {
     *busy = false;
     for (unsigned ahead = 1; ahead <= MOST_AHEAD; ahead++) /* first one for each, so that few runs are shared by all */
         for (unsigned w = 0; w < pool->count; w++) {
-            struct worker *worker = &pool->workers[w];
+            struct pool_worker *worker = &pool->workers[w];
             size_t run;
-            if (!worker->here && !worker->is_given_up && ahead == 1 && take_next(pool, &run)) {
-                TRY(put_back(&pool->again, run));
-                TRY(start(pool, w));
+            if (!worker->here && !worker->is_given_up && ahead == 1 && worker_pool_next_run(pool, &run)) {
+                TRY(requeue_run(&pool->again, run));
+                TRY(worker_pool_start_worker(pool, w));
             }
             if (worker->here && !worker->leaves)
-                feed(pool, worker, ahead);
+                worker_pool_fill_queue(pool, worker, ahead);
             *busy = *busy || worker->count > 0 || (worker->here && worker->leaves); /* another takes its place */
         }
     for (unsigned w = 0; w < pool->count; w++)
-        tell(pool, w);
+        worker_pool_assign_runs(pool, w);
     return TUTTI_OK;
 }
 
 /* If all that work have enough to do meanwhile. */
-static void nap(const struct pool *pool)
+static void worker_pool_sleep(const struct worker_pool *pool)
 {
     bool short_runs = true;
     for (unsigned w = 0; w < pool->count; w++)
@@ -309,57 +309,57 @@ static void nap(const struct pool *pool)
         nanosleep(&(struct timespec){.tv_nsec = (long)(NAP * 1e9)}, NULL);
 }
 
-static bool waits(const struct pool *pool)
+static bool worker_pool_is_waiting(const struct worker_pool *pool)
 {
     int file;
     return pool->order->waits && pool->order->waits(pool->order->context, &file);
 }
 
-static enum tutti_err go(struct pool *pool)
+static enum tutti_err worker_pool_run_loop(struct worker_pool *pool)
 {
     const volatile sig_atomic_t *interrupt = pool->work->options->interrupt;
     for (;;) {
         bool busy;
-        TRY(feed_all(pool, &busy));
-        if (!busy && pool->again.count == 0 && !waits(pool))
+        TRY(fill_queues(pool, &busy));
+        if (!busy && pool->again.count == 0 && !worker_pool_is_waiting(pool))
             return TUTTI_OK;
         if (busy)
-            nap(pool);
-        TRY(listen_to_all(pool));
+            worker_pool_sleep(pool);
+        TRY(receive_from_workers(pool));
         TRY(pool->order->idle(pool->order->context));
         if (interrupt && *interrupt)
-            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted");
+            return tt_fail(TUTTI_ERR_INTERRUPTED, "interrupted");
     }
 }
 
-static enum tutti_err open_and_go(struct pool *pool)
+static enum tutti_err worker_pool_open_and_run(struct worker_pool *pool)
 {
     pool->self = calloc(1, pool->way->size);
     if (!pool->self)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     TRY(pool->way->open(pool->self, pool->work, pool->order->way_context, &pool->count));
     pool->workers = calloc(pool->count, sizeof *pool->workers);
     pool->polled = calloc(pool->count + 1, sizeof *pool->polled);
-    return pool->workers && pool->polled ? go(pool) : tutti_fail_memory();
+    return pool->workers && pool->polled ? worker_pool_run_loop(pool) : tt_fail_memory();
 }
 
-enum tutti_err tutti_pool_run(struct tutti_work *work, const struct tutti_pool_order *order)
+enum tutti_err tt_worker_pool_run(struct tt_sweep_worker *work, const struct tt_worker_pool_plan *order)
 {
-    struct pool pool = {.work = work, .order = order, .way = order->way, .count = order->workers};
-    struct tutti_failure failure;
-    struct tutti_way_ending ending;
-    tutti_failure_keep(&failure, open_and_go(&pool));
+    struct worker_pool pool = {.work = work, .order = order, .way = order->way, .count = order->workers};
+    struct tt_failure failure;
+    struct tt_worker_ending ending;
+    tt_fail_save(&failure, worker_pool_open_and_run(&pool));
     for (unsigned w = 0; pool.workers && w < pool.count; w++) {
         if (pool.workers[w].here)
             pool.way->end(pool.self, w, failure.err != TUTTI_OK, &ending);
-        tutti_parcel_fini(&pool.workers[w].in);
+        tt_bytes_fini(&pool.workers[w].in);
     }
     if (pool.self)
         pool.way->close(pool.self);
     free(pool.self);
     free(pool.workers);
     free(pool.polled);
-    tutti_vector_fini(&pool.again);
-    tutti_vector_fini(&pool.suspects);
-    return tutti_failure_return(&failure);
+    tt_vector_fini(&pool.again);
+    tt_vector_fini(&pool.suspects);
+    return tt_fail_restore(&failure);
 }

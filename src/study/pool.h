@@ -8,15 +8,15 @@
 
 #include "study/way.h"
 
-struct tutti_pool_order {
-    const struct tutti_way *way;
+struct tt_worker_pool_plan {
+    const struct tt_worker_backend *way;
     void *way_context;
     unsigned workers;
     void *context;
     /* The next run that is to be made; false: there is none. */
     bool (*next)(void *context, size_t *run);
     /* A run is over, with its record (study/record.h); in any order. An error ends all. */
-    enum tutti_err (*done)(void *context, struct tutti_bytes record);
+    enum tutti_err (*done)(void *context, struct tt_bytes record);
     /* Now and then, and after each round of records. An error ends all. */
     enum tutti_err (*idle)(void *context);
     /* May `next` have another later, though there is none now? Then it is waited for, by this file. NULL: no. */
@@ -25,9 +25,9 @@ struct tutti_pool_order {
 
 /* Makes all runs that there are. INTERRUPTED (options.interrupt), LIMIT if no process can be had, LOST if the last worker is, MEMORY, and what `done` fails
  * with. Whatever it returns, there are no workers any more. */
-TUTTI_CHECKED enum tutti_err tutti_pool_run(struct tutti_work *work, const struct tutti_pool_order *order);
+TUTTI_CHECKED enum tutti_err tt_worker_pool_run(struct tt_sweep_worker *work, const struct tt_worker_pool_plan *order);
 
 /* How many cores there are for this process. */
-unsigned tutti_pool_cores(void);
+unsigned tt_worker_pool_count_cores(void);
 
 #endif

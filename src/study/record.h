@@ -11,16 +11,16 @@
     X(FAILED, "failed")         /* it could not be run to its end */                                                   \
     X(UNMEASURED, "unmeasured") /* it could; but a measure has no value */                                             \
     X(CRASHED, "crashed")       /* the process that it ran in came to an end */
-enum tutti_run_status {
+enum tt_run_status {
 #define X(name, word) TUTTI_RUN_##name,
     TUTTI_RUN_STATUSES(X)
 #undef X
 };
-const char *tutti_run_status_word(enum tutti_run_status status);
+const char *tt_sweep_worker_status_name(enum tt_run_status status);
 
-struct tutti_run_record {
+struct tt_run_record {
     uint64_t run;
-    enum tutti_run_status status;
+    enum tt_run_status status;
     const char *message;  /* NULL: there is nothing to say */
     const double *values; /* of measures; unaligned bytes may be copied from it only */
     uint32_t value_count;
@@ -31,8 +31,8 @@ struct tutti_run_record {
     size_t row_count;
 };
 
-void tutti_run_record_put(struct tutti_parcel *parcel, const struct tutti_run_record *record);
+void tt_sweep_worker_write_record(struct tt_byte_writer *parcel, const struct tt_run_record *record);
 /* Points into the bytes. False: they are no record. */
-bool tutti_run_record_take(struct tutti_run_record *record, struct tutti_bytes bytes);
+bool tt_sweep_worker_read_record(struct tt_run_record *record, struct tt_bytes bytes);
 
 #endif

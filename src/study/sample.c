@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-uint64_t tutti_random_next(struct tutti_random *random)
+uint64_t tt_design_random_next(struct tt_random *random)
 {
     uint64_t z = random->state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -11,30 +11,30 @@ uint64_t tutti_random_next(struct tutti_random *random)
     return z ^ (z >> 31);
 }
 
-double tutti_random_unit(struct tutti_random *random)
+double tt_design_random_uniform(struct tt_random *random)
 {
-    return (double)(tutti_random_next(random) >> 11) * 0x1p-53;
+    return (double)(tt_design_random_next(random) >> 11) * 0x1p-53;
 }
 
 /* A number below `bound`, all alike but for bound / 2^64. */
-static size_t random_below(struct tutti_random *random, size_t bound)
+static size_t random_below(struct tt_random *random, size_t bound)
 {
-    return (size_t)(tutti_random_next(random) % bound);
+    return (size_t)(tt_design_random_next(random) % bound);
 }
 
-void tutti_sample_random(double *points, size_t count, size_t dimensions, uint64_t seed)
+void tt_design_sample_random(double *points, size_t count, size_t dimensions, uint64_t seed)
 {
-    struct tutti_random random = {seed};
+    struct tt_random random = {seed};
     for (size_t i = 0; i < count * dimensions; i++)
-        points[i] = tutti_random_unit(&random);
+        points[i] = tt_design_random_uniform(&random);
 }
 
-enum tutti_err tutti_sample_latin(double *points, size_t count, size_t dimensions, uint64_t seed)
+enum tutti_err tt_design_sample_latin(double *points, size_t count, size_t dimensions, uint64_t seed)
 {
-    struct tutti_random random = {seed};
+    struct tt_random random = {seed};
     size_t *parts = calloc(count, sizeof *parts);
     if (!parts)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t k = 0; k < dimensions; k++) {
         for (size_t i = 0; i < count; i++)
             parts[i] = i;
@@ -44,7 +44,7 @@ enum tutti_err tutti_sample_latin(double *points, size_t count, size_t dimension
             parts[j] = kept;
         }
         for (size_t i = 0; i < count; i++)
-            points[i * dimensions + k] = ((double)parts[i] + tutti_random_unit(&random)) / (double)count;
+            points[i * dimensions + k] = ((double)parts[i] + tt_design_random_uniform(&random)) / (double)count;
     }
     free(parts);
     return TUTTI_OK;
@@ -79,7 +79,7 @@ static const struct {
 };
 
 /* The direction numbers of a dimension, as fractions of 2^BITS (Joe and Kuo, eq. 2). */
-static void make_directions(size_t dimension, uint32_t v[BITS])
+static void compute_sobol_directions(size_t dimension, uint32_t v[BITS])
 {
     if (dimension == 0) {
         for (unsigned i = 0; i < BITS; i++)
@@ -97,15 +97,15 @@ static void make_directions(size_t dimension, uint32_t v[BITS])
 }
 
 /* In Gray code's order (Antonov, Saleev 1979): each point differs from the last by one direction number. */
-enum tutti_err tutti_sample_sobol(double *points, size_t count, size_t dimensions)
+enum tutti_err tt_design_sample_sobol(double *points, size_t count, size_t dimensions)
 {
     if (dimensions > TUTTI_SOBOL_DIMENSIONS)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--sample sobol takes up to %d parameters, not %zu; --sample latin takes any number",
-                          TUTTI_SOBOL_DIMENSIONS, dimensions);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--sample sobol takes up to %d parameters, not %zu; --sample latin takes any number",
+                       TUTTI_SOBOL_DIMENSIONS, dimensions);
     for (size_t k = 0; k < dimensions; k++) {
         uint32_t v[BITS], x = 0;
-        make_directions(k, v);
+        compute_sobol_directions(k, v);
         for (size_t i = 0; i < count; i++) {
             points[i * dimensions + k] = x * 0x1p-32;
             x ^= v[__builtin_ctz(~(unsigned)i)]; /* the lowest bit of i that is 0 */

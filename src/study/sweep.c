@@ -20,7 +20,8 @@
 
 /* ---- what became of runs ---- */
 
-static enum tutti_err take(struct tutti_sweep *sweep, const struct tutti_run_record *record, size_t offset)
+static enum tutti_err parameter_sweep_store_record(struct tutti_sweep *sweep, const struct tt_run_record *record,
+                                                   size_t offset)
 {
     size_t run = record->run, count = sweep->measure_count;
     sweep->over++;
@@ -34,27 +35,29 @@ static enum tutti_err take(struct tutti_sweep *sweep, const struct tutti_run_rec
         memcpy(&sweep->values[run * count], record->values, count * sizeof(double));
     if (!record->message)
         return TUTTI_OK;
-    sweep->messages[run] = tutti_arena_text(&sweep->arena, record->message, strlen(record->message));
-    return sweep->messages[run] ? TUTTI_OK : tutti_fail_memory();
+    sweep->messages[run] = tt_arena_copy_text(&sweep->arena, record->message, strlen(record->message));
+    return sweep->messages[run] ? TUTTI_OK : tt_fail_memory();
 }
 
 /* Is it a record of this sweep, of a run that there is none of yet? */
-static bool fits(const struct tutti_sweep *sweep, struct tutti_bytes bytes, struct tutti_run_record *record)
+static bool parameter_sweep_accepts_record(const struct tutti_sweep *sweep, struct tt_bytes bytes,
+                                           struct tt_run_record *record)
 {
-    return tutti_run_record_take(record, bytes) && record->run < sweep->design.runs && !sweep->is_over[record->run] &&
-           (record->value_count == sweep->measure_count || record->value_count == 0);
+    return tt_sweep_worker_read_record(record, bytes) && record->run < sweep->design.runs &&
+           !sweep->is_over[record->run] && (record->value_count == sweep->measure_count || record->value_count == 0);
 }
 
-static bool found(void *context, struct tutti_bytes bytes, size_t offset)
+static bool restore_journal_record(void *context, struct tt_bytes bytes, size_t offset)
 {
     struct tutti_sweep *sweep = context;
-    struct tutti_run_record record;
-    bool good = fits(sweep, bytes, &record) && take(sweep, &record, offset) == TUTTI_OK;
+    struct tt_run_record record;
+    bool good = parameter_sweep_accepts_record(sweep, bytes, &record) &&
+                parameter_sweep_store_record(sweep, &record, offset) == TUTTI_OK;
     sweep->found += good;
     return good;
 }
 
-static bool next(void *context, size_t *run)
+static bool parameter_sweep_next_run(void *context, size_t *run)
 {
     struct tutti_sweep *sweep = context;
     while (sweep->next < sweep->design.runs && sweep->is_over[sweep->next])
@@ -63,21 +66,21 @@ static bool next(void *context, size_t *run)
     return *run < sweep->design.runs;
 }
 
-static enum tutti_err done(void *context, struct tutti_bytes bytes)
+static enum tutti_err parameter_sweep_finish_run(void *context, struct tt_bytes bytes)
 {
     struct tutti_sweep *sweep = context;
-    struct tutti_run_record record;
+    struct tt_run_record record;
     size_t offset = 0;
-    if (!fits(sweep, bytes, &record))
-        return tutti_fail(TUTTI_ERR_LOST, "a worker told something that is no result of a run");
+    if (!parameter_sweep_accepts_record(sweep, bytes, &record))
+        return tt_fail(TUTTI_ERR_LOST, "a worker told something that is no result of a run");
     if (sweep->journal)
-        TRY(tutti_journal_add(sweep->journal, bytes, &offset));
-    return take(sweep, &record, offset);
+        TRY(tt_sweep_journal_add(sweep->journal, bytes, &offset));
+    return parameter_sweep_store_record(sweep, &record, offset);
 }
 
-static void tell_progress(struct tutti_sweep *sweep)
+static void log_sweep_progress(struct tutti_sweep *sweep)
 {
-    double now = tutti_clock_now();
+    double now = tt_wall_clock_now();
     if (!sweep->options->progress || now - sweep->told < 0.1)
         return;
     sweep->told = now;
@@ -90,235 +93,236 @@ static void tell_progress(struct tutti_sweep *sweep)
     sweep->options->progress(sweep->options->progress_context, &progress);
 }
 
-static enum tutti_err idle(void *context)
+static enum tutti_err parameter_sweep_on_idle(void *context)
 {
     struct tutti_sweep *sweep = context;
     if (sweep->journal)
-        TRY(tutti_journal_flush(sweep->journal));
-    tell_progress(sweep);
+        TRY(tt_sweep_journal_flush(sweep->journal));
+    log_sweep_progress(sweep);
     return TUTTI_OK;
 }
 
 /* ---- the whole ---- */
 
 /* What the journal is of: files, options, values, measures. */
-static enum tutti_err identify(struct tutti_sweep *sweep, uint64_t *identity)
+static enum tutti_err hash_sweep_identity(struct tutti_sweep *sweep, uint64_t *identity)
 {
-    struct tutti_job *job = &sweep->work.trial.simulation->job;
-    struct tutti_parcel memory = {0};
+    struct tt_job *job = &sweep->work.trial.simulation->job;
+    struct tt_byte_writer memory = {0};
     uint64_t sum = TUTTI_RECORD_DIGEST;
-    enum tutti_err err = tutti_identity_settle(job, &memory);
+    enum tutti_err err = tt_run_identity_check(job, &memory);
     if (!err) {
-        sum = tutti_record_digest(sum, job->identity.data, job->identity.size);
-        sum = tutti_record_digest(sum, sweep->design.values, sweep->design.runs * sweep->design.count * sizeof(double));
+        sum = tt_recorder_digest(sum, job->identity.data, job->identity.size);
+        sum = tt_recorder_digest(sum, sweep->design.values, sweep->design.runs * sweep->design.count * sizeof(double));
         for (size_t i = 0; i < sweep->design.count; i++)
-            sum = tutti_record_digest(sum, sweep->design.names[i], strlen(sweep->design.names[i]) + 1);
+            sum = tt_recorder_digest(sum, sweep->design.names[i], strlen(sweep->design.names[i]) + 1);
         for (size_t i = 0; i < sweep->measure_count; i++)
-            sum = tutti_record_digest(sum, sweep->labels[i], strlen(sweep->labels[i]) + 1);
-        sum = tutti_record_digest(sum, &sweep->work.keeps_rows, sizeof sweep->work.keeps_rows);
+            sum = tt_recorder_digest(sum, sweep->labels[i], strlen(sweep->labels[i]) + 1);
+        sum = tt_recorder_digest(sum, &sweep->work.keeps_rows, sizeof sweep->work.keeps_rows);
     }
-    job->identity = (struct tutti_bytes){0};
-    tutti_parcel_fini(&memory);
+    job->identity = (struct tt_bytes){0};
+    tt_bytes_fini(&memory);
     *identity = sum;
     return err;
 }
 
-static enum tutti_err open_journal(struct tutti_sweep *sweep)
+static enum tutti_err open_sweep_journal(struct tutti_sweep *sweep)
 {
     const char *beside = sweep->options->output && strcmp(sweep->options->output, "-") != 0
                              ? sweep->options->output
                              : sweep->options->trajectories;
     uint64_t identity;
-    struct tutti_text path = {0};
+    struct tt_text path = {0};
     if (!beside)
         return TUTTI_OK;
-    TRY(identify(sweep, &identity));
-    tutti_text_printf(&path, "%s.journal", beside);
-    enum tutti_err err = path.failed ? tutti_fail_memory()
-                                     : tutti_journal_open(&sweep->journal, path.text, identity, sweep, found);
-    tutti_text_fini(&path);
+    TRY(hash_sweep_identity(sweep, &identity));
+    tt_text_printf(&path, "%s.journal", beside);
+    enum tutti_err err =
+        path.failed ? tt_fail_memory()
+                    : tt_sweep_journal_open(&sweep->journal, path.text, identity, sweep, restore_journal_record);
+    tt_text_fini(&path);
     if (!err && sweep->found > 0)
-        tutti_log_printf(sweep->options->log, TUTTI_LOG_INFO, NULL,
-                         "%zu of %zu runs are in the journal of an earlier call, and are not repeated", sweep->found,
-                         sweep->design.runs);
+        tt_log(sweep->options->log, TUTTI_LOG_INFO, NULL,
+               "%zu of %zu runs are in the journal of an earlier call, and are not repeated", sweep->found,
+               sweep->design.runs);
     return err;
 }
 
-static enum tutti_err make_room(struct tutti_sweep *sweep)
+static enum tutti_err parameter_sweep_allocate(struct tutti_sweep *sweep)
 {
     size_t runs = sweep->design.runs;
     sweep->measure_count = sweep->work.count;
-    sweep->labels = tutti_arena_array(&sweep->arena, sweep->measure_count + 1, sizeof *sweep->labels);
+    sweep->labels = tt_arena_array(&sweep->arena, sweep->measure_count + 1, sizeof *sweep->labels);
     sweep->values = calloc(runs * sweep->measure_count + 1, sizeof *sweep->values);
     sweep->statuses = calloc(runs, sizeof *sweep->statuses);
     sweep->is_over = calloc(runs, sizeof *sweep->is_over);
     sweep->offsets = calloc(runs, sizeof *sweep->offsets);
     sweep->messages = calloc(runs, sizeof *sweep->messages);
     if (!sweep->labels || !sweep->values || !sweep->statuses || !sweep->is_over || !sweep->offsets || !sweep->messages)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < sweep->measure_count; i++) {
-        sweep->labels[i] = tutti_arena_text(&sweep->arena, sweep->work.labels[i], strlen(sweep->work.labels[i]));
+        sweep->labels[i] = tt_arena_copy_text(&sweep->arena, sweep->work.labels[i], strlen(sweep->work.labels[i]));
         if (!sweep->labels[i])
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     return TUTTI_OK;
 }
 
 /* Files must not be those that are read, nor each other. */
-static enum tutti_err check_files(const struct tutti_run_options *options)
+static enum tutti_err parameter_sweep_check_files(const struct tutti_run_options *options)
 {
     const char *const paths[] = {options->output, options->trajectories};
     const char *const names[] = {"-o", "--trajectories"};
-    const struct tutti_record_format *format;
+    const struct tt_record_format *format;
     for (int i = 0; i < 2; i++) {
-        const char *reads = paths[i] ? tutti_job_reads(options, paths[i]) : NULL;
-        if (!reads && paths[i] && tutti_fs_is_same(paths[i], options->csv))
+        const char *reads = paths[i] ? tt_job_path_is_read(options, paths[i]) : NULL;
+        if (!reads && paths[i] && tt_fs_is_same_file(paths[i], options->csv))
             reads = "--csv";
         if (reads)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is what %s reads; name another file", names[i], paths[i],
-                              reads);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is what %s reads; name another file", names[i], paths[i],
+                           reads);
     }
-    if (options->trajectories && tutti_fs_is_same(options->output, options->trajectories))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "-o and --trajectories cannot both be '%s'", options->output);
+    if (options->trajectories && tt_fs_is_same_file(options->output, options->trajectories))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "-o and --trajectories cannot both be '%s'", options->output);
     if (options->trajectories && strcmp(options->trajectories, "-") == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--trajectories takes a file, not standard output");
-    return options->trajectories ? tutti_record_format_for(&format, options->trajectories) : TUTTI_OK;
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--trajectories takes a file, not standard output");
+    return options->trajectories ? tt_recorder_find_format(&format, options->trajectories) : TUTTI_OK;
 }
 
 /* An interrupt is no loss. */
-static enum tutti_err say_how_to_go_on(const struct tutti_sweep *sweep, enum tutti_err err)
+static enum tutti_err log_resume_hint(const struct tutti_sweep *sweep, enum tutti_err err)
 {
     if (err != TUTTI_ERR_INTERRUPTED)
         return err;
-    return tutti_fail(err, "interrupted after %zu of %zu runs%s", sweep->over, sweep->design.runs,
-                      sweep->journal ? "; the same command makes the others" : "");
+    return tt_fail(err, "interrupted after %zu of %zu runs%s", sweep->over, sweep->design.runs,
+                   sweep->journal ? "; the same command makes the others" : "");
 }
 
 /* Where workers are: here, on nodes, or by mpiexec. */
-static enum tutti_err check_ways(const struct tutti_run_options *options)
+static enum tutti_err check_worker_backends(const struct tutti_run_options *options)
 {
     if (options->nodes && options->mpi)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes and mpiexec are ways to make the same runs: choose one");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--nodes and mpiexec are ways to make the same runs: choose one");
     if (options->workers > 0 && (options->nodes || options->mpi))
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--workers is for this machine alone: %s how many there are; leave it out",
-                          options->nodes ? "the list of --nodes (ranks=N) says" : "the ranks of mpiexec (-n N) are");
-    enum tutti_confine how;
-    TRY(tutti_confined_read(options, &how));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--workers is for this machine alone: %s how many there are; leave it out",
+                       options->nodes ? "the list of --nodes (ranks=N) says" : "the ranks of mpiexec (-n N) are");
+    enum tt_confine how;
+    TRY(tt_confined_read(options, &how));
     if (how != TUTTI_CONFINE_NONE && options->mpi)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--confine cannot confine processes of mpiexec: use --workers or --nodes, or leave it out");
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--confine cannot confine processes of mpiexec: use --workers or --nodes, or leave it out");
     if (options->has_timeout && !(options->timeout > 0))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--timeout takes a number of seconds greater than 0, not %s",
-                          NUMBER(options->timeout));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--timeout takes a number of seconds greater than 0, not %s",
+                       NUMBER(options->timeout));
     if (options->key && !options->nodes)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
     return TUTTI_OK;
 }
 
 /* FMUs that are not here may be with nodes that offer them: descriptions are all that we need of them. */
-static enum tutti_err open_work(struct tutti_sweep *sweep)
+static enum tutti_err open_sweep_worker(struct tutti_sweep *sweep)
 {
-    struct tutti_failure failure;
-    enum tutti_err err = tutti_work_open(&sweep->work, sweep->options, &sweep->design);
+    struct tt_failure failure;
+    enum tutti_err err = tt_sweep_worker_open(&sweep->work, sweep->options, &sweep->design);
     if (err != TUTTI_ERR_IO || !sweep->options->nodes)
         return err;
-    tutti_failure_keep(&failure, err);
-    tutti_work_close(&sweep->work);
+    tt_fail_save(&failure, err);
+    tt_sweep_worker_close(&sweep->work);
     sweep->asking = *sweep->options;
     sweep->asking.spares_nodes = true;
-    TRY(tutti_nodes_open(&sweep->nodes, &sweep->asking));
+    TRY(tt_nodes_open(&sweep->nodes, &sweep->asking));
     if (sweep->nodes->options.alias_count == sweep->options->alias_count) /* they have nothing of it */
-        return tutti_failure_return(&failure);
-    return tutti_work_open(&sweep->work, &sweep->nodes->options, &sweep->design);
+        return tt_fail_restore(&failure);
+    return tt_sweep_worker_open(&sweep->work, &sweep->nodes->options, &sweep->design);
 }
 
-static enum tutti_err prepare(struct tutti_sweep *sweep)
+static enum tutti_err parameter_sweep_prepare(struct tutti_sweep *sweep)
 {
-    TRY(check_ways(sweep->options));
-    TRY(check_files(sweep->options));
-    TRY(tutti_design_make(&sweep->design, sweep->options));
-    TRY(open_work(sweep));
-    return make_room(sweep);
+    TRY(check_worker_backends(sweep->options));
+    TRY(parameter_sweep_check_files(sweep->options));
+    TRY(tt_design_create(&sweep->design, sweep->options));
+    TRY(open_sweep_worker(sweep));
+    return parameter_sweep_allocate(sweep);
 }
 
-static enum tutti_err make_runs(struct tutti_sweep *sweep, const struct tutti_way *way, void *way_context)
+static enum tutti_err parameter_sweep_run_all(struct tutti_sweep *sweep, const struct tt_worker_backend *way,
+                                              void *way_context)
 {
     const struct tutti_run_options *options = sweep->options;
-    TRY(open_journal(sweep));
+    TRY(open_sweep_journal(sweep));
     size_t left = sweep->design.runs - sweep->over;
     unsigned workers = options->nodes         ? TUTTI_NODE_MOST_RANKS
                        : options->workers > 0 ? options->workers
-                                              : tutti_pool_cores();
-    sweep->began = tutti_clock_now();
+                                              : tt_worker_pool_count_cores();
+    sweep->began = tt_wall_clock_now();
     if (left > 0) {
-        const struct tutti_pool_order order = {.way = way,
-                                               .way_context = way_context,
-                                               .workers = workers < left ? workers : (unsigned)left,
-                                               .context = sweep,
-                                               .next = next,
-                                               .done = done,
-                                               .idle = idle};
-        TRY(say_how_to_go_on(sweep, tutti_pool_run(&sweep->work, &order)));
+        const struct tt_worker_pool_plan order = {.way = way,
+                                                  .way_context = way_context,
+                                                  .workers = workers < left ? workers : (unsigned)left,
+                                                  .context = sweep,
+                                                  .next = parameter_sweep_next_run,
+                                                  .done = parameter_sweep_finish_run,
+                                                  .idle = parameter_sweep_on_idle};
+        TRY(log_resume_hint(sweep, tt_worker_pool_run(&sweep->work, &order)));
     }
     if (options->trajectories)
-        TRY(tutti_sweep_write_trajectories(sweep, options->trajectories));
-    return options->output ? tutti_sweep_write_table(sweep, options->output) : TUTTI_OK;
+        TRY(tt_parameter_sweep_write_runs(sweep, options->trajectories));
+    return options->output ? tt_parameter_sweep_write_table(sweep, options->output) : TUTTI_OK;
 }
 
 /* As one of the ranks of mpiexec. */
-static enum tutti_err run_as_rank(struct tutti_sweep *sweep)
+static enum tutti_err run_sweep_rank(struct tutti_sweep *sweep)
 {
-    struct tutti_sweep_rank rank;
-    struct tutti_failure failure;
-    enum tutti_err err = tutti_sweep_rank_enter(&rank, &sweep->work, prepare(sweep));
+    struct tt_sweep_rank rank;
+    struct tt_failure failure;
+    enum tutti_err err = tt_worker_mpi_enter(&rank, &sweep->work, parameter_sweep_prepare(sweep));
     if (!err)
-        err = rank.world.rank == 0 ? make_runs(sweep, &tutti_way_mpi, &rank) : tutti_sweep_rank_follow(&rank);
-    tutti_failure_keep(&failure, err);
-    tutti_sweep_rank_leave(&rank);
-    return tutti_failure_return(&failure);
+        err = rank.world.rank == 0 ? parameter_sweep_run_all(sweep, &tt_worker_mpi, &rank) : tt_worker_mpi_serve(&rank);
+    tt_fail_save(&failure, err);
+    tt_worker_mpi_leave(&rank);
+    return tt_fail_restore(&failure);
 }
 
-static enum tutti_err run(struct tutti_sweep *sweep)
+static enum tutti_err parameter_sweep_run(struct tutti_sweep *sweep)
 {
     if (sweep->options->mpi)
-        return run_as_rank(sweep);
-    TRY(prepare(sweep));
-    return sweep->options->nodes ? make_runs(sweep, &tutti_way_nodes, (void *)sweep->options)
-                                 : make_runs(sweep, &tutti_way_forked, NULL);
+        return run_sweep_rank(sweep);
+    TRY(parameter_sweep_prepare(sweep));
+    return sweep->options->nodes ? parameter_sweep_run_all(sweep, &tt_worker_nodes, (void *)sweep->options)
+                                 : parameter_sweep_run_all(sweep, &tt_worker_forked, NULL);
 }
 
 enum tutti_err tutti_sweep_make(struct tutti_sweep **out, const struct tutti_run_options *options)
 {
-    struct tutti_failure failure;
+    struct tt_failure failure;
     struct tutti_sweep *sweep = calloc(1, sizeof *sweep);
     if (!sweep)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     sweep->options = options;
-    tutti_failure_keep(&failure, run(sweep));
-    tutti_journal_close(sweep->journal, failure.err == TUTTI_OK);
+    tt_fail_save(&failure, parameter_sweep_run(sweep));
+    tt_sweep_journal_close(sweep->journal, failure.err == TUTTI_OK);
     sweep->journal = NULL;
-    tutti_work_close(&sweep->work);
-    tutti_nodes_close(sweep->nodes);
+    tt_sweep_worker_close(&sweep->work);
+    tt_nodes_close(sweep->nodes);
     sweep->nodes = NULL;
     if (failure.err)
         tutti_sweep_free(sweep);
     else
         *out = sweep;
-    return tutti_failure_return(&failure);
+    return tt_fail_restore(&failure);
 }
 
 void tutti_sweep_free(struct tutti_sweep *sweep)
 {
     if (!sweep)
         return;
-    tutti_design_fini(&sweep->design);
+    tt_design_fini(&sweep->design);
     free(sweep->values);
     free(sweep->statuses);
     free(sweep->is_over);
     free(sweep->offsets);
     free(sweep->messages);
-    tutti_arena_fini(&sweep->arena);
+    tt_arena_fini(&sweep->arena);
     free(sweep);
 }
 
@@ -360,13 +364,13 @@ double tutti_sweep_value(const struct tutti_sweep *sweep, size_t run, size_t col
 {
     if (run >= sweep->design.runs || column >= tutti_sweep_column_count(sweep))
         return NAN;
-    return column < sweep->design.count ? tutti_design_run(&sweep->design, run)[column]
+    return column < sweep->design.count ? tt_design_run(&sweep->design, run)[column]
                                         : sweep->values[run * sweep->measure_count + column - sweep->design.count];
 }
 
 const char *tutti_sweep_status(const struct tutti_sweep *sweep, size_t run)
 {
-    return run < sweep->design.runs ? tutti_run_status_word((enum tutti_run_status)sweep->statuses[run]) : NULL;
+    return run < sweep->design.runs ? tt_sweep_worker_status_name((enum tt_run_status)sweep->statuses[run]) : NULL;
 }
 
 const char *tutti_sweep_message(const struct tutti_sweep *sweep, size_t run)

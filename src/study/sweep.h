@@ -11,10 +11,10 @@
 
 struct tutti_sweep {
     const struct tutti_run_options *options;
-    struct tutti_design design;
+    struct tt_design design;
     struct tutti_run_options asking; /* of those that ... */
-    struct tutti_nodes *nodes;       /* ... offer FMUs that are not here; NULL: none do */
-    struct tutti_work work;
+    struct tt_nodes *nodes;          /* ... offer FMUs that are not here; NULL: none do */
+    struct tt_sweep_worker work;
     size_t measure_count;
     char **labels;  /* of measures */
     double *values; /* of measures, run after run */
@@ -23,15 +23,15 @@ struct tutti_sweep {
     size_t *offsets;       /* of records in the journal */
     const char **messages; /* NULL: none */
     size_t over, good, found;
-    size_t next;                   /* the first run that may not be over */
-    struct tutti_journal *journal; /* NULL: none */
-    double began, told;            /* on the clock */
-    struct tutti_arena arena;
+    size_t next;                      /* the first run that may not be over */
+    struct tt_sweep_journal *journal; /* NULL: none */
+    double began, told;               /* on the clock */
+    struct tt_arena arena;
 };
 
 /* The table as CSV: to a file, which is replaced when the new one is whole, or to standard output ("-"). */
-TUTTI_CHECKED enum tutti_err tutti_sweep_write_table(const struct tutti_sweep *sweep, const char *path);
+TUTTI_CHECKED enum tutti_err tt_parameter_sweep_write_table(const struct tutti_sweep *sweep, const char *path);
 /* The rows of all runs, from the journal, in the format that the path says. */
-TUTTI_CHECKED enum tutti_err tutti_sweep_write_trajectories(struct tutti_sweep *sweep, const char *path);
+TUTTI_CHECKED enum tutti_err tt_parameter_sweep_write_runs(struct tutti_sweep *sweep, const char *path);
 
 #endif

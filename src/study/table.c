@@ -14,102 +14,104 @@
 /* ---- the table ---- */
 
 /* As RFC 4180 has it: in quotes where there are commas, quotes or ends of lines, quotes doubled. */
-static void put_cell(struct tutti_text *text, const char *cell)
+static void sweep_table_write_cell(struct tt_text *text, const char *cell)
 {
     if (!strpbrk(cell, ",\"\r\n")) {
-        tutti_text_append(text, cell);
+        tt_text_append(text, cell);
         return;
     }
-    tutti_text_append(text, "\"");
+    tt_text_append(text, "\"");
     for (; *cell; cell++)
-        tutti_text_append_n(text, *cell == '"' ? "\"\"" : cell, *cell == '"' ? 2 : 1);
-    tutti_text_append(text, "\"");
+        tt_text_append_n(text, *cell == '"' ? "\"\"" : cell, *cell == '"' ? 2 : 1);
+    tt_text_append(text, "\"");
 }
 
 /* A number that is none is an empty cell. */
-static void put_number(struct tutti_text *text, double value)
+static void sweep_table_write_number(struct tt_text *text, double value)
 {
     char digits[TUTTI_NUMBER_MAX];
     if (!isnan(value))
-        tutti_text_append_n(text, digits, tutti_number_write_double(digits, value));
+        tt_text_append_n(text, digits, tt_number_write_double(digits, value));
 }
 
-static void put_run(struct tutti_text *text, const struct tutti_sweep *sweep, size_t run)
+static void write_sweep_row(struct tt_text *text, const struct tutti_sweep *sweep, size_t run)
 {
-    tutti_text_printf(text, "%zu", run);
+    tt_text_printf(text, "%zu", run);
     for (size_t c = 0; c < tutti_sweep_column_count(sweep); c++) {
-        tutti_text_append(text, ",");
-        put_number(text, tutti_sweep_value(sweep, run, c));
+        tt_text_append(text, ",");
+        sweep_table_write_number(text, tutti_sweep_value(sweep, run, c));
     }
-    tutti_text_printf(text, ",%s,", tutti_sweep_status(sweep, run));
+    tt_text_printf(text, ",%s,", tutti_sweep_status(sweep, run));
     if (sweep->messages[run])
-        put_cell(text, sweep->messages[run]);
-    tutti_text_append(text, "\n");
+        sweep_table_write_cell(text, sweep->messages[run]);
+    tt_text_append(text, "\n");
 }
 
-enum tutti_err tutti_sweep_write_table(const struct tutti_sweep *sweep, const char *path)
+enum tutti_err tt_parameter_sweep_write_table(const struct tutti_sweep *sweep, const char *path)
 {
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "run");
+    struct tt_text text = {0};
+    tt_text_append(&text, "run");
     for (size_t c = 0; c < tutti_sweep_column_count(sweep); c++) {
-        tutti_text_append(&text, ",");
-        put_cell(&text, tutti_sweep_column_name(sweep, c));
+        tt_text_append(&text, ",");
+        sweep_table_write_cell(&text, tutti_sweep_column_name(sweep, c));
     }
-    tutti_text_append(&text, ",status,message\n");
+    tt_text_append(&text, ",status,message\n");
     for (size_t run = 0; run < sweep->design.runs; run++)
-        put_run(&text, sweep, run);
+        write_sweep_row(&text, sweep, run);
     bool written = false;
     if (text.failed)
         errno = ENOMEM;
     else if (strcmp(path, "-") == 0)
-        written = tutti_fs_write(tutti_record_standard(), text.text, text.length, -1) == text.length;
+        written = tt_fs_write(tt_record_file_standard(), text.text, text.length, -1) == text.length;
     else
-        written = tutti_fs_replace_result(path, text.text, text.length);
-    tutti_text_fini(&text);
-    return written ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "'%s' cannot be written: %s", path, strerror(errno));
+        written = tt_fs_replace_result(path, text.text, text.length);
+    tt_text_fini(&text);
+    return written ? TUTTI_OK : tt_fail(TUTTI_ERR_IO, "'%s' cannot be written: %s", path, strerror(errno));
 }
 
 /* ---- trajectories ---- */
 
-struct writer {
-    const struct tutti_record_format *format;
-    struct tutti_recorder *recorder; /* NULL: not open yet */
-    char *names;                     /* as the first run had them, and the same with zero bytes for newlines */
+struct trajectory_writer {
+    const struct tt_record_format *format;
+    struct tt_recorder *recorder; /* NULL: not open yet */
+    char *names;                  /* as the first run had them, and the same with zero bytes for newlines */
     char *texts;
-    struct tutti_column *columns;
+    struct tt_column *columns;
     uint32_t count; /* of variables; a column for the number of the run comes before them */
     int64_t run;
     double *values;
 };
 
-static enum tutti_err open_file(struct writer *writer, const struct tutti_run_record *record, const char *path)
+static enum tutti_err sweep_table_open_file(struct trajectory_writer *writer, const struct tt_run_record *record,
+                                            const char *path)
 {
     writer->count = record->column_count;
-    writer->names = tutti_str_copy(record->columns);
-    writer->texts = tutti_str_copy(record->columns);
+    writer->names = tt_text_copy(record->columns);
+    writer->texts = tt_text_copy(record->columns);
     writer->columns = calloc(writer->count + 1, sizeof *writer->columns);
     writer->values = calloc(writer->count + 1, sizeof *writer->values);
     if (!writer->names || !writer->texts || !writer->columns || !writer->values)
-        return tutti_fail_memory();
-    writer->columns[0] = (struct tutti_column){
+        return tt_fail_memory();
+    writer->columns[0] = (struct tt_column){
         .name = "run", .description = "number of the run, from 0 on", .type = TUTTI_TYPE_INT64, .value = &writer->run};
     char *rest = NULL, *name = strtok_r(writer->texts, "\n", &rest);
     for (uint32_t i = 0; i < writer->count; i++, name = strtok_r(NULL, "\n", &rest))
-        writer->columns[i + 1] = (struct tutti_column){
+        writer->columns[i + 1] = (struct tt_column){
             .name = name ? name : "", .type = TUTTI_TYPE_FLOAT64, .source = i + 1, .value = &writer->values[i]};
     return writer->format->open(&writer->recorder, path, writer->columns, writer->count + 1);
 }
 
-static enum tutti_err put_rows(struct writer *writer, const struct tutti_run_record *record, const char *path)
+static enum tutti_err write_trajectory_rows(struct trajectory_writer *writer, const struct tt_run_record *record,
+                                            const char *path)
 {
     if (record->row_count == 0)
         return TUTTI_OK;
     if (!writer->recorder)
-        TRY(open_file(writer, record, path));
+        TRY(sweep_table_open_file(writer, record, path));
     if (record->column_count != writer->count || strcmp(record->columns, writer->names) != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "'%s': run %llu records other variables than the first; choose some that all have (--record)",
-                          path, (unsigned long long)record->run);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "'%s': run %llu records other variables than the first; choose some that all have (--record)",
+                       path, (unsigned long long)record->run);
     writer->run = (int64_t)record->run;
     const char *at = record->rows;
     for (size_t r = 0; r < record->row_count; r++) {
@@ -122,30 +124,31 @@ static enum tutti_err put_rows(struct writer *writer, const struct tutti_run_rec
     return TUTTI_OK;
 }
 
-static enum tutti_err put_all(struct writer *writer, struct tutti_sweep *sweep, const char *path)
+static enum tutti_err sweep_table_write_rows(struct trajectory_writer *writer, struct tutti_sweep *sweep,
+                                             const char *path)
 {
-    struct tutti_parcel parcel = {0};
-    struct tutti_run_record record;
+    struct tt_byte_writer parcel = {0};
+    struct tt_run_record record;
     enum tutti_err err = TUTTI_OK;
     for (size_t run = 0; run < sweep->design.runs && !err; run++) {
-        err = tutti_journal_read(sweep->journal, sweep->offsets[run], &parcel);
-        if (!err && tutti_run_record_take(&record, tutti_parcel_bytes(&parcel)))
-            err = put_rows(writer, &record, path);
+        err = tt_sweep_journal_read(sweep->journal, sweep->offsets[run], &parcel);
+        if (!err && tt_sweep_worker_read_record(&record, tt_bytes_written(&parcel)))
+            err = write_trajectory_rows(writer, &record, path);
     }
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
     return err;
 }
 
-enum tutti_err tutti_sweep_write_trajectories(struct tutti_sweep *sweep, const char *path)
+enum tutti_err tt_parameter_sweep_write_runs(struct tutti_sweep *sweep, const char *path)
 {
-    struct writer writer = {0};
-    TRY(tutti_record_format_for(&writer.format, path));
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, put_all(&writer, sweep, path));
+    struct trajectory_writer writer = {0};
+    TRY(tt_recorder_find_format(&writer.format, path));
+    struct tt_failure failure;
+    tt_fail_save(&failure, sweep_table_write_rows(&writer, sweep, path));
     enum tutti_err err = writer.recorder ? writer.format->close(writer.recorder) : TUTTI_OK;
     free(writer.names);
     free(writer.texts);
     free(writer.columns);
     free(writer.values);
-    return failure.err ? tutti_failure_return(&failure) : err;
+    return failure.err ? tt_fail_restore(&failure) : err;
 }

@@ -10,28 +10,28 @@
 enum { PIECE = 1 << 16 }; /* bytes that are read at once */
 
 /* In one call, mostly: each wakes the pool. */
-bool tutti_way_send(int fd, struct tutti_bytes record, bool leaves)
+bool tt_worker_pool_send_record(int fd, struct tt_bytes record, bool leaves)
 {
-    struct tutti_way_head head = {record.size, leaves};
+    struct tt_worker_record_head head = {record.size, leaves};
     struct iovec parts[] = {{&head, sizeof head}, {(void *)record.data, record.size}};
     ssize_t sent = writev(fd, parts, 2);
     size_t left = sent < (ssize_t)sizeof head ? 0 : sizeof head + record.size - (size_t)sent;
-    return sent >= (ssize_t)sizeof head && tutti_fs_write(fd, record.data + record.size - left, left, -1) == left;
+    return sent >= (ssize_t)sizeof head && tt_fs_write(fd, record.data + record.size - left, left, -1) == left;
 }
 
-void tutti_way_put(struct tutti_parcel *parcel, struct tutti_bytes record, bool leaves)
+void tt_worker_pool_write_record(struct tt_byte_writer *parcel, struct tt_bytes record, bool leaves)
 {
-    const struct tutti_way_head head = {record.size, leaves};
-    tutti_parcel_put_bytes(parcel, &head, sizeof head);
-    tutti_parcel_put_bytes(parcel, record.data, record.size);
+    const struct tt_worker_record_head head = {record.size, leaves};
+    tt_bytes_put_bytes(parcel, &head, sizeof head);
+    tt_bytes_put_bytes(parcel, record.data, record.size);
 }
 
-enum tutti_err tutti_way_read(int fd, struct tutti_parcel *in, bool *open)
+enum tutti_err tt_worker_pool_receive(int fd, struct tt_byte_writer *in, bool *open)
 {
     for (;;) {
-        char *room = tutti_parcel_extend(in, PIECE);
+        char *room = tt_bytes_extend(in, PIECE);
         if (!room)
-            return tutti_fail_memory();
+            return tt_fail_memory();
         ssize_t got = read(fd, room, PIECE);
         in->size -= PIECE - (got > 0 ? (size_t)got : 0);
         *open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));

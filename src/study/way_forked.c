@@ -23,7 +23,7 @@
 #include "fmi/ended.h"
 #include "study/way.h"
 
-struct child {
+struct forked_child {
     pid_t pid; /* 0: none */
     int fd;
     size_t seen; /* the run that it was at, ... */
@@ -32,16 +32,16 @@ struct child {
 };
 
 /* What a child tells of itself, in memory that is shared. */
-struct sign {
+struct forked_run_state {
     _Atomic size_t run; /* that it began last; SIZE_MAX: it waits for one */
     _Atomic uint32_t component;
 };
 
-struct family {
-    struct tutti_work *work;
-    struct child *children;
-    struct sign *signs; /* per child */
-    struct tutti_confined confined;
+struct forked_workers {
+    struct tt_sweep_worker *work;
+    struct forked_child *children;
+    struct forked_run_state *signs; /* per child */
+    struct tt_confined confined;
     unsigned count;
 };
 
@@ -53,13 +53,13 @@ enum { BYTES_PER_SEND = 1 << 15 };
 /* ---- in the child ---- */
 
 /* Runs that it was told of. */
-struct told {
+struct assigned_runs {
     size_t runs[64];
     size_t size, used; /* bytes */
 };
 
 /* The next one; false: there is none. Several are read at once. */
-static bool take_run(int fd, struct told *told, size_t *run)
+static bool receive_run_number(int fd, struct assigned_runs *told, size_t *run)
 {
     while (told->size - told->used < sizeof *run) { /* there is room: none is left, or one that was cut */
         ssize_t got = read(fd, (char *)told->runs + told->size, sizeof told->runs - told->size);
@@ -75,24 +75,24 @@ static bool take_run(int fd, struct told *told, size_t *run)
 }
 
 /* Makes runs until one is Fatal, or there are no more. */
-static void make_runs(struct tutti_work *work, int fd, struct sign *sign)
+static void worker_forked_run_all(struct tt_sweep_worker *work, int fd, struct forked_run_state *sign)
 {
-    struct tutti_parcel record = {0}, pending = {0};
-    struct told told = {.size = 0};
-    double sent_at = tutti_clock_now();
+    struct tt_byte_writer record = {0}, pending = {0};
+    struct assigned_runs told = {.size = 0};
+    double sent_at = tt_wall_clock_now();
     bool fatal = false, works = true;
     size_t run;
-    while (!fatal && works && take_run(fd, &told, &run)) {
+    while (!fatal && works && receive_run_number(fd, &told, &run)) {
         sign->run = run;
-        works = !tutti_work_run(work, run, &record, &fatal);
+        works = !tt_sweep_worker_run(work, run, &record, &fatal);
         if (works)
-            tutti_way_put(&pending, tutti_parcel_bytes(&record), fatal);
-        double now = tutti_clock_now();
+            tt_worker_pool_write_record(&pending, tt_bytes_written(&record), fatal);
+        double now = tt_wall_clock_now();
         bool last = fatal || !works || told.size == 0;
         if (!last && pending.size < BYTES_PER_SEND && now - sent_at < SECONDS_PER_SEND)
             continue;
-        works = !pending.failed && tutti_fs_write(fd, pending.bytes, pending.size, -1) == pending.size && works;
-        tutti_parcel_reset(&pending);
+        works = !pending.failed && tt_fs_write(fd, pending.bytes, pending.size, -1) == pending.size && works;
+        tt_bytes_reset(&pending);
         sent_at = now;
         if (told.size == 0)
             sign->run = SIZE_MAX;
@@ -100,28 +100,28 @@ static void make_runs(struct tutti_work *work, int fd, struct sign *sign)
 }
 
 /* It never returns. */
-static void be_worker(const struct family *family, unsigned worker, int fd, pid_t parent)
+static void run_forked_worker(const struct forked_workers *family, unsigned worker, int fd, pid_t parent)
 {
-    struct tutti_confinement confinement;
-    struct sign *sign = &family->signs[worker];
+    struct tt_sandbox confinement;
+    struct forked_run_state *sign = &family->signs[worker];
     const struct tutti_log *log = family->work->options->log;
-    tutti_settle_in(parent);
-    enum tutti_err err = tutti_confined_enter(&family->confined, &family->work->trial.simulation->job, (int)worker,
-                                              &sign->component, fd, &confinement);
+    tt_fmu_process_install_signals(parent);
+    enum tutti_err err = tt_confined_enter(&family->confined, &family->work->trial.simulation->job, (int)worker,
+                                           &sign->component, fd, &confinement);
     if (err)
-        tutti_log_printf(log, TUTTI_LOG_ERROR, NULL, "%s", tutti_err_message());
+        tt_log(log, TUTTI_LOG_ERROR, NULL, "%s", tutti_err_message());
     else
-        make_runs(family->work, fd, sign);
+        worker_forked_run_all(family->work, fd, sign);
     fflush(NULL); /* what an FMU printed */
-    tutti_confine_end(&confinement);
+    tt_sandbox_end(&confinement);
     _exit(err ? 1 : 0);
 }
 
 /* ---- from outside ---- */
 
-static enum tutti_err open_family(void *self, struct tutti_work *work, void *context, unsigned *workers)
+static enum tutti_err open_forked_workers(void *self, struct tt_sweep_worker *work, void *context, unsigned *workers)
 {
-    struct family *family = self;
+    struct forked_workers *family = self;
     (void)context;
     family->work = work;
     family->count = *workers;
@@ -130,32 +130,32 @@ static enum tutti_err open_family(void *self, struct tutti_work *work, void *con
         mmap(NULL, *workers * sizeof *family->signs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     family->signs = shared == MAP_FAILED ? NULL : shared;
     if (!family->children || !family->signs)
-        return tutti_fail_memory();
-    return tutti_confined_open(&family->confined, &work->trial.simulation->job, (int)*workers);
+        return tt_fail_memory();
+    return tt_confined_open(&family->confined, &work->trial.simulation->job, (int)*workers);
 }
 
-static void close_family(void *self)
+static void close_forked_workers(void *self)
 {
-    struct family *family = self;
-    tutti_confined_close(&family->confined);
+    struct forked_workers *family = self;
+    tt_confined_close(&family->confined);
     free(family->children);
     if (family->signs)
         munmap(family->signs, family->count * sizeof *family->signs);
 }
 
-static enum tutti_err fail_start(const struct family *family)
+static enum tutti_err worker_forked_fail_start(const struct forked_workers *family)
 {
-    return tutti_fail(TUTTI_ERR_LIMIT, "cannot start %u workers: %s; use fewer (--workers)", family->count,
-                      strerror(errno));
+    return tt_fail(TUTTI_ERR_LIMIT, "cannot start %u workers: %s; use fewer (--workers)", family->count,
+                   strerror(errno));
 }
 
-static enum tutti_err start(void *self, unsigned worker)
+static enum tutti_err worker_forked_start(void *self, unsigned worker)
 {
-    struct family *family = self;
+    struct forked_workers *family = self;
     int pair[2];
     pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return fail_start(family);
+        return worker_forked_fail_start(family);
     family->signs[worker].run = SIZE_MAX;
     fflush(NULL); /* or the child would write it once more */
     pid_t pid = fork();
@@ -164,86 +164,86 @@ static enum tutti_err start(void *self, unsigned worker)
         for (unsigned w = 0; w < family->count; w++)
             if (family->children[w].pid > 0)
                 close(family->children[w].fd);
-        be_worker(family, worker, pair[1], parent);
+        run_forked_worker(family, worker, pair[1], parent);
     }
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return fail_start(family);
+        return worker_forked_fail_start(family);
     }
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    family->children[worker] = (struct child){.pid = pid, .fd = pair[0], .seen = SIZE_MAX};
+    family->children[worker] = (struct forked_child){.pid = pid, .fd = pair[0], .seen = SIZE_MAX};
     return TUTTI_OK;
 }
 
 /* One that cannot be told has ended, which is seen later. */
-static size_t tell(void *self, unsigned worker, const size_t *runs, size_t count)
+static size_t worker_forked_assign_runs(void *self, unsigned worker, const size_t *runs, size_t count)
 {
-    const struct family *family = self;
+    const struct forked_workers *family = self;
     (void)!send(family->children[worker].fd, runs, count * sizeof *runs, MSG_NOSIGNAL);
     return count;
 }
 
-static enum tutti_err hear(void *self, unsigned worker, struct tutti_parcel *in, bool *open)
+static enum tutti_err worker_forked_receive(void *self, unsigned worker, struct tt_byte_writer *in, bool *open)
 {
-    struct family *family = self;
-    tutti_confined_listen(&family->confined, &family->work->trial.simulation->job, (int)worker);
-    return tutti_way_read(family->children[worker].fd, in, open);
+    struct forked_workers *family = self;
+    tt_confined_log_new_denials(&family->confined, &family->work->trial.simulation->job, (int)worker);
+    return tt_worker_pool_receive(family->children[worker].fd, in, open);
 }
 
 /* A run that takes longer than it may ends with its process. */
-static void watch(void *self, unsigned worker)
+static void worker_forked_check_timeout(void *self, unsigned worker)
 {
-    const struct family *family = self;
+    const struct forked_workers *family = self;
     const struct tutti_run_options *options = family->work->options;
-    struct child *child = &family->children[worker];
+    struct forked_child *child = &family->children[worker];
     if (!options->has_timeout)
         return;
     size_t run = family->signs[worker].run;
-    double now = tutti_clock_now();
+    double now = tt_wall_clock_now();
     if (run != child->seen) {
         child->seen = run;
         child->since = now;
     } else if (run != SIZE_MAX && now - child->since > options->timeout && !child->hangs) {
         child->hangs = true;
-        (void)tutti_kill_child(child->pid, SIGKILL);
+        (void)tt_child_kill(child->pid, SIGKILL);
     }
 }
 
-static void end(void *self, unsigned worker, bool by_force, struct tutti_way_ending *ending)
+static void worker_forked_stop(void *self, unsigned worker, bool by_force, struct tt_worker_ending *ending)
 {
-    struct family *family = self;
-    struct child *child = &family->children[worker];
+    struct forked_workers *family = self;
+    struct forked_child *child = &family->children[worker];
     int status = 0;
     if (by_force)
-        (void)tutti_kill_child(child->pid, SIGKILL);
+        (void)tt_child_kill(child->pid, SIGKILL);
     close(child->fd);
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         ;
     child->pid = 0;
-    tutti_confined_listen(&family->confined, &family->work->trial.simulation->job, (int)worker);
+    tt_confined_log_new_denials(&family->confined, &family->work->trial.simulation->job, (int)worker);
     ending->run = family->signs[worker].run;
     if (child->hangs)
-        tutti_lost_by_silence(family->work->options->timeout, ending->how, sizeof ending->how);
+        tt_supervision_describe_silence(family->work->options->timeout, ending->how, sizeof ending->how);
     else if (WIFSIGNALED(status))
-        tutti_ended_by_signal(WTERMSIG(status), ending->how, sizeof ending->how);
+        tt_exit_message_signal(WTERMSIG(status), ending->how, sizeof ending->how);
     else
-        tutti_ended_by_exit(WEXITSTATUS(status), ending->how, sizeof ending->how);
+        tt_exit_message_status(WEXITSTATUS(status), ending->how, sizeof ending->how);
 }
 
-static int file(const void *self, unsigned worker)
+static int worker_forked_poll_file(const void *self, unsigned worker)
 {
-    const struct family *family = self;
+    const struct forked_workers *family = self;
     return family->children[worker].fd;
 }
 
-const struct tutti_way tutti_way_forked = {.name = "forked",
-                                           .size = sizeof(struct family),
-                                           .open = open_family,
-                                           .close = close_family,
-                                           .start = start,
-                                           .tell = tell,
-                                           .hear = hear,
-                                           .watch = watch,
-                                           .end = end,
-                                           .file = file};
+const struct tt_worker_backend tt_worker_forked = {.name = "forked",
+                                                   .size = sizeof(struct forked_workers),
+                                                   .open = open_forked_workers,
+                                                   .close = close_forked_workers,
+                                                   .start = worker_forked_start,
+                                                   .tell = worker_forked_assign_runs,
+                                                   .hear = worker_forked_receive,
+                                                   .watch = worker_forked_check_timeout,
+                                                   .end = worker_forked_stop,
+                                                   .file = worker_forked_poll_file};

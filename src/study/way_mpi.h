@@ -8,17 +8,17 @@
 #include "conduct/launch/mpi.h"
 #include "study/deputy.h"
 
-struct tutti_sweep_rank {
-    struct tutti_mpi_world world;
-    struct tutti_deputy deputy;
+struct tt_sweep_rank {
+    struct tt_mpi_world world;
+    struct tt_fork_proxy deputy;
 };
 
 /* Forks the deputy if `err` is OK, and enters MPI. What this returns, all ranks agree on: another one's error in rank 0, STOPPED in others.
- * tutti_sweep_rank_leave follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_sweep_rank_enter(struct tutti_sweep_rank *rank, struct tutti_work *work,
-                                                    enum tutti_err err);
+ * tt_worker_mpi_leave follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_worker_mpi_enter(struct tt_sweep_rank *rank, struct tt_sweep_worker *work,
+                                                 enum tutti_err err);
 /* Of ranks but 0: works until rank 0 ends it. STOPPED, since rank 0 tells the rest. */
-TUTTI_CHECKED enum tutti_err tutti_sweep_rank_follow(struct tutti_sweep_rank *rank);
-void tutti_sweep_rank_leave(struct tutti_sweep_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_worker_mpi_serve(struct tt_sweep_rank *rank);
+void tt_worker_mpi_leave(struct tt_sweep_rank *rank);
 
 #endif

@@ -8,30 +8,30 @@
 #include "study/record.h"
 #include "study/trial.h"
 
-struct tutti_work {
+struct tt_sweep_worker {
     const struct tutti_run_options *options;
-    const struct tutti_design *design;
-    struct tutti_trial trial;
-    struct tutti_measures *measures;
+    const struct tt_design *design;
+    struct tt_rerun trial;
+    struct tt_measures *measures;
     const char **labels; /* of measures, as the table shows them */
     size_t count;
     double *results;
     bool keeps_rows;
-    size_t *variables;        /* that are read at the end of a run, of which no rows are recorded; NULL: rows are */
-    struct tutti_parcel rows; /* of the run */
-    struct tutti_text columns;
+    size_t *variables;          /* that are read at the end of a run, of which no rows are recorded; NULL: rows are */
+    struct tt_byte_writer rows; /* of the run */
+    struct tt_text columns;
     uint32_t column_count;
     size_t row_count;
 };
 
-/* Loads everything and checks it; no code of an FMU runs. Borrows both. tutti_work_close follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_work_open(struct tutti_work *work, const struct tutti_run_options *options,
-                                             const struct tutti_design *design);
-void tutti_work_close(struct tutti_work *work);
+/* Loads everything and checks it; no code of an FMU runs. Borrows both. tt_sweep_worker_close follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_sweep_worker_open(struct tt_sweep_worker *work, const struct tutti_run_options *options,
+                                                  const struct tt_design *design);
+void tt_sweep_worker_close(struct tt_sweep_worker *work);
 
 /* Makes a run; its record is put into `parcel`, which is emptied before. Fails only if there is no memory: whatever else is wrong is in the record.
  * *fatal: no further run can be made in this process. */
-TUTTI_CHECKED enum tutti_err tutti_work_run(struct tutti_work *work, size_t run, struct tutti_parcel *parcel,
-                                            bool *fatal);
+TUTTI_CHECKED enum tutti_err tt_sweep_worker_run(struct tt_sweep_worker *work, size_t run,
+                                                 struct tt_byte_writer *parcel, bool *fatal);
 
 #endif

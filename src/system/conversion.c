@@ -7,33 +7,33 @@
 #include "base/number.h"
 #include "base/search.h"
 
-static bool is_whole(enum tutti_type type)
+static bool conversion_is_whole(enum tt_type type)
 {
-    return tutti_type_is_integer(type) || type == TUTTI_TYPE_ENUMERATION;
+    return tt_type_is_integer(type) || type == TUTTI_TYPE_ENUMERATION;
 }
 
-bool tutti_conversion_possible(enum tutti_type from, enum tutti_type to)
+bool tt_conversion_is_possible(enum tt_type from, enum tt_type to)
 {
-    if (from == to || (tutti_type_is_float(from) && tutti_type_is_float(to)))
+    if (from == to || (tt_type_is_float(from) && tt_type_is_float(to)))
         return true;
     if (from == TUTTI_TYPE_BOOLEAN)
-        return tutti_type_is_integer(to) || tutti_type_is_float(to);
-    return is_whole(from) && (is_whole(to) || tutti_type_is_float(to));
+        return tt_type_is_integer(to) || tt_type_is_float(to);
+    return conversion_is_whole(from) && (conversion_is_whole(to) || tt_type_is_float(to));
 }
 
-bool tutti_conversion_rounds(enum tutti_type from, enum tutti_type to)
+bool tt_conversion_rounds(enum tt_type from, enum tt_type to)
 {
-    return (tutti_type_is_float(from) && (tutti_type_is_integer(to) || to == TUTTI_TYPE_BOOLEAN)) ||
-           (tutti_type_is_integer(from) && to == TUTTI_TYPE_BOOLEAN);
+    return (tt_type_is_float(from) && (tt_type_is_integer(to) || to == TUTTI_TYPE_BOOLEAN)) ||
+           (tt_type_is_integer(from) && to == TUTTI_TYPE_BOOLEAN);
 }
 
-bool tutti_conversion_is_identity(const struct tutti_conversion *conversion)
+bool tt_conversion_is_identity(const struct tt_conversion *conversion)
 {
     return conversion->from == conversion->to && !conversion->linear && conversion->map_count == 0;
 }
 
-enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const struct tutti_unit_def *to,
-                                      double *factor, double *offset, bool *known)
+enum tutti_err tt_conversion_units(const struct tt_unit_def *from, const struct tt_unit_def *to, double *factor,
+                                   double *offset, bool *known)
 {
     *factor = 1;
     *offset = 0;
@@ -45,12 +45,12 @@ enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const s
         return TUTTI_OK;
     }
     if (memcmp(from->exponents, to->exponents, sizeof from->exponents) != 0)
-        return tutti_fail(
+        return tt_fail(
             TUTTI_ERR_ARGUMENT,
             "the units '%s' and '%s' measure different things; correct one of them, or suppress the conversion",
             from->name, to->name);
     if (to->factor == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the unit '%s' has the factor 0", to->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the unit '%s' has the factor 0", to->name);
     /* base = from.factor x + from.offset = to.factor y + to.offset. Equal definitions must not cost a rounding. */
     if (from->factor != to->factor)
         *factor = from->factor / to->factor;
@@ -65,7 +65,7 @@ enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const s
     X(UINT8, uint8_t)                                                                                                  \
     X(INT16, int16_t) X(UINT16, uint16_t) X(INT32, int32_t) X(UINT32, uint32_t) X(UINT64, uint64_t) X(BOOLEAN, bool)
 
-static tutti_wide read_whole(enum tutti_type type, const void *from)
+static tt_wide read_whole(enum tt_type type, const void *from)
 {
     switch (type) {
 #define X(name, ctype)                                                                                                 \
@@ -76,17 +76,17 @@ static tutti_wide read_whole(enum tutti_type type, const void *from)
     }
 }
 
-static enum tutti_err no_fit(enum tutti_type type, tutti_wide value)
+static enum tutti_err conversion_fail_range(enum tt_type type, tt_wide value)
 {
     char text[TUTTI_NUMBER_MAX + 1] = {0};
     if (value < 0)
-        tutti_number_write_int(text, (int64_t)value);
+        tt_number_write_int(text, (int64_t)value);
     else
-        tutti_number_write_uint(text, (uint64_t)value);
-    return tutti_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tutti_type_name(type));
+        tt_number_write_uint(text, (uint64_t)value);
+    return tt_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tt_type_name(type));
 }
 
-bool tutti_conversion_fits(enum tutti_type type, tutti_wide value)
+bool tt_conversion_fits(enum tt_type type, tt_wide value)
 {
     switch (type) {
     case TUTTI_TYPE_INT8: return value >= INT8_MIN && value <= INT8_MAX;
@@ -101,10 +101,10 @@ bool tutti_conversion_fits(enum tutti_type type, tutti_wide value)
     }
 }
 
-static enum tutti_err write_whole(enum tutti_type type, void *to, tutti_wide value)
+static enum tutti_err conversion_write_whole(enum tt_type type, void *to, tt_wide value)
 {
-    if (!tutti_conversion_fits(type, value))
-        return no_fit(type, value);
+    if (!tt_conversion_fits(type, value))
+        return conversion_fail_range(type, value);
     switch (type) {
 #define X(name, ctype)                                                                                                 \
     case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; break;
@@ -115,7 +115,7 @@ static enum tutti_err write_whole(enum tutti_type type, void *to, tutti_wide val
     return TUTTI_OK;
 }
 
-static tutti_wide look_up(const struct tutti_value_map *map, tutti_wide value)
+static tt_wide conversion_look_up_map(const struct tt_value_map *map, tt_wide value)
 {
     size_t at;
     TUTTI_SEARCH(at, map->count, map->from[at] < value);
@@ -123,18 +123,18 @@ static tutti_wide look_up(const struct tutti_value_map *map, tutti_wide value)
 }
 
 /* The nearest whole number; of a Boolean, whether that is another than 0. */
-static enum tutti_err write_rounded(enum tutti_type type, void *to, double value)
+static enum tutti_err write_rounded(enum tt_type type, void *to, double value)
 {
     if (!(value > -9.3e18 && value < 1.9e19)) {
         char text[TUTTI_NUMBER_MAX + 1] = {0};
-        tutti_number_write_double(text, value);
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tutti_type_name(type));
+        tt_number_write_double(text, value);
+        return tt_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tt_type_name(type));
     }
-    tutti_wide rounded = (tutti_wide)round(value);
-    return write_whole(type, to, type == TUTTI_TYPE_BOOLEAN ? rounded != 0 : rounded);
+    tt_wide rounded = (tt_wide)round(value);
+    return conversion_write_whole(type, to, type == TUTTI_TYPE_BOOLEAN ? rounded != 0 : rounded);
 }
 
-static enum tutti_err write_number(enum tutti_type type, void *to, double value)
+static enum tutti_err conversion_write_number(enum tt_type type, void *to, double value)
 {
     if (type == TUTTI_TYPE_FLOAT64)
         *(double *)to = value;
@@ -145,51 +145,51 @@ static enum tutti_err write_number(enum tutti_type type, void *to, double value)
     return TUTTI_OK;
 }
 
-static enum tutti_err convert_whole(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
+static enum tutti_err convert_whole(const struct tt_conversion *conversion, const void *from, void *to, size_t count)
 {
     const char *in = from;
     char *out = to;
-    size_t from_size = tutti_type_size(conversion->from), to_size = tutti_type_size(conversion->to);
+    size_t from_size = tt_type_size(conversion->from), to_size = tt_type_size(conversion->to);
     bool truth = conversion->to == TUTTI_TYPE_BOOLEAN && conversion->from != TUTTI_TYPE_BOOLEAN;
     for (size_t i = 0; i < count; i++) {
-        tutti_wide value = read_whole(conversion->from, in + i * from_size);
+        tt_wide value = read_whole(conversion->from, in + i * from_size);
         for (size_t m = 0; m < conversion->map_count; m++)
-            value = look_up(&conversion->maps[m], value);
+            value = conversion_look_up_map(&conversion->maps[m], value);
         void *place = out + i * to_size;
         if (conversion->linear)
-            TRY(write_number(conversion->to, place, conversion->factor * (double)value + conversion->offset));
+            TRY(conversion_write_number(conversion->to, place,
+                                        conversion->factor * (double)value + conversion->offset));
         else if (conversion->to == TUTTI_TYPE_FLOAT64)
             *(double *)place = (double)value;
         else if (conversion->to == TUTTI_TYPE_FLOAT32)
             *(float *)place = (float)value;
         else
-            TRY(write_whole(conversion->to, place, truth ? value != 0 : value));
+            TRY(conversion_write_whole(conversion->to, place, truth ? value != 0 : value));
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err convert_floats(const struct tutti_conversion *conversion, const void *from, void *to,
-                                     size_t count)
+static enum tutti_err convert_floats(const struct tt_conversion *conversion, const void *from, void *to, size_t count)
 {
     double factor = conversion->linear ? conversion->factor : 1, offset = conversion->linear ? conversion->offset : 0;
     bool wide = conversion->from == TUTTI_TYPE_FLOAT64;
     const double *from64 = from;
     const float *from32 = from;
-    size_t size = tutti_type_size(conversion->to);
+    size_t size = tt_type_size(conversion->to);
     for (size_t i = 0; i < count; i++)
-        TRY(write_number(conversion->to, (char *)to + i * size,
-                         factor * (wide ? from64[i] : (double)from32[i]) + offset));
+        TRY(conversion_write_number(conversion->to, (char *)to + i * size,
+                                    factor * (wide ? from64[i] : (double)from32[i]) + offset));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
+enum tutti_err tt_conversion_apply(const struct tt_conversion *conversion, const void *from, void *to, size_t count)
 {
-    if (tutti_conversion_is_identity(conversion)) {
+    if (tt_conversion_is_identity(conversion)) {
         if (count > 0)
-            memcpy(to, from, count * tutti_type_size(conversion->from));
+            memcpy(to, from, count * tt_type_size(conversion->from));
         return TUTTI_OK;
     }
-    if (tutti_type_is_float(conversion->from))
+    if (tt_type_is_float(conversion->from))
         return convert_floats(conversion, from, to, count);
     return convert_whole(conversion, from, to, count);
 }

@@ -16,40 +16,40 @@
 #include "description/desc.h"
 #include "description/type.h"
 
-struct tutti_value_map {
-    const tutti_wide *from, *to; /* sorted by from; values that are not in it stay */
+struct tt_value_map {
+    const tt_wide *from, *to; /* sorted by from; values that are not in it stay */
     size_t count;
 };
 
 /* Read-only once it is made. First the maps, one after the other, for Boolean, integers and Enumeration; then factor and
  * offset; then the destination's type. String and Binary: as they are. */
-struct tutti_conversion {
-    enum tutti_type from, to;
+struct tt_conversion {
+    enum tt_type from, to;
     bool linear; /* factor or offset does something */
     double factor, offset;
-    const struct tutti_value_map *maps;
+    const struct tt_value_map *maps;
     size_t map_count;
 };
 
 /* Can a value of type `from` be handed to a variable of type `to` as it is? Float to Float, integer (or Enumeration) to
  * integer, Enumeration or Float, Boolean to integer or Float as 0 or 1; nothing else to another type. */
-bool tutti_conversion_possible(enum tutti_type from, enum tutti_type to);
+bool tt_conversion_is_possible(enum tt_type from, enum tt_type to);
 /* ... or with a loss? Float to an integer, which rounds to the nearest (halves away from 0); Float or integer to Boolean:
  * true unless that is 0. */
-bool tutti_conversion_rounds(enum tutti_type from, enum tutti_type to);
+bool tt_conversion_rounds(enum tt_type from, enum tt_type to);
 /* Does it change nothing, so that values can be copied? */
-bool tutti_conversion_is_identity(const struct tutti_conversion *conversion);
+bool tt_conversion_is_identity(const struct tt_conversion *conversion);
 
 /* target = factor * source + offset between two units. ARGUMENT, naming both, if they measure different things; *known is
  * false (and the result 1, 0) where one of them has no definition and their names differ. Either may be NULL: no unit. */
-TUTTI_CHECKED enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const struct tutti_unit_def *to,
-                                                    double *factor, double *offset, bool *known);
+TUTTI_CHECKED enum tutti_err tt_conversion_units(const struct tt_unit_def *from, const struct tt_unit_def *to,
+                                                 double *factor, double *offset, bool *known);
 
 /* Can a variable of an integer type, a Boolean or an Enumeration have this value? */
-bool tutti_conversion_fits(enum tutti_type type, tutti_wide value);
+bool tt_conversion_fits(enum tt_type type, tt_wide value);
 
 /* Converts `count` values. LIMIT, with the value, if one does not fit into the destination's type. */
-TUTTI_CHECKED enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const void *from, void *to,
-                                           size_t count);
+TUTTI_CHECKED enum tutti_err tt_conversion_apply(const struct tt_conversion *conversion, const void *from, void *to,
+                                                 size_t count);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "system/flat.h"
 
-void tutti_edge_error(struct flat *flat, struct edge *edge, const char *format, ...)
+void tt_edges_fail(struct tt_flat *flat, struct tt_flat_edge *edge, const char *format, ...)
 {
     char text[1024];
     if (edge->reported)
@@ -18,32 +18,32 @@ void tutti_edge_error(struct flat *flat, struct edge *edge, const char *format, 
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (edge->file)
-        tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, edge->file, edge->line, "%s", text);
+        tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, edge->file, edge->line, "%s", text);
     else if (!flat->err)
-        flat->err = tutti_fail(TUTTI_ERR_ARGUMENT, "--connect %s: %s", edge->text, text);
+        flat->err = tt_fail(TUTTI_ERR_ARGUMENT, "--connect %s: %s", edge->text, text);
 }
 
-void tutti_edge_unknown_units(struct flat *flat, struct edge *edge)
+void tt_edges_report_unknown_units(struct tt_flat *flat, struct tt_flat_edge *edge)
 {
     if (edge->file && !edge->warned)
-        tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
-                           "'%s' to '%s': it is unknown how their units relate, because not both are defined; values "
-                           "are not converted",
-                           tutti_flat_end_name(flat, &edge->from), tutti_flat_end_name(flat, &edge->to));
+        tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
+                        "'%s' to '%s': it is unknown how their units relate, because not both are defined; values "
+                        "are not converted",
+                        tt_flat_end_name(flat, &edge->from), tt_flat_end_name(flat, &edge->to));
     else if (!edge->warned)
-        tutti_log_printf(flat->source->log, TUTTI_LOG_WARNING, flat->system->name,
-                         "--connect %s: it is unknown how the units relate, because not both are defined; values are "
-                         "not converted",
-                         edge->text);
+        tt_log(flat->source->log, TUTTI_LOG_WARNING, flat->system->name,
+               "--connect %s: it is unknown how the units relate, because not both are defined; values are "
+               "not converted",
+               edge->text);
     edge->warned = true;
 }
 
 enum role { SOURCE, DESTINATION, EITHER };
 
 /* Inside of a system its inputs are where values come from; outside they are where values go. */
-static enum role role_of(const struct edge_end *end)
+static enum role edges_role_of(const struct tt_flat_edge_end *end)
 {
-    switch ((enum tutti_ssp_kind)end->kind) {
+    switch ((enum tt_ssp_kind)end->kind) {
     case TUTTI_SSP_INPUT:
     case TUTTI_SSP_PARAMETER:
     case TUTTI_SSP_STRUCTURAL_PARAMETER: return end->inner ? SOURCE : DESTINATION;
@@ -58,7 +58,7 @@ static enum role role_of(const struct edge_end *end)
 }
 
 /* How constant a source is: 3 from before the initialisation on, 2 from its end on, 1 not at all. */
-static int constancy_of(bool inner, enum tutti_ssp_kind kind)
+static int edges_constancy_of(bool inner, enum tt_ssp_kind kind)
 {
     switch (kind) {
     case TUTTI_SSP_CONSTANT: return inner ? 0 : 3;
@@ -75,7 +75,7 @@ static int constancy_of(bool inner, enum tutti_ssp_kind kind)
 }
 
 /* How constant a destination needs its source to be; 4: it is none. */
-static int need_of(bool inner, enum tutti_ssp_kind kind)
+static int edges_need_of(bool inner, enum tt_ssp_kind kind)
 {
     switch (kind) {
     case TUTTI_SSP_STRUCTURAL_PARAMETER: return inner ? 4 : 3;
@@ -91,15 +91,15 @@ static int need_of(bool inner, enum tutti_ssp_kind kind)
     return 0;
 }
 
-bool tutti_edge_allowed(bool from_inner, enum tutti_ssp_kind from, bool to_inner, enum tutti_ssp_kind to)
+bool tt_edges_is_allowed(bool from_inner, enum tt_ssp_kind from, bool to_inner, enum tt_ssp_kind to)
 {
-    int constancy = constancy_of(from_inner, from);
+    int constancy = edges_constancy_of(from_inner, from);
     /* A system's structural parameter is no constant. */
     bool excluded = to_inner && to == TUTTI_SSP_CONSTANT && from_inner && from == TUTTI_SSP_STRUCTURAL_PARAMETER;
-    return constancy > 0 && constancy >= need_of(to_inner, to) && !excluded;
+    return constancy > 0 && constancy >= edges_need_of(to_inner, to) && !excluded;
 }
 
-static bool same_place(const struct edge_end *a, const struct edge_end *b)
+static bool edges_same_place(const struct tt_flat_edge_end *a, const struct tt_flat_edge_end *b)
 {
     if (a->node != b->node || (a->index_count && b->index_count && a->index_count != b->index_count))
         return false;
@@ -107,67 +107,66 @@ static bool same_place(const struct edge_end *a, const struct edge_end *b)
            memcmp(a->indices, b->indices, a->index_count * sizeof *a->indices) == 0;
 }
 
-static void report_direction(struct flat *flat, struct edge *edge, enum role role)
+static void report_direction(struct tt_flat *flat, struct tt_flat_edge *edge, enum role role)
 {
     const char *words = role == SOURCE ? "values come out of both, so that none goes anywhere; connect an output to an "
                                          "input"
                                        : "values go into both, so that none comes from anywhere; connect an output to "
                                          "an input";
-    tutti_edge_error(flat, edge, "'%s' (%s%s) and '%s' (%s%s) cannot be connected: %s",
-                     tutti_flat_end_name(flat, &edge->from), edge->from.inner ? "the system's " : "",
-                     tutti_ssp_kind_name(edge->from.kind), tutti_flat_end_name(flat, &edge->to),
-                     edge->to.inner ? "the system's " : "", tutti_ssp_kind_name(edge->to.kind), words);
+    tt_edges_fail(flat, edge, "'%s' (%s%s) and '%s' (%s%s) cannot be connected: %s",
+                  tt_flat_end_name(flat, &edge->from), edge->from.inner ? "the system's " : "",
+                  tt_ssd_kind_name(edge->from.kind), tt_flat_end_name(flat, &edge->to),
+                  edge->to.inner ? "the system's " : "", tt_ssd_kind_name(edge->to.kind), words);
 }
 
-static void report_kinds(struct flat *flat, struct edge *edge)
+static void report_kinds(struct tt_flat *flat, struct tt_flat_edge *edge)
 {
     static const char *const takes[] = {"", "values that change",
                                         "parameters, constants and calculated parameters only",
                                         "constants and structural parameters of the system only"};
-    int need = need_of(edge->to.inner, edge->to.kind);
-    tutti_edge_error(flat, edge, "'%s' (%s%s) cannot be connected to '%s' (%s%s), which takes %s",
-                     tutti_flat_end_name(flat, &edge->from), edge->from.inner ? "the system's " : "",
-                     tutti_ssp_kind_name(edge->from.kind), tutti_flat_end_name(flat, &edge->to),
-                     edge->to.inner ? "the system's " : "", tutti_ssp_kind_name(edge->to.kind),
-                     takes[need < 4 ? need : 0]);
+    int need = edges_need_of(edge->to.inner, edge->to.kind);
+    tt_edges_fail(flat, edge, "'%s' (%s%s) cannot be connected to '%s' (%s%s), which takes %s",
+                  tt_flat_end_name(flat, &edge->from), edge->from.inner ? "the system's " : "",
+                  tt_ssd_kind_name(edge->from.kind), tt_flat_end_name(flat, &edge->to),
+                  edge->to.inner ? "the system's " : "", tt_ssd_kind_name(edge->to.kind), takes[need < 4 ? need : 0]);
 }
 
 /* Only references to signal dictionaries have connectors that go both ways, and only for what does not. */
-static bool check_inout(struct flat *flat, struct edge *edge)
+static bool check_inout(struct tt_flat *flat, struct tt_flat_edge *edge)
 {
-    const struct edge_end *first = &edge->from, *second = &edge->to;
-    const struct edge_end *own = first->inner && first->kind == TUTTI_SSP_INOUT     ? first
-                                 : second->inner && second->kind == TUTTI_SSP_INOUT ? second
-                                                                                    : NULL;
+    const struct tt_flat_edge_end *first = &edge->from, *second = &edge->to;
+    const struct tt_flat_edge_end *own = first->inner && first->kind == TUTTI_SSP_INOUT     ? first
+                                         : second->inner && second->kind == TUTTI_SSP_INOUT ? second
+                                                                                            : NULL;
     if (own)
-        tutti_edge_error(
-            flat, edge,
-            "'%s' cannot be connected to '%s': '%s' is a connector of the system itself of kind inout, which "
-            "is for references to signal dictionaries; make it an input or an output",
-            tutti_flat_end_name(flat, first), tutti_flat_end_name(flat, second), tutti_flat_end_name(flat, own));
+        tt_edges_fail(flat, edge,
+                      "'%s' cannot be connected to '%s': '%s' is a connector of the system itself of kind inout, which "
+                      "is for references to signal dictionaries; make it an input or an output",
+                      tt_flat_end_name(flat, first), tt_flat_end_name(flat, second), tt_flat_end_name(flat, own));
     else if (first->kind == TUTTI_SSP_INOUT && second->kind == TUTTI_SSP_INOUT)
-        tutti_edge_error(flat, edge,
-                         "'%s' and '%s' are both of kind inout, which does not say which way values go; make one of "
-                         "them an output and the other one an input",
-                         tutti_flat_end_name(flat, first), tutti_flat_end_name(flat, second));
+        tt_edges_fail(flat, edge,
+                      "'%s' and '%s' are both of kind inout, which does not say which way values go; make one of "
+                      "them an output and the other one an input",
+                      tt_flat_end_name(flat, first), tt_flat_end_name(flat, second));
     return !edge->reported;
 }
 
 /* ... with a clock by time, which leads to triggered ones. */
-static enum role role_of_clock(const struct flat *flat, const struct edge_end *end, const struct edge_end *other)
+static enum role role_of_clock(const struct tt_flat *flat, const struct tt_flat_edge_end *end,
+                               const struct tt_flat_edge_end *other)
 {
-    return tutti_flat_clock_leads(flat, tutti_flat_node(flat, end->node), tutti_flat_node(flat, other->node))
+    return tt_flat_clock_triggers(flat, tt_flat_node(flat, end->node), tt_flat_node(flat, other->node))
                ? SOURCE
-               : role_of(end);
+               : edges_role_of(end);
 }
 
-enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
+enum tutti_err tt_edges_add(struct tt_flat *flat, const struct tt_flat_edge *given)
 {
-    struct edge edge = *given;
+    struct tt_flat_edge edge = *given;
     enum role first = role_of_clock(flat, &edge.from, &edge.to), second = role_of_clock(flat, &edge.to, &edge.from);
-    if (same_place(&edge.from, &edge.to)) {
-        tutti_edge_error(flat, &edge, "'%s' is connected to itself; remove the connection or name another connector",
-                         tutti_flat_end_name(flat, &edge.from));
+    if (edges_same_place(&edge.from, &edge.to)) {
+        tt_edges_fail(flat, &edge, "'%s' is connected to itself; remove the connection or name another connector",
+                      tt_flat_end_name(flat, &edge.from));
         return flat->err;
     }
     if (!check_inout(flat, &edge))
@@ -179,39 +178,38 @@ enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
     edge.ambiguous = first == EITHER && second == EITHER;
     bool backward = first == DESTINATION || second == SOURCE;
     if (!edge.file && edge.transformation && (backward || edge.ambiguous)) {
-        tutti_edge_error(flat, &edge, "a factor or an offset belongs to an output, and '%s' is none",
-                         tutti_flat_end_name(flat, &edge.from));
+        tt_edges_fail(flat, &edge, "a factor or an offset belongs to an output, and '%s' is none",
+                      tt_flat_end_name(flat, &edge.from));
         return flat->err;
     }
     if (backward) {
-        struct edge_end end = edge.from;
+        struct tt_flat_edge_end end = edge.from;
         edge.from = edge.to;
         edge.to = end;
     }
-    bool clock =
-        tutti_flat_clock_leads(flat, tutti_flat_node(flat, edge.from.node), tutti_flat_node(flat, edge.to.node));
+    bool clock = tt_flat_clock_triggers(flat, tt_flat_node(flat, edge.from.node), tt_flat_node(flat, edge.to.node));
     if (!edge.ambiguous && !clock &&
-        !tutti_edge_allowed(edge.from.inner, edge.from.kind, edge.to.inner, edge.to.kind)) {
+        !tt_edges_is_allowed(edge.from.inner, edge.from.kind, edge.to.inner, edge.to.kind)) {
         report_kinds(flat, &edge);
         return flat->err;
     }
-    struct edge *place = tutti_vector_push(&flat->edges, sizeof *place);
+    struct tt_flat_edge *place = tt_vector_push(&flat->edges, sizeof *place);
     if (!place)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     *place = edge;
-    return tutti_flat_check_size(flat);
+    return tt_flat_check_size(flat);
 }
 
 /* ---- connections that go either way ---- */
 
 /* Both ends' edges, node by node. */
-struct around {
+struct edge_search {
     uint32_t *first, *edges, *queue;
     bool *driven, *queued;
     uint32_t begin, end;
 };
 
-static void around_fini(struct around *around)
+static void edge_search_fini(struct edge_search *around)
 {
     free(around->first);
     free(around->edges);
@@ -221,10 +219,10 @@ static void around_fini(struct around *around)
 }
 
 /* False: memory is out. */
-static bool around_init(struct around *around, const struct flat *flat)
+static bool edge_search_init(struct edge_search *around, const struct tt_flat *flat)
 {
     size_t nodes = flat->nodes.count, edges = flat->edges.count;
-    *around = (struct around){
+    *around = (struct edge_search){
         .first = calloc(nodes + 2, sizeof *around->first),
         .edges = calloc(2 * edges + 1, sizeof *around->edges),
         .queue = calloc(nodes + 1, sizeof *around->queue),
@@ -232,11 +230,11 @@ static bool around_init(struct around *around, const struct flat *flat)
         .queued = calloc(nodes + 1, sizeof *around->queued),
     };
     if (!around->first || !around->edges || !around->queue || !around->driven || !around->queued) {
-        around_fini(around);
+        edge_search_fini(around);
         return false;
     }
     for (uint32_t i = 0; i < edges; i++) {
-        const struct edge *edge = tutti_flat_edge(flat, i);
+        const struct tt_flat_edge *edge = tt_flat_edge(flat, i);
         if (edge->ambiguous) {
             around->first[edge->from.node + 2]++;
             around->first[edge->to.node + 2]++;
@@ -245,7 +243,7 @@ static bool around_init(struct around *around, const struct flat *flat)
     for (size_t i = 2; i < nodes + 2; i++)
         around->first[i] += around->first[i - 1];
     for (uint32_t i = 0; i < edges; i++) {
-        const struct edge *edge = tutti_flat_edge(flat, i);
+        const struct tt_flat_edge *edge = tt_flat_edge(flat, i);
         if (edge->ambiguous) {
             around->edges[around->first[edge->from.node + 1]++] = i;
             around->edges[around->first[edge->to.node + 1]++] = i;
@@ -254,7 +252,7 @@ static bool around_init(struct around *around, const struct flat *flat)
     return true;
 }
 
-static void enqueue(struct around *around, uint32_t node)
+static void edges_enqueue(struct edge_search *around, uint32_t node)
 {
     if (!around->queued[node])
         around->queue[around->end++] = node;
@@ -262,10 +260,10 @@ static void enqueue(struct around *around, uint32_t node)
 }
 
 /* The edge leads from `node` from now on. */
-static uint32_t lead_from(struct edge *edge, uint32_t node)
+static uint32_t direct_edge_from(struct tt_flat_edge *edge, uint32_t node)
 {
     if (edge->from.node != node) {
-        struct edge_end end = edge->from;
+        struct tt_flat_edge_end end = edge->from;
         edge->from = edge->to;
         edge->to = end;
     }
@@ -274,88 +272,88 @@ static uint32_t lead_from(struct edge *edge, uint32_t node)
 }
 
 /* Where values come in they go out by every other way. */
-static void spread(struct around *around, const struct flat *flat)
+static void edges_propagate_forward(struct edge_search *around, const struct tt_flat *flat)
 {
     while (around->begin < around->end) {
         uint32_t node = around->queue[around->begin++];
         for (uint32_t i = around->first[node]; i < around->first[node + 1]; i++) {
-            struct edge *edge = tutti_flat_edge(flat, around->edges[i]);
+            struct tt_flat_edge *edge = tt_flat_edge(flat, around->edges[i]);
             if (!edge->ambiguous)
                 continue;
-            uint32_t other = lead_from(edge, node);
+            uint32_t other = direct_edge_from(edge, node);
             around->driven[other] = true;
-            enqueue(around, other);
+            edges_enqueue(around, other);
         }
     }
 }
 
 /* Where values are taken and none comes in, they come by the first way that is left. */
-static void draw(struct around *around, const struct flat *flat)
+static void edges_resolve_undriven(struct edge_search *around, const struct tt_flat *flat)
 {
     while (around->begin < around->end) {
         uint32_t node = around->queue[around->begin++];
         for (uint32_t i = around->first[node]; i < around->first[node + 1]; i++) {
-            struct edge *edge = tutti_flat_edge(flat, around->edges[i]);
+            struct tt_flat_edge *edge = tt_flat_edge(flat, around->edges[i]);
             if (!edge->ambiguous)
                 continue;
             uint32_t other = edge->from.node == node ? edge->to.node : edge->from.node;
             bool comes_in = !around->driven[node];
-            lead_from(edge, comes_in ? other : node);
+            direct_edge_from(edge, comes_in ? other : node);
             around->driven[comes_in ? node : other] = true;
-            enqueue(around, other);
+            edges_enqueue(around, other);
         }
     }
 }
 
-static void drop_ambiguous(struct flat *flat)
+static void drop_ambiguous_edges(struct tt_flat *flat)
 {
     size_t kept = 0;
     for (uint32_t i = 0; i < flat->edges.count; i++) {
-        struct edge *edge = tutti_flat_edge(flat, i);
+        struct tt_flat_edge *edge = tt_flat_edge(flat, i);
         if (edge->ambiguous)
-            tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
-                               "the connection of '%s' and '%s' goes either way, and nothing near them says which; it "
-                               "is left out",
-                               tutti_flat_end_name(flat, &edge->from), tutti_flat_end_name(flat, &edge->to));
+            tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
+                            "the connection of '%s' and '%s' goes either way, and nothing near them says which; it "
+                            "is left out",
+                            tt_flat_end_name(flat, &edge->from), tt_flat_end_name(flat, &edge->to));
         else
-            *tutti_flat_edge(flat, (uint32_t)kept++) = *edge;
+            *tt_flat_edge(flat, (uint32_t)kept++) = *edge;
     }
     flat->edges.count = kept;
 }
 
-enum tutti_err tutti_edges_settle(struct flat *flat)
+enum tutti_err tt_edges_resolve_directions(struct tt_flat *flat)
 {
-    struct around around;
+    struct edge_search around;
     bool any = false;
     for (uint32_t i = 0; i < flat->edges.count && !any; i++)
-        any = tutti_flat_edge(flat, i)->ambiguous;
+        any = tt_flat_edge(flat, i)->ambiguous;
     if (!any)
         return TUTTI_OK;
-    if (!around_init(&around, flat))
-        return tutti_fail_memory();
+    if (!edge_search_init(&around, flat))
+        return tt_fail_memory();
     for (uint32_t i = 0; i < flat->edges.count; i++) {
-        const struct edge *edge = tutti_flat_edge(flat, i);
+        const struct tt_flat_edge *edge = tt_flat_edge(flat, i);
         if (!edge->ambiguous) {
             around.driven[edge->to.node] = true;
-            enqueue(&around, edge->to.node);
+            edges_enqueue(&around, edge->to.node);
         }
     }
-    spread(&around, flat);
+    edges_propagate_forward(&around, flat);
     around.begin = around.end = 0;
     memset(around.queued, 0, flat->nodes.count * sizeof *around.queued);
     for (uint32_t i = 0; i < flat->edges.count; i++)
-        if (!tutti_flat_edge(flat, i)->ambiguous)
-            enqueue(&around, tutti_flat_edge(flat, i)->from.node);
-    draw(&around, flat);
-    drop_ambiguous(flat);
-    around_fini(&around);
+        if (!tt_flat_edge(flat, i)->ambiguous)
+            edges_enqueue(&around, tt_flat_edge(flat, i)->from.node);
+    edges_resolve_undriven(&around, flat);
+    drop_ambiguous_edges(flat);
+    edge_search_fini(&around);
     return TUTTI_OK;
 }
 
 /* ---- differences ---- */
 
 /* The first of the wires that a node belongs to; the way there gets shorter on every walk. */
-static uint32_t first_of(uint32_t *parents, uint32_t node)
+static uint32_t edges_first_of(uint32_t *parents, uint32_t node)
 {
     while (parents[node] != node) {
         parents[node] = parents[parents[node]];
@@ -364,42 +362,42 @@ static uint32_t first_of(uint32_t *parents, uint32_t node)
     return node;
 }
 
-static bool is_wire(const struct flat *flat, uint32_t node)
+static bool edges_is_wire(const struct tt_flat *flat, uint32_t node)
 {
-    return tutti_flat_node(flat, node)->component == TUTTI_NONE;
+    return tt_flat_node(flat, node)->component == TUTTI_NONE;
 }
 
-static void spread_relative(const struct flat *flat, uint32_t *parents)
+static void edges_merge_relative(const struct tt_flat *flat, uint32_t *parents)
 {
     for (uint32_t i = 0; i < flat->nodes.count; i++)
         parents[i] = i;
     for (uint32_t i = 0; i < flat->edges.count; i++) {
-        const struct edge *edge = tutti_flat_edge(flat, i);
-        if (is_wire(flat, edge->from.node) && is_wire(flat, edge->to.node))
-            parents[first_of(parents, edge->from.node)] = first_of(parents, edge->to.node);
+        const struct tt_flat_edge *edge = tt_flat_edge(flat, i);
+        if (edges_is_wire(flat, edge->from.node) && edges_is_wire(flat, edge->to.node))
+            parents[edges_first_of(parents, edge->from.node)] = edges_first_of(parents, edge->to.node);
     }
     for (uint32_t i = 0; i < flat->edges.count; i++) {
-        const uint32_t ends[] = {tutti_flat_edge(flat, i)->from.node, tutti_flat_edge(flat, i)->to.node};
+        const uint32_t ends[] = {tt_flat_edge(flat, i)->from.node, tt_flat_edge(flat, i)->to.node};
         for (int e = 0; e < 2; e++)
-            if (tutti_flat_node(flat, ends[e])->look.relative && is_wire(flat, ends[1 - e]))
-                tutti_flat_node(flat, first_of(parents, ends[1 - e]))->look.relative = true;
+            if (tt_flat_node(flat, ends[e])->look.relative && edges_is_wire(flat, ends[1 - e]))
+                tt_flat_node(flat, edges_first_of(parents, ends[1 - e]))->look.relative = true;
     }
     for (uint32_t i = 0; i < flat->nodes.count; i++)
-        if (is_wire(flat, i))
-            tutti_flat_node(flat, i)->look.relative = tutti_flat_node(flat, first_of(parents, i))->look.relative;
+        if (edges_is_wire(flat, i))
+            tt_flat_node(flat, i)->look.relative = tt_flat_node(flat, edges_first_of(parents, i))->look.relative;
 }
 
-enum tutti_err tutti_edges_spread_relative(const struct flat *flat)
+enum tutti_err tt_edges_propagate_relative(const struct tt_flat *flat)
 {
     bool any = false;
     for (uint32_t i = 0; i < flat->nodes.count && !any; i++)
-        any = tutti_flat_node(flat, i)->look.relative;
+        any = tt_flat_node(flat, i)->look.relative;
     if (!any)
         return TUTTI_OK;
     uint32_t *parents = calloc(flat->nodes.count, sizeof *parents);
     if (!parents)
-        return tutti_fail_memory();
-    spread_relative(flat, parents);
+        return tt_fail_memory();
+    edges_merge_relative(flat, parents);
     free(parents);
     return TUTTI_OK;
 }

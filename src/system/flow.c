@@ -7,47 +7,47 @@
 #include "description/wide.h"
 #include "system/flat.h"
 
-static bool is_whole(enum tutti_type type)
+static bool flow_is_whole(enum tt_type type)
 {
-    return tutti_type_is_integer(type) || type == TUTTI_TYPE_ENUMERATION;
+    return tt_type_is_integer(type) || type == TUTTI_TYPE_ENUMERATION;
 }
 
 /* ---- types ---- */
 
 /* A Real of SSP takes any Float of FMI 3.0, an Integer any integer, and hands on what came in. */
-static bool stays_as_it_is(const struct look *now, const struct look *target)
+static bool keeps_type(const struct tt_signal_spec *now, const struct tt_signal_spec *target)
 {
-    return target->loose && ((tutti_type_is_float(now->type) && tutti_type_is_float(target->type)) ||
-                             (tutti_type_is_integer(now->type) && tutti_type_is_integer(target->type)));
+    return target->loose && ((tt_type_is_float(now->type) && tt_type_is_float(target->type)) ||
+                             (tt_type_is_integer(now->type) && tt_type_is_integer(target->type)));
 }
 
-static bool can_pass(const struct flow *flow, enum tutti_type to)
+static bool flow_can_pass(const struct tt_flow *flow, enum tt_type to)
 {
-    enum tutti_type from = (enum tutti_type)flow->look.type;
+    enum tt_type from = (enum tt_type)flow->look.type;
     /* What was rounded stays what it is: the whole way is one conversion from its source. */
     if (flow->rounded)
-        return from == to || (tutti_type_is_integer(from) && tutti_type_is_integer(to));
-    return tutti_conversion_possible(from, to) || (flow->lossy && tutti_conversion_rounds(from, to));
+        return from == to || (tt_type_is_integer(from) && tt_type_is_integer(to));
+    return tt_conversion_is_possible(from, to) || (flow->lossy && tt_conversion_rounds(from, to));
 }
 
-static enum tutti_err fail_type(const struct flow *flow, enum tutti_type to)
+static enum tutti_err flow_fail_type(const struct tt_flow *flow, enum tt_type to)
 {
-    enum tutti_type from = (enum tutti_type)flow->look.type;
-    bool rounds = flow->wired && !flow->rounded && tutti_conversion_rounds(from, to);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s cannot be handed to %s%s%s", tutti_type_name(from), tutti_type_name(to),
-                      rounds ? ", unless it is rounded: --convert" : "",
-                      flow->rounded ? " after it was rounded on its way" : "");
+    enum tt_type from = (enum tt_type)flow->look.type;
+    bool rounds = flow->wired && !flow->rounded && tt_conversion_rounds(from, to);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s cannot be handed to %s%s%s", tt_type_name(from), tt_type_name(to),
+                   rounds ? ", unless it is rounded: --convert" : "",
+                   flow->rounded ? " after it was rounded on its way" : "");
 }
 
-static enum tutti_err pass_type(struct flow *flow, const struct look *target)
+static enum tutti_err flow_pass_type(struct tt_flow *flow, const struct tt_signal_spec *target)
 {
-    struct look *now = &flow->look;
+    struct tt_signal_spec *now = &flow->look;
     if (!target->typed)
         return TUTTI_OK;
-    if (now->typed && !can_pass(flow, target->type))
-        return fail_type(flow, target->type);
-    flow->rounded = flow->rounded || (now->typed && !tutti_conversion_possible(now->type, target->type));
-    if (!now->typed || !stays_as_it_is(now, target))
+    if (now->typed && !flow_can_pass(flow, target->type))
+        return flow_fail_type(flow, target->type);
+    flow->rounded = flow->rounded || (now->typed && !tt_conversion_is_possible(now->type, target->type));
+    if (!now->typed || !keeps_type(now, target))
         now->type = target->type;
     now->typed = true;
     return TUTTI_OK;
@@ -55,7 +55,7 @@ static enum tutti_err pass_type(struct flow *flow, const struct look *target)
 
 /* ---- units ---- */
 
-static void add_linear(struct flow *flow, double factor, double offset)
+static void flow_add_linear(struct tt_flow *flow, double factor, double offset)
 {
     if (factor == 1 && offset == 0)
         return;
@@ -68,17 +68,18 @@ static void add_linear(struct flow *flow, double factor, double offset)
     flow->offset = factor * flow->offset + offset;
 }
 
-static enum tutti_err pass_unit(struct flow *flow, const struct look *target, bool suppress, bool *unknown)
+static enum tutti_err flow_pass_unit(struct tt_flow *flow, const struct tt_signal_spec *target, bool suppress,
+                                     bool *unknown)
 {
-    bool floats = flow->look.typed && tutti_type_is_float(flow->look.type);
+    bool floats = flow->look.typed && tt_type_is_float(flow->look.type);
     if (!floats || !target->unit)
         return TUTTI_OK;
     if (!suppress && flow->look.unit) {
         double factor, offset;
         bool known;
-        TRY(tutti_conversion_units(flow->look.unit, target->unit, &factor, &offset, &known));
+        TRY(tt_conversion_units(flow->look.unit, target->unit, &factor, &offset, &known));
         *unknown |= !known;
-        add_linear(flow, factor, flow->look.relative ? 0 : offset);
+        flow_add_linear(flow, factor, flow->look.relative ? 0 : offset);
     }
     flow->look.unit = target->unit;
     return TUTTI_OK;
@@ -86,100 +87,102 @@ static enum tutti_err pass_unit(struct flow *flow, const struct look *target, bo
 
 /* ---- transformations ---- */
 
-static int compare_entries(const void *a, const void *b)
+static int flow_compare_entries(const void *a, const void *b)
 {
-    const tutti_wide *x = a, *y = b;
+    const tt_wide *x = a, *y = b;
     return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
-static enum tutti_err add_map(struct flow *flow, tutti_wide (*pairs)[2], size_t count, struct tutti_arena *arena)
+static enum tutti_err flow_add_map(struct tt_flow *flow, tt_wide (*pairs)[2], size_t count, struct tt_arena *arena)
 {
     if (count > 1)
-        qsort(pairs, count, sizeof *pairs, compare_entries);
+        qsort(pairs, count, sizeof *pairs, flow_compare_entries);
     for (size_t i = 1; i < count; i++)
         if (pairs[i][0] == pairs[i - 1][0])
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "its mapping has two entries for the source %lld",
-                              (long long)pairs[i][0]);
-    struct flow_map *link = tutti_arena_alloc(arena, sizeof *link);
-    tutti_wide *from = tutti_arena_array(arena, count, sizeof *from), *to = tutti_arena_array(arena, count, sizeof *to);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "its mapping has two entries for the source %lld",
+                           (long long)pairs[i][0]);
+    struct tt_flow_map *link = tt_arena_alloc(arena, sizeof *link);
+    tt_wide *from = tt_arena_array(arena, count, sizeof *from), *to = tt_arena_array(arena, count, sizeof *to);
     if (!link || !from || !to)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < count; i++) {
         from[i] = pairs[i][0];
         to[i] = pairs[i][1];
     }
-    *link = (struct flow_map){{from, to, count}, flow->maps};
+    *link = (struct tt_flow_map){{from, to, count}, flow->maps};
     flow->maps = link;
     return TUTTI_OK;
 }
 
-static enum tutti_err find_entry(const struct items *items, const char *name, const char *end, tutti_wide *value)
+static enum tutti_err flow_find_entry(const struct tt_flow_items *items, const char *name, const char *end,
+                                      tt_wide *value)
 {
     int64_t found;
-    if (tutti_items_find(items, name, &found)) {
+    if (tt_flow_find_item(items, name, &found)) {
         *value = found;
         return TUTTI_OK;
     }
     if (items->look->item_count == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "its mapping needs the items of the enumeration at the %s; name it at the connector", end);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "its mapping names '%s', which is no item of the enumeration at the %s", name,
-                      end);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "its mapping needs the items of the enumeration at the %s; name it at the connector", end);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "its mapping names '%s', which is no item of the enumeration at the %s", name,
+                   end);
 }
 
 /* Is a number that a mapping names one that the destination can have? */
-static enum tutti_err check_target(const struct look *target, const struct items *items, tutti_wide value)
+static enum tutti_err flow_check_target(const struct tt_signal_spec *target, const struct tt_flow_items *items,
+                                        tt_wide value)
 {
     bool found = target->item_count == 0 ||
-                 (tutti_conversion_fits(TUTTI_TYPE_INT64, value) && tutti_items_has(items, (int64_t)value));
-    bool whole = target->typed && (is_whole(target->type) || target->type == TUTTI_TYPE_BOOLEAN);
-    if (found && (!whole || tutti_conversion_fits(target->type, value)))
+                 (tt_conversion_fits(TUTTI_TYPE_INT64, value) && tt_flow_has_item(items, (int64_t)value));
+    bool whole = target->typed && (flow_is_whole(target->type) || target->type == TUTTI_TYPE_BOOLEAN);
+    if (found && (!whole || tt_conversion_fits(target->type, value)))
         return TUTTI_OK;
     char text[TUTTI_NUMBER_MAX + 1] = {0};
     if (value < 0)
-        tutti_number_write_int(text, (int64_t)value);
+        tt_number_write_int(text, (int64_t)value);
     else
-        tutti_number_write_uint(text, (uint64_t)value);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "its mapping has the target %s, which %s %s", text,
-                      found ? "does not fit into" : "is the value of no item of the enumeration at the destination;",
-                      found ? tutti_type_name(target->type) : "name one that is");
+        tt_number_write_uint(text, (uint64_t)value);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "its mapping has the target %s, which %s %s", text,
+                   found ? "does not fit into" : "is the value of no item of the enumeration at the destination;",
+                   found ? tt_type_name(target->type) : "name one that is");
 }
 
 /* The entries of a mapping as numbers. */
-static enum tutti_err number_entries(const struct look *source, const struct look *target,
-                                     const struct tutti_ssp_transformation *transformation, tutti_wide (*pairs)[2])
+static enum tutti_err flow_number_entries(const struct tt_signal_spec *source, const struct tt_signal_spec *target,
+                                          const struct tt_ssp_transformation *transformation, tt_wide (*pairs)[2])
 {
     bool by_name = transformation->kind == TUTTI_SSP_ENUMERATION_MAP;
-    struct items from = {.look = source}, to;
-    enum tutti_err err = tutti_items_init(&to, target);
+    struct tt_flow_items from = {.look = source}, to;
+    enum tutti_err err = tt_flow_init_items(&to, target);
     if (!err && by_name)
-        err = tutti_items_init(&from, source);
+        err = tt_flow_init_items(&from, source);
     for (size_t i = 0; i < transformation->entry_count && !err; i++) {
-        const struct tutti_ssp_map_entry *entry = &transformation->entries[i];
+        const struct tt_ssp_map_entry *entry = &transformation->entries[i];
         pairs[i][0] = entry->source;
         pairs[i][1] = entry->target;
         if (by_name)
-            err = find_entry(&from, entry->source_name, "source", &pairs[i][0]);
+            err = flow_find_entry(&from, entry->source_name, "source", &pairs[i][0]);
         if (by_name && !err)
-            err = find_entry(&to, entry->target_name, "destination", &pairs[i][1]);
+            err = flow_find_entry(&to, entry->target_name, "destination", &pairs[i][1]);
         if (!by_name)
-            err = check_target(target, &to, pairs[i][1]);
+            err = flow_check_target(target, &to, pairs[i][1]);
     }
-    tutti_items_fini(&from);
-    tutti_items_fini(&to);
+    tt_flow_fini_items(&from);
+    tt_flow_fini_items(&to);
     return err;
 }
 
-static enum tutti_err transform_map(struct flow *flow, const struct look *target,
-                                    const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena)
+static enum tutti_err flow_transform_map(struct tt_flow *flow, const struct tt_signal_spec *target,
+                                         const struct tt_ssp_transformation *transformation, struct tt_arena *arena)
 {
     size_t count = transformation->entry_count;
-    tutti_wide(*pairs)[2] = calloc(count + 1, sizeof *pairs);
+    tt_wide(*pairs)[2] = calloc(count + 1, sizeof *pairs);
     if (!pairs)
-        return tutti_fail_memory();
-    enum tutti_err err = number_entries(&flow->look, target, transformation, pairs);
+        return tt_fail_memory();
+    enum tutti_err err = flow_number_entries(&flow->look, target, transformation, pairs);
     if (!err)
-        err = add_map(flow, pairs, count, arena);
+        err = flow_add_map(flow, pairs, count, arena);
     free(pairs);
     flow->look.items = NULL;
     flow->look.item_count = 0;
@@ -187,14 +190,14 @@ static enum tutti_err transform_map(struct flow *flow, const struct look *target
 }
 
 /* SSP scales floats only. */
-static bool can_scale(const struct flow *flow, enum tutti_type type)
+static bool flow_can_scale(const struct tt_flow *flow, enum tt_type type)
 {
-    return tutti_type_is_float(type) || (flow->lossy && (tutti_type_is_integer(type) || type == TUTTI_TYPE_BOOLEAN));
+    return tt_type_is_float(type) || (flow->lossy && (tt_type_is_integer(type) || type == TUTTI_TYPE_BOOLEAN));
 }
 
 /* The value keeps the source's type until the maps are through: a map of integers may end in a Float. */
-static enum tutti_err transform(struct flow *flow, enum tutti_type before, const struct look *target,
-                                const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena)
+static enum tutti_err flow_transform(struct tt_flow *flow, enum tt_type before, const struct tt_signal_spec *target,
+                                     const struct tt_ssp_transformation *transformation, struct tt_arena *arena)
 {
     static const struct {
         const char *word, *types;
@@ -205,50 +208,50 @@ static enum tutti_err transform(struct flow *flow, enum tutti_type before, const
         [TUTTI_SSP_INTEGER_MAP] = {"IntegerMappingTransformation", "integers and enumerations"},
         [TUTTI_SSP_ENUMERATION_MAP] = {"EnumerationMappingTransformation", "enumerations"},
     };
-    enum tutti_type after = flow->look.type;
+    enum tt_type after = flow->look.type;
     bool fits = true;
     switch (transformation->kind) {
     case TUTTI_SSP_IDENTITY: return TUTTI_OK;
-    case TUTTI_SSP_LINEAR: fits = can_scale(flow, after); break;
+    case TUTTI_SSP_LINEAR: fits = flow_can_scale(flow, after); break;
     case TUTTI_SSP_BOOLEAN_MAP: fits = before == TUTTI_TYPE_BOOLEAN; break;
-    case TUTTI_SSP_INTEGER_MAP: fits = is_whole(before); break;
+    case TUTTI_SSP_INTEGER_MAP: fits = flow_is_whole(before); break;
     case TUTTI_SSP_ENUMERATION_MAP: fits = before == TUTTI_TYPE_ENUMERATION && after == TUTTI_TYPE_ENUMERATION; break;
     }
     if (flow->look.typed && !fits)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "its %s is for %s, but the values are %s%s",
-                          words[transformation->kind].word, words[transformation->kind].types,
-                          tutti_type_name(transformation->kind == TUTTI_SSP_LINEAR ? after : before),
-                          flow->wired && transformation->kind == TUTTI_SSP_LINEAR && tutti_type_is_integer(after)
-                              ? ", unless they may be rounded: --convert"
-                              : "");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "its %s is for %s, but the values are %s%s",
+                       words[transformation->kind].word, words[transformation->kind].types,
+                       tt_type_name(transformation->kind == TUTTI_SSP_LINEAR ? after : before),
+                       flow->wired && transformation->kind == TUTTI_SSP_LINEAR && tt_type_is_integer(after)
+                           ? ", unless they may be rounded: --convert"
+                           : "");
     if (transformation->kind != TUTTI_SSP_LINEAR)
-        return transform_map(flow, target, transformation, arena);
-    add_linear(flow, transformation->factor, transformation->offset);
+        return flow_transform_map(flow, target, transformation, arena);
+    flow_add_linear(flow, transformation->factor, transformation->offset);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const struct look *view,
-                               const struct look *target, bool suppress,
-                               const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena,
-                               bool *unknown_units)
+enum tutti_err tt_flow_apply(struct tt_flow *flow, const struct tt_signal_spec *via, const struct tt_signal_spec *view,
+                             const struct tt_signal_spec *target, bool suppress,
+                             const struct tt_ssp_transformation *transformation, struct tt_arena *arena,
+                             bool *unknown_units)
 {
     flow->look.relative |= target->relative;
     if (via)
-        TRY(pass_unit(flow, via, false, unknown_units));
-    enum tutti_type before = flow->look.typed ? (enum tutti_type)flow->look.type : (enum tutti_type)view->type;
-    TRY(pass_type(flow, view));
-    TRY(pass_unit(flow, view, suppress, unknown_units));
+        TRY(flow_pass_unit(flow, via, false, unknown_units));
+    enum tt_type before = flow->look.typed ? (enum tt_type)flow->look.type : (enum tt_type)view->type;
+    TRY(flow_pass_type(flow, view));
+    TRY(flow_pass_unit(flow, view, suppress, unknown_units));
     if (transformation) {
-        TRY(transform(flow, before, view, transformation, arena));
+        TRY(flow_transform(flow, before, view, transformation, arena));
         /* Scaled by hand, it is no longer in the source's unit. */
         if (transformation->kind == TUTTI_SSP_LINEAR && !view->unit)
             flow->look.unit = NULL;
     }
     if (view != target) {
-        TRY(pass_type(flow, target));
-        TRY(pass_unit(flow, target, false, unknown_units));
+        TRY(flow_pass_type(flow, target));
+        TRY(flow_pass_unit(flow, target, false, unknown_units));
     }
-    const struct look *named = target->items ? target : view;
+    const struct tt_signal_spec *named = target->items ? target : view;
     if (named->items) {
         flow->look.items = named->items;
         flow->look.item_count = named->item_count;
@@ -256,14 +259,14 @@ enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const 
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_flow_conversion(const struct flow *flow, enum tutti_type from, enum tutti_type to,
-                                     struct tutti_arena *arena, const struct tutti_conversion **out)
+enum tutti_err tt_flow_make_conversion(const struct tt_flow *flow, enum tt_type from, enum tt_type to,
+                                       struct tt_arena *arena, const struct tt_conversion **out)
 {
     size_t count = 0;
     *out = NULL;
-    for (const struct flow_map *link = flow->maps; link; link = link->previous)
+    for (const struct tt_flow_map *link = flow->maps; link; link = link->previous)
         count++;
-    struct tutti_conversion conversion = {
+    struct tt_conversion conversion = {
         .from = from,
         .to = to,
         .linear = flow->linear && !(flow->factor == 1 && flow->offset == 0),
@@ -271,13 +274,13 @@ enum tutti_err tutti_flow_conversion(const struct flow *flow, enum tutti_type fr
         .offset = flow->linear ? flow->offset : 0,
         .map_count = count,
     };
-    if (tutti_conversion_is_identity(&conversion))
+    if (tt_conversion_is_identity(&conversion))
         return TUTTI_OK;
-    struct tutti_value_map *maps = tutti_arena_array(arena, count, sizeof *maps);
-    struct tutti_conversion *copy = tutti_arena_alloc(arena, sizeof *copy);
+    struct tt_value_map *maps = tt_arena_array(arena, count, sizeof *maps);
+    struct tt_conversion *copy = tt_arena_alloc(arena, sizeof *copy);
     if (!maps || !copy)
-        return tutti_fail_memory();
-    for (const struct flow_map *link = flow->maps; link; link = link->previous)
+        return tt_fail_memory();
+    for (const struct tt_flow_map *link = flow->maps; link; link = link->previous)
         maps[--count] = link->map;
     conversion.maps = maps;
     *copy = conversion;

@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 /* One end of a transmission line. */
-struct tutti_line_end {
+struct tt_tlm_line_end {
     uint32_t force;    /* a place in system->fed */
     uint32_t velocity; /* a place in system->read */
     double force_factor, velocity_factor;
 };
 
 /* A lossless transmission line between two ends (master/coupling/tlm.h). Both velocities have the same direction. */
-struct tutti_line {
-    struct tutti_line_end ends[2];
+struct tt_tlm_line {
+    struct tt_tlm_line_end ends[2];
     double delay, impedance;
     const char *text; /* as it was given */
 };
@@ -27,7 +27,7 @@ struct tutti_line {
 
 /* A constraint between ends, of one or more rows: sum of ratio times velocity is 0; and, if there are positions, so is the sum of
  * ratio times position and the offset. Its force on an end is the sum over the rows of ratio times the row's multiplier. */
-struct tutti_constraint {
+struct tt_constraint {
     uint32_t end_count, row_count;
     const uint32_t *forces;     /* per end: a place in system->fed */
     const uint32_t *velocities; /* per end: a place in system->read */

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct tutti_scaled {
+struct tt_scaled_name {
     size_t length; /* of the name */
     double factor, offset;
 };
 
 /* The whole text is a name. */
-struct tutti_scaled tutti_scaled_all(size_t length);
+struct tt_scaled_name tt_command_line_unscaled(size_t length);
 /* The next shorter name that leaves *FACTOR, +OFFSET, -OFFSET or both after it. Names may contain such signs, too: callers
  * begin with all of the text and take the first name that there is. False: there is no other. */
-bool tutti_scaled_next(const char *text, size_t length, struct tutti_scaled *scaled);
+bool tt_command_line_next_scaled(const char *text, size_t length, struct tt_scaled_name *scaled);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/number.h"
 
 /* "[2,3]" */
-static bool read_indices(const struct tutti_var *var, const char *text, struct tutti_indices *element)
+static bool setting_read_indices(const struct tt_var *var, const char *text, struct tt_indices *element)
 {
     const char *c = text + 1;
     if (var->dimension_count == 0 || var->dimension_count > TUTTI_MOST_INDICES)
@@ -19,7 +19,7 @@ static bool read_indices(const struct tutti_var *var, const char *text, struct t
     for (unsigned d = 0; d < var->dimension_count; d++) {
         size_t digits = strspn(c, "0123456789");
         char expected = d + 1 < var->dimension_count ? ',' : ']';
-        if (!tutti_number_read_uint(c, digits, &element->index[d]) || element->index[d] == 0 || c[digits] != expected)
+        if (!tt_number_read_uint(c, digits, &element->index[d]) || element->index[d] == 0 || c[digits] != expected)
             return false;
         c += digits + 1;
     }
@@ -27,90 +27,88 @@ static bool read_indices(const struct tutti_var *var, const char *text, struct t
     return *c == '\0';
 }
 
-static enum tutti_err unknown_name(const struct tutti_desc *desc, const char *option, const char *name)
+static enum tutti_err setting_fail_unknown(const struct tt_description *desc, const char *option, const char *name)
 {
-    const char *nearest = tutti_desc_nearest(desc, name);
+    const char *nearest = tt_description_nearest(desc, name);
     if (nearest)
-        tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
-                   nearest);
+        tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name, nearest);
     else
-        tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
-                   option, name);
-    return tutti_fail_about(TUTTI_ERR_ARGUMENT, NULL, name, NAN);
+        tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all", option,
+                name);
+    return tt_fail_about(TUTTI_ERR_ARGUMENT, NULL, name, NAN);
 }
 
 /* The variable `x` of "x[2,3]", TUTTI_NONE if there is none; `element` gets count 0 if the indices do not fit. */
-static uint32_t find_base(const struct tutti_desc *desc, const char *name, struct tutti_indices *element)
+static uint32_t setting_find_base(const struct tt_description *desc, const char *name, struct tt_indices *element)
 {
     const char *bracket = strrchr(name, '[');
-    uint32_t variable = bracket ? tutti_desc_find_n(desc, name, (size_t)(bracket - name)) : TUTTI_NONE;
-    if (variable != TUTTI_NONE && !read_indices(&desc->vars[variable], bracket, element))
+    uint32_t variable = bracket ? tt_description_find_n(desc, name, (size_t)(bracket - name)) : TUTTI_NONE;
+    if (variable != TUTTI_NONE && !setting_read_indices(&desc->vars[variable], bracket, element))
         element->count = 0;
     return variable;
 }
 
-bool tutti_setting_look_up(const struct tutti_desc *desc, const char *name, uint32_t *variable,
-                           struct tutti_indices *element)
+bool tt_setting_look_up(const struct tt_description *desc, const char *name, uint32_t *variable,
+                        struct tt_indices *element)
 {
     element->count = 0;
-    *variable = tutti_desc_find(desc, name);
+    *variable = tt_description_find(desc, name);
     if (*variable != TUTTI_NONE)
         return true;
-    *variable = find_base(desc, name, element);
+    *variable = setting_find_base(desc, name, element);
     return *variable != TUTTI_NONE && element->count > 0;
 }
 
-enum tutti_err tutti_setting_find(const struct tutti_desc *desc, const char *name, const char *option,
-                                  uint32_t *variable, struct tutti_indices *element)
+enum tutti_err tt_setting_find(const struct tt_description *desc, const char *name, const char *option,
+                               uint32_t *variable, struct tt_indices *element)
 {
-    if (tutti_setting_look_up(desc, name, variable, element))
+    if (tt_setting_look_up(desc, name, variable, element))
         return TUTTI_OK;
     if (*variable == TUTTI_NONE)
-        return unknown_name(desc, option, name);
-    const struct tutti_var *var = &desc->vars[*variable];
-    return tutti_fail(TUTTI_ERR_ARGUMENT,
-                      "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1", option, name,
-                      var->name, var->dimension_count, var->dimension_count == 1 ? "" : "s");
+        return setting_fail_unknown(desc, option, name);
+    const struct tt_var *var = &desc->vars[*variable];
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1",
+                   option, name, var->name, var->dimension_count, var->dimension_count == 1 ? "" : "s");
 }
 
-static enum tutti_err bad_value(const struct tutti_var *var, const char *text, size_t n, const char *expected)
+static enum tutti_err setting_fail_value(const struct tt_var *var, const char *text, size_t n, const char *expected)
 {
-    tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' takes %s, not '%.*s'", var->name, expected, (int)(n < 80 ? n : 80), text);
-    return tutti_fail_about(TUTTI_ERR_ARGUMENT, NULL, var->name, NAN);
+    tt_fail(TUTTI_ERR_ARGUMENT, "'%s' takes %s, not '%.*s'", var->name, expected, (int)(n < 80 ? n : 80), text);
+    return tt_fail_about(TUTTI_ERR_ARGUMENT, NULL, var->name, NAN);
 }
 
-static enum tutti_err check_bounds(const struct tutti_var *var, double value, const char *text, size_t n)
+static enum tutti_err setting_check_bounds(const struct tt_var *var, double value, const char *text, size_t n)
 {
-    const struct tutti_bounds *bounds = var->bounds;
+    const struct tt_bounds *bounds = var->bounds;
     if (!bounds || (!(bounds->has_min && value < bounds->min) && !(bounds->has_max && value > bounds->max)))
         return TUTTI_OK;
     /* Bounds of integers are no 1e+09. */
     double min = bounds->has_min ? bounds->min : -INFINITY, max = bounds->has_max ? bounds->max : INFINITY;
-    bool whole = tutti_type_is_integer(var->type);
+    bool whole = tt_type_is_integer(var->type);
     char expected[768];
     if (whole)
         snprintf(expected, sizeof expected, "values from %.0f to %.0f", min, max);
     else
         snprintf(expected, sizeof expected, "values from %s to %s", NUMBER(min), NUMBER(max));
-    return bad_value(var, text, n, expected);
+    return setting_fail_value(var, text, n, expected);
 }
 
-static enum tutti_err read_float(const struct tutti_var *var, const char *text, size_t n, void *value)
+static enum tutti_err setting_read_float(const struct tt_var *var, const char *text, size_t n, void *value)
 {
     double number;
-    if (!tutti_number_read_double(text, n, &number))
-        return bad_value(var, text, n, "a number");
-    TRY(check_bounds(var, number, text, n));
+    if (!tt_number_read_double(text, n, &number))
+        return setting_fail_value(var, text, n, "a number");
+    TRY(setting_check_bounds(var, number, text, n));
     if (var->type == TUTTI_TYPE_FLOAT64)
         *(double *)value = number;
     else if (fabs(number) > FLT_MAX && isfinite(number))
-        return bad_value(var, text, n, "a number that a Float32 can hold");
+        return setting_fail_value(var, text, n, "a number that a Float32 can hold");
     else
         *(float *)value = (float)number;
     return TUTTI_OK;
 }
 
-static enum tutti_err read_integer(const struct tutti_var *var, const char *text, size_t n, void *value)
+static enum tutti_err setting_read_integer(const struct tt_var *var, const char *text, size_t n, void *value)
 {
     static const struct {
         int64_t min;
@@ -123,42 +121,42 @@ static enum tutti_err read_integer(const struct tutti_var *var, const char *text
     };
     int64_t number = 0;
     uint64_t positive = 0;
-    bool small = tutti_number_read_int(text, n, &number), large = tutti_number_read_uint(text, n, &positive);
+    bool small = tt_number_read_int(text, n, &number), large = tt_number_read_uint(text, n, &positive);
     bool fits = large ? positive <= ranges[var->type].max : small && number >= ranges[var->type].min;
     if (!fits) {
         char expected[96];
         snprintf(expected, sizeof expected, "whole numbers from %lld to %llu", (long long)ranges[var->type].min,
                  (unsigned long long)ranges[var->type].max);
-        return bad_value(var, text, n, expected);
+        return setting_fail_value(var, text, n, expected);
     }
-    TRY(check_bounds(var, large ? (double)positive : (double)number, text, n));
+    TRY(setting_check_bounds(var, large ? (double)positive : (double)number, text, n));
     uint64_t bits = large ? positive : (uint64_t)number; /* two's complement: the low bytes are right for any width */
-    memcpy(value, &bits, tutti_type_size(var->type));
+    memcpy(value, &bits, tt_type_size(var->type));
     return TUTTI_OK;
 }
 
-static bool is_word(const char *text, size_t n, const char *word)
+static bool setting_is_word(const char *text, size_t n, const char *word)
 {
     return strlen(word) == n && strncasecmp(text, word, n) == 0;
 }
 
-static enum tutti_err read_boolean(const struct tutti_var *var, const char *text, size_t n, void *value)
+static enum tutti_err setting_read_boolean(const struct tt_var *var, const char *text, size_t n, void *value)
 {
-    if (is_word(text, n, "true") || is_word(text, n, "1"))
+    if (setting_is_word(text, n, "true") || setting_is_word(text, n, "1"))
         *(bool *)value = true;
-    else if (is_word(text, n, "false") || is_word(text, n, "0"))
+    else if (setting_is_word(text, n, "false") || setting_is_word(text, n, "0"))
         *(bool *)value = false;
     else
-        return bad_value(var, text, n, "true, false, 1 or 0");
+        return setting_fail_value(var, text, n, "true, false, 1 or 0");
     return TUTTI_OK;
 }
 
-static enum tutti_err read_enumeration(const struct tutti_desc *desc, const struct tutti_var *var, const char *text,
-                                       size_t n, void *value)
+static enum tutti_err setting_read_enumeration(const struct tt_description *desc, const struct tt_var *var,
+                                               const char *text, size_t n, void *value)
 {
-    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    const struct tt_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
     int64_t number = 0, named = 0;
-    bool numeric = tutti_number_read_int(text, n, &number);
+    bool numeric = tt_number_read_int(text, n, &number);
     bool known = numeric && (!def || def->item_count == 0), is_name = false;
     for (uint32_t i = 0; def && i < def->item_count && !is_name; i++) {
         is_name = strlen(def->items[i].name) == n && memcmp(def->items[i].name, text, n) == 0;
@@ -172,63 +170,63 @@ static enum tutti_err read_enumeration(const struct tutti_desc *desc, const stru
         *(int64_t *)value = number;
         return TUTTI_OK;
     }
-    struct tutti_text expected = {0};
-    tutti_text_append(&expected, def && def->item_count ? "one of " : "a whole number");
+    struct tt_text expected = {0};
+    tt_text_append(&expected, def && def->item_count ? "one of " : "a whole number");
     for (uint32_t i = 0; def && i < def->item_count && i < 20; i++)
-        tutti_text_printf(&expected, "%s%s (%lld)", i ? ", " : "", def->items[i].name, (long long)def->items[i].value);
-    enum tutti_err err = bad_value(var, text, n, expected.text ? expected.text : "another value");
-    tutti_text_fini(&expected);
+        tt_text_printf(&expected, "%s%s (%lld)", i ? ", " : "", def->items[i].name, (long long)def->items[i].value);
+    enum tutti_err err = setting_fail_value(var, text, n, expected.text ? expected.text : "another value");
+    tt_text_fini(&expected);
     return err;
 }
 
-static int hex_digit(char c)
+static int setting_hex_digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-static enum tutti_err read_binary(struct tutti_arena *arena, const struct tutti_var *var, const char *text, size_t n,
-                                  void *value)
+static enum tutti_err setting_read_binary(struct tt_arena *arena, const struct tt_var *var, const char *text, size_t n,
+                                          void *value)
 {
-    uint8_t *bytes = tutti_arena_alloc(arena, n / 2 + 1);
+    uint8_t *bytes = tt_arena_alloc(arena, n / 2 + 1);
     if (!bytes)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < n / 2; i++) {
-        int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        int high = setting_hex_digit(text[2 * i]), low = setting_hex_digit(text[2 * i + 1]);
         if (high < 0 || low < 0)
-            return bad_value(var, text, n, "pairs of hexadecimal digits");
+            return setting_fail_value(var, text, n, "pairs of hexadecimal digits");
         bytes[i] = (uint8_t)(high << 4 | low);
     }
     if (n % 2)
-        return bad_value(var, text, n, "pairs of hexadecimal digits");
-    *(struct tutti_bytes *)value = (struct tutti_bytes){n / 2, bytes};
+        return setting_fail_value(var, text, n, "pairs of hexadecimal digits");
+    *(struct tt_bytes *)value = (struct tt_bytes){n / 2, bytes};
     return TUTTI_OK;
 }
 
-static enum tutti_err read_string(struct tutti_arena *arena, const char *text, size_t n, void *value)
+static enum tutti_err setting_read_string(struct tt_arena *arena, const char *text, size_t n, void *value)
 {
-    const char *copy = tutti_arena_text(arena, text, n);
+    const char *copy = tt_arena_copy_text(arena, text, n);
     *(const char **)value = copy;
-    return copy ? TUTTI_OK : tutti_fail_memory();
+    return copy ? TUTTI_OK : tt_fail_memory();
 }
 
-enum tutti_err tutti_setting_read_value(struct tutti_arena *arena, const struct tutti_desc *desc,
-                                        const struct tutti_var *var, const char *text, size_t n, void *value)
+enum tutti_err tt_setting_read_value(struct tt_arena *arena, const struct tt_description *desc,
+                                     const struct tt_var *var, const char *text, size_t n, void *value)
 {
-    switch ((enum tutti_type)var->type) {
+    switch ((enum tt_type)var->type) {
     case TUTTI_TYPE_FLOAT64:
-    case TUTTI_TYPE_FLOAT32: return read_float(var, text, n, value);
-    case TUTTI_TYPE_BOOLEAN: return read_boolean(var, text, n, value);
-    case TUTTI_TYPE_ENUMERATION: return read_enumeration(desc, var, text, n, value);
-    case TUTTI_TYPE_STRING: return read_string(arena, text, n, value);
-    case TUTTI_TYPE_BINARY: return read_binary(arena, var, text, n, value);
-    case TUTTI_TYPE_CLOCK: return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is a clock; clocks cannot be set", var->name);
-    default: return read_integer(var, text, n, value);
+    case TUTTI_TYPE_FLOAT32: return setting_read_float(var, text, n, value);
+    case TUTTI_TYPE_BOOLEAN: return setting_read_boolean(var, text, n, value);
+    case TUTTI_TYPE_ENUMERATION: return setting_read_enumeration(desc, var, text, n, value);
+    case TUTTI_TYPE_STRING: return setting_read_string(arena, text, n, value);
+    case TUTTI_TYPE_BINARY: return setting_read_binary(arena, var, text, n, value);
+    case TUTTI_TYPE_CLOCK: return tt_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is a clock; clocks cannot be set", var->name);
+    default: return setting_read_integer(var, text, n, value);
     }
 }
 
-static double as_double(const struct tutti_var *var, const void *values, size_t i)
+static double setting_as_double(const struct tt_var *var, const void *values, size_t i)
 {
-    switch ((enum tutti_type)var->type) {
+    switch ((enum tt_type)var->type) {
 #define X(name, ctype)                                                                                                 \
     case TUTTI_TYPE_##name: return (double)((const ctype *)values)[i];
         X(FLOAT64, double)
@@ -246,19 +244,19 @@ static double as_double(const struct tutti_var *var, const void *values, size_t 
     }
 }
 
-enum tutti_err tutti_setting_check_bounds(const struct tutti_var *var, const void *values, size_t count)
+enum tutti_err tt_setting_check_bounds(const struct tt_var *var, const void *values, size_t count)
 {
-    if (!var->bounds || !(tutti_type_is_float(var->type) || tutti_type_is_integer(var->type)))
+    if (!var->bounds || !(tt_type_is_float(var->type) || tt_type_is_integer(var->type)))
         return TUTTI_OK;
     for (size_t i = 0; i < count; i++) {
-        struct tutti_number_text shown = tutti_number_show(as_double(var, values, i));
-        TRY(check_bounds(var, as_double(var, values, i), shown.text, strlen(shown.text)));
+        struct tt_number_text shown = tt_number_show(setting_as_double(var, values, i));
+        TRY(setting_check_bounds(var, setting_as_double(var, values, i), shown.text, strlen(shown.text)));
     }
     return TUTTI_OK;
 }
 
 /* Which variables a person may set: those with a start value that the FMU takes as given. */
-enum tutti_err tutti_setting_check_settable(const struct tutti_var *var)
+enum tutti_err tt_setting_check_settable(const struct tt_var *var)
 {
     const char *why = NULL;
     if (var->variability == TUTTI_CONSTANT)
@@ -271,30 +269,30 @@ enum tutti_err tutti_setting_check_settable(const struct tutti_var *var)
         why = "calculated by the FMU";
     if (!why)
         return TUTTI_OK;
-    tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' cannot be set: it is %s", var->name, why);
-    return tutti_fail_about(TUTTI_ERR_ARGUMENT, NULL, var->name, NAN);
+    tt_fail(TUTTI_ERR_ARGUMENT, "'%s' cannot be set: it is %s", var->name, why);
+    return tt_fail_about(TUTTI_ERR_ARGUMENT, NULL, var->name, NAN);
 }
 
-static bool is_separator(char c)
+static bool setting_is_separator(char c)
 {
     return c == ' ' || c == ',' || c == '\t' || c == ';';
 }
 
-static enum tutti_err read_list(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
-                                const struct tutti_var *var, const char *text)
+static enum tutti_err setting_read_list(struct tt_setting *out, struct tt_arena *arena,
+                                        const struct tt_description *desc, const struct tt_var *var, const char *text)
 {
-    size_t size = tutti_type_size(var->type), count = 0;
-    unsigned char *values = tutti_arena_array(arena, strlen(text) / 2 + 1, size);
+    size_t size = tt_type_size(var->type), count = 0;
+    unsigned char *values = tt_arena_array(arena, strlen(text) / 2 + 1, size);
     if (!values)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     while (*text) {
-        while (is_separator(*text))
+        while (setting_is_separator(*text))
             text++;
         size_t n = 0;
-        while (text[n] && !is_separator(text[n]))
+        while (text[n] && !setting_is_separator(text[n]))
             n++;
         if (n > 0)
-            TRY(tutti_setting_read_value(arena, desc, var, text, n, values + size * count++));
+            TRY(tt_setting_read_value(arena, desc, var, text, n, values + size * count++));
         text += n;
     }
     out->values = values;
@@ -302,50 +300,52 @@ static enum tutti_err read_list(struct tutti_setting *out, struct tutti_arena *a
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_setting_read_text(struct tutti_setting *out, struct tutti_arena *arena,
-                                       const struct tutti_desc *desc, const char *text)
+enum tutti_err tt_setting_read_text(struct tt_setting *out, struct tt_arena *arena, const struct tt_description *desc,
+                                    const char *text)
 {
-    const struct tutti_var *var = &desc->vars[out->variable];
-    TRY(tutti_setting_check_settable(var));
+    const struct tt_var *var = &desc->vars[out->variable];
+    TRY(tt_setting_check_settable(var));
     bool list = var->dimension_count > 0 && out->element.count == 0 && var->type != TUTTI_TYPE_STRING;
     if (list)
-        return read_list(out, arena, desc, var, text);
-    void *values = tutti_arena_alloc(arena, tutti_type_size(var->type));
+        return setting_read_list(out, arena, desc, var, text);
+    void *values = tt_arena_alloc(arena, tt_type_size(var->type));
     if (!values)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     out->values = values;
     out->count = 1;
-    TRY(tutti_setting_read_value(arena, desc, var, text, strlen(text), values));
+    TRY(tt_setting_read_value(arena, desc, var, text, strlen(text), values));
     if (var->negated)
-        tutti_type_negate(var->type, values);
+        tt_type_negate(var->type, values);
     return TUTTI_OK;
 }
 
-static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
-                                   const char *name, const char *told, const char *value)
+static enum tutti_err setting_read_named(struct tt_setting *out, struct tt_arena *arena,
+                                         const struct tt_description *desc, const char *name, const char *told,
+                                         const char *value)
 {
-    TRY(tutti_setting_find(desc, name, "--set", &out->variable, &out->element));
-    return tutti_fail_context(tutti_setting_read_text(out, arena, desc, value), "--set %s", told);
+    TRY(tt_setting_find(desc, name, "--set", &out->variable, &out->element));
+    return tt_fail_context(tt_setting_read_text(out, arena, desc, value), "--set %s", told);
 }
 
-enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
-                                  const char *unit, const char *text)
+enum tutti_err tt_setting_read(struct tt_setting *out, struct tt_arena *arena, const struct tt_description *desc,
+                               const char *unit, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--set takes NAME=VALUE, not '%s'", text);
-    char *name = tutti_str_copy(text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--set takes NAME=VALUE, not '%s'", text);
+    char *name = tt_text_copy(text);
     if (!name)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     name[equals - text] = '\0';
     size_t n = unit ? strlen(unit) : 0;
-    bool prefixed = unit && strncmp(name, unit, n) == 0 && name[n] == '.' && tutti_desc_find(desc, name) == TUTTI_NONE;
-    enum tutti_err err = read_setting(out, arena, desc, prefixed ? name + n + 1 : name, name, equals + 1);
+    bool prefixed = unit && strncmp(name, unit, n) == 0 && name[n] == '.' &&
+                    tt_description_find(desc, name) == TUTTI_NONE;
+    enum tutti_err err = setting_read_named(out, arena, desc, prefixed ? name + n + 1 : name, name, equals + 1);
     free(name);
     return err;
 }
 
-int tutti_indices_compare(const struct tutti_indices *a, const struct tutti_indices *b)
+int tt_setting_compare_indices(const struct tt_indices *a, const struct tt_indices *b)
 {
     if (!a || !b)
         return (a != NULL) - (b != NULL);
@@ -357,51 +357,52 @@ int tutti_indices_compare(const struct tutti_indices *a, const struct tutti_indi
 
 /* ---- as text ---- */
 
-static void show_float(struct tutti_text *out, double value, bool narrow)
+static void setting_write_float(struct tt_text *out, double value, bool narrow)
 {
     char text[TUTTI_NUMBER_MAX];
     if (isnan(value))
-        tutti_text_append(out, "NaN");
+        tt_text_append(out, "NaN");
     else if (isinf(value))
-        tutti_text_append(out, value > 0 ? "INF" : "-INF");
+        tt_text_append(out, value > 0 ? "INF" : "-INF");
     else
-        tutti_text_append_n(
-            out, text, narrow ? tutti_number_write_float(text, (float)value) : tutti_number_write_double(text, value));
+        tt_text_append_n(out, text,
+                         narrow ? tt_number_write_float(text, (float)value) : tt_number_write_double(text, value));
 }
 
-static void show_item(struct tutti_text *out, const struct tutti_desc *desc, const struct tutti_var *var, int64_t value)
+static void setting_write_item(struct tt_text *out, const struct tt_description *desc, const struct tt_var *var,
+                               int64_t value)
 {
-    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    const struct tt_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
     for (uint32_t i = 0; def && i < def->item_count; i++)
         if (def->items[i].value == value) {
-            tutti_text_append(out, def->items[i].name);
+            tt_text_append(out, def->items[i].name);
             return;
         }
-    tutti_text_printf(out, "%lld", (long long)value);
+    tt_text_printf(out, "%lld", (long long)value);
 }
 
-void tutti_setting_show(struct tutti_text *out, const struct tutti_desc *desc, const struct tutti_var *var,
-                        const void *value)
+void tt_setting_write(struct tt_text *out, const struct tt_description *desc, const struct tt_var *var,
+                      const void *value)
 {
-    const struct tutti_bytes *bytes = value;
-    switch ((enum tutti_type)var->type) {
-    case TUTTI_TYPE_FLOAT64: show_float(out, *(const double *)value, false); break;
-    case TUTTI_TYPE_FLOAT32: show_float(out, (double)*(const float *)value, true); break;
-    case TUTTI_TYPE_INT8: tutti_text_printf(out, "%d", *(const int8_t *)value); break;
-    case TUTTI_TYPE_UINT8: tutti_text_printf(out, "%u", *(const uint8_t *)value); break;
-    case TUTTI_TYPE_INT16: tutti_text_printf(out, "%d", *(const int16_t *)value); break;
-    case TUTTI_TYPE_UINT16: tutti_text_printf(out, "%u", *(const uint16_t *)value); break;
-    case TUTTI_TYPE_INT32: tutti_text_printf(out, "%d", *(const int32_t *)value); break;
-    case TUTTI_TYPE_UINT32: tutti_text_printf(out, "%u", *(const uint32_t *)value); break;
-    case TUTTI_TYPE_INT64: tutti_text_printf(out, "%lld", (long long)*(const int64_t *)value); break;
-    case TUTTI_TYPE_UINT64: tutti_text_printf(out, "%llu", (unsigned long long)*(const uint64_t *)value); break;
+    const struct tt_bytes *bytes = value;
+    switch ((enum tt_type)var->type) {
+    case TUTTI_TYPE_FLOAT64: setting_write_float(out, *(const double *)value, false); break;
+    case TUTTI_TYPE_FLOAT32: setting_write_float(out, (double)*(const float *)value, true); break;
+    case TUTTI_TYPE_INT8: tt_text_printf(out, "%d", *(const int8_t *)value); break;
+    case TUTTI_TYPE_UINT8: tt_text_printf(out, "%u", *(const uint8_t *)value); break;
+    case TUTTI_TYPE_INT16: tt_text_printf(out, "%d", *(const int16_t *)value); break;
+    case TUTTI_TYPE_UINT16: tt_text_printf(out, "%u", *(const uint16_t *)value); break;
+    case TUTTI_TYPE_INT32: tt_text_printf(out, "%d", *(const int32_t *)value); break;
+    case TUTTI_TYPE_UINT32: tt_text_printf(out, "%u", *(const uint32_t *)value); break;
+    case TUTTI_TYPE_INT64: tt_text_printf(out, "%lld", (long long)*(const int64_t *)value); break;
+    case TUTTI_TYPE_UINT64: tt_text_printf(out, "%llu", (unsigned long long)*(const uint64_t *)value); break;
     case TUTTI_TYPE_BOOLEAN:
-    case TUTTI_TYPE_CLOCK: tutti_text_append(out, *(const bool *)value ? "true" : "false"); break;
-    case TUTTI_TYPE_STRING: tutti_text_append(out, *(const char *const *)value); break;
-    case TUTTI_TYPE_ENUMERATION: show_item(out, desc, var, *(const int64_t *)value); break;
+    case TUTTI_TYPE_CLOCK: tt_text_append(out, *(const bool *)value ? "true" : "false"); break;
+    case TUTTI_TYPE_STRING: tt_text_append(out, *(const char *const *)value); break;
+    case TUTTI_TYPE_ENUMERATION: setting_write_item(out, desc, var, *(const int64_t *)value); break;
     case TUTTI_TYPE_BINARY:
         for (size_t i = 0; i < bytes->size; i++)
-            tutti_text_printf(out, "%02x", bytes->data[i]);
+            tt_text_printf(out, "%02x", bytes->data[i]);
         break;
     }
 }

@@ -16,17 +16,17 @@ enum { TUTTI_MOST_INDICES = 8 };
 
 /* An element of an array as people write it, "x[2,3]": indices from 1. Where it lies depends on the extents, which
  * structural parameters may still change. */
-struct tutti_indices {
+struct tt_indices {
     unsigned count; /* of indices; 0: the whole variable */
     uint64_t index[TUTTI_MOST_INDICES];
 };
 
 /* An order of elements, for sorting: -1, 0, 1. NULL, and none of the indices, mean the whole variable, which comes first. */
-int tutti_indices_compare(const struct tutti_indices *a, const struct tutti_indices *b);
+int tt_setting_compare_indices(const struct tt_indices *a, const struct tt_indices *b);
 
-struct tutti_setting {
+struct tt_setting {
     uint32_t variable;
-    struct tutti_indices element;
+    struct tt_indices element;
     size_t count;       /* values; 1 for a whole array means: every element */
     const void *values; /* in the arena */
     const char *file;   /* where it is from; NULL: --set */
@@ -37,35 +37,34 @@ struct tutti_setting {
  * an enumeration's item name or number; text; hex digits for Binary. Arrays: values between blanks or commas (String: a
  * single value only). ARGUMENT, with what would be right, for an unknown name, a value that does not fit the type or the
  * bounds, and for variables that cannot be set. */
-TUTTI_CHECKED enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena,
-                                                const struct tutti_desc *desc, const char *unit, const char *text);
+TUTTI_CHECKED enum tutti_err tt_setting_read(struct tt_setting *out, struct tt_arena *arena,
+                                             const struct tt_description *desc, const char *unit, const char *text);
 
 /* The same for a variable that is known: out->variable and out->element are set, the rest is read from `text`. Messages
  * name the variable. */
-TUTTI_CHECKED enum tutti_err tutti_setting_read_text(struct tutti_setting *out, struct tutti_arena *arena,
-                                                     const struct tutti_desc *desc, const char *text);
+TUTTI_CHECKED enum tutti_err tt_setting_read_text(struct tt_setting *out, struct tt_arena *arena,
+                                                  const struct tt_description *desc, const char *text);
 
 /* Can a person set this variable: has it a start value that the FMU takes as given? ARGUMENT with the reason if not. */
-TUTTI_CHECKED enum tutti_err tutti_setting_check_settable(const struct tutti_var *var);
+TUTTI_CHECKED enum tutti_err tt_setting_check_settable(const struct tt_var *var);
 /* Are `count` values, of the variable's own type, within its bounds? ARGUMENT with the first that is not. */
-TUTTI_CHECKED enum tutti_err tutti_setting_check_bounds(const struct tutti_var *var, const void *values, size_t count);
+TUTTI_CHECKED enum tutti_err tt_setting_check_bounds(const struct tt_var *var, const void *values, size_t count);
 
 /* Reads one value of `var`'s type from text[0..n) to *value (which has room for one). String and Binary go to the arena.
  * ARGUMENT, naming the variable, if it does not fit. */
-TUTTI_CHECKED enum tutti_err tutti_setting_read_value(struct tutti_arena *arena, const struct tutti_desc *desc,
-                                                      const struct tutti_var *var, const char *text, size_t n,
-                                                      void *value);
+TUTTI_CHECKED enum tutti_err tt_setting_read_value(struct tt_arena *arena, const struct tt_description *desc,
+                                                   const struct tt_var *var, const char *text, size_t n, void *value);
 
-/* Adds a value of `var`'s type as text that tutti_setting_read_value reads; enumerations by name. */
-void tutti_setting_show(struct tutti_text *out, const struct tutti_desc *desc, const struct tutti_var *var,
-                        const void *value);
+/* Adds a value of `var`'s type as text that tt_setting_read_value reads; enumerations by name. */
+void tt_setting_write(struct tt_text *out, const struct tt_description *desc, const struct tt_var *var,
+                      const void *value);
 
 /* Splits "x[2,3]" into the variable x and an element, if the whole text is not itself a name. `option` is for messages.
  * ARGUMENT for an unknown name (with the nearest one), or indices that do not fit the number of dimensions. */
-TUTTI_CHECKED enum tutti_err tutti_setting_find(const struct tutti_desc *desc, const char *name, const char *option,
-                                                uint32_t *variable, struct tutti_indices *element);
+TUTTI_CHECKED enum tutti_err tt_setting_find(const struct tt_description *desc, const char *name, const char *option,
+                                             uint32_t *variable, struct tt_indices *element);
 /* The same without a message; false: there is no such variable or element, or no memory to tell. */
-bool tutti_setting_look_up(const struct tutti_desc *desc, const char *name, uint32_t *variable,
-                           struct tutti_indices *element);
+bool tt_setting_look_up(const struct tt_description *desc, const char *name, uint32_t *variable,
+                        struct tt_indices *element);
 
 #endif

@@ -9,28 +9,28 @@
 #include "system/conversion.h"
 #include "system/setting.h"
 
-static bool is_item(const struct tutti_desc *desc, const struct tutti_var *var, double value)
+static bool setting_is_item(const struct tt_description *desc, const struct tt_var *var, double value)
 {
-    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    const struct tt_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
     bool found = !def || def->item_count == 0;
     for (uint32_t i = 0; !found && i < def->item_count; i++)
         found = (double)def->items[i].value == value;
     return found;
 }
 
-static bool fits(const struct tutti_desc *desc, const struct tutti_var *var, double value)
+static bool setting_number_fits(const struct tt_description *desc, const struct tt_var *var, double value)
 {
-    enum tutti_type type = (enum tutti_type)var->type;
+    enum tt_type type = (enum tt_type)var->type;
     bool whole = value == floor(value) && fabs(value) < 0x1p64;
     if (type == TUTTI_TYPE_FLOAT64)
         return true;
     if (type == TUTTI_TYPE_FLOAT32)
         return !(fabs(value) > FLT_MAX) || isinf(value);
-    return whole && tutti_conversion_fits(type, (tutti_wide)value) &&
-           (type != TUTTI_TYPE_ENUMERATION || is_item(desc, var, value));
+    return whole && tt_conversion_fits(type, (tt_wide)value) &&
+           (type != TUTTI_TYPE_ENUMERATION || setting_is_item(desc, var, value));
 }
 
-static void store(enum tutti_type type, double value, void *to)
+static void setting_store_value(enum tt_type type, double value, void *to)
 {
     switch (type) {
 #define STORE(name, ctype)                                                                                             \
@@ -52,21 +52,20 @@ static void store(enum tutti_type type, double value, void *to)
     }
 }
 
-enum tutti_err tutti_value_check(const struct tutti_desc *desc, const struct tutti_var *var, const char *name,
-                                 double value)
+enum tutti_err tt_setting_check_number(const struct tt_description *desc, const struct tt_var *var, const char *name,
+                                       double value)
 {
-    enum tutti_type type = (enum tutti_type)var->type;
-    tutti_wide room; /* as large as the largest */
-    if (!fits(desc, var, value))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is %s: it cannot be %s", name, tutti_type_name(type),
-                          NUMBER(value));
-    store(type, value, &room);
-    return tutti_setting_check_bounds(var, &room, 1);
+    enum tt_type type = (enum tt_type)var->type;
+    tt_wide room; /* as large as the largest */
+    if (!setting_number_fits(desc, var, value))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is %s: it cannot be %s", name, tt_type_name(type), NUMBER(value));
+    setting_store_value(type, value, &room);
+    return tt_setting_check_bounds(var, &room, 1);
 }
 
-void tutti_value_store(const struct tutti_var *var, double value, void *to)
+void tt_setting_store_number(const struct tt_var *var, double value, void *to)
 {
-    store((enum tutti_type)var->type, value, to);
+    setting_store_value((enum tt_type)var->type, value, to);
     if (var->negated)
-        tutti_type_negate((enum tutti_type)var->type, to);
+        tt_type_negate((enum tt_type)var->type, to);
 }

@@ -6,9 +6,9 @@
 #include "description/desc.h"
 
 /* Can it be that, by its type, the items of its enumeration, its bounds? ARGUMENT, which calls it `name`. */
-TUTTI_CHECKED enum tutti_err tutti_value_check(const struct tutti_desc *desc, const struct tutti_var *var,
-                                               const char *name, double value);
+TUTTI_CHECKED enum tutti_err tt_setting_check_number(const struct tt_description *desc, const struct tt_var *var,
+                                                     const char *name, double value);
 /* As its FMU takes it, with the sign of a negated alias; it was checked. */
-void tutti_value_store(const struct tutti_var *var, double value, void *to);
+void tt_setting_store_number(const struct tt_var *var, double value, void *to);
 
 #endif

@@ -7,20 +7,20 @@
 #include "system/system.h"
 
 /* A setting for one component: the step of its own, its rank. */
-struct tutti_write_word {
+struct tt_ssd_writer_setting {
     uint32_t component;
     const char *option;       /* "--step", for messages */
     const char *name, *value; /* "step", "0.01" */
 };
 
 /* What a document is to say. All of it is borrowed. */
-struct tutti_write {
-    const struct tutti_system *system; /* as it was loaded, with `set` and `connect` */
-    bool has_start, has_stop; /* of the default experiment; a document that is changed keeps its own otherwise */
+struct tt_ssd_writer_options {
+    const struct tt_system *system; /* as it was loaded, with `set` and `connect` */
+    bool has_start, has_stop;       /* of the default experiment; a document that is changed keeps its own otherwise */
     double start, stop;
-    const struct tutti_word *words; /* of the annotation */
+    const struct tt_run_setting *words; /* of the annotation */
     size_t word_count;
-    const struct tutti_write_word *unit_words;
+    const struct tt_ssd_writer_setting *unit_words;
     size_t unit_word_count;
     const char *name;           /* a new document: of the system */
     const char *tool;           /* a new document: who writes it */
@@ -35,10 +35,10 @@ struct tutti_write {
 /* A system of FMUs (no SSP among its files) as a system structure description: components with connectors for all inputs
  * and outputs and whatever else is set or connected, connections, values, geometry, experiment and settings. SSP 1.0 where
  * that has words for all of it, else 2.0. ARGUMENT for texts that XML cannot say. *tree is the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_write_ssd(struct tutti_tree **tree, const struct tutti_write *write);
+TUTTI_CHECKED enum tutti_err tt_ssd_writer_write(struct tt_tree **tree, const struct tt_ssd_writer_options *write);
 
 /* Changes the tree of a document, which `system` was loaded from. Values become the last binding of the root system, above
  * all others; everything that is not concerned stays. ARGUMENT where a change would be in another document. */
-TUTTI_CHECKED enum tutti_err tutti_write_changes(struct tutti_ssd *ssd, const struct tutti_write *write);
+TUTTI_CHECKED enum tutti_err tt_ssd_changes_apply(struct tt_ssd *ssd, const struct tt_ssd_writer_options *write);
 
 #endif

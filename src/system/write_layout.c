@@ -9,8 +9,8 @@
 /* In the units of the drawing, of which other tools take some hundred for a window. */
 enum { WIDTH = 80, HEAD = 20, PITCH = 10, GAP_X = 60, GAP_Y = 20, FEWEST_ROWS = 8 };
 
-struct layout {
-    const struct tutti_system *system;
+struct box_layout {
+    const struct tt_system *system;
     uint32_t *first, *target;       /* destinations of component c: target[first[c]] to target[first[c + 1] - 1] */
     uint32_t *waits, *layer;        /* sources that have no place yet; the column, before columns are split */
     uint32_t *queue, head, tail;    /* components whose sources have all got their places */
@@ -19,30 +19,30 @@ struct layout {
 };
 
 /* Height of a box with connectors on one or both sides, `rows` on the side that has more. */
-static double box_height(double rows)
+static double box_height_for_rows(double rows)
 {
     return HEAD + PITCH * rows;
 }
 
-static bool is_between(const struct tutti_connection *connection)
+static bool connects_components(const struct tt_connection *connection)
 {
     return connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&
            connection->from.component != connection->to.component;
 }
 
-static void list_targets(struct layout *layout)
+static void ssd_writer_list_targets(struct box_layout *layout)
 {
-    const struct tutti_system *system = layout->system;
+    const struct tt_system *system = layout->system;
     for (uint32_t i = 0; i < system->connection_count; i++)
-        if (is_between(&system->connections[i])) {
+        if (connects_components(&system->connections[i])) {
             layout->first[system->connections[i].from.component + 1]++;
             layout->waits[system->connections[i].to.component]++;
         }
     for (uint32_t c = 0; c < system->component_count; c++)
         layout->first[c + 1] += layout->first[c];
     for (uint32_t i = system->connection_count; i > 0; i--)
-        if (is_between(&system->connections[i - 1])) {
-            const struct tutti_connection *connection = &system->connections[i - 1];
+        if (connects_components(&system->connections[i - 1])) {
+            const struct tt_connection *connection = &system->connections[i - 1];
             /* The lists are filled from their ends, which moves their beginnings. */
             layout->target[--layout->first[connection->from.component + 1]] = connection->to.component;
         }
@@ -50,7 +50,7 @@ static void list_targets(struct layout *layout)
         layout->first[c] = layout->first[c + 1];
 }
 
-static void place(struct layout *layout, uint32_t component, uint32_t end)
+static void ssd_writer_place(struct box_layout *layout, uint32_t component, uint32_t end)
 {
     for (uint32_t i = layout->first[component]; i < end; i++) {
         uint32_t target = layout->target[i];
@@ -63,7 +63,7 @@ static void place(struct layout *layout, uint32_t component, uint32_t end)
     }
 }
 
-static void find_layers(struct layout *layout, uint32_t edges)
+static void ssd_writer_find_layers(struct box_layout *layout, uint32_t edges)
 {
     uint32_t count = layout->system->component_count, next = 0;
     for (uint32_t c = 0; c < count; c++)
@@ -77,23 +77,23 @@ static void find_layers(struct layout *layout, uint32_t edges)
             layout->queue[layout->tail++] = next;
         }
         uint32_t component = layout->queue[layout->head++];
-        place(layout, component, component + 1 < count ? layout->first[component + 1] : edges);
+        ssd_writer_place(layout, component, component + 1 < count ? layout->first[component + 1] : edges);
     }
 }
 
 /* The higher one of its two sides. */
-static double height_of(const struct tutti_desc *desc)
+static double ssd_writer_box_height(const struct tt_description *desc)
 {
     uint32_t inputs = 0, outputs = 0;
     for (uint32_t i = 0; i < desc->var_count; i++) {
         inputs += desc->vars[i].causality == TUTTI_INPUT;
         outputs += desc->vars[i].causality == TUTTI_OUTPUT;
     }
-    return box_height(inputs > outputs ? (double)inputs : (double)outputs);
+    return box_height_for_rows(inputs > outputs ? (double)inputs : (double)outputs);
 }
 
 /* Layers become columns; one that has very many components, several. */
-static void make_columns(struct layout *layout, struct tutti_write_box *boxes)
+static void ssd_writer_make_columns(struct box_layout *layout, struct tt_ssd_writer_box *boxes)
 {
     uint32_t count = layout->system->component_count, layers = 0;
     double rows = fmax(FEWEST_ROWS, ceil(sqrt(2.0 * count)));
@@ -111,7 +111,7 @@ static void make_columns(struct layout *layout, struct tutti_write_box *boxes)
     }
     for (uint32_t c = 0; c < count; c++) {
         uint32_t layer = layout->layer[c], column = begin[layer] + (uint32_t)(size[layer]++ / rows);
-        double height = height_of(layout->system->components[c].fmu->desc);
+        double height = ssd_writer_box_height(layout->system->components[c].fmu->desc);
         layout->column[c] = column;
         boxes[c].y1 = layout->heights[column];
         boxes[c].y2 = boxes[c].y1 + height;
@@ -120,7 +120,7 @@ static void make_columns(struct layout *layout, struct tutti_write_box *boxes)
 }
 
 /* So far y is measured downwards in each column; SSP's axis points up, and columns are centred. */
-static void place_boxes(const struct layout *layout, struct tutti_write_box *boxes)
+static void place_boxes(const struct box_layout *layout, struct tt_ssd_writer_box *boxes)
 {
     uint32_t count = layout->system->component_count;
     double highest = 0;
@@ -129,21 +129,21 @@ static void place_boxes(const struct layout *layout, struct tutti_write_box *box
     for (uint32_t c = 0; c < count; c++) {
         uint32_t column = layout->column[c];
         double top = highest - floor((highest - layout->heights[column]) / 2);
-        struct tutti_write_box box = {.x1 = GAP_X + column * (double)(WIDTH + GAP_X)};
+        struct tt_ssd_writer_box box = {.x1 = GAP_X + column * (double)(WIDTH + GAP_X)};
         box.x2 = box.x1 + WIDTH;
         box.y1 = top - boxes[c].y2;
         box.y2 = top - boxes[c].y1;
         boxes[c] = box;
     }
     boxes[count + layout->system->table_count] =
-        (struct tutti_write_box){.x2 = GAP_X + layout->column_count * (double)(WIDTH + GAP_X), .y2 = highest + GAP_Y};
+        (struct tt_ssd_writer_box){.x2 = GAP_X + layout->column_count * (double)(WIDTH + GAP_X), .y2 = highest + GAP_Y};
 }
 
 /* Tables stand in a column on the left: everything else moves to the right. */
-static void place_tables(const struct tutti_system *system, struct tutti_write_box *boxes)
+static void place_tables(const struct tt_system *system, struct tt_ssd_writer_box *boxes)
 {
     uint32_t count = system->component_count;
-    struct tutti_write_box *all = &boxes[count + system->table_count];
+    struct tt_ssd_writer_box *all = &boxes[count + system->table_count];
     double y = 0;
     for (uint32_t i = 0; i < count && system->table_count > 0; i++) {
         boxes[i].x1 += WIDTH + GAP_X;
@@ -153,36 +153,36 @@ static void place_tables(const struct tutti_system *system, struct tutti_write_b
         double rows = 0;
         for (uint32_t i = 0; i < system->input_count; i++)
             rows += system->inputs[i].table == t;
-        boxes[count + t] = (struct tutti_write_box){.x1 = GAP_X, .x2 = GAP_X + WIDTH, .y1 = y + GAP_Y};
-        y = boxes[count + t].y2 = boxes[count + t].y1 + box_height(rows);
+        boxes[count + t] = (struct tt_ssd_writer_box){.x1 = GAP_X, .x2 = GAP_X + WIDTH, .y1 = y + GAP_Y};
+        y = boxes[count + t].y2 = boxes[count + t].y1 + box_height_for_rows(rows);
     }
     all->x2 += system->table_count > 0 ? WIDTH + GAP_X : 0;
     all->y2 = fmax(all->y2, y + GAP_Y);
 }
 
-enum tutti_err tutti_write_layout(const struct tutti_system *system, struct tutti_write_box *boxes)
+enum tutti_err tt_ssd_writer_layout(const struct tt_system *system, struct tt_ssd_writer_box *boxes)
 {
     size_t count = (size_t)system->component_count + 2;
     uint32_t *room = calloc(5 * count + system->connection_count, sizeof *room);
     double *heights = calloc(count, sizeof *heights);
     if (room && heights) {
-        struct layout layout = {.system = system, .heights = heights};
+        struct box_layout layout = {.system = system, .heights = heights};
         layout.first = room;
         layout.waits = room + count;
         layout.layer = room + 2 * count;
         layout.queue = room + 3 * count;
         layout.column = room + 4 * count;
         layout.target = room + 5 * count;
-        list_targets(&layout);
+        ssd_writer_list_targets(&layout);
         uint32_t edges = 0;
         for (uint32_t i = 0; i < system->connection_count; i++)
-            edges += is_between(&system->connections[i]);
-        find_layers(&layout, edges);
-        make_columns(&layout, boxes);
+            edges += connects_components(&system->connections[i]);
+        ssd_writer_find_layers(&layout, edges);
+        ssd_writer_make_columns(&layout, boxes);
         place_boxes(&layout, boxes);
         place_tables(system, boxes);
     }
-    enum tutti_err err = room && heights ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = room && heights ? TUTTI_OK : tt_fail_memory();
     free(room);
     free(heights);
     return err;

@@ -7,16 +7,16 @@
 #include "tell/placement.h"
 
 /* What is told lives during the call only. `placement`: NULL if it was not asked for. */
-typedef enum tutti_err tutti_analysis_teller(void *context, const struct tutti_analysis *analysis,
-                                             const struct tutti_placement *placement);
+typedef enum tutti_err tt_analysis_report_receiver(void *context, const struct tt_analysis *analysis,
+                                                   const struct tt_placement_report *placement);
 
-/* As tutti_analyze; with `ranks` > 0 the units are placed on so many, too. Returns what `tell` returns. ARGUMENT for a number of ranks that
+/* As tt_analyze; with `ranks` > 0 the units are placed on so many, too. Returns what `tell` returns. ARGUMENT for a number of ranks that
  * makes no sense. */
-TUTTI_CHECKED enum tutti_err tutti_analysis_make(const struct tutti_run_options *options, int ranks,
-                                                 tutti_analysis_teller *tell, void *context);
+TUTTI_CHECKED enum tutti_err tt_analysis_report_create(const struct tutti_run_options *options, int ranks,
+                                                       tt_analysis_report_receiver *tell, void *context);
 
 /* All of it as JSON, which is the caller's (tutti_tell_free). MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_analysis_tell(char **json, const struct tutti_analysis *analysis,
-                                                 const struct tutti_placement *placement);
+TUTTI_CHECKED enum tutti_err tt_analysis_report_write_json(char **json, const struct tt_analysis *analysis,
+                                                           const struct tt_placement_report *placement);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/findings.h"
 
 /* Lives during the call that tells it. */
-struct tutti_check_finding {
-    enum tutti_severity severity;
+struct tt_check_finding {
+    enum tt_severity severity;
     const char *file; /* NULL: `text` says where */
     unsigned line;    /* 0: none */
     const char *text;
@@ -17,17 +17,17 @@ struct tutti_check_finding {
     size_t unit_count;
 };
 
-struct tutti_check_counts {
+struct tt_check_counts {
     unsigned errors, warnings;
 };
 
 /* `how`: TUTTI_CHECK_.... Files that cannot be read are findings, too. ARGUMENT: no file is named. MEMORY: not everything was told. */
-TUTTI_CHECKED enum tutti_err tutti_check(const struct tutti_run_options *options, unsigned how,
-                                         void (*tell)(void *context, const struct tutti_check_finding *finding),
-                                         void *context, struct tutti_check_counts *counts);
+TUTTI_CHECKED enum tutti_err tt_check_run(const struct tutti_run_options *options, unsigned how,
+                                          void (*tell)(void *context, const struct tt_check_finding *finding),
+                                          void *context, struct tt_check_counts *counts);
 
 /* The same as JSON, which is the caller's (tutti_tell_free). */
-TUTTI_CHECKED enum tutti_err tutti_check_tell(char **json, const struct tutti_run_options *options, unsigned how,
-                                              struct tutti_check_counts *counts);
+TUTTI_CHECKED enum tutti_err tt_check_write_json(char **json, const struct tutti_run_options *options, unsigned how,
+                                                 struct tt_check_counts *counts);
 
 #endif

@@ -9,18 +9,18 @@
 #include "tell/given.h"
 
 /* What was compared, and how. */
-struct tutti_comparison_report {
-    const struct tutti_comparison *comparison;
+struct tt_comparison_report {
+    const struct tt_comparison *comparison;
     const struct tutti_result *result, *reference;
-    const struct tutti_compare_options *options;
+    const struct tt_compare_options *options;
 };
 
 /* Opens both files, compares, and calls `report`, whose argument lives during the call; returns what that returns. */
-TUTTI_CHECKED enum tutti_err tutti_comparison_make(
-    const char *result, const char *reference, const struct tutti_given *given, const struct tutti_log *log,
-    enum tutti_err (*report)(void *context, const struct tutti_comparison_report *report), void *context);
+TUTTI_CHECKED enum tutti_err tt_comparison_report_create(
+    const char *result, const char *reference, const struct tt_display_options *given, const struct tutti_log *log,
+    enum tutti_err (*report)(void *context, const struct tt_comparison_report *report), void *context);
 
 /* All of it as JSON. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_comparison_tell(char **json, const struct tutti_comparison_report *report);
+TUTTI_CHECKED enum tutti_err tt_comparison_report_write_json(char **json, const struct tt_comparison_report *report);
 
 #endif

@@ -7,18 +7,18 @@
 #include <stdio.h>
 #include <tutti/err.h>
 
-struct tutti_drawing {
+struct tt_drawing {
     FILE *script; /* to be written to */
     FILE *picture, *complaints;
 };
 
-/* tutti_drawing_fini follows in any case. IO. */
-TUTTI_CHECKED enum tutti_err tutti_drawing_init(struct tutti_drawing *drawing);
-void tutti_drawing_fini(struct tutti_drawing *drawing);
+/* tt_drawing_fini follows in any case. IO. */
+TUTTI_CHECKED enum tutti_err tt_drawing_init(struct tt_drawing *drawing);
+void tt_drawing_fini(struct tt_drawing *drawing);
 
 /* Runs the program on the script. *picture is the caller's (tutti_tell_free), `size` bytes, with a NUL after them. `package` is Debian's,
  * for the message. UNSUPPORTED if there is no such program; IO, with what it complains of, if it fails. */
-TUTTI_CHECKED enum tutti_err tutti_drawing_run(struct tutti_drawing *drawing, char *const *command, const char *package,
-                                               char **picture, size_t *size);
+TUTTI_CHECKED enum tutti_err tt_drawing_run(struct tt_drawing *drawing, char *const *command, const char *package,
+                                            char **picture, size_t *size);
 
 #endif

@@ -7,24 +7,24 @@
 #include "base/number.h"
 #include "base/str.h"
 
-enum tutti_err tutti_given_check(const struct tutti_given *given, const char *const *names)
+enum tutti_err tt_describe_check_options(const struct tt_display_options *given, const char *const *names)
 {
     for (size_t i = 0; i < given->count; i++) {
         const struct tutti_tell_option *option = &given->options[i];
-        struct tutti_nearest nearest = {.wanted = option->name};
+        struct tt_text_nearest nearest = {.wanted = option->name};
         bool known = false;
         for (const char *const *name = names; *name && !known; name++) {
             known = strcmp(*name, option->name) == 0;
-            tutti_nearest_offer(&nearest, *name);
+            tt_text_nearest_offer(&nearest, *name);
         }
         if (!known)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'%s", tutti_str_show(option->name).text,
-                              tutti_nearest_hint(nearest.best).text);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'%s", tt_text_excerpt(option->name).text,
+                           tt_text_suggest(nearest.best).text);
     }
     return TUTTI_OK;
 }
 
-const char *tutti_given_value(const struct tutti_given *given, const char *name)
+const char *tt_describe_option_value(const struct tt_display_options *given, const char *name)
 {
     for (size_t i = given->count; i-- > 0;)
         if (strcmp(given->options[i].name, name) == 0)
@@ -32,7 +32,7 @@ const char *tutti_given_value(const struct tutti_given *given, const char *name)
     return NULL;
 }
 
-size_t tutti_given_values(const struct tutti_given *given, const char *name, const char **values)
+size_t tt_describe_option_values(const struct tt_display_options *given, const char *name, const char **values)
 {
     size_t count = 0;
     for (size_t i = 0; i < given->count; i++)
@@ -41,19 +41,19 @@ size_t tutti_given_values(const struct tutti_given *given, const char *name, con
     return count;
 }
 
-enum tutti_err tutti_given_flag(const struct tutti_given *given, const char *name, bool *flag)
+enum tutti_err tt_describe_option_flag(const struct tt_display_options *given, const char *name, bool *flag)
 {
-    const char *value = tutti_given_value(given, name);
+    const char *value = tt_describe_option_value(given, name);
     *flag = value && strcmp(value, "true") == 0;
     return !value || *flag || strcmp(value, "false") == 0
                ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes true or false, not '%s'", name, tutti_str_show(value).text);
+               : tt_fail(TUTTI_ERR_ARGUMENT, "--%s takes true or false, not '%s'", name, tt_text_excerpt(value).text);
 }
 
-enum tutti_err tutti_given_number(const struct tutti_given *given, const char *name, double *value)
+enum tutti_err tt_describe_option_number(const struct tt_display_options *given, const char *name, double *value)
 {
-    const char *text = tutti_given_value(given, name);
-    return !text || tutti_number_read_double(text, strlen(text), value)
+    const char *text = tt_describe_option_value(given, name);
+    return !text || tt_number_read_double(text, strlen(text), value)
                ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number, not '%s'", name, tutti_str_show(text).text);
+               : tt_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number, not '%s'", name, tt_text_excerpt(text).text);
 }

@@ -8,20 +8,23 @@
 
 #include "base/err.h"
 
-struct tutti_given {
+struct tt_display_options {
     const struct tutti_tell_option *options; /* borrowed */
     size_t count;
 };
 
 /* ARGUMENT for a name that is not among `names`, which NULL ends. */
-TUTTI_CHECKED enum tutti_err tutti_given_check(const struct tutti_given *given, const char *const *names);
+TUTTI_CHECKED enum tutti_err tt_describe_check_options(const struct tt_display_options *given,
+                                                       const char *const *names);
 /* The last value of an option; NULL: it is not given. */
-const char *tutti_given_value(const struct tutti_given *given, const char *name);
+const char *tt_describe_option_value(const struct tt_display_options *given, const char *name);
 /* All values, in order; returns how many. `values` has room for given->count. */
-size_t tutti_given_values(const struct tutti_given *given, const char *name, const char **values);
+size_t tt_describe_option_values(const struct tt_display_options *given, const char *name, const char **values);
 /* Is it given, and not "false"? ARGUMENT for another word than true and false. */
-TUTTI_CHECKED enum tutti_err tutti_given_flag(const struct tutti_given *given, const char *name, bool *flag);
+TUTTI_CHECKED enum tutti_err tt_describe_option_flag(const struct tt_display_options *given, const char *name,
+                                                     bool *flag);
 /* A number; *value is left alone if it is not given. ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_given_number(const struct tutti_given *given, const char *name, double *value);
+TUTTI_CHECKED enum tutti_err tt_describe_option_number(const struct tt_display_options *given, const char *name,
+                                                       double *value);
 
 #endif

@@ -8,7 +8,7 @@
 enum { MOST_LOOSE = 30, MANY_PARALLEL = 5 };
 static int compare_ports(const void *a, const void *b)
 {
-    const struct tutti_graph_port *left = a, *right = b;
+    const struct tt_graph_port *left = a, *right = b;
     if (left->component != right->component)
         return left->component < right->component ? -1 : 1;
     if (left->output != right->output)
@@ -16,21 +16,21 @@ static int compare_ports(const void *a, const void *b)
     return (left->variable > right->variable) - (left->variable < right->variable);
 }
 
-static bool list_ports(struct tutti_graph_picture *picture)
+static bool list_ports(struct tt_graph_picture *picture)
 {
-    const struct tutti_system *system = picture->system;
+    const struct tt_system *system = picture->system;
     size_t count = 0, kept = 0;
     picture->ports = malloc((2 * (size_t)system->connection_count + 1) * sizeof *picture->ports);
     if (!picture->ports)
         return false;
     for (uint32_t i = 0; i < system->connection_count; i++) {
-        const struct tutti_connection *connection = &system->connections[i];
+        const struct tt_connection *connection = &system->connections[i];
         if (connection->from.component != TUTTI_NONE)
             picture->ports[count++] =
-                (struct tutti_graph_port){connection->from.component, connection->from.variable, true, false};
+                (struct tt_graph_port){connection->from.component, connection->from.variable, true, false};
         if (connection->to.component != TUTTI_NONE)
             picture->ports[count++] =
-                (struct tutti_graph_port){connection->to.component, connection->to.variable, false, false};
+                (struct tt_graph_port){connection->to.component, connection->to.variable, false, false};
     }
     qsort(picture->ports, count, sizeof *picture->ports, compare_ports);
     for (size_t i = 0; i < count; i++)
@@ -40,7 +40,7 @@ static bool list_ports(struct tutti_graph_picture *picture)
     return true;
 }
 
-static int compare_ends(const struct tutti_end *a, const struct tutti_end *b)
+static int graph_arrows_compare_ends(const struct tt_end *a, const struct tt_end *b)
 {
     if (a->component != b->component)
         return a->component < b->component ? -1 : 1;
@@ -49,22 +49,22 @@ static int compare_ends(const struct tutti_end *a, const struct tutti_end *b)
     return (a->variable > b->variable) - (a->variable < b->variable); /* ports of the system have their own places */
 }
 
-static int compare_pairs(const struct tutti_connection *a, const struct tutti_connection *b)
+static int compare_pairs(const struct tt_connection *a, const struct tt_connection *b)
 {
-    int order = compare_ends(&a->from, &b->from);
-    return order ? order : compare_ends(&a->to, &b->to);
+    int order = graph_arrows_compare_ends(&a->from, &b->from);
+    return order ? order : graph_arrows_compare_ends(&a->to, &b->to);
 }
 
 /* By the pair of units, then as they lie in the system. */
 static int compare_connections(const void *a, const void *b)
 {
-    const struct tutti_connection *left = *(const struct tutti_connection *const *)a;
-    const struct tutti_connection *right = *(const struct tutti_connection *const *)b;
+    const struct tt_connection *left = *(const struct tt_connection *const *)a;
+    const struct tt_connection *right = *(const struct tt_connection *const *)b;
     int order = compare_pairs(left, right);
     return order ? order : (left > right) - (left < right);
 }
 
-static bool sort_connections(struct tutti_graph_picture *picture)
+static bool sort_connections(struct tt_graph_picture *picture)
 {
     size_t total = picture->system->connection_count;
     picture->sorted = malloc((total + 1) * sizeof *picture->sorted);
@@ -77,7 +77,7 @@ static bool sort_connections(struct tutti_graph_picture *picture)
 }
 
 /* Where the connections of the same pair of units as the one at `first` end. */
-static size_t end_of_pair(const struct tutti_graph_picture *picture, size_t first)
+static size_t find_end_of_pair(const struct tt_graph_picture *picture, size_t first)
 {
     size_t end = first + 1, total = picture->system->connection_count;
     while (end < total && compare_pairs(picture->sorted[first], picture->sorted[end]) == 0)
@@ -86,33 +86,33 @@ static size_t end_of_pair(const struct tutti_graph_picture *picture, size_t firs
 }
 
 /* Are the connections of a pair of units one arrow? */
-static bool is_bundle(const struct tutti_graph_picture *picture, size_t count)
+static bool is_bundle(const struct tt_graph_picture *picture, size_t count)
 {
     return !picture->with_ports || (count >= MANY_PARALLEL && picture->system->connection_count > MOST_LOOSE);
 }
 
-static void mark_loose(struct tutti_graph_picture *picture, const struct tutti_end *end, bool output)
+static void mark_unconnected(struct tt_graph_picture *picture, const struct tt_end *end, bool output)
 {
-    struct tutti_graph_port wanted = {end->component, end->variable, output, true};
-    struct tutti_graph_port *port =
+    struct tt_graph_port wanted = {end->component, end->variable, output, true};
+    struct tt_graph_port *port =
         bsearch(&wanted, picture->ports, picture->port_count, sizeof *picture->ports, compare_ports);
     if (port)
         port->loose = true;
 }
 
-static void mark_ports(struct tutti_graph_picture *picture)
+static void mark_ports(struct tt_graph_picture *picture)
 {
     size_t total = picture->system->connection_count, end;
     for (size_t first = 0; first < total; first = end) {
-        end = end_of_pair(picture, first);
+        end = find_end_of_pair(picture, first);
         for (size_t i = first; i < end && !is_bundle(picture, end - first); i++) {
-            mark_loose(picture, &picture->sorted[i]->from, true);
-            mark_loose(picture, &picture->sorted[i]->to, false);
+            mark_unconnected(picture, &picture->sorted[i]->from, true);
+            mark_unconnected(picture, &picture->sorted[i]->to, false);
         }
     }
 }
 
-bool tutti_graph_arrows_init(struct tutti_graph_picture *picture)
+bool tt_graph_dot_arrows_init(struct tt_graph_picture *picture)
 {
     if (!list_ports(picture) || !sort_connections(picture))
         return false;
@@ -120,13 +120,13 @@ bool tutti_graph_arrows_init(struct tutti_graph_picture *picture)
     return true;
 }
 
-void tutti_graph_arrows_fini(struct tutti_graph_picture *picture)
+void tt_graph_dot_arrows_fini(struct tt_graph_picture *picture)
 {
     free(picture->sorted);
     free(picture->ports);
 }
 
-static void print_end(const struct tutti_graph_picture *picture, const struct tutti_end *end, bool source, bool at_port)
+static void print_end(const struct tt_graph_picture *picture, const struct tt_end *end, bool source, bool at_port)
 {
     if (end->component == TUTTI_NONE)
         fprintf(picture->out, "%c%u", source ? 'p' : 'q', end->variable);
@@ -136,7 +136,7 @@ static void print_end(const struct tutti_graph_picture *picture, const struct tu
         fprintf(picture->out, "u%u", end->component);
 }
 
-static void print_element(FILE *out, const struct tutti_indices *element)
+static void print_element(FILE *out, const struct tt_indices *element)
 {
     for (unsigned i = 0; i < element->count; i++)
         fprintf(out, "%s%llu", i ? "," : "[", (unsigned long long)element->index[i]);
@@ -149,9 +149,9 @@ static void print_number(FILE *out, double value)
 }
 
 /* Which elements, and what is done to the value. */
-static void print_connection_label(struct tutti_graph_picture *picture, const struct tutti_connection *connection)
+static void print_connection_label(struct tt_graph_picture *picture, const struct tt_connection *connection)
 {
-    const struct tutti_conversion *conversion = connection->conversion;
+    const struct tt_conversion *conversion = connection->conversion;
     bool elements = connection->from.element.count || connection->to.element.count;
     bool linear = conversion && conversion->linear, mapped = conversion && conversion->map_count > 0;
     if (!elements && !linear && !mapped)
@@ -176,14 +176,13 @@ static void print_connection_label(struct tutti_graph_picture *picture, const st
 }
 
 /* The loop that a connection closes, or 0. */
-static uint32_t loop_of_connection(const struct tutti_graph_picture *picture, const struct tutti_connection *connection)
+static uint32_t find_loop_of_connection(const struct tt_graph_picture *picture, const struct tt_connection *connection)
 {
-    uint32_t from = tutti_graph_loop(picture->graph, &connection->from, true);
-    return from && from == tutti_graph_loop(picture->graph, &connection->to, false) ? from : 0;
+    uint32_t from = tt_system_graph_find_loop(picture->graph, &connection->from, true);
+    return from && from == tt_system_graph_find_loop(picture->graph, &connection->to, false) ? from : 0;
 }
 
-static void print_arrow(const struct tutti_graph_picture *picture, const struct tutti_connection *connection,
-                        bool at_ports)
+static void print_arrow(const struct tt_graph_picture *picture, const struct tt_connection *connection, bool at_ports)
 {
     fputs("  ", picture->out);
     print_end(picture, &connection->from, true, at_ports);
@@ -192,15 +191,15 @@ static void print_arrow(const struct tutti_graph_picture *picture, const struct 
     fputs(" [", picture->out);
 }
 
-static bool is_of_clocks(const struct tutti_graph_picture *picture, const struct tutti_connection *connection)
+static bool graph_arrows_connects_clocks(const struct tt_graph_picture *picture, const struct tt_connection *connection)
 {
-    const struct tutti_end *end = connection->from.component != TUTTI_NONE ? &connection->from : &connection->to;
+    const struct tt_end *end = connection->from.component != TUTTI_NONE ? &connection->from : &connection->to;
     return end->component != TUTTI_NONE &&
            picture->system->components[end->component].fmu->desc->vars[end->variable].type == TUTTI_TYPE_CLOCK;
 }
 
 /* How an arrow is drawn whose connections are all for the start, or all of clocks. */
-static void print_style(struct tutti_graph_picture *picture, bool start_only, bool clocks)
+static void print_style(struct tt_graph_picture *picture, bool start_only, bool clocks)
 {
     if (start_only || clocks)
         fprintf(picture->out, " style=%s", start_only ? "dotted" : "dashed");
@@ -208,32 +207,31 @@ static void print_style(struct tutti_graph_picture *picture, bool start_only, bo
     picture->dashed |= clocks && !start_only;
 }
 
-static void print_connection(struct tutti_graph_picture *picture, const struct tutti_connection *connection)
+static void print_connection(struct tt_graph_picture *picture, const struct tt_connection *connection)
 {
-    uint32_t loop = loop_of_connection(picture, connection);
+    uint32_t loop = find_loop_of_connection(picture, connection);
     print_arrow(picture, connection, true);
     if (loop)
-        fprintf(picture->out, "color=\"%s\" penwidth=2", tutti_graph_strong_colour(loop));
-    print_style(picture, connection->at_start_only, is_of_clocks(picture, connection));
+        fprintf(picture->out, "color=\"%s\" penwidth=2", tt_graph_dot_strong_colour(loop));
+    print_style(picture, connection->at_start_only, graph_arrows_connects_clocks(picture, connection));
     print_connection_label(picture, connection);
     fputs("];\n", picture->out);
 }
 
 /* All connections of a pair of units, as one arrow. */
-static void print_bundle(struct tutti_graph_picture *picture, const struct tutti_connection *const *connections,
-                         size_t count)
+static void print_bundle(struct tt_graph_picture *picture, const struct tt_connection *const *connections, size_t count)
 {
     uint32_t loop = 0;
     bool start_only = true, clocks = true;
     for (size_t i = 0; i < count; i++) {
-        loop = loop ? loop : loop_of_connection(picture, connections[i]);
+        loop = loop ? loop : find_loop_of_connection(picture, connections[i]);
         start_only &= connections[i]->at_start_only;
-        clocks &= is_of_clocks(picture, connections[i]);
+        clocks &= graph_arrows_connects_clocks(picture, connections[i]);
     }
     print_arrow(picture, connections[0], false);
     fprintf(picture->out, "penwidth=%s", loop ? "2.5" : count > 1 ? "1.6" : "1");
     if (loop)
-        fprintf(picture->out, " color=\"%s\"", tutti_graph_strong_colour(loop));
+        fprintf(picture->out, " color=\"%s\"", tt_graph_dot_strong_colour(loop));
     print_style(picture, start_only, clocks);
     if (count > 1)
         fprintf(picture->out, " label=\"%zu\"", count);
@@ -241,11 +239,11 @@ static void print_bundle(struct tutti_graph_picture *picture, const struct tutti
     picture->bundled |= count > 1;
 }
 
-void tutti_graph_print_arrows(struct tutti_graph_picture *picture)
+void tt_graph_dot_print_arrows(struct tt_graph_picture *picture)
 {
     size_t total = picture->system->connection_count, end;
     for (size_t first = 0; first < total; first = end) {
-        end = end_of_pair(picture, first);
+        end = find_end_of_pair(picture, first);
         if (is_bundle(picture, end - first))
             print_bundle(picture, picture->sorted + first, end - first);
         else

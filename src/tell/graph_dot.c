@@ -20,22 +20,22 @@ static const struct {
 } colours[] = {{"#d55e00", "#fbe3d3"}, {"#0072b2", "#d3e7f3"}, {"#009e73", "#d0efe5"}, {"#b0508b", "#f3dcea"}};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
-const char *tutti_graph_strong_colour(uint32_t loop)
+const char *tt_graph_dot_strong_colour(uint32_t loop)
 {
     return colours[(loop - 1) % COLOURS].strong;
 }
 
-const char *tutti_graph_light_colour(uint32_t loop)
+const char *tt_graph_dot_light_colour(uint32_t loop)
 {
     return colours[(loop - 1) % COLOURS].light;
 }
 
 /* Foreign text for an HTML-like label, cut to `most` characters. */
-static void print_text(FILE *out, const char *text, size_t most)
+static void graph_dot_print_text(FILE *out, const char *text, size_t most)
 {
     size_t total = 0;
     for (const char *at = text; *at; total++) {
-        size_t length = tutti_str_utf8_length(at);
+        size_t length = tt_text_utf8_length(at);
         at += length ? length : 1;
     }
     for (size_t shown = 0; *text; shown++) {
@@ -43,7 +43,7 @@ static void print_text(FILE *out, const char *text, size_t most)
             fputs("\xe2\x80\xa6", out);
             return;
         }
-        size_t length = tutti_str_utf8_length(text);
+        size_t length = tt_text_utf8_length(text);
         if (length == 0 || strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0)
             fputc('?', out); /* no text, or none that XML allows */
         else if (length > 1)
@@ -58,26 +58,26 @@ static void print_text(FILE *out, const char *text, size_t most)
     }
 }
 
-static const struct tutti_desc *desc_of(const struct tutti_graph_picture *picture, uint32_t component)
+static const struct tt_description *graph_dot_desc(const struct tt_graph_picture *picture, uint32_t component)
 {
     return picture->system->components[component].fmu->desc;
 }
 
-static void print_variable(const struct tutti_graph_picture *picture, uint32_t component, uint32_t variable)
+static void print_variable(const struct tt_graph_picture *picture, uint32_t component, uint32_t variable)
 {
-    print_text(picture->out, desc_of(picture, component)->vars[variable].name, MOST_SHOWN);
+    graph_dot_print_text(picture->out, graph_dot_desc(picture, component)->vars[variable].name, MOST_SHOWN);
 }
 
 /* The inputs that an output needs, faint, after its name: "y (u1, u2)"; their number if the names are long. */
-static void print_needs(struct tutti_graph_picture *picture, const struct tutti_graph_port *port)
+static void print_dependencies(struct tt_graph_picture *picture, const struct tt_graph_port *port)
 {
-    const struct tutti_structure *structure = &picture->graph->structure;
-    uint32_t node = tutti_structure_find(structure, port->component, port->variable, true);
+    const struct tt_structure *structure = &picture->graph->structure;
+    uint32_t node = tt_structure_find(structure, port->component, port->variable, true);
     if (node == TUTTI_NONE || structure->graph.first[node] == structure->graph.first[node + 1])
         return;
     const uint32_t *needs = structure->graph.needs + structure->graph.first[node];
     uint32_t count = structure->graph.first[node + 1] - structure->graph.first[node];
-    const struct tutti_var *vars = picture->system->components[port->component].fmu->desc->vars;
+    const struct tt_var *vars = picture->system->components[port->component].fmu->desc->vars;
     size_t length = 0;
     for (uint32_t i = 0; i < count && length <= MOST_NEEDS; i++)
         length += strlen(vars[structure->nodes[needs[i]].variable].name) + 2;
@@ -93,36 +93,36 @@ static void print_needs(struct tutti_graph_picture *picture, const struct tutti_
     picture->needs_shown = true;
 }
 
-static void print_port(struct tutti_graph_picture *picture, const struct tutti_graph_port *port)
+static void print_port(struct tt_graph_picture *picture, const struct tt_graph_port *port)
 {
-    struct tutti_end end = {.component = port->component, .variable = port->variable};
-    uint32_t loop = tutti_graph_loop(picture->graph, &end, port->output);
+    struct tt_end end = {.component = port->component, .variable = port->variable};
+    uint32_t loop = tt_system_graph_find_loop(picture->graph, &end, port->output);
     fprintf(picture->out, "<TD PORT=\"%c%u\" ALIGN=\"%s\"", port->output ? 'o' : 'i', port->variable,
             port->output ? "RIGHT" : "LEFT");
     if (loop)
-        fprintf(picture->out, " BGCOLOR=\"%s\"", tutti_graph_light_colour(loop));
+        fprintf(picture->out, " BGCOLOR=\"%s\"", tt_graph_dot_light_colour(loop));
     fputs(">", picture->out);
     print_variable(picture, port->component, port->variable);
     if (port->output)
-        print_needs(picture, port);
+        print_dependencies(picture, port);
     fputs("</TD>", picture->out);
 }
 
-static void print_title(const struct tutti_graph_picture *picture, uint32_t component)
+static void print_title(const struct tt_graph_picture *picture, uint32_t component)
 {
-    const struct tutti_desc *desc = desc_of(picture, component);
+    const struct tt_description *desc = graph_dot_desc(picture, component);
     fputs("<B>", picture->out);
-    print_text(picture->out, picture->system->components[component].name, MOST_SHOWN);
-    fprintf(picture->out, "%s</B>", tutti_structure_is_assumed(&picture->graph->structure, component) ? "&#160;*" : "");
+    graph_dot_print_text(picture->out, picture->system->components[component].name, MOST_SHOWN);
+    fprintf(picture->out, "%s</B>", tt_structure_is_assumed(&picture->graph->structure, component) ? "&#160;*" : "");
     fputs("<BR/><FONT POINT-SIZE=\"9\" COLOR=\"" FAINT_COLOUR "\">", picture->out);
-    print_text(picture->out, desc->model_name ? desc->model_name : "?", MOST_SHOWN);
+    graph_dot_print_text(picture->out, desc->model_name ? desc->model_name : "?", MOST_SHOWN);
     fprintf(picture->out, ", FMI %d.0</FONT>", desc->fmi);
 }
 
 /* The names of its terminals, a row below the title. */
-static void print_terminals(const struct tutti_graph_picture *picture, uint32_t component)
+static void print_terminals(const struct tt_graph_picture *picture, uint32_t component)
 {
-    const struct tutti_terminals *terminals = picture->system->components[component].fmu->terminals;
+    const struct tt_terminals *terminals = picture->system->components[component].fmu->terminals;
     uint32_t shown = 0;
     if (!terminals || terminals->count == 0)
         return;
@@ -130,7 +130,7 @@ static void print_terminals(const struct tutti_graph_picture *picture, uint32_t 
     for (uint32_t i = 0; i < terminals->count && shown < MOST_LISTED; i++)
         if (terminals->items[i].parent == TUTTI_NONE) {
             fputs(shown++ ? ", " : "&#9671; ", picture->out);
-            print_text(picture->out, terminals->items[i].path, MOST_SHOWN);
+            graph_dot_print_text(picture->out, terminals->items[i].path, MOST_SHOWN);
         }
     uint32_t more = terminals->count - shown;
     if (more > 0)
@@ -139,15 +139,15 @@ static void print_terminals(const struct tutti_graph_picture *picture, uint32_t 
 }
 
 /* The ports of one side of a unit. Of many that have no arrow of their own only the first ones are shown. */
-struct side {
-    const struct tutti_graph_port **shown;
+struct graph_side {
+    const struct tt_graph_port **shown;
     size_t count, hidden;
 };
 
-static bool choose_ports(struct side *side, const struct tutti_graph_port *ports, size_t count)
+static bool choose_ports(struct graph_side *side, const struct tt_graph_port *ports, size_t count)
 {
     size_t bundled = 0;
-    *side = (struct side){.shown = malloc((count + 1) * sizeof *side->shown)};
+    *side = (struct graph_side){.shown = malloc((count + 1) * sizeof *side->shown)};
     for (size_t i = 0; i < count && side->shown; i++) {
         if (count <= MOST_ROWS || ports[i].loose || bundled++ < MOST_ROWS / 2)
             side->shown[side->count++] = &ports[i];
@@ -157,7 +157,7 @@ static bool choose_ports(struct side *side, const struct tutti_graph_port *ports
     return side->shown;
 }
 
-static void print_cell(struct tutti_graph_picture *picture, const struct side *side, size_t row, bool output)
+static void print_cell(struct tt_graph_picture *picture, const struct graph_side *side, size_t row, bool output)
 {
     if (row < side->count)
         print_port(picture, side->shown[row]);
@@ -170,13 +170,13 @@ static void print_cell(struct tutti_graph_picture *picture, const struct side *s
 }
 
 /* A table: the name above; below it inputs on the left, outputs on the right. Ports are `count` from `ports` on. */
-static bool print_unit(struct tutti_graph_picture *picture, uint32_t component, const struct tutti_graph_port *ports,
+static bool print_unit(struct tt_graph_picture *picture, uint32_t component, const struct tt_graph_port *ports,
                        size_t count)
 {
     size_t inputs = 0;
     while (inputs < count && !ports[inputs].output)
         inputs++;
-    struct side left = {0}, right = {0};
+    struct graph_side left = {0}, right = {0};
     bool good = choose_ports(&left, ports, inputs) && choose_ports(&right, ports + inputs, count - inputs);
     fprintf(picture->out,
             "  u%u [label=<<TABLE BORDER=\"1\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"4\" "
@@ -199,9 +199,9 @@ static bool print_unit(struct tutti_graph_picture *picture, uint32_t component, 
 }
 
 /* The loop of a small unit: the first one that it takes part in. */
-static uint32_t loop_of_unit(const struct tutti_graph_picture *picture, uint32_t component)
+static uint32_t find_loop_of_unit(const struct tt_graph_picture *picture, uint32_t component)
 {
-    const struct tutti_structure *structure = &picture->graph->structure;
+    const struct tt_structure *structure = &picture->graph->structure;
     for (uint32_t node = structure->component_first[component]; node < structure->component_first[component + 1];
          node++)
         if (picture->graph->loop_of[structure->scc.of[node]])
@@ -209,16 +209,16 @@ static uint32_t loop_of_unit(const struct tutti_graph_picture *picture, uint32_t
     return 0;
 }
 
-static void print_small_unit(const struct tutti_graph_picture *picture, uint32_t component)
+static void print_small_unit(const struct tt_graph_picture *picture, uint32_t component)
 {
-    uint32_t loop = loop_of_unit(picture, component);
+    uint32_t loop = find_loop_of_unit(picture, component);
     fprintf(picture->out, "  u%u [shape=box style=\"filled,rounded\" color=\"%s\" fillcolor=\"%s\" label=<", component,
-            loop ? tutti_graph_strong_colour(loop) : LINE_COLOUR, loop ? tutti_graph_light_colour(loop) : "#f3f5f7");
-    print_text(picture->out, picture->system->components[component].name, MOST_SHOWN);
-    fprintf(picture->out, "%s>];\n", tutti_structure_is_assumed(&picture->graph->structure, component) ? " *" : "");
+            loop ? tt_graph_dot_strong_colour(loop) : LINE_COLOUR, loop ? tt_graph_dot_light_colour(loop) : "#f3f5f7");
+    graph_dot_print_text(picture->out, picture->system->components[component].name, MOST_SHOWN);
+    fprintf(picture->out, "%s>];\n", tt_structure_is_assumed(&picture->graph->structure, component) ? " *" : "");
 }
 
-static bool print_units(struct tutti_graph_picture *picture)
+static bool print_units(struct tt_graph_picture *picture)
 {
     bool good = true;
     size_t first = 0, end;
@@ -234,33 +234,33 @@ static bool print_units(struct tutti_graph_picture *picture)
 }
 
 /* Inputs and outputs of the system itself. */
-static void print_system_ports(const struct tutti_graph_picture *picture)
+static void print_system_ports(const struct tt_graph_picture *picture)
 {
-    const struct tutti_system *system = picture->system;
+    const struct tt_system *system = picture->system;
     for (int output = 0; output < 2; output++)
         for (uint32_t i = 0; i < (output ? system->output_count : system->input_count); i++) {
             fprintf(picture->out,
                     "  %c%u [shape=cds style=filled fillcolor=\"#fff7d6\" color=\"" LINE_COLOUR "\" label=<",
                     output ? 'q' : 'p', i);
-            print_text(picture->out, output ? system->outputs[i].name : system->inputs[i].name, MOST_SHOWN);
+            graph_dot_print_text(picture->out, output ? system->outputs[i].name : system->inputs[i].name, MOST_SHOWN);
             fputs(">];\n", picture->out);
         }
 }
 
-static void print_name_of_node(const struct tutti_graph_picture *picture, uint32_t index)
+static void print_name_of_node(const struct tt_graph_picture *picture, uint32_t index)
 {
-    const struct tutti_structure_node *node = &picture->graph->structure.nodes[index];
+    const struct tt_structure_node *node = &picture->graph->structure.nodes[index];
     if (!picture->system->single) {
-        print_text(picture->out, picture->system->components[node->component].name, MOST_SHOWN);
+        graph_dot_print_text(picture->out, picture->system->components[node->component].name, MOST_SHOWN);
         fputc('.', picture->out);
     }
     print_variable(picture, node->component, node->variable);
 }
 
-static void print_loops(const struct tutti_graph_picture *picture)
+static void print_loops(const struct tt_graph_picture *picture)
 {
-    const struct tutti_graph *graph = picture->graph;
-    const struct tutti_components *scc = &graph->structure.scc;
+    const struct tt_system_graph *graph = picture->graph;
+    const struct tt_components *scc = &graph->structure.scc;
     FILE *out = picture->out;
     if (graph->order.loop_count == 0)
         fputs("No algebraic loops<BR ALIGN=\"LEFT\"/>", out);
@@ -272,7 +272,8 @@ static void print_loops(const struct tutti_graph_picture *picture)
             fprintf(out, "and %u more algebraic loops<BR ALIGN=\"LEFT\"/>", graph->order.loop_count - MOST_LISTED);
             break;
         }
-        fprintf(out, "<FONT COLOR=\"%s\"><B>Algebraic loop %u:&#160;&#160;</B>", tutti_graph_strong_colour(loop), loop);
+        fprintf(out, "<FONT COLOR=\"%s\"><B>Algebraic loop %u:&#160;&#160;</B>", tt_graph_dot_strong_colour(loop),
+                loop);
         for (uint32_t i = 0; i < count && i < MOST_LISTED; i++) {
             fputs(i ? ", " : "", out);
             print_name_of_node(picture, scc->nodes[scc->first[block] + i]);
@@ -284,12 +285,12 @@ static void print_loops(const struct tutti_graph_picture *picture)
 }
 
 /* Below the picture: what it is, and what its marks mean. */
-static void print_legend(const struct tutti_graph_picture *picture)
+static void print_legend(const struct tt_graph_picture *picture)
 {
-    const struct tutti_graph *graph = picture->graph;
+    const struct tt_system_graph *graph = picture->graph;
     FILE *out = picture->out;
     fputs("  label=<<B>", out);
-    print_text(out, picture->system->name ? picture->system->name : "system", MOST_SHOWN);
+    graph_dot_print_text(out, picture->system->name ? picture->system->name : "system", MOST_SHOWN);
     fprintf(out, "</B>: %u units, %u connections, %s<BR ALIGN=\"LEFT\"/>", picture->system->component_count,
             picture->system->connection_count, graph->phase == TUTTI_PHASE_INITIAL ? "at the start" : "in the run");
     print_loops(picture);
@@ -306,7 +307,7 @@ static void print_legend(const struct tutti_graph_picture *picture)
     fputs(">;\n", out);
 }
 
-static void print_head(const struct tutti_graph_picture *picture)
+static void print_head(const struct tt_graph_picture *picture)
 {
     fputs("digraph system {\n", picture->out);
     if (picture->with_ports)
@@ -324,23 +325,23 @@ static void print_head(const struct tutti_graph_picture *picture)
           picture->out);
 }
 
-bool tutti_graph_write_dot(FILE *out, const struct tutti_graph *graph)
+bool tt_graph_dot_write(FILE *out, const struct tt_system_graph *graph)
 {
-    const struct tutti_system *system = graph->system;
-    struct tutti_graph_picture picture = {.out = out,
-                                          .graph = graph,
-                                          .system = system,
-                                          .with_ports = system->component_count <= MOST_PORT_UNITS &&
-                                                        system->connection_count <= MOST_PORT_CONNECTIONS};
-    bool good = tutti_graph_arrows_init(&picture);
+    const struct tt_system *system = graph->system;
+    struct tt_graph_picture picture = {.out = out,
+                                       .graph = graph,
+                                       .system = system,
+                                       .with_ports = system->component_count <= MOST_PORT_UNITS &&
+                                                     system->connection_count <= MOST_PORT_CONNECTIONS};
+    bool good = tt_graph_dot_arrows_init(&picture);
     if (good) {
         print_head(&picture);
         print_system_ports(&picture);
         good = print_units(&picture);
-        tutti_graph_print_arrows(&picture);
+        tt_graph_dot_print_arrows(&picture);
         print_legend(&picture);
         fputs("}\n", out);
     }
-    tutti_graph_arrows_fini(&picture);
+    tt_graph_dot_arrows_fini(&picture);
     return good;
 }

@@ -10,7 +10,7 @@
 
 /* A table reads best as one. */
 /* clang-format off */
-const struct tutti_info_capability tutti_info_capabilities[] = {
+const struct tt_info_capability tt_info_capabilities[] = {
     {TUTTI_CAN_VARIABLE_STEP, "variableStep", "steps of any size",
      "steps stay uniform; recorded points and stop must fall on them", 1, 3},
     {TUTTI_CAN_STATE, "state", "state saved and restored", "the FMU cannot go back to an earlier point", 2, 3},
@@ -26,56 +26,56 @@ const struct tutti_info_capability tutti_info_capabilities[] = {
     {TUTTI_CAN_EARLY_RETURN, "earlyReturn", "early return", NULL, 3, 3},
 };
 /* clang-format on */
-const size_t tutti_info_capability_count = sizeof tutti_info_capabilities / sizeof *tutti_info_capabilities;
+const size_t tt_info_capability_count = sizeof tt_info_capabilities / sizeof *tt_info_capabilities;
 
-const char *tutti_info_obstacle(const struct tutti_fmu *fmu)
+const char *tt_info_find_obstacle(const struct tt_fmu *fmu)
 {
-    if (tutti_unit_check_runs(fmu) == TUTTI_OK)
+    if (tt_unit_check_runnable(fmu) == TUTTI_OK)
         return NULL;
     const char *text = tutti_err_message();
     size_t n = strlen(fmu->path);
     return strncmp(text, fmu->path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
 }
 
-enum tutti_err tutti_info_check_format(const char *file)
+enum tutti_err tt_info_check_format(const char *file)
 {
-    return tutti_assembly_is(file)
-               ? tutti_fail(TUTTI_ERR_ARGUMENT, "info is for FMUs and SSPs; `tutti new OUT.ssp FILE` makes an SSP of a "
-                                                "system in another tool's format")
+    return tt_import_is_supported(file)
+               ? tt_fail(TUTTI_ERR_ARGUMENT, "info is for FMUs and SSPs; `tutti new OUT.ssp FILE` makes an SSP of a "
+                                             "system in another tool's format")
                : TUTTI_OK;
 }
 
-bool tutti_info_dump(FILE *out, json_t *json, size_t flags)
+bool tt_info_dump(FILE *out, json_t *json, size_t flags)
 {
     bool done = json && json_dumpf(json, out, flags | JSON_ENSURE_ASCII) == 0;
     json_decref(json);
     return done;
 }
 
-static enum tutti_err tell_system(FILE *out, const char *file)
+static enum tutti_err write_system_info(FILE *out, const char *file)
 {
-    struct tutti_named_system system;
-    enum tutti_err err = tutti_named_system_open(&system, file);
-    if (!err && !tutti_info_write_system(out, &system))
-        err = tutti_fail_memory();
-    tutti_named_system_close(&system);
+    struct tt_named_system system;
+    enum tutti_err err = tt_info_open_system(&system, file);
+    if (!err && !tt_info_write_system(out, &system))
+        err = tt_fail_memory();
+    tt_info_close_system(&system);
     return err;
 }
 
-static enum tutti_err tell_fmu(FILE *out, const char *file)
+static enum tutti_err write_fmu_info(FILE *out, const char *file)
 {
-    struct tutti_fmu *fmu;
-    TRY(tutti_info_check_format(file));
-    TRY(tutti_fmu_open(&fmu, file, NULL));
-    enum tutti_err err = tutti_info_write_fmu(out, fmu) ? TUTTI_OK : tutti_fail_memory();
-    tutti_fmu_free(fmu);
+    struct tt_fmu *fmu;
+    TRY(tt_info_check_format(file));
+    TRY(tt_fmu_open(&fmu, file, NULL));
+    enum tutti_err err = tt_info_write_fmu(out, fmu) ? TUTTI_OK : tt_fail_memory();
+    tt_fmu_free(fmu);
     return err;
 }
 
 enum tutti_err tutti_tell_info(char **json, const char *file)
 {
-    struct tutti_told told;
-    TRY(tutti_told_open(&told));
-    return tutti_told_take(&told, tutti_named_system_is(file) ? tell_system(told.out, file) : tell_fmu(told.out, file),
-                           json);
+    struct tt_text_stream told;
+    TRY(tt_describe_open_text(&told));
+    return tt_describe_close_text(
+        &told, tt_info_is_system(file) ? write_system_info(told.out, file) : write_fmu_info(told.out, file), json);
 }

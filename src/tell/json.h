@@ -6,13 +6,13 @@
 #include <jansson.h>
 
 /* JSON is UTF-8; names of files and what FMUs say need not be: what is not becomes '?'. NULL: out of memory. */
-json_t *tutti_text_json(const char *value);
+json_t *tt_json_text(const char *value);
 /* JSON has no NaN and no infinity: they become null. */
-json_t *tutti_number_json(double value);
+json_t *tt_json_number(double value);
 
 /* Put `value`, which they take, into an object or at the end of a list. If that fails, or the value is NULL, *object (*list) is freed and
  * becomes NULL, and stays so. */
-void tutti_json_set(json_t **object, const char *key, json_t *value);
-void tutti_json_append(json_t **list, json_t *value);
+void tt_json_set(json_t **object, const char *key, json_t *value);
+void tt_json_append(json_t **list, json_t *value);
 
 #endif

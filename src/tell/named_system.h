@@ -9,20 +9,20 @@
 #include "ssp/ssp.h"
 #include "system/system.h"
 
-struct tutti_named_system {
+struct tt_named_system {
     char *path, *variant; /* of "PATH#VARIANT"; variant NULL: none was named */
-    struct tutti_package *package;
-    struct tutti_ssd *ssd;
-    struct tutti_system *system;
+    struct tt_package *package;
+    struct tt_ssd *ssd;
+    struct tt_system *system;
     unsigned errors; /* in the system, which goes without what is wrong */
 };
 
 /* Is this (with or without a variant) a system, and not an FMU? */
-bool tutti_named_system_is(const char *text);
+bool tt_info_is_system(const char *text);
 /* "PATH#VARIANT" into its parts; a file that is there is no other thing, whatever its name. */
-TUTTI_CHECKED enum tutti_err tutti_named_system_split(struct tutti_named_system *file, const char *text);
+TUTTI_CHECKED enum tutti_err tt_info_split_name(struct tt_named_system *file, const char *text);
 /* Opens package, document and system. */
-TUTTI_CHECKED enum tutti_err tutti_named_system_open(struct tutti_named_system *file, const char *text);
-void tutti_named_system_close(struct tutti_named_system *file);
+TUTTI_CHECKED enum tutti_err tt_info_open_system(struct tt_named_system *file, const char *text);
+void tt_info_close_system(struct tt_named_system *file);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "tell/json.h"
 
-static void sum_up(struct tutti_placement *placement)
+static void placement_report_sum_up(struct tt_placement_report *placement)
 {
     double total = 0, most = 0;
     for (uint32_t c = 0; c < placement->system->component_count; c++)
@@ -20,24 +20,24 @@ static void sum_up(struct tutti_placement *placement)
         placement->values += placement->traffic[i].values;
 }
 
-enum tutti_err tutti_placement_init(struct tutti_placement *placement, const struct tutti_system *system,
-                                    const struct tutti_run_options *options, int ranks)
+enum tutti_err tt_analysis_report_place(struct tt_placement_report *placement, const struct tt_system *system,
+                                        const struct tutti_run_options *options, int ranks)
 {
     size_t count = (size_t)system->component_count + 1;
-    *placement = (struct tutti_placement){.system = system, .ranks = ranks};
+    *placement = (struct tt_placement_report){.system = system, .ranks = ranks};
     placement->place = calloc(count, sizeof *placement->place);
     placement->costs = calloc(count, sizeof *placement->costs);
     placement->shares = calloc((size_t)ranks, sizeof *placement->shares);
     if (!placement->place || !placement->costs || !placement->shares)
-        return tutti_fail_memory();
-    TRY(tutti_place(system, options, ranks, placement->place));
-    TRY(tutti_place_costs(system, options, placement->costs, &placement->measured));
-    TRY(tutti_traffic_list(&placement->traffic, &placement->traffic_count, system, placement->place));
-    sum_up(placement);
+        return tt_fail_memory();
+    TRY(tt_placement_compute(system, options, ranks, placement->place));
+    TRY(tt_placement_costs(system, options, placement->costs, &placement->measured));
+    TRY(tt_partitioner_list_traffic(&placement->traffic, &placement->traffic_count, system, placement->place));
+    placement_report_sum_up(placement);
     return TUTTI_OK;
 }
 
-void tutti_placement_fini(struct tutti_placement *placement)
+void tt_analysis_report_free_placement(struct tt_placement_report *placement)
 {
     free(placement->place);
     free(placement->costs);
@@ -45,26 +45,26 @@ void tutti_placement_fini(struct tutti_placement *placement)
     free(placement->traffic);
 }
 
-static json_t *rank_json(const struct tutti_placement *placement, int rank, size_t *next)
+static json_t *rank_json(const struct tt_placement_report *placement, int rank, size_t *next)
 {
     json_t *units = json_array(), *sends = json_array();
     for (uint32_t c = 0; c < placement->system->component_count; c++)
         if (placement->place[c] == rank)
-            tutti_json_append(&units, tutti_text_json(placement->system->components[c].name));
+            tt_json_append(&units, tt_json_text(placement->system->components[c].name));
     for (; *next < placement->traffic_count && placement->traffic[*next].from == rank; ++*next) {
-        const struct tutti_traffic *way = &placement->traffic[*next];
-        tutti_json_append(&sends, json_pack("{s:i, s:I}", "to", (int)way->to, "values", (json_int_t)way->values));
+        const struct tt_traffic *way = &placement->traffic[*next];
+        tt_json_append(&sends, json_pack("{s:i, s:I}", "to", (int)way->to, "values", (json_int_t)way->values));
     }
     return json_pack("{s:i, s:o, s:f, s:o}", "rank", rank, "units", units, "share", placement->shares[rank], "sends",
                      sends);
 }
 
-json_t *tutti_placement_json(const struct tutti_placement *placement)
+json_t *tt_analysis_report_placement_json(const struct tt_placement_report *placement)
 {
     json_t *ranks = json_array();
     size_t next = 0;
     for (int r = 0; r < placement->ranks; r++)
-        tutti_json_append(&ranks, rank_json(placement, r, &next));
+        tt_json_append(&ranks, rank_json(placement, r, &next));
     return json_pack("{s:s, s:f, s:I, s:I, s:o}", "costs", placement->measured ? "measured" : "estimated", "balance",
                      placement->balance, "values", (json_int_t)placement->values, "messages",
                      (json_int_t)placement->traffic_count, "ranks", ranks);

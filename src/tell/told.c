@@ -6,19 +6,19 @@
 
 #include "base/err.h"
 
-enum tutti_err tutti_told_open(struct tutti_told *told)
+enum tutti_err tt_describe_open_text(struct tt_text_stream *told)
 {
-    *told = (struct tutti_told){0};
+    *told = (struct tt_text_stream){0};
     told->out = open_memstream(&told->text, &told->size);
-    return told->out ? TUTTI_OK : tutti_fail_memory();
+    return told->out ? TUTTI_OK : tt_fail_memory();
 }
 
-enum tutti_err tutti_told_take(struct tutti_told *told, enum tutti_err err, char **text)
+enum tutti_err tt_describe_close_text(struct tt_text_stream *told, enum tutti_err err, char **text)
 {
     bool whole = !ferror(told->out);
     whole = fclose(told->out) == 0 && whole;
     if (!err && !whole)
-        err = tutti_fail_memory();
+        err = tt_fail_memory();
     if (err)
         free(told->text);
     else
@@ -26,13 +26,13 @@ enum tutti_err tutti_told_take(struct tutti_told *told, enum tutti_err err, char
     return err;
 }
 
-enum tutti_err tutti_told_json(json_t *json, size_t flags, char **text)
+enum tutti_err tt_describe_write_json(json_t *json, size_t flags, char **text)
 {
-    struct tutti_told told = {0};
-    enum tutti_err err = json ? tutti_told_open(&told) : tutti_fail_memory();
+    struct tt_text_stream told = {0};
+    enum tutti_err err = json ? tt_describe_open_text(&told) : tt_fail_memory();
     if (!err) {
         bool done = json_dumpf(json, told.out, flags) == 0 && fputc('\n', told.out) != EOF;
-        err = tutti_told_take(&told, done ? TUTTI_OK : tutti_fail_memory(), text);
+        err = tt_describe_close_text(&told, done ? TUTTI_OK : tt_fail_memory(), text);
     }
     json_decref(json);
     return err;

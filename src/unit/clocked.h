@@ -9,37 +9,37 @@
 #include "base/remembered.h"
 #include "unit/signals.h"
 
-struct tutti_unit;
+struct tt_unit;
 
 /* One of them. */
-struct tutti_clocked_var {
+struct tt_clocked_var {
     uint32_t reference, variable;
     size_t place; /* in signals.slots */
 };
 
-struct tutti_clocked {
-    struct tutti_signals signals;   /* values, in the order of `vars` before these were sorted by reference */
-    struct tutti_clocked_var *vars; /* by reference */
+struct tt_clocked {
+    struct tt_signals signals;   /* values, in the order of `vars` before these were sorted by reference */
+    struct tt_clocked_var *vars; /* by reference */
     size_t count;
 };
 
 /* Does a variable belong to clocks, without being one? */
-static inline bool tutti_var_is_clocked(const struct tutti_var *var)
+static inline bool tt_clocked_has_clock(const struct tt_var *var)
 {
     return var->clock_count > 0 && var->type != TUTTI_TYPE_CLOCK;
 }
 
 /* For a unit that is configured: makes unit->clocked, with start values; nothing if there are none. */
-TUTTI_CHECKED enum tutti_err tutti_clocked_open(struct tutti_unit *unit);
-void tutti_clocked_free(struct tutti_clocked *clocked);
+TUTTI_CHECKED enum tutti_err tt_clocked_open(struct tt_unit *unit);
+void tt_clocked_free(struct tt_clocked *clocked);
 /* The place of a variable in signals.slots, by its value reference; SIZE_MAX: it has no clocks. */
-size_t tutti_clocked_find(const struct tutti_clocked *clocked, uint32_t reference);
+size_t tt_clocked_find(const struct tt_clocked *clocked, uint32_t reference);
 /* Reads one of them, while one of its clocks ticks. */
-TUTTI_CHECKED enum tutti_err tutti_clocked_read(struct tutti_unit *unit, size_t place);
+TUTTI_CHECKED enum tutti_err tt_clocked_read(struct tt_unit *unit, size_t place);
 /* A block of which some variables may have clocks. */
-TUTTI_CHECKED enum tutti_err tutti_clocked_get(struct tutti_unit *unit, struct tutti_block *block);
+TUTTI_CHECKED enum tutti_err tt_clocked_get(struct tt_unit *unit, struct tt_block *block);
 /* Numbers among them are brought back with a checkpoint. */
-TUTTI_CHECKED enum tutti_err tutti_clocked_remember(struct tutti_clocked *clocked, struct tutti_remembered *remembered,
-                                                    uint32_t component);
+TUTTI_CHECKED enum tutti_err tt_clocked_register(struct tt_clocked *clocked, struct tt_rollback_list *remembered,
+                                                 uint32_t component);
 
 #endif

@@ -10,10 +10,10 @@
 enum { MOST_EVENT_ROUNDS = 1000 };
 
 /* What an extent is if the FMU does not tell it yet. */
-static uint64_t described_size(const struct tutti_desc *desc, uint32_t variable, const struct tutti_setting *settings,
+static uint64_t described_size(const struct tt_description *desc, uint32_t variable, const struct tt_setting *settings,
                                size_t count)
 {
-    const struct tutti_var *var = &desc->vars[variable];
+    const struct tt_var *var = &desc->vars[variable];
     uint64_t size = var->start ? *(const uint64_t *)var->start : 0;
     for (size_t i = 0; i < count; i++)
         if (settings[i].variable == variable)
@@ -22,62 +22,63 @@ static uint64_t described_size(const struct tutti_desc *desc, uint32_t variable,
 }
 
 /* Asks the FMU for the extents of its arrays, which one structural parameter may have changed in several at once. */
-static enum tutti_err read_sizes(struct tutti_unit *unit, struct tutti_instance *instance,
-                                 const struct tutti_setting *settings, size_t count)
+static enum tutti_err read_sizes(struct tt_unit *unit, struct tt_instance *instance, const struct tt_setting *settings,
+                                 size_t count)
 {
-    const struct tutti_desc *desc = unit->fmu->desc;
+    const struct tt_description *desc = unit->fmu->desc;
     for (uint32_t i = 0; i < desc->var_count; i++)
         for (unsigned d = 0; d < desc->vars[i].dimension_count; d++) {
             uint32_t extent = desc->vars[i].dimensions[d].variable;
             if (extent == TUTTI_NONE)
                 continue;
-            const struct tutti_var *var = &desc->vars[extent];
+            const struct tt_var *var = &desc->vars[extent];
             if (!unit->sizes)
                 unit->sizes = calloc(desc->var_count, sizeof *unit->sizes);
             if (!unit->sizes)
-                return tutti_fail_memory();
+                return tt_fail_memory();
             if (var->type != TUTTI_TYPE_UINT64)
-                return tutti_fail(TUTTI_ERR_FORMAT, "%s: the extent of '%s' is the variable '%s', which is no UInt64",
-                                  unit->fmu->path, desc->vars[i].name, var->name);
+                return tt_fail(TUTTI_ERR_FORMAT, "%s: the extent of '%s' is the variable '%s', which is no UInt64",
+                               unit->fmu->path, desc->vars[i].name, var->name);
             bool refused = false;
-            TRY(tutti_instance_ask(instance, TUTTI_TYPE_UINT64, &var->reference, 1, &unit->sizes[extent], 1, &refused));
+            TRY(tt_instance_try_get(instance, TUTTI_TYPE_UINT64, &var->reference, 1, &unit->sizes[extent], 1,
+                                    &refused));
             if (refused)
                 unit->sizes[extent] = described_size(desc, extent, settings, count);
         }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instance *instance,
-                                    const struct tutti_setting *settings, size_t count)
+enum tutti_err tt_unit_configure(struct tt_unit *unit, struct tt_instance *instance, const struct tt_setting *settings,
+                                 size_t count)
 {
     bool entered = false;
     for (size_t i = 0; i < count; i++) {
-        const struct tutti_var *var = &unit->fmu->desc->vars[settings[i].variable];
+        const struct tt_var *var = &unit->fmu->desc->vars[settings[i].variable];
         if (var->causality != TUTTI_STRUCTURAL_PARAMETER)
             continue;
         if (!entered)
-            TRY(tutti_instance_enter_configuration(instance));
+            TRY(tt_instance_enter_configuration(instance));
         entered = true;
         unit->counts.sets++;
-        TRY(tutti_instance_set(instance, var->type, &var->reference, 1, settings[i].values, 1));
+        TRY(tt_instance_set(instance, var->type, &var->reference, 1, settings[i].values, 1));
     }
     if (entered)
-        TRY(tutti_instance_exit_configuration(instance));
+        TRY(tt_instance_exit_configuration(instance));
     return unit->fmu->desc->fmi == 3 ? read_sizes(unit, instance, settings, count) : TUTTI_OK;
 }
 
-enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
-                                          struct tutti_discrete *discrete)
+enum tutti_err tt_unit_update_discrete(const struct tt_unit *unit, struct tt_instance *instance,
+                                       struct tt_discrete_update *discrete)
 {
     bool states_changed = false, nominals_changed = false;
-    *discrete = (struct tutti_discrete){.again = true};
+    *discrete = (struct tt_discrete_update){.again = true};
     for (int round = 0; discrete->again && !discrete->terminate; round++) {
         if (round == MOST_EVENT_ROUNDS)
-            return tutti_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s",
-                              unit->name, MOST_EVENT_ROUNDS, TIME(tutti_instance_time(instance)));
+            return tt_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s", unit->name,
+                           MOST_EVENT_ROUNDS, TIME(tt_instance_time(instance)));
         if (unit->ticking.before)
             TRY(unit->ticking.before(unit->ticking.context));
-        TRY(tutti_instance_update_discrete(instance, discrete));
+        TRY(tt_co_simulation_update_discrete(instance, discrete));
         states_changed = states_changed || discrete->states_changed;
         nominals_changed = nominals_changed || discrete->nominals_changed;
     }
@@ -90,9 +91,9 @@ enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct 
 static const double seconds_per_measurement = 20e-6;
 enum { MOST_STEPS_BETWEEN = 1000 };
 
-void tutti_unit_timed(struct tutti_unit *unit, bool all, double seconds)
+void tt_unit_record_time(struct tt_unit *unit, bool all, double seconds)
 {
-    struct tutti_unit_counts *counts = &unit->counts;
+    struct tt_unit_counts *counts = &unit->counts;
     seconds = fmax(seconds, 0);
     /* The measured step stands for those since the last one, but a hiccup of the machine only for itself. */
     double others = (double)(counts->do_steps - counts->timed - 1);
@@ -105,19 +106,18 @@ void tutti_unit_timed(struct tutti_unit *unit, bool all, double seconds)
     counts->time_next = counts->do_steps + (gap > 1 ? (unsigned long)gap | 1 : 1); /* odd: steps may come in pairs */
 }
 
-double tutti_unit_seconds(const struct tutti_unit *unit)
+double tt_unit_seconds(const struct tt_unit *unit)
 {
-    const struct tutti_unit_counts *counts = &unit->counts;
+    const struct tt_unit_counts *counts = &unit->counts;
     return counts->timed > 0 ? counts->seconds * ((double)counts->do_steps / (double)counts->timed) : 0;
 }
 
-void tutti_unit_report(const struct tutti_unit *unit, const struct tutti_instance *instance,
-                       const struct tutti_log *log)
+void tt_unit_report(const struct tt_unit *unit, const struct tt_instance *instance, const struct tutti_log *log)
 {
-    unsigned long dropped = tutti_instance_dropped_messages(instance);
-    unsigned long warnings = tutti_instance_warnings(instance);
+    unsigned long dropped = tt_instance_dropped_messages(instance);
+    unsigned long warnings = tt_instance_warnings(instance);
     if (dropped > 0)
-        tutti_log_printf(log, TUTTI_LOG_INFO, unit->name, "%lu repeated messages were not shown", dropped);
+        tt_log(log, TUTTI_LOG_INFO, unit->name, "%lu repeated messages were not shown", dropped);
     if (warnings > 1)
-        tutti_log_printf(log, TUTTI_LOG_WARNING, unit->name, "the FMU returned Warning %lu times", warnings);
+        tt_log(log, TUTTI_LOG_WARNING, unit->name, "the FMU returned Warning %lu times", warnings);
 }

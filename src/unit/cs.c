@@ -12,71 +12,71 @@
 enum { MOST_DIRECTIONAL_TESTS = 8 };
 
 struct cs {
-    struct tutti_unit unit;
-    struct tutti_instance *instance;
-    struct tutti_unit_options options;
+    struct tt_unit unit;
+    struct tt_instance *instance;
+    struct tt_unit_options options;
     double *moving;          /* values of the moving inputs, for the intermediate update; made with the first one */
     size_t moving_values[2]; /* of Float64 variables; of Float32 ones, which follow */
     int32_t *orders;         /* of output derivatives, for the call that asks for them */
     size_t order_count;
-    double begun;              /* on the clock: a step that may be pending */
-    struct tutti_fresh *fresh; /* for tests of the FMU; NULL: there are none */
-    bool noting;               /* ... of which one is left */
+    double begun;           /* on the clock: a step that may be pending */
+    struct tt_fresh *fresh; /* for tests of the FMU; NULL: there are none */
+    bool noting;            /* ... of which one is left */
     bool slopes_tested;
-    struct tutti_stop_time *stop_time;
+    struct tt_stop_time *stop_time;
 };
 
-struct tutti_unit_saved {
-    struct tutti_saved fmu;
+struct tt_unit_saved {
+    struct tt_saved_state fmu;
 };
 
-static enum tutti_err prepare_moving(struct cs *cs)
+static enum tutti_err cs_prepare_moving(struct cs *cs)
 {
     if (cs->moving)
         return TUTTI_OK;
     cs->options.moving_extents(cs->options.moving_context, &cs->moving_values[0], &cs->moving_values[1]);
     cs->moving = calloc(cs->moving_values[0] + cs->moving_values[1] + 1, sizeof *cs->moving);
-    return cs->moving ? TUTTI_OK : tutti_fail_memory();
+    return cs->moving ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err set_moving(struct cs *cs, struct tutti_instance *instance)
+static enum tutti_err cs_set_moving(struct cs *cs, struct tt_instance *instance)
 {
-    const struct tutti_unit_options *options = &cs->options;
+    const struct tt_unit_options *options = &cs->options;
     const uint32_t *references[] = {options->moving, options->moving + options->moving_doubles};
     const size_t counts[] = {options->moving_doubles, options->moving_count - options->moving_doubles};
     const double *values = cs->moving;
     for (int narrow = 0; narrow < 2; narrow++) {
         cs->unit.counts.sets += counts[narrow] > 0;
         if (counts[narrow] > 0)
-            TRY(tutti_instance_set(instance, TUTTI_TYPE_FLOAT64, references[narrow], counts[narrow], values,
-                                   cs->moving_values[narrow]));
+            TRY(tt_instance_set(instance, TUTTI_TYPE_FLOAT64, references[narrow], counts[narrow], values,
+                                cs->moving_values[narrow]));
         values += cs->moving_values[narrow];
     }
     return TUTTI_OK;
 }
 
 /* FMI 3.0 asks for inputs inside a step: hand it the moving ones (I9: reads, of which there are none, before sets). */
-static enum tutti_err intermediate_update(void *context, struct tutti_instance *instance,
-                                          struct tutti_intermediate *update)
+static enum tutti_err cs_intermediate_update(void *context, struct tt_instance *instance,
+                                             struct tt_intermediate_update *update)
 {
     struct cs *cs = context;
     if (!update->set_requested || cs->options.moving_count == 0)
         return TUTTI_OK;
-    TRY(prepare_moving(cs));
+    TRY(cs_prepare_moving(cs));
     size_t values = cs->moving_values[0] + cs->moving_values[1];
-    if (!tutti_replay_give_moving(cs->unit.replay, cs->moving, values)) {
+    if (!tt_replay_read_moving(cs->unit.replay, cs->moving, values)) {
         cs->options.moving_sample(cs->options.moving_context, update->time, cs->moving);
-        tutti_replay_note_moving(cs->unit.replay, cs->moving, values);
+        tt_replay_record_moving(cs->unit.replay, cs->moving, values);
     }
-    return set_moving(cs, instance);
+    return cs_set_moving(cs, instance);
 }
 
-static bool takes_slopes(const struct cs *cs)
+static bool cs_takes_slopes(const struct cs *cs)
 {
     return cs->unit.can & TUTTI_CAN_INPUT_DERIVATIVES;
 }
 
-static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
+static enum tutti_err cs_start(struct tt_unit *unit, const struct tt_unit_options *options)
 {
     struct cs *cs = (struct cs *)unit;
     cs->options = *options;
@@ -84,7 +84,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     unit->overlaps = (unit->can & TUTTI_CAN_RUN_ASYNCHRONOUSLY) && !unit->forked;
     if (unit->can & TUTTI_CAN_OUTPUT_DERIVATIVES)
         unit->output_order = (int)unit->fmu->desc->interfaces[TUTTI_CS].max_output_derivative_order;
-    struct tutti_instance_options instance = {
+    struct tt_instance_options instance = {
         .name = options->name,
         .log = options->log,
         .logging_on = options->logging_on,
@@ -94,123 +94,123 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .early_return = !unit->uniform, /* it would leave the grid, and could not come back */
         .intermediate = options->moving,
         .intermediate_count = options->moving_count,
-        .intermediate_update = options->moving_count ? intermediate_update : NULL,
+        .intermediate_update = options->moving_count ? cs_intermediate_update : NULL,
         .intermediate_context = cs,
     };
-    enum tutti_err err = tutti_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
+    enum tutti_err err = tt_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
     if (err == TUTTI_ERR_FMU && (unit->can & TUTTI_CAN_EVENT_MODE)) {
         /* Some FMUs claim event mode and refuse it. */
         instance.event_mode = false;
-        err = tutti_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
+        err = tt_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
         if (err == TUTTI_OK)
-            tutti_log_printf(options->log, TUTTI_LOG_WARNING, unit->name,
-                             "the FMU claims event mode but refuses it; going on without");
+            tt_log(options->log, TUTTI_LOG_WARNING, unit->name,
+                   "the FMU claims event mode but refuses it; going on without");
     }
     TRY(err);
     unit->instance = cs->instance;
-    unit->has_events = tutti_instance_uses_events(cs->instance);
+    unit->has_events = tt_instance_uses_events(cs->instance);
     return TUTTI_OK;
 }
 
-static void finish(struct tutti_unit *unit)
+static void cs_finish(struct tt_unit *unit)
 {
     struct cs *cs = (struct cs *)unit;
     if (cs->instance)
-        tutti_unit_report(unit, cs->instance, cs->options.log);
-    tutti_instance_free(cs->instance);
-    tutti_stop_time_free(cs->stop_time);
+        tt_unit_report(unit, cs->instance, cs->options.log);
+    tt_instance_free(cs->instance);
+    tt_stop_time_free(cs->stop_time);
     free(cs->fresh);
     free(cs->moving);
     free(cs->orders);
 }
 
-static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
+static enum tutti_err cs_configure(struct tt_unit *unit, const struct tt_setting *settings, size_t count)
 {
     struct cs *cs = (struct cs *)unit;
     if (cs->fresh) {
         cs->fresh->settings = settings;
         cs->fresh->setting_count = count;
     }
-    return tutti_unit_configure(unit, cs->instance, settings, count);
+    return tt_unit_configure(unit, cs->instance, settings, count);
 }
 
-static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
+static enum tutti_err cs_set_up(struct tt_unit *unit, const struct tt_experiment_setup *setup)
 {
     struct cs *cs = (struct cs *)unit;
-    tutti_stop_time_free(cs->stop_time);
+    tt_stop_time_free(cs->stop_time);
     cs->stop_time = NULL;
     free(cs->fresh);
-    TRY(tutti_fresh_new(&cs->fresh, unit, &cs->options, setup));
-    TRY(tutti_stop_time_new(&cs->stop_time, unit, cs->fresh));
-    cs->noting = cs->stop_time || (cs->fresh && takes_slopes(cs));
-    return tutti_instance_set_up(cs->instance, setup);
+    TRY(tt_fresh_new(&cs->fresh, unit, &cs->options, setup));
+    TRY(tt_stop_time_new(&cs->stop_time, unit, cs->fresh));
+    cs->noting = cs->stop_time || (cs->fresh && cs_takes_slopes(cs));
+    return tt_instance_set_up(cs->instance, setup);
 }
 
-static enum tutti_err enter_init(struct tutti_unit *unit)
+static enum tutti_err cs_enter_init(struct tt_unit *unit)
 {
-    return tutti_instance_enter_initialization(((struct cs *)unit)->instance, NULL);
+    return tt_instance_enter_initialization(((struct cs *)unit)->instance, NULL);
 }
 
-static enum tutti_err reset(struct tutti_unit *unit)
+static enum tutti_err cs_reset(struct tt_unit *unit)
 {
-    return tutti_instance_reset(((struct cs *)unit)->instance);
+    return tt_instance_reset(((struct cs *)unit)->instance);
 }
 
-static enum tutti_err exit_init(struct tutti_unit *unit)
-{
-    struct cs *cs = (struct cs *)unit;
-    TRY(tutti_instance_exit_initialization(cs->instance));
-    return tutti_stop_time_begin(cs->stop_time);
-}
-
-static enum tutti_err adopt(struct tutti_unit *unit, const unsigned char *bytes, size_t size)
+static enum tutti_err cs_exit_init(struct tt_unit *unit)
 {
     struct cs *cs = (struct cs *)unit;
-    TRY(tutti_unit_adopt(unit, cs->instance, cs->options.log, bytes, size));
-    return unit->has_events ? tutti_instance_enter_event(cs->instance) : TUTTI_OK;
+    TRY(tt_instance_exit_initialization(cs->instance));
+    return tt_stop_time_start(cs->stop_time);
 }
 
-static enum tutti_err export_state(struct tutti_unit *unit, unsigned char **bytes, size_t *size)
+static enum tutti_err cs_adopt_state(struct tt_unit *unit, const unsigned char *bytes, size_t size)
 {
-    return tutti_instance_export(((struct cs *)unit)->instance, bytes, size);
+    struct cs *cs = (struct cs *)unit;
+    TRY(tt_unit_adopt(unit, cs->instance, cs->options.log, bytes, size));
+    return unit->has_events ? tt_co_simulation_enter_event(cs->instance) : TUTTI_OK;
 }
 
-static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
+static enum tutti_err cs_export_state(struct tt_unit *unit, unsigned char **bytes, size_t *size)
+{
+    return tt_saved_state_export(((struct cs *)unit)->instance, bytes, size);
+}
+
+static enum tutti_err cs_set(struct tt_unit *unit, const struct tt_block *block)
 {
     unit->counts.sets++;
     if (((struct cs *)unit)->noting)
-        tutti_fresh_note(((struct cs *)unit)->fresh, block);
-    return tutti_instance_set(((struct cs *)unit)->instance, block->type, block->references, block->count,
-                              block->values, block->value_count);
+        tt_fresh_note(((struct cs *)unit)->fresh, block);
+    return tt_instance_set(((struct cs *)unit)->instance, block->type, block->references, block->count, block->values,
+                           block->value_count);
 }
 
-static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
+static enum tutti_err cs_get(struct tt_unit *unit, struct tt_block *block)
 {
     unit->counts.gets++;
-    return tutti_instance_get(((struct cs *)unit)->instance, block->type, block->references, block->count,
-                              block->values, block->value_count);
+    return tt_instance_get(((struct cs *)unit)->instance, block->type, block->references, block->count, block->values,
+                           block->value_count);
 }
 
-static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
+static enum tutti_err cs_try_set(struct tt_unit *unit, const struct tt_block *block, bool *refused)
 {
-    return tutti_instance_offer(((struct cs *)unit)->instance, block->type, block->references, block->count,
-                                block->values, block->value_count, refused);
+    return tt_instance_try_set(((struct cs *)unit)->instance, block->type, block->references, block->count,
+                               block->values, block->value_count, refused);
 }
 
-static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
+static enum tutti_err cs_try_get(struct tt_unit *unit, struct tt_block *block, bool *refused)
 {
-    return tutti_instance_ask(((struct cs *)unit)->instance, block->type, block->references, block->count,
-                              block->values, block->value_count, refused);
+    return tt_instance_try_get(((struct cs *)unit)->instance, block->type, block->references, block->count,
+                               block->values, block->value_count, refused);
 }
 
 static void refuse_slopes(struct cs *cs, const char *why)
 {
     cs->unit.can &= ~(uint32_t)TUTTI_CAN_INPUT_DERIVATIVES;
-    tutti_log_printf(cs->options.log, TUTTI_LOG_WARNING, cs->unit.name,
-                     "%s; it claims to take derivatives of inputs (canInterpolateInputs): inputs are held in each step "
-                     "from now on. Files and signals are read at the end of a step; --input-at begin, middle or end "
-                     "says otherwise, and saves the attempt",
-                     why);
+    tt_log(cs->options.log, TUTTI_LOG_WARNING, cs->unit.name,
+           "%s; it claims to take derivatives of inputs (canInterpolateInputs): inputs are held in each step "
+           "from now on. Files and signals are read at the end of a step; --input-at begin, middle or end "
+           "says otherwise, and saves the attempt",
+           why);
 }
 
 /* Tested once, at the first derivatives that are not 0: a variable that shows that they are ignored; TUTTI_NONE. */
@@ -219,7 +219,7 @@ static uint32_t find_ignored(struct cs *cs, const uint32_t *references, size_t c
 {
     uint32_t first[TUTTI_MOST_NOTED];
     double slopes[TUTTI_MOST_NOTED];
-    struct tutti_ramp ramp = {cs->fresh, first, slopes, 0, cs->unit.step_size};
+    struct tt_ramp ramp = {cs->fresh, first, slopes, 0, cs->unit.step_size};
     bool moves = false;
     for (size_t i = 0; i < count && ramp.count < TUTTI_MOST_NOTED; i++) {
         if (orders[i] != 1)
@@ -231,215 +231,215 @@ static uint32_t find_ignored(struct cs *cs, const uint32_t *references, size_t c
     if (!moves || !(ramp.h > 0))
         return TUTTI_NONE;
     cs->slopes_tested = true;
-    return tutti_ramp_find_ignored(&ramp);
+    return tt_ramp_find_ignored(&ramp);
 }
 
-static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
-                                            size_t count, const int32_t *orders, const double *values)
+static enum tutti_err cs_set_input_derivatives(struct tt_unit *unit, const uint32_t *references, const size_t *elements,
+                                               size_t count, const int32_t *orders, const double *values)
 {
     struct cs *cs = (struct cs *)unit;
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     (void)elements; /* versions that have such derivatives have no arrays */
-    if (!takes_slopes(cs))
+    if (!cs_takes_slopes(cs))
         return TUTTI_OK;
     uint32_t variable = cs->noting && !cs->slopes_tested ? find_ignored(cs, references, count, orders, values)
                                                          : TUTTI_NONE;
     if (variable != TUTTI_NONE) {
-        tutti_text_printf(&text, "the FMU ignores derivatives of inputs: '%s' is the same with and without them",
-                          unit->fmu->desc->vars[variable].name);
+        tt_text_printf(&text, "the FMU ignores derivatives of inputs: '%s' is the same with and without them",
+                       unit->fmu->desc->vars[variable].name);
         refuse_slopes(cs, text.failed ? "the FMU ignores derivatives of inputs" : text.text);
-        tutti_text_fini(&text);
+        tt_text_fini(&text);
         return TUTTI_OK;
     }
-    enum tutti_err err = tutti_instance_set_input_derivatives(cs->instance, references, count, orders, values);
+    enum tutti_err err = tt_instance_set_input_derivatives(cs->instance, references, count, orders, values);
     if (err != TUTTI_ERR_UNSUPPORTED)
         return err;
     refuse_slopes(cs, tutti_err_message());
     return TUTTI_OK;
 }
 
-static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                             int32_t order, double *values)
+static enum tutti_err cs_get_output_derivatives(struct tt_unit *unit, const uint32_t *references, size_t count,
+                                                int32_t order, double *values)
 {
     struct cs *cs = (struct cs *)unit;
     if (order > unit->output_order)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU gives output derivatives up to order %d, not %d",
-                          unit->name, unit->output_order, (int)order);
+        return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU gives output derivatives up to order %d, not %d", unit->name,
+                       unit->output_order, (int)order);
     if (count > cs->order_count) {
         int32_t *more = realloc(cs->orders, count * sizeof *more);
         if (!more)
-            return tutti_fail_memory();
+            return tt_fail_memory();
         cs->orders = more;
         cs->order_count = count;
     }
     for (size_t i = 0; i < count; i++)
         cs->orders[i] = order;
     unit->counts.gets++;
-    return tutti_instance_get_output_derivatives(cs->instance, references, count, cs->orders, values);
+    return tt_instance_get_output_derivatives(cs->instance, references, count, cs->orders, values);
 }
 
-static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
-                                      const uint32_t *knowns, size_t known_count, const double *seed,
-                                      double *sensitivity)
+static enum tutti_err cs_get_directional(struct tt_unit *unit, const uint32_t *unknowns, size_t unknown_count,
+                                         const uint32_t *knowns, size_t known_count, const double *seed,
+                                         double *sensitivity)
 {
     struct cs *cs = (struct cs *)unit;
-    TRY(tutti_unit_get_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
-                                   seed, known_count, sensitivity, unknown_count));
-    bool allowed = tutti_instance_state(cs->instance) == TUTTI_STATE_INITIALIZATION; /* to set and read */
+    TRY(tt_unit_get_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count, seed,
+                                known_count, sensitivity, unknown_count));
+    bool allowed = tt_instance_state(cs->instance) == TUTTI_STATE_INITIALIZATION; /* to set and read */
     if (!allowed || unit->directional_tests >= MOST_DIRECTIONAL_TESTS)
         return TUTTI_OK;
-    TRY(tutti_unit_test_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
-                                    seed, sensitivity));
+    TRY(tt_unit_test_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
+                                 seed, sensitivity));
     return unit->can & TUTTI_CAN_DIRECTIONAL
                ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU's directional derivatives are wrong", unit->name);
+               : tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU's directional derivatives are wrong", unit->name);
 }
 
 /* Going back to the start of this very step is not "prior to the current communication point", and some FMUs do not advance
  * while they are told to keep what is; those are not told. One that is taken back by forking has nothing to keep. */
-static enum tutti_err do_step(struct cs *cs, double t, double h, struct tutti_step *out)
+static enum tutti_err cs_do_step(struct cs *cs, double t, double h, struct tt_fmi_step *out)
 {
     bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;
-    return tutti_instance_do_step(cs->instance, t, h, keeps_nothing || !(cs->unit.back_to < t), out);
+    return tt_co_simulation_do_step(cs->instance, t, h, keeps_nothing || !(cs->unit.back_to < t), out);
 }
 
 /* The first steps are among those that are measured, which no fast path makes. */
-static enum tutti_err look_at_stop_time(struct cs *cs, double t, const struct tutti_step *out)
+static enum tutti_err cs_check_stop_time(struct cs *cs, double t, const struct tt_fmi_step *out)
 {
-    TRY(tutti_stop_time_step(cs->stop_time, t, out));
-    if (tutti_stop_time_is_open(cs->stop_time))
+    TRY(tt_stop_time_check_step(cs->stop_time, t, out));
+    if (tt_stop_time_is_open(cs->stop_time))
         cs->unit.counts.time_next = cs->unit.counts.do_steps + 1;
     else
-        cs->noting = cs->noting && takes_slopes(cs) && !cs->slopes_tested;
+        cs->noting = cs->noting && cs_takes_slopes(cs) && !cs->slopes_tested;
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
+static enum tutti_err cs_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     struct cs *cs = (struct cs *)unit;
     if (__builtin_expect(++unit->counts.do_steps < unit->counts.time_next, 1))
-        return do_step(cs, t, h, out);
+        return cs_do_step(cs, t, h, out);
     /* One measurement stands for many steps: it is made without what reading the clock takes. */
-    double idle = cs->options.timing ? 0 : tutti_clock_now(), before = tutti_clock_now();
-    enum tutti_err err = do_step(cs, t, h, out);
-    double took = tutti_clock_now() - before;
-    tutti_unit_timed(unit, cs->options.timing, cs->options.timing ? took : took - (before - idle));
-    return err ? err : look_at_stop_time(cs, t, out);
+    double idle = cs->options.timing ? 0 : tt_wall_clock_now(), before = tt_wall_clock_now();
+    enum tutti_err err = cs_do_step(cs, t, h, out);
+    double took = tt_wall_clock_now() - before;
+    tt_unit_record_time(unit, cs->options.timing, cs->options.timing ? took : took - (before - idle));
+    return err ? err : cs_check_stop_time(cs, t, out);
 }
 
-static enum tutti_err begin_step(struct tutti_unit *unit, double t, double h, struct tutti_step *out, bool *pending)
+static enum tutti_err cs_begin_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out, bool *pending)
 {
     struct cs *cs = (struct cs *)unit;
     bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;
     unit->counts.do_steps++;
-    cs->begun = tutti_clock_now();
-    TRY(tutti_instance_begin_step(cs->instance, t, h, keeps_nothing || !(unit->back_to < t), out, pending));
-    return *pending ? TUTTI_OK : tutti_stop_time_step(cs->stop_time, t, out);
+    cs->begun = tt_wall_clock_now();
+    TRY(tt_co_simulation_begin_step(cs->instance, t, h, keeps_nothing || !(unit->back_to < t), out, pending));
+    return *pending ? TUTTI_OK : tt_stop_time_check_step(cs->stop_time, t, out);
 }
 
-static enum tutti_err end_step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
+static enum tutti_err cs_end_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     struct cs *cs = (struct cs *)unit;
-    TRY(tutti_instance_end_step(cs->instance, t, h, out));
-    tutti_unit_timed(unit, cs->options.timing, tutti_clock_now() - cs->begun);
-    return look_at_stop_time(cs, t, out);
+    TRY(tt_co_simulation_end_step(cs->instance, t, h, out));
+    tt_unit_record_time(unit, cs->options.timing, tt_wall_clock_now() - cs->begun);
+    return cs_check_stop_time(cs, t, out);
 }
 
-static struct tutti_triple_values triple_values(const struct tutti_block *block)
+static struct tt_batched_call_values batched_call_values(const struct tt_block *block)
 {
-    return block ? (struct tutti_triple_values){block->references, block->values, (uint32_t)block->count,
-                                                (uint32_t)block->value_count}
-                 : (struct tutti_triple_values){0};
+    return block ? (struct tt_batched_call_values){block->references, block->values, (uint32_t)block->count,
+                                                   (uint32_t)block->value_count}
+                 : (struct tt_batched_call_values){0};
 }
 
-static bool make_triple(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
-                        struct tutti_call_triple *triple)
+static bool cs_make_batched_call(struct tt_unit *unit, const struct tt_block *inputs, const struct tt_block *outputs,
+                                 struct tt_batched_call *triple)
 {
-    struct tutti_triple_values in = triple_values(inputs), out = triple_values(outputs);
-    return tutti_triple_make(triple, ((struct cs *)unit)->instance, &in, &out);
+    struct tt_batched_call_values in = batched_call_values(inputs), out = batched_call_values(outputs);
+    return tt_batched_call_make(triple, ((struct cs *)unit)->instance, &in, &out);
 }
 
-static enum tutti_err enter_event(struct tutti_unit *unit)
+static enum tutti_err cs_enter_event(struct tt_unit *unit)
 {
-    return tutti_instance_enter_event(((struct cs *)unit)->instance);
+    return tt_co_simulation_enter_event(((struct cs *)unit)->instance);
 }
 
-static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *event)
+static enum tutti_err cs_update_discrete(struct tt_unit *unit, struct tt_unit_event *event)
 {
     struct cs *cs = (struct cs *)unit;
-    struct tutti_discrete discrete;
-    TRY(tutti_unit_update_discrete(unit, cs->instance, &discrete));
+    struct tt_discrete_update discrete;
+    TRY(tt_unit_update_discrete(unit, cs->instance, &discrete));
     event->terminate = discrete.terminate;
     event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
-    return discrete.terminate ? TUTTI_OK : tutti_instance_enter_step(cs->instance);
+    return discrete.terminate ? TUTTI_OK : tt_co_simulation_enter_step(cs->instance);
 }
 
-static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **saved)
+static enum tutti_err cs_save(struct tt_unit *unit, struct tt_unit_saved **saved)
 {
     if (!*saved)
         *saved = calloc(1, sizeof **saved);
-    return *saved ? tutti_instance_save(((struct cs *)unit)->instance, &(*saved)->fmu) : tutti_fail_memory();
+    return *saved ? tt_saved_state_save(((struct cs *)unit)->instance, &(*saved)->fmu) : tt_fail_memory();
 }
 
-static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+static enum tutti_err cs_restore(struct tt_unit *unit, const struct tt_unit_saved *saved)
 {
     unit->counts.rollbacks++;
-    return tutti_instance_restore(((struct cs *)unit)->instance, &saved->fmu);
+    return tt_saved_state_restore(((struct cs *)unit)->instance, &saved->fmu);
 }
 
-static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+static void cs_discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 {
     if (saved)
-        tutti_instance_discard_saved(((struct cs *)unit)->instance, &saved->fmu);
+        tt_saved_state_discard(((struct cs *)unit)->instance, &saved->fmu);
     free(saved);
 }
 
-static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel)
+static enum tutti_err cs_pack(struct tt_unit *unit, const struct tt_unit_saved *saved, struct tt_byte_writer *parcel)
 {
-    return tutti_instance_pack(((struct cs *)unit)->instance, &saved->fmu, parcel);
+    return tt_saved_state_pack(((struct cs *)unit)->instance, &saved->fmu, parcel);
 }
 
-static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **saved)
+static enum tutti_err cs_unpack(struct tt_unit *unit, struct tt_byte_reader *in, struct tt_unit_saved **saved)
 {
     *saved = calloc(1, sizeof **saved);
-    return *saved ? tutti_instance_unpack(((struct cs *)unit)->instance, in, &(*saved)->fmu) : tutti_fail_memory();
+    return *saved ? tt_saved_state_unpack(((struct cs *)unit)->instance, in, &(*saved)->fmu) : tt_fail_memory();
 }
 
-static enum tutti_err terminate(struct tutti_unit *unit)
+static enum tutti_err cs_terminate(struct tt_unit *unit)
 {
-    return tutti_instance_terminate(((struct cs *)unit)->instance);
+    return tt_instance_terminate(((struct cs *)unit)->instance);
 }
 
-const struct tutti_unit_kind tutti_unit_cs = {
+const struct tt_unit_kind tt_unit_cs = {
     .name = "cs",
     .interface = TUTTI_CS,
     .size = sizeof(struct cs),
-    .start = start,
-    .finish = finish,
-    .set_up = set_up,
-    .configure = configure,
-    .enter_init = enter_init,
-    .reset = reset,
-    .exit_init = exit_init,
-    .adopt = adopt,
-    .export_state = export_state,
-    .set = set,
-    .get = get,
-    .offer = offer,
-    .ask = ask,
-    .set_input_derivatives = set_input_derivatives,
-    .get_output_derivatives = get_output_derivatives,
-    .get_directional = get_directional,
-    .step = step,
-    .begin_step = begin_step,
-    .end_step = end_step,
-    .make_triple = make_triple,
-    .enter_event = enter_event,
-    .settle = settle,
-    .save = save,
-    .restore = restore,
-    .discard = discard,
-    .pack = pack,
-    .unpack = unpack,
-    .terminate = terminate,
+    .start = cs_start,
+    .finish = cs_finish,
+    .set_up = cs_set_up,
+    .configure = cs_configure,
+    .enter_init = cs_enter_init,
+    .reset = cs_reset,
+    .exit_init = cs_exit_init,
+    .adopt = cs_adopt_state,
+    .export_state = cs_export_state,
+    .set = cs_set,
+    .get = cs_get,
+    .offer = cs_try_set,
+    .ask = cs_try_get,
+    .set_input_derivatives = cs_set_input_derivatives,
+    .get_output_derivatives = cs_get_output_derivatives,
+    .get_directional = cs_get_directional,
+    .step = cs_step,
+    .begin_step = cs_begin_step,
+    .end_step = cs_end_step,
+    .make_triple = cs_make_batched_call,
+    .enter_event = cs_enter_event,
+    .settle = cs_update_discrete,
+    .save = cs_save,
+    .restore = cs_restore,
+    .discard = cs_discard,
+    .pack = cs_pack,
+    .unpack = cs_unpack,
+    .terminate = cs_terminate,
 };

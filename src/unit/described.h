@@ -9,28 +9,28 @@
 #include "unit/unit.h"
 
 /* Numbers that an initialisation leaves as they are: parameters, also structural ones, with `initial` exact. */
-struct tutti_described {
-    const struct tutti_desc *desc; /* borrowed */
+struct tt_parameter_check {
+    const struct tt_description *desc; /* borrowed */
     uint32_t *variables;
     size_t count;
-    struct tutti_signals expected, found; /* `found` is to be read from the unit */
+    struct tt_signals expected, found; /* `found` is to be read from the unit */
 };
 
 /* Of those who know better: is the value of this parameter neither from the description nor from a setting? */
-typedef bool tutti_described_elsewhere(const void *context, uint32_t variable);
+typedef bool tt_parameter_check_elsewhere(const void *context, uint32_t variable);
 
 /* The unit is configured. `elsewhere`: NULL if there are none. On an error there is nothing to be released. */
-TUTTI_CHECKED enum tutti_err tutti_described_init(struct tutti_described *described, const struct tutti_unit *unit,
-                                                  const struct tutti_setting *settings, size_t setting_count,
-                                                  tutti_described_elsewhere *elsewhere, const void *context);
-void tutti_described_fini(struct tutti_described *described);
+TUTTI_CHECKED enum tutti_err tt_parameter_check_init(struct tt_parameter_check *described, const struct tt_unit *unit,
+                                                     const struct tt_setting *settings, size_t setting_count,
+                                                     tt_parameter_check_elsewhere *elsewhere, const void *context);
+void tt_parameter_check_fini(struct tt_parameter_check *described);
 
 /* One of them with a value that is another than expected. */
-struct tutti_departure {
+struct tt_parameter_difference {
     uint32_t variable;
     const void *expected, *found; /* the first value of an array that differs */
 };
 /* How many there are; `first` is the first of them. */
-size_t tutti_described_compare(const struct tutti_described *described, struct tutti_departure *first);
+size_t tt_parameter_check_compare(const struct tt_parameter_check *described, struct tt_parameter_difference *first);
 
 #endif

@@ -12,9 +12,9 @@ enum { PATIENCE = 60 /* seconds for a test in a child process */ };
 
 /* ---- what is read ---- */
 
-static void add(struct tutti_probes *shown, const struct tutti_desc *desc, uint32_t v)
+static void add(struct tt_probes *shown, const struct tt_description *desc, uint32_t v)
 {
-    const struct tutti_var *var = &desc->vars[v];
+    const struct tt_var *var = &desc->vars[v];
     for (size_t i = 0; i < shown->count; i++)
         if (shown->references[i] == var->reference)
             return;
@@ -25,9 +25,9 @@ static void add(struct tutti_probes *shown, const struct tutti_desc *desc, uint3
     shown->references[shown->count++] = var->reference;
 }
 
-void tutti_probes_list(struct tutti_probes *shown, const struct tutti_desc *desc)
+void tt_fresh_list_probes(struct tt_probes *shown, const struct tt_description *desc)
 {
-    *shown = (struct tutti_probes){0};
+    *shown = (struct tt_probes){0};
     for (uint32_t v = 0; v < desc->var_count; v++)
         if (desc->vars[v].derivative_of != TUTTI_NONE)
             add(shown, desc, desc->vars[v].derivative_of);
@@ -37,16 +37,15 @@ void tutti_probes_list(struct tutti_probes *shown, const struct tutti_desc *desc
             add(shown, desc, v);
 }
 
-enum tutti_err tutti_probes_read(const struct tutti_probes *shown, struct tutti_unit *unit, double *values,
-                                 bool *refused)
+enum tutti_err tt_fresh_read_probes(const struct tt_probes *shown, struct tt_unit *unit, double *values, bool *refused)
 {
     uint32_t references[TUTTI_MOST_PROBES];
-    struct tutti_block block = {TUTTI_TYPE_FLOAT64, shown->count, shown->count, references, values, NULL};
+    struct tt_block block = {TUTTI_TYPE_FLOAT64, shown->count, shown->count, references, values, NULL};
     memcpy(references, shown->references, sizeof references);
     return unit->kind->ask(unit, &block, refused);
 }
 
-uint64_t tutti_probes_bits(double value)
+uint64_t tt_fresh_probe_bits(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -55,34 +54,34 @@ uint64_t tutti_probes_bits(double value)
 
 /* ---- what the unit was given ---- */
 
-struct tutti_fresh tutti_fresh_make(struct tutti_fmu *fmu, const struct tutti_unit_options *options,
-                                    const struct tutti_experiment_setup *setup)
+struct tt_fresh tt_fresh_make(struct tt_fmu *fmu, const struct tt_unit_options *options,
+                              const struct tt_experiment_setup *setup)
 {
-    return (struct tutti_fresh){.fmu = fmu,
-                                .setup = *setup,
-                                .options = {.name = options->name,
-                                            .interface = options->interface,
-                                            .cannot = options->cannot,
-                                            .forked = options->forked,
-                                            .is_fresh = true}};
+    return (struct tt_fresh){.fmu = fmu,
+                             .setup = *setup,
+                             .options = {.name = options->name,
+                                         .interface = options->interface,
+                                         .cannot = options->cannot,
+                                         .forked = options->forked,
+                                         .is_fresh = true}};
 }
 
-enum tutti_err tutti_fresh_new(struct tutti_fresh **out, const struct tutti_unit *unit,
-                               const struct tutti_unit_options *options, const struct tutti_experiment_setup *setup)
+enum tutti_err tt_fresh_new(struct tt_fresh **out, const struct tt_unit *unit, const struct tt_unit_options *options,
+                            const struct tt_experiment_setup *setup)
 {
     *out = NULL;
     if (options->is_fresh || (unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS))
         return TUTTI_OK;
     *out = calloc(1, sizeof **out);
     if (!*out)
-        return tutti_fail_memory();
-    **out = tutti_fresh_make(unit->fmu, options, setup);
+        return tt_fail_memory();
+    **out = tt_fresh_make(unit->fmu, options, setup);
     (*out)->options.forked = unit->forked;
     return TUTTI_OK;
 }
 
 /* Units are given the same variables in the same order at each point. */
-static void note_one(struct tutti_fresh *fresh, uint32_t reference, double value, size_t *at)
+static void note_one(struct tt_fresh *fresh, uint32_t reference, double value, size_t *at)
 {
     size_t i = *at < fresh->note_count && fresh->noted[*at] == reference ? *at : 0;
     while (i < fresh->note_count && fresh->noted[i] != reference)
@@ -95,7 +94,7 @@ static void note_one(struct tutti_fresh *fresh, uint32_t reference, double value
     *at = i + 1;
 }
 
-void tutti_fresh_note(struct tutti_fresh *fresh, const struct tutti_block *block)
+void tt_fresh_note(struct tt_fresh *fresh, const struct tt_block *block)
 {
     size_t at = 0;
     if (block->type != TUTTI_TYPE_FLOAT64 || block->value_count != block->count)
@@ -104,7 +103,7 @@ void tutti_fresh_note(struct tutti_fresh *fresh, const struct tutti_block *block
         note_one(fresh, block->references[i], ((const double *)block->values)[i], &at);
 }
 
-double tutti_fresh_recall(const struct tutti_fresh *fresh, uint32_t reference)
+double tt_fresh_recall(const struct tt_fresh *fresh, uint32_t reference)
 {
     for (size_t i = 0; i < fresh->note_count; i++)
         if (fresh->noted[i] == reference)
@@ -114,33 +113,33 @@ double tutti_fresh_recall(const struct tutti_fresh *fresh, uint32_t reference)
 
 /* ---- instances ---- */
 
-static enum tutti_err initialise(const struct tutti_fresh *fresh, struct tutti_unit *unit)
+static enum tutti_err initialise(const struct tt_fresh *fresh, struct tt_unit *unit)
 {
     unit->back_to = INFINITY;
     TRY(unit->kind->set_up(unit, &fresh->setup));
-    TRY(tutti_unit_apply(unit, fresh->settings, fresh->setting_count));
+    TRY(tt_unit_apply(unit, fresh->settings, fresh->setting_count));
     TRY(unit->kind->enter_init(unit));
-    TRY(tutti_unit_apply_inputs(unit, fresh->settings, fresh->setting_count));
+    TRY(tt_unit_apply_inputs(unit, fresh->settings, fresh->setting_count));
     return unit->kind->exit_init(unit);
 }
 
-enum tutti_err tutti_fresh_begin(const struct tutti_fresh *fresh, struct tutti_unit **unit)
+enum tutti_err tt_fresh_begin(const struct tt_fresh *fresh, struct tt_unit **unit)
 {
-    TRY(tutti_unit_new(unit, fresh->fmu, &fresh->options));
+    TRY(tt_unit_new(unit, fresh->fmu, &fresh->options));
     enum tutti_err err = initialise(fresh, *unit);
     if (err) {
-        tutti_unit_free(*unit);
+        tt_unit_free(*unit);
         *unit = NULL;
     }
     return err;
 }
 
-enum tutti_err tutti_fresh_settle(const struct tutti_fresh *fresh, struct tutti_unit *unit)
+enum tutti_err tt_fresh_settle(const struct tt_fresh *fresh, struct tt_unit *unit)
 {
-    struct tutti_unit_event event;
+    struct tt_unit_event event;
     uint32_t references[TUTTI_MOST_NOTED];
     double values[TUTTI_MOST_NOTED];
-    struct tutti_block inputs = {TUTTI_TYPE_FLOAT64, fresh->note_count, fresh->note_count, references, values, NULL};
+    struct tt_block inputs = {TUTTI_TYPE_FLOAT64, fresh->note_count, fresh->note_count, references, values, NULL};
     memcpy(references, fresh->noted, sizeof references);
     memcpy(values, fresh->notes, sizeof values);
     if (unit->has_events)
@@ -160,14 +159,14 @@ static void test_in_child(void *context, int answer)
     (void)!write(answer, &byte, 1);
 }
 
-size_t tutti_fresh_test(const struct tutti_fresh *fresh, size_t (*test)(void *context), void *context)
+size_t tt_fresh_test(const struct tt_fresh *fresh, size_t (*test)(void *context), void *context)
 {
     struct fresh_test of = {test, context};
     void *answer;
     size_t size;
     if (fresh->options.forked)
         return test(context);
-    if (!tutti_beside(test_in_child, &of, PATIENCE, &answer, &size))
+    if (!tt_child_run(test_in_child, &of, PATIENCE, &answer, &size))
         return TUTTI_MOST_PROBES;
     size_t shown = *(const unsigned char *)answer;
     free(answer);

@@ -21,10 +21,10 @@ enum { TUTTI_LINEAR_A, TUTTI_LINEAR_B, TUTTI_LINEAR_C, TUTTI_LINEAR_D, TUTTI_LIN
 #define TUTTI_LINEAR_REACH 6.055454452393343e-6
 
 /* Owned by the unit, or by who asked (analysis/cs_linear.h). */
-struct tutti_linear {
+struct tt_linear {
     size_t state_count, input_count, output_count;
     char **state_names, **input_names, **output_names;
-    struct tutti_pattern patterns[TUTTI_LINEAR_COUNT];
+    struct tt_pattern patterns[TUTTI_LINEAR_COUNT];
     double *values[TUTTI_LINEAR_COUNT];
     double *states, *derivatives, *inputs, *outputs; /* at the point, if TUTTI_WANT_VALUES was asked for */
     bool exact;                                      /* by directional derivatives; else by differences */
@@ -32,6 +32,6 @@ struct tutti_linear {
 };
 
 /* For those that own one: what lies in it. */
-void tutti_linear_release(struct tutti_linear *linear);
+void tt_me_linear_release(struct tt_linear *linear);
 
 #endif

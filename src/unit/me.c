@@ -2,7 +2,7 @@
 /* Model Exchange as a unit: the FMU gives derivatives (me_model), one of our solvers makes steps of them (me_solution), as far as
  * `horizon` lets it, and state events end steps (me_events). Beside E1 and E2 of me_solution.h:
  *  E3  The FMU stands at (t, x, inputs at t) whenever a function of the vtable returns; whatever moves it (right-hand
- *      sides, indicators, averages) is followed by tutti_me_solution_place_back before that. */
+ *      sides, indicators, averages) is followed by tt_me_solution_place_back before that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,51 +18,51 @@
 #include "unit/sensitivity.h"
 
 /* Averages over the present step (Lacoursiere 2017 eq. 1): integral of the states since step_start. */
-struct average {
+struct me_average {
     bool is_on; /* there is a step to average over */
     double step_start;
     double *integral;
 };
 
 /* What a step leaves for what follows it. Plain data. */
-struct between {
+struct me_step_result {
     bool inputs_changed; /* since: indicators may have left their domains */
     bool own_event;      /* the FMU asked for the one at t: completedIntegratorStep, or a time that it announced ... */
     bool state_event;    /* ... or an indicator left its domain there: not only inputs are new */
 };
 
 struct me {
-    struct tutti_unit unit;
-    struct tutti_unit_options options;
-    struct tutti_instance *instance;
-    struct me_model model;
-    struct me_linear linear;
-    struct me_extra extra;
-    struct me_solution solution;
-    struct me_events events;
-    struct me_derivatives derivatives;
-    struct average average;
-    struct between between;
-    bool on_trial;                 /* the solver that leads the unit has placed it where it may not stay */
-    bool switches;                 /* the present event is one of its own, or a state event */
-    double *slopes_before;         /* of all states, when the present event was entered ... */
-    bool has_slopes_before;        /* ... if the solver could go on after it as if nothing had been */
-    struct tutti_unit_saved *last; /* where the solver's last step began; NULL: never noted */
+    struct tt_unit unit;
+    struct tt_unit_options options;
+    struct tt_instance *instance;
+    struct tt_me_model model;
+    struct tt_me_linear linear;
+    struct tt_me_extra extra;
+    struct tt_me_solution solution;
+    struct tt_me_events events;
+    struct tt_me_derivatives derivatives;
+    struct me_average average;
+    struct me_step_result between;
+    bool on_trial;              /* the solver that leads the unit has placed it where it may not stay */
+    bool switches;              /* the present event is one of its own, or a state event */
+    double *slopes_before;      /* of all states, when the present event was entered ... */
+    bool has_slopes_before;     /* ... if the solver could go on after it as if nothing had been */
+    struct tt_unit_saved *last; /* where the solver's last step began; NULL: never noted */
 };
 
-static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved);
-static enum tutti_err note_last(struct me *me);
+static void me_discard(struct tt_unit *unit, struct tt_unit_saved *saved);
+static enum tutti_err save_last_step(struct me *me);
 
-static struct tutti_sensitivity *twins(struct me *me)
+static struct tt_me_sensitivity *me_sensitivity_of(struct me *me)
 {
     return me->options.integration.sensitivity;
 }
 
-static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
+static enum tutti_err me_start(struct tt_unit *unit, const struct tt_unit_options *options)
 {
     struct me *me = (struct me *)unit;
     me->options = *options;
-    me->model = (struct me_model){.unit = unit, .options = &me->options, .calendar.next_event = INFINITY};
+    me->model = (struct tt_me_model){.unit = unit, .options = &me->options, .calendar.next_event = INFINITY};
     me->linear.model = &me->model;
     me->solution.model = &me->model;
     me->solution.ode = &me->model.ode;
@@ -72,210 +72,209 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     unit->keeps_slopes = true;
     unit->can |= TUTTI_CAN_INPUT_DERIVATIVES;
     unit->output_order = 2;
-    struct tutti_instance_options instance = {
+    struct tt_instance_options instance = {
         .name = options->name,
         .log = options->log,
         .logging_on = options->logging_on,
         .event_mode = true,
         .forked = options->forked,
     };
-    TRY(tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
+    TRY(tt_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
     unit->instance = me->model.instance = me->model.inputs.instance = me->instance;
     me->model.inputs.unit = unit;
-    return tutti_sensitivity_start(twins(me), &me->model, &me->events, &instance);
+    return tt_me_sensitivity_start(me_sensitivity_of(me), &me->model, &me->events, &instance);
 }
 
-static void finish(struct tutti_unit *unit)
+static void me_finish(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
     if (me->instance)
-        tutti_unit_report(unit, me->instance, me->options.log);
-    discard(unit, me->last);
-    tutti_instance_free(me->instance);
-    tutti_sensitivity_finish(twins(me));
-    tutti_me_derivatives_fini(&me->derivatives);
-    tutti_me_events_fini(&me->events);
-    tutti_me_solution_fini(&me->solution);
-    tutti_me_extra_fini(&me->extra);
-    tutti_me_linear_fini(&me->linear);
-    tutti_me_model_fini(&me->model);
+        tt_unit_report(unit, me->instance, me->options.log);
+    me_discard(unit, me->last);
+    tt_instance_free(me->instance);
+    tt_me_sensitivity_finish(me_sensitivity_of(me));
+    tt_me_derivatives_fini(&me->derivatives);
+    tt_me_events_fini(&me->events);
+    tt_me_solution_fini(&me->solution);
+    tt_me_extra_fini(&me->extra);
+    tt_me_linear_fini(&me->linear);
+    tt_me_model_fini(&me->model);
     free(me->average.integral);
     free(me->slopes_before);
 }
 
-static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
+static enum tutti_err me_configure(struct tt_unit *unit, const struct tt_setting *settings, size_t count)
 {
     struct me *me = (struct me *)unit;
-    TRY(tutti_unit_configure(unit, me->instance, settings, count));
-    return tutti_sensitivity_configure(twins(me), settings, count);
+    TRY(tt_unit_configure(unit, me->instance, settings, count));
+    return tt_me_sensitivity_configure(me_sensitivity_of(me), settings, count);
 }
 
-static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
+static enum tutti_err me_set_up(struct tt_unit *unit, const struct tt_experiment_setup *setup)
 {
     struct me *me = (struct me *)unit;
     me->model.setup = *setup;
     me->solution.t = me->solution.front = setup->start;
-    TRY(tutti_instance_set_up(me->instance, setup));
-    return tutti_sensitivity_set_up(twins(me), setup);
+    TRY(tt_instance_set_up(me->instance, setup));
+    return tt_me_sensitivity_set_up(me_sensitivity_of(me), setup);
 }
 
-static enum tutti_err enter_init(struct tutti_unit *unit)
+static enum tutti_err me_enter_init(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    TRY(tutti_instance_enter_initialization(me->instance, NULL));
-    return tutti_sensitivity_enter_init(twins(me));
+    TRY(tt_instance_enter_initialization(me->instance, NULL));
+    return tt_me_sensitivity_enter_init(me_sensitivity_of(me));
 }
 
-static enum tutti_err reset(struct tutti_unit *unit)
+static enum tutti_err me_reset(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    TRY(tutti_instance_reset(me->instance));
-    return tutti_sensitivity_reset(twins(me));
+    TRY(tt_instance_reset(me->instance));
+    return tt_me_sensitivity_reset(me_sensitivity_of(me));
 }
 
 /* The FMU is in event mode for the first time. */
-static enum tutti_err prepare(struct me *me)
+static enum tutti_err me_prepare(struct me *me)
 {
     const struct tutti_extra *extra = me->options.integration.extra;
     size_t indicators = 0, extra_states = extra ? extra->count : 0;
-    TRY(tutti_instance_count_states(me->instance, &me->model.states, &indicators));
+    TRY(tt_model_exchange_count_states(me->instance, &me->model.states, &indicators));
     me->model.indicators = indicators;
-    TRY(tutti_me_events_init(&me->events, &me->solution, indicators));
-    TRY(tutti_me_model_init(&me->model, extra_states));
+    TRY(tt_me_events_init(&me->events, &me->solution, indicators));
+    TRY(tt_me_model_init(&me->model, extra_states));
     size_t count = me->model.states + extra_states;
     me->average.integral = calloc(count + 1, sizeof *me->average.integral);
     me->slopes_before = calloc(count + 1, sizeof *me->slopes_before);
     if (!me->average.integral || !me->slopes_before)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (extra)
-        TRY(tutti_me_extra_init(&me->extra, extra, &me->linear));
-    return tutti_me_solution_init(&me->solution, &me->model, extra_states > 0 ? &me->extra.ode : &me->model.ode);
+        TRY(tt_me_extra_init(&me->extra, extra, &me->linear));
+    return tt_me_solution_init(&me->solution, &me->model, extra_states > 0 ? &me->extra.ode : &me->model.ode);
 }
 
-static enum tutti_err exit_init(struct tutti_unit *unit)
+static enum tutti_err me_exit_init(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    TRY(tutti_instance_exit_initialization(me->instance));
-    TRY(prepare(me));
-    return tutti_sensitivity_exit_init(twins(me));
+    TRY(tt_instance_exit_initialization(me->instance));
+    TRY(me_prepare(me));
+    return tt_me_sensitivity_exit_init(me_sensitivity_of(me));
 }
 
 /* An event follows, as it does after an initialisation: only there FMUs tell when their next one is. */
-static enum tutti_err adopt(struct tutti_unit *unit, const unsigned char *bytes, size_t size)
+static enum tutti_err me_adopt_state(struct tt_unit *unit, const unsigned char *bytes, size_t size)
 {
     struct me *me = (struct me *)unit;
     bool discarded = false;
-    TRY(tutti_unit_adopt(unit, me->instance, me->options.log, bytes, size));
-    TRY(tutti_instance_set_time(me->instance, me->solution.t, &discarded));
+    TRY(tt_unit_adopt(unit, me->instance, me->options.log, bytes, size));
+    TRY(tt_model_exchange_set_time(me->instance, me->solution.t, &discarded));
     if (discarded)
-        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU does not take the time t = %s in its initial state",
-                          unit->name, unit->fmu->path, TIME(me->solution.t));
-    TRY(tutti_instance_enter_event(me->instance));
-    return prepare(me);
+        return tt_fail(TUTTI_ERR_FMU, "%s (%s): the FMU does not take the time t = %s in its initial state", unit->name,
+                       unit->fmu->path, TIME(me->solution.t));
+    TRY(tt_co_simulation_enter_event(me->instance));
+    return me_prepare(me);
 }
 
-static enum tutti_err export_state(struct tutti_unit *unit, unsigned char **bytes, size_t *size)
+static enum tutti_err me_export_state(struct tt_unit *unit, unsigned char **bytes, size_t *size)
 {
-    return tutti_instance_export(((struct me *)unit)->instance, bytes, size);
+    return tt_saved_state_export(((struct me *)unit)->instance, bytes, size);
 }
 
-static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
+static enum tutti_err me_set(struct tt_unit *unit, const struct tt_block *block)
 {
     struct me *me = (struct me *)unit;
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     unit->counts.sets++;
-    tutti_me_model_disturb(model);
-    TRY(tutti_instance_set(me->instance, block->type, block->references, block->count, block->values,
-                           block->value_count));
-    TRY(tutti_sensitivity_set(twins(me), block));
+    tt_me_model_invalidate(model);
+    TRY(tt_instance_set(me->instance, block->type, block->references, block->count, block->values, block->value_count));
+    TRY(tt_me_sensitivity_set(me_sensitivity_of(me), block));
     bool news = false;
-    TRY(tutti_me_inputs_note(&model->inputs, solution->t, block, &news));
-    if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
+    TRY(tt_me_inputs_record(&model->inputs, solution->t, block, &news));
+    if (news && tt_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
         me->between.inputs_changed = true;
     if (news && solution->task == TUTTI_SOLVER_GO_ON)
         solution->task = TUTTI_SOLVER_RESUME;
     return TUTTI_OK;
 }
 
-static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
-                                            size_t count, const int32_t *orders, const double *values)
+static enum tutti_err me_set_input_derivatives(struct tt_unit *unit, const uint32_t *references, const size_t *elements,
+                                               size_t count, const int32_t *orders, const double *values)
 {
     struct me *me = (struct me *)unit;
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     bool news = false;
-    TRY(tutti_me_inputs_derivatives(&model->inputs, solution->t, references, elements, count, orders, values, &news));
+    TRY(tt_me_inputs_set_derivatives(&model->inputs, solution->t, references, elements, count, orders, values, &news));
     if (news && solution->task == TUTTI_SOLVER_GO_ON)
         solution->task = TUTTI_SOLVER_RESUME;
     return TUTTI_OK;
 }
 
-static enum tutti_err set_input_curves(struct tutti_unit *unit, const struct tutti_input_curves *curves)
+static enum tutti_err set_input_curves(struct tt_unit *unit, const struct tt_input_curves *curves)
 {
-    return tutti_me_inputs_follow(&((struct me *)unit)->model.inputs, curves);
+    return tt_me_inputs_attach_curves(&((struct me *)unit)->model.inputs, curves);
 }
 
 /* Lacoursiere 2017 eq. 2, 3: what is read are the outputs of the averages over the step, y = g(<x>, <u>). (Eq. 3 prints the
  * average as (z0 + z1) / 2H, which is none; it is (z1 - z0) / H.) */
-static enum tutti_err get_averaged(struct me *me, struct tutti_block *block)
+static enum tutti_err get_averaged(struct me *me, struct tt_block *block)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     for (size_t i = 0; i < model->states; i++)
         solution->scratch[i] = me->average.integral[i] / (solution->t - me->average.step_start);
-    TRY(tutti_me_model_place(model, solution->t, solution->scratch, NULL));
-    TRY(tutti_me_inputs_apply_average(&model->inputs, me->average.step_start, solution->t));
-    TRY(tutti_me_model_get(model, block, true));
-    return tutti_me_solution_place_back(solution);
+    TRY(tt_me_model_place(model, solution->t, solution->scratch, NULL));
+    TRY(tt_me_inputs_apply_average(&model->inputs, me->average.step_start, solution->t));
+    TRY(tt_me_model_get(model, block, true));
+    return tt_me_solution_place_back(solution);
 }
 
-static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
+static enum tutti_err me_get(struct tt_unit *unit, struct tt_block *block)
 {
     struct me *me = (struct me *)unit;
     unit->counts.gets++;
     return me->average.is_on && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block)
-                                                                  : tutti_me_model_get(&me->model, block, me->on_trial);
+                                                                  : tt_me_model_get(&me->model, block, me->on_trial);
 }
 
-static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
+static enum tutti_err me_try_set(struct tt_unit *unit, const struct tt_block *block, bool *refused)
 {
     struct me *me = (struct me *)unit;
-    tutti_me_model_disturb(&me->model);
-    TRY(tutti_instance_offer(me->instance, block->type, block->references, block->count, block->values,
-                             block->value_count, refused));
-    return tutti_sensitivity_offer(twins(me), block, refused);
+    tt_me_model_invalidate(&me->model);
+    TRY(tt_instance_try_set(me->instance, block->type, block->references, block->count, block->values,
+                            block->value_count, refused));
+    return tt_me_sensitivity_try_set(me_sensitivity_of(me), block, refused);
 }
 
-static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
+static enum tutti_err me_try_get(struct tt_unit *unit, struct tt_block *block, bool *refused)
 {
     struct me *me = (struct me *)unit;
     if (me->average.is_on && block->type == TUTTI_TYPE_FLOAT64)
-        return get(unit, block);
-    TRY(tutti_me_model_compute(&me->model));
-    return tutti_instance_ask(me->instance, block->type, block->references, block->count, block->values,
-                              block->value_count, refused);
+        return me_get(unit, block);
+    TRY(tt_me_model_compute(&me->model));
+    return tt_instance_try_get(me->instance, block->type, block->references, block->count, block->values,
+                               block->value_count, refused);
 }
 
 /* E2; most FMUs say that they need not be told. */
-static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
+static enum tutti_err complete_integrator_step(struct me *me, struct tt_fmi_step *out)
 {
-    struct me_solution *solution = &me->solution;
+    struct tt_me_solution *solution = &me->solution;
     solution->open = false;
     if (!(me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP))
         return TUTTI_OK;
-    TRY(tutti_sensitivity_complete(twins(me), solution->t, solution->x));
-    tutti_me_model_disturb(&me->model);
+    TRY(tt_me_sensitivity_complete(me_sensitivity_of(me), solution->t, solution->x));
+    tt_me_model_invalidate(&me->model);
     /* Whatever may be restored lies before this point, which is the end of a step. */
-    return tutti_instance_completed_step(me->instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
+    return tt_model_exchange_completed_step(me->instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
 }
 
 /* Integral of the states from t to `end` (Lacoursiere 2017 eq. 1), by Gauss's formula with five points on the dense output:
  * exact for its polynomials, of degree 9 at most. */
 static enum tutti_err add_to_average(struct me *me, double end)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     enum { POINTS = 5 };
     static const double points[POINTS] = {-0.90617984593866399280, -0.53846931010568309104, 0, 0.53846931010568309104,
                                           0.90617984593866399280};
@@ -285,9 +284,9 @@ static enum tutti_err add_to_average(struct me *me, double end)
     if (!solution->solver || !(half > 0))
         return TUTTI_OK;
     for (int p = 0; p < POINTS; p++) {
-        double t = fmin(fmax(middle + points[p] * half, tutti_solver_last_begin(solution->solver)),
-                        tutti_solver_time(solution->solver));
-        TRY(tutti_me_solution_at(solution, t, solution->scratch));
+        double t = fmin(fmax(middle + points[p] * half, tt_solver_last_begin(solution->solver)),
+                        tt_solver_time(solution->solver));
+        TRY(tt_me_solution_evaluate(solution, t, solution->scratch));
         for (size_t i = 0; i < model->states; i++)
             me->average.integral[i] += weights[p] * half * solution->scratch[i];
     }
@@ -296,85 +295,85 @@ static enum tutti_err add_to_average(struct me *me, double end)
 
 /* The unit, and the FMU with it, goes to `stop` in the solver's last step; the time there is called `t`, which may be
  * another double for the same point. */
-static enum tutti_err move_to(struct me *me, double stop, double t)
+static enum tutti_err me_move_to(struct me *me, double stop, double t)
 {
-    struct me_solution *solution = &me->solution;
+    struct tt_me_solution *solution = &me->solution;
     if (me->options.integration.average)
         TRY(add_to_average(me, stop));
-    TRY(tutti_me_solution_at(solution, stop, solution->x));
+    TRY(tt_me_solution_evaluate(solution, stop, solution->x));
     solution->t = t;
-    return tutti_me_solution_place_back(solution);
+    return tt_me_solution_place_back(solution);
 }
 
 /* What happened since the last step is the solver's business first: an event, or new inputs. */
-static enum tutti_err prepare_solver(struct me *me, struct tutti_step *out)
+static enum tutti_err prepare_solver(struct me *me, struct tt_fmi_step *out)
 {
-    struct me_solution *solution = &me->solution;
+    struct tt_me_solution *solution = &me->solution;
     if (solution->open && solution->front > solution->t)
-        TRY(complete_step(me, out));
+        TRY(complete_integrator_step(me, out));
     solution->open = false;
-    TRY(tutti_me_solution_begin(solution));
+    TRY(tt_me_solution_restart(solution));
     me->events.at = INFINITY;
     bool jumped = false;
     if (me->between.inputs_changed) {
-        TRY(tutti_me_solution_place_back(solution));
-        TRY(tutti_me_events_check_here(&me->events, &jumped));
+        TRY(tt_me_solution_place_back(solution));
+        TRY(tt_me_events_check_here(&me->events, &jumped));
     }
     me->between.inputs_changed = false;
     out->event = out->event || jumped;
     me->between.state_event = me->between.state_event || jumped;
-    return jumped ? tutti_me_events_note(&me->events, solution->t) : TUTTI_OK;
+    return jumped ? tt_me_events_record(&me->events, solution->t) : TUTTI_OK;
 }
 
 /* One step of the solver, at most to where the inputs are known or an event was announced. Without states there is nothing
  * to solve, and nothing that says how far one may look: step by step, then, but none longer than a solver's. */
-static enum tutti_err take_step(struct me *me, double end)
+static enum tutti_err me_solver_step(struct me *me, double end)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     double limit = solution->solver ? fmax(me->unit.horizon, end) : end, h_max = me->options.integration.h_max;
-    if (!solution->solver && h_max > 0 && !tutti_solver_at_limit(solution->front, h_max, end))
+    if (!solution->solver && h_max > 0 && !tt_solver_at_limit(solution->front, h_max, end))
         limit = solution->front + h_max;
     if (model->calendar.next_event > solution->front)
         limit = fmin(limit, model->calendar.next_event);
     if (me->options.interrupt && *me->options.interrupt) /* a step of the run may be many of the solver */
-        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s, on the way to %s; everything recorded is kept",
-                          NUMBER(solution->t), NUMBER(end));
+        return tt_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s, on the way to %s; everything recorded is kept",
+                       NUMBER(solution->t), NUMBER(end));
     if (me->unit.notes_last)
-        TRY(note_last(me));
+        TRY(save_last_step(me));
     double left = solution->front;
     solution->front = limit;
     if (solution->solver) {
         model->missed = false;
-        TRY(tutti_me_model_explain(model, tutti_solver_step(solution->solver, limit, solution->ahead)));
-        left = tutti_solver_last_begin(solution->solver);
-        solution->front = tutti_solver_time(solution->solver);
+        TRY(tt_me_model_explain(model, tt_solver_step(solution->solver, limit, solution->ahead)));
+        left = tt_solver_last_begin(solution->solver);
+        solution->front = tt_solver_time(solution->solver);
     }
     solution->open = true;
-    return tutti_me_events_search(&me->events, left, solution->front);
+    return tt_me_events_search(&me->events, left, solution->front);
 }
 
-static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
+static enum tutti_err me_run_to(struct me *me, double end, struct tt_fmi_step *out)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     double span = model->setup.stop - model->setup.start;
     if (solution->task != TUTTI_SOLVER_GO_ON || me->between.inputs_changed)
         TRY(prepare_solver(me, out));
     while (!out->event && !out->terminate) {
         double stop = fmin(solution->front, me->events.at);
         if (stop > solution->t || me->events.at <= solution->t) {
-            bool at_end = tutti_time_same(stop, end, span);
+            bool at_end = tt_time_same(stop, end, span);
             if (stop > end && !at_end) {
                 out->reached = end;
-                return move_to(me, end, end);
+                return me_move_to(me, end, end);
             }
-            TRY(move_to(me, stop, at_end ? end : stop));
-            TRY(complete_step(me, out));
+            TRY(me_move_to(me, stop, at_end ? end : stop));
+            TRY(complete_integrator_step(me, out));
             me->between.own_event = out->event = out->event || solution->t >= model->calendar.next_event;
             if (me->events.at <= stop) {
                 me->between.state_event = out->event = true;
-                TRY(tutti_me_events_note(&me->events, stop));
+                TRY(tt_me_events_record(&me->events, stop));
             }
             if (at_end) {
                 if (stop == solution->front) /* the solver's last step is passed, whatever its end is called */
@@ -382,48 +381,48 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
                 return TUTTI_OK;
             }
         } else {
-            TRY(take_step(me, end));
+            TRY(me_solver_step(me, end));
         }
     }
     out->reached = solution->t;
     return TUTTI_OK;
 }
 
-static void publish_counts(struct me *me)
+static void me_publish_counts(struct me *me)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
-    struct tutti_solver_counts *counts = &me->unit.counts.solver;
-    *counts = solution->solver ? solution->solver->counts : (struct tutti_solver_counts){0};
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
+    struct tt_solver_counts *counts = &me->unit.counts.solver;
+    *counts = solution->solver ? solution->solver->counts : (struct tt_solver_counts){0};
     counts->rhs += model->counts.rhs;
     counts->directional += model->counts.directional;
 }
 
-static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
+static enum tutti_err me_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     struct me *me = (struct me *)unit;
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     bool timed = ++unit->counts.do_steps >= unit->counts.time_next;
-    double before = timed ? tutti_clock_now() : 0, end = t + h;
-    if (t != solution->t && !tutti_time_same(t, solution->t, model->setup.stop - model->setup.start))
-        return tutti_fail(TUTTI_ERR_STATE, "%s: a step from t = %s, but the unit is at %s", unit->name, NUMBER(t),
-                          NUMBER(solution->t));
+    double before = timed ? tt_wall_clock_now() : 0, end = t + h;
+    if (t != solution->t && !tt_time_same(t, solution->t, model->setup.stop - model->setup.start))
+        return tt_fail(TUTTI_ERR_STATE, "%s: a step from t = %s, but the unit is at %s", unit->name, NUMBER(t),
+                       NUMBER(solution->t));
     if (!(h > 0 && h < INFINITY))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s from t = %s", unit->name, NUMBER(h), NUMBER(t));
-    *out = (struct tutti_step){.reached = end};
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s from t = %s", unit->name, NUMBER(h), NUMBER(t));
+    *out = (struct tt_fmi_step){.reached = end};
     me->between.own_event = me->between.state_event = false;
     me->average.is_on = me->options.integration.average;
     me->average.step_start = solution->t;
     if (me->average.is_on)
         memset(me->average.integral, 0, model->states * sizeof *me->average.integral);
     if (solution->solver)
-        tutti_solver_begin_interval(solution->solver, solution->t);
-    enum tutti_err err = run_to(me, end, out);
+        tt_solver_begin_interval(solution->solver, solution->t);
+    enum tutti_err err = me_run_to(me, end, out);
     me->average.is_on = me->average.is_on && solution->t > me->average.step_start;
-    publish_counts(me);
+    me_publish_counts(me);
     if (timed)
-        tutti_unit_timed(unit, me->options.timing, tutti_clock_now() - before);
+        tt_unit_record_time(unit, me->options.timing, tt_wall_clock_now() - before);
     return err;
 }
 
@@ -431,36 +430,36 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
  * would make a multistep method one of order 1, slow and inexact; so the solver goes on where it can: at the end of its
  * last step (after an event inside of a step, the rest of it belongs to the time before), with states and derivatives as
  * they were. What is another later only, as the slope of an input, is left to the error test. */
-static enum tutti_err slopes_before_event(struct me *me)
+static enum tutti_err store_slopes_before_event(struct me *me)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     me->has_slopes_before = false;
     bool undisturbed =
         me->between.own_event && solution->solver && solution->solver->started &&
         solution->solver->before < solution->solver->t &&
-        tutti_time_same(solution->t, tutti_solver_time(solution->solver), model->setup.stop - model->setup.start) &&
+        tt_time_same(solution->t, tt_solver_time(solution->solver), model->setup.stop - model->setup.start) &&
         solution->task == TUTTI_SOLVER_GO_ON && !me->between.inputs_changed;
     if (!undisturbed)
         return TUTTI_OK;
-    enum tutti_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, me->slopes_before);
+    enum tt_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, me->slopes_before);
     model->counts.rhs++;
     me->has_slopes_before = eval == TUTTI_EVAL_OK;
     return eval == TUTTI_EVAL_FAILED ? solution->ode->err : TUTTI_OK;
 }
 
 /* Is what the event did to the derivatives lost in the tolerance of the solver's steps? */
-static enum tutti_err slopes_are_as_before(struct me *me, bool *same)
+static enum tutti_err are_slopes_unchanged(struct me *me, bool *same)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     const double share = 0.01, h = solution->solver->t - solution->solver->before;
-    enum tutti_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, solution->dx);
+    enum tt_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, solution->dx);
     model->counts.rhs++;
     *same = eval == TUTTI_EVAL_OK;
     for (size_t i = 0; i < solution->ode->count && *same; i++) {
         double difference = fabs(solution->dx[i] - me->slopes_before[i]);
-        *same = difference == 0 || h * difference <= share * tutti_ode_tolerance(solution->ode, i, solution->x[i]);
+        *same = difference == 0 || h * difference <= share * tt_ode_tolerance(solution->ode, i, solution->x[i]);
     }
     return eval == TUTTI_EVAL_FAILED ? solution->ode->err : TUTTI_OK;
 }
@@ -471,11 +470,11 @@ static enum tutti_err slopes_are_as_before(struct me *me, bool *same)
  * sees. New inputs alone leave the equations what they were. */
 static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed)
 {
-    struct me_solution *solution = &me->solution;
+    struct tt_me_solution *solution = &me->solution;
     bool same = false, chosen = me->options.integration.predictor != TUTTI_PREDICTOR_AUTO;
     bool multistep = solution->solver && solution->solver->kind->multistep;
     if (!changed && solution->solver && solution->task == TUTTI_SOLVER_GO_ON && me->has_slopes_before)
-        TRY(slopes_are_as_before(me, &same));
+        TRY(are_slopes_unchanged(me, &same));
     if (changed || (claimed && !same) || (me->switches && multistep && !chosen && !same))
         solution->task = TUTTI_SOLVER_RESTART;
     else if (solution->task == TUTTI_SOLVER_GO_ON && !same)
@@ -483,72 +482,71 @@ static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed
     return TUTTI_OK;
 }
 
-static enum tutti_err enter_event(struct tutti_unit *unit)
+static enum tutti_err me_enter_event(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
-    struct tutti_step left = {0};
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
+    struct tt_fmi_step left = {0};
     if (solution->open) /* E2 */
-        TRY(complete_step(me, &left));
-    TRY(slopes_before_event(me));
-    if (twins(me)) {
-        TRY(tutti_me_solution_place_back(solution));
-        TRY(tutti_sensitivity_enter_event(twins(me), solution->t, solution->x,
+        TRY(complete_integrator_step(me, &left));
+    TRY(store_slopes_before_event(me));
+    if (me_sensitivity_of(me)) {
+        TRY(tt_me_solution_place_back(solution));
+        TRY(tt_me_sensitivity_enter_event(me_sensitivity_of(me), solution->t, solution->x,
                                           me->between.state_event ? me->events.indicator : SIZE_MAX));
-        TRY(tutti_me_solution_place_back(solution));
+        TRY(tt_me_solution_place_back(solution));
     }
     me->switches = me->between.own_event || me->between.state_event;
     me->between.own_event = me->between.state_event = false;
     model->calendar.events++;
     model->calendar.event_time = solution->t;
     me->average.is_on = false;
-    return tutti_instance_enter_event(me->instance);
+    return tt_co_simulation_enter_event(me->instance);
 }
 
 /* After an event: states as the FMU has them now, be they new or not. */
-static enum tutti_err take_states(struct me *me, bool *changed)
+static enum tutti_err me_read_states(struct me *me, bool *changed)
 {
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
     if (model->states == 0)
         return TUTTI_OK;
-    TRY(tutti_instance_get_states(me->instance, solution->scratch, model->states));
+    TRY(tt_model_exchange_get_states(me->instance, solution->scratch, model->states));
     for (size_t i = 0; i < model->states; i++) {
         if (!isfinite(solution->scratch[i]))
-            return tutti_fail(TUTTI_ERR_FMU, "%s (%s): state '%s' is not a finite number after the event at t = %s",
-                              me->unit.name, me->unit.fmu->path, tutti_me_model_state_name(model, i),
-                              TIME(solution->t));
+            return tt_fail(TUTTI_ERR_FMU, "%s (%s): state '%s' is not a finite number after the event at t = %s",
+                           me->unit.name, me->unit.fmu->path, tt_me_model_state_name(model, i), TIME(solution->t));
         *changed = *changed || solution->scratch[i] != solution->x[i];
         solution->x[i] = solution->scratch[i];
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *event)
+static enum tutti_err me_update_discrete(struct tt_unit *unit, struct tt_unit_event *event)
 {
     struct me *me = (struct me *)unit;
-    struct me_model *model = &me->model;
-    struct me_solution *solution = &me->solution;
-    struct tutti_discrete discrete;
-    TRY(tutti_unit_update_discrete(unit, me->instance, &discrete));
+    struct tt_me_model *model = &me->model;
+    struct tt_me_solution *solution = &me->solution;
+    struct tt_discrete_update discrete;
+    TRY(tt_unit_update_discrete(unit, me->instance, &discrete));
     event->terminate = discrete.terminate;
     model->calendar.next_event = event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
     if (discrete.terminate)
         return TUTTI_OK;
     bool first = solution->solver && !solution->solver->started && !solution->led, changed = false;
-    TRY(take_states(me, &changed));
+    TRY(me_read_states(me, &changed));
     if (first || discrete.nominals_changed || unit->fmu->desc->fmi == 1) /* which has no way to say so */
-        TRY(tutti_me_model_read_nominals(model, &changed));
-    TRY(tutti_instance_enter_continuous(me->instance));
+        TRY(tt_me_model_read_nominals(model, &changed));
+    TRY(tt_model_exchange_enter_continuous(me->instance));
     if (model->calendar.events == 0)
-        TRY(tutti_me_inputs_read(&model->inputs, solution->t));
-    TRY(tutti_sensitivity_leave_event(twins(me), solution->t, solution->x, first, &changed));
+        TRY(tt_me_inputs_read(&model->inputs, solution->t));
+    TRY(tt_me_sensitivity_leave_event(me_sensitivity_of(me), solution->t, solution->x, first, &changed));
     if (first)
-        TRY(tutti_me_extra_start(&me->extra, solution->t, solution->x));
+        TRY(tt_me_extra_start(&me->extra, solution->t, solution->x));
     TRY(plan_after_event(me, first || changed, discrete.states_changed));
-    TRY(tutti_me_solution_place_back(solution));
-    TRY(tutti_me_events_reset(&me->events));
+    TRY(tt_me_solution_place_back(solution));
+    TRY(tt_me_events_reset(&me->events));
     me->between.inputs_changed = false;
     me->average.is_on = false;
     return TUTTI_OK;
@@ -558,47 +556,47 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
 
 /* Going back to a point between steps. An FMU that can save its state does; of any other, time, states and inputs are set
  * again, which is all there is as long as no event lies between (FMI: discrete states change at events only). */
-struct tutti_unit_saved {
-    struct tutti_saved fmu;
+struct tt_unit_saved {
+    struct tt_saved_state fmu;
     bool has_fmu; /* there is a state of it */
-    struct me_model_saved model;
-    struct me_solution_saved solution;
-    struct me_events_saved events;
-    struct between between;
-    struct average average; /* with an integral of its own */
+    struct tt_me_model_saved model;
+    struct tt_me_solution_saved solution;
+    struct tt_me_events_saved events;
+    struct me_step_result between;
+    struct me_average average; /* with an integral of its own */
 };
 
-static void release(struct tutti_unit_saved *saved)
+static void me_saved_release(struct tt_unit_saved *saved)
 {
-    tutti_me_model_saved_fini(&saved->model);
-    tutti_me_solution_saved_fini(&saved->solution);
-    tutti_me_events_saved_fini(&saved->events);
+    tt_me_model_saved_fini(&saved->model);
+    tt_me_solution_saved_fini(&saved->solution);
+    tt_me_events_saved_fini(&saved->events);
     free(saved->average.integral);
     free(saved);
 }
 
-static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *saved)
+static enum tutti_err me_saved_allocate(const struct me *me, struct tt_unit_saved *saved)
 {
-    TRY(tutti_me_model_saved_init(&saved->model, &me->model));
-    TRY(tutti_me_solution_saved_init(&saved->solution, &me->solution));
-    TRY(tutti_me_events_saved_init(&saved->events, &me->events));
+    TRY(tt_me_model_saved_init(&saved->model, &me->model));
+    TRY(tt_me_solution_saved_init(&saved->solution, &me->solution));
+    TRY(tt_me_events_saved_init(&saved->events, &me->events));
     saved->average.integral = calloc(me->solution.ode->count + 1, sizeof *saved->average.integral);
-    return saved->average.integral ? TUTTI_OK : tutti_fail_memory();
+    return saved->average.integral ? TUTTI_OK : tt_fail_memory();
 }
 
 /* NULL: memory is out. */
-static struct tutti_unit_saved *make(const struct me *me)
+static struct tt_unit_saved *me_saved_new(const struct me *me)
 {
-    struct tutti_unit_saved *saved = calloc(1, sizeof *saved);
-    if (saved && allocate(me, saved)) {
-        release(saved);
+    struct tt_unit_saved *saved = calloc(1, sizeof *saved);
+    if (saved && me_saved_allocate(me, saved)) {
+        me_saved_release(saved);
         return NULL;
     }
     return saved;
 }
 
 /* Plain data but for the integral, which is copied into the other one's room. */
-static void copy_average(struct average *to, const struct average *from, size_t count)
+static void copy_average(struct me_average *to, const struct me_average *from, size_t count)
 {
     double *integral = to->integral;
     memcpy(integral, from->integral, count * sizeof *integral);
@@ -606,235 +604,234 @@ static void copy_average(struct average *to, const struct average *from, size_t 
     to->integral = integral;
 }
 
-static enum tutti_err fill(struct me *me, bool with_fmu, struct tutti_unit_saved *saved)
+static enum tutti_err me_saved_fill(struct me *me, bool with_fmu, struct tt_unit_saved *saved)
 {
     saved->has_fmu = with_fmu;
     if (saved->has_fmu)
-        TRY(tutti_instance_save(me->instance, &saved->fmu));
-    tutti_me_model_save(&me->model, &saved->model);
-    tutti_me_solution_save(&me->solution, &saved->solution);
-    tutti_me_events_save(&me->events, &saved->events);
+        TRY(tt_saved_state_save(me->instance, &saved->fmu));
+    tt_me_model_save(&me->model, &saved->model);
+    tt_me_solution_save(&me->solution, &saved->solution);
+    tt_me_events_save(&me->events, &saved->events);
     saved->between = me->between;
     copy_average(&saved->average, &me->average, me->solution.ode->count);
     return TUTTI_OK;
 }
 
-static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **out)
+static enum tutti_err me_save(struct tt_unit *unit, struct tt_unit_saved **out)
 {
     if (!*out)
-        *out = make((struct me *)unit);
-    return *out ? fill((struct me *)unit, unit->can & TUTTI_CAN_STATE, *out) : tutti_fail_memory();
+        *out = me_saved_new((struct me *)unit);
+    return *out ? me_saved_fill((struct me *)unit, unit->can & TUTTI_CAN_STATE, *out) : tt_fail_memory();
 }
 
 /* Before each step of the solver; so a state of the FMU is saved only if it may have become another one by its end: by an event, or
  * because the FMU is told of it. */
-static enum tutti_err note_last(struct me *me)
+static enum tutti_err save_last_step(struct me *me)
 {
     bool told = me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP;
     if (!me->last)
-        me->last = make(me);
-    return me->last ? fill(me, (me->unit.can & TUTTI_CAN_STATE) && (told || me->events.count > 0), me->last)
-                    : tutti_fail_memory();
+        me->last = me_saved_new(me);
+    return me->last ? me_saved_fill(me, (me->unit.can & TUTTI_CAN_STATE) && (told || me->events.count > 0), me->last)
+                    : tt_fail_memory();
 }
 
-static enum tutti_err bring_back(struct me *me, const struct tutti_unit_saved *saved)
+static enum tutti_err me_restore_saved(struct me *me, const struct tt_unit_saved *saved)
 {
-    const struct tutti_unit *unit = &me->unit;
+    const struct tt_unit *unit = &me->unit;
     if (saved->has_fmu)
-        TRY(tutti_instance_restore(me->instance, &saved->fmu));
+        TRY(tt_saved_state_restore(me->instance, &saved->fmu));
     else if (saved->model.calendar.events != me->model.calendar.events)
-        return tutti_fail(
-            TUTTI_ERR_UNSUPPORTED,
-            "%s (%s): cannot go back to t = %s: there was an event at t = %s, and the FMU offers no saved "
-            "states (canGetAndSetFMUstate), without which an event cannot be undone. Use a method that "
-            "never repeats a step",
-            unit->name, unit->fmu->path, TIME(saved->solution.t), TIME(me->model.calendar.event_time));
-    tutti_me_model_restore(&me->model, &saved->model);
-    tutti_me_solution_restore(&me->solution, &saved->solution);
-    tutti_me_events_restore(&me->events, &saved->events, saved->solution.is_ahead);
+        return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                       "%s (%s): cannot go back to t = %s: there was an event at t = %s, and the FMU offers no saved "
+                       "states (canGetAndSetFMUstate), without which an event cannot be undone. Use a method that "
+                       "never repeats a step",
+                       unit->name, unit->fmu->path, TIME(saved->solution.t), TIME(me->model.calendar.event_time));
+    tt_me_model_restore(&me->model, &saved->model);
+    tt_me_solution_restore(&me->solution, &saved->solution);
+    tt_me_events_restore(&me->events, &saved->events, saved->solution.is_ahead);
     me->between = saved->between;
     copy_average(&me->average, &saved->average, me->solution.ode->count);
-    if (tutti_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
+    if (tt_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
         return TUTTI_OK;
-    TRY(tutti_me_inputs_write(&me->model.inputs, me->solution.t));
-    return tutti_me_solution_place_back(&me->solution);
+    TRY(tt_me_inputs_write(&me->model.inputs, me->solution.t));
+    return tt_me_solution_place_back(&me->solution);
 }
 
-static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+static enum tutti_err me_restore(struct tt_unit *unit, const struct tt_unit_saved *saved)
 {
-    TRY(bring_back((struct me *)unit, saved));
+    TRY(me_restore_saved((struct me *)unit, saved));
     unit->counts.rollbacks++;
     return TUTTI_OK;
 }
 
-static enum tutti_err back_to_last(struct tutti_unit *unit, double *t)
+static enum tutti_err restore_last_step(struct tt_unit *unit, double *t)
 {
     struct me *me = (struct me *)unit;
     if (!me->last)
-        return tutti_fail(TUTTI_ERR_STATE, "%s: no step of its solver was noted", unit->name);
-    TRY(bring_back(me, me->last));
+        return tt_fail(TUTTI_ERR_STATE, "%s: no step of its solver was noted", unit->name);
+    TRY(me_restore_saved(me, me->last));
     *t = me->solution.t;
     return TUTTI_OK;
 }
 
-static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+static void me_discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 {
     struct me *me = (struct me *)unit;
     if (!saved)
         return;
-    tutti_instance_discard_saved(me->instance, &saved->fmu);
-    release(saved);
+    tt_saved_state_discard(me->instance, &saved->fmu);
+    me_saved_release(saved);
 }
 
 /* ---- for another process ---- */
 
 /* An FMU that cannot serialise its state is brought back by time, states and inputs, which is all there is as long as its discrete
  * states are those of the start. */
-static enum tutti_err check_pack(const struct me *me)
+static enum tutti_err check_can_pack(const struct me *me)
 {
-    const struct tutti_unit *unit = &me->unit;
+    const struct tt_unit *unit = &me->unit;
     if (unit->can & TUTTI_CAN_SERIALIZE || me->model.calendar.events == 0)
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                      "%s (%s): there was an event at t = %s, and the FMU cannot serialise its state "
-                      "(canSerializeFMUstate), without which another process cannot go on after it",
-                      unit->name, unit->fmu->path, TIME(me->model.calendar.event_time));
+    return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                   "%s (%s): there was an event at t = %s, and the FMU cannot serialise its state "
+                   "(canSerializeFMUstate), without which another process cannot go on after it",
+                   unit->name, unit->fmu->path, TIME(me->model.calendar.event_time));
 }
 
 /* What units count and have tested, which going back does not take back. */
-static void pack_counts(const struct tutti_unit *unit, struct tutti_parcel *parcel)
+static void me_pack_counts(const struct tt_unit *unit, struct tt_byte_writer *parcel)
 {
     const struct me *me = (const struct me *)unit;
-    const struct tutti_solver *solver = me->solution.solver;
-    tutti_parcel_put_block(parcel, &me->model.counts, sizeof me->model.counts);
-    tutti_parcel_put_u8(parcel, me->model.jacobian_tested);
+    const struct tt_solver *solver = me->solution.solver;
+    tt_bytes_put_block(parcel, &me->model.counts, sizeof me->model.counts);
+    tt_bytes_put_u8(parcel, me->model.jacobian_tested);
     if (solver)
-        tutti_parcel_put_block(parcel, &solver->counts, sizeof solver->counts);
+        tt_bytes_put_block(parcel, &solver->counts, sizeof solver->counts);
 }
 
-static void unpack_counts(struct tutti_unit *unit, struct tutti_unparcel *in)
+static void me_unpack_counts(struct tt_unit *unit, struct tt_byte_reader *in)
 {
     struct me *me = (struct me *)unit;
-    struct tutti_solver *solver = me->solution.solver;
-    (void)tutti_unparcel_into(in, &me->model.counts, sizeof me->model.counts);
-    me->model.jacobian_tested = tutti_unparcel_u8(in) != 0;
+    struct tt_solver *solver = me->solution.solver;
+    (void)tt_bytes_get_copy(in, &me->model.counts, sizeof me->model.counts);
+    me->model.jacobian_tested = tt_bytes_get_u8(in) != 0;
     if (solver)
-        (void)tutti_unparcel_into(in, &solver->counts, sizeof solver->counts);
+        (void)tt_bytes_get_copy(in, &solver->counts, sizeof solver->counts);
 }
 
 /* Nothing of the solver's steps so far, not even their size, is in the point. */
-static enum tutti_err begin_anew(struct me *me, const struct tutti_unit_saved *saved)
+static enum tutti_err me_restart(struct me *me, const struct tt_unit_saved *saved)
 {
     me->solution.solver->started = false;
-    return restore(&me->unit, saved);
+    return me_restore(&me->unit, saved);
 }
 
-static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_saved *from, struct tutti_parcel *parcel)
+static enum tutti_err me_pack(struct tt_unit *unit, const struct tt_unit_saved *from, struct tt_byte_writer *parcel)
 {
     struct me *me = (struct me *)unit;
-    struct tutti_unit_saved here = *from;
-    const struct tutti_unit_saved *saved = &here;
-    TRY(check_pack(me));
+    struct tt_unit_saved here = *from;
+    const struct tt_unit_saved *saved = &here;
+    TRY(check_can_pack(me));
     if (me->solution.led && !me->solution.led_back) /* here as there */
         here.solution.task = me->solution.task = TUTTI_SOLVER_RESTART;
     bool serialises = saved->has_fmu && unit->can & TUTTI_CAN_SERIALIZE;
-    tutti_parcel_put_u8(parcel, serialises);
+    tt_bytes_put_u8(parcel, serialises);
     if (serialises)
-        TRY(tutti_instance_pack(me->instance, &saved->fmu, parcel));
-    tutti_me_model_pack(&me->model, &saved->model, parcel);
-    tutti_me_solution_pack(&me->solution, &saved->solution, parcel);
-    tutti_me_events_pack(&me->events, &saved->events, parcel);
-    tutti_parcel_put_block(parcel, &saved->between, sizeof saved->between);
-    tutti_parcel_put_u8(parcel, saved->average.is_on);
-    tutti_parcel_put_double(parcel, saved->average.step_start);
-    tutti_parcel_put_block(parcel, saved->average.integral, me->solution.ode->count * sizeof(double));
-    pack_counts(unit, parcel);
-    return me->solution.solver && !me->solution.led && !saved->solution.is_ahead ? begin_anew(me, saved) : TUTTI_OK;
+        TRY(tt_saved_state_pack(me->instance, &saved->fmu, parcel));
+    tt_me_model_pack(&me->model, &saved->model, parcel);
+    tt_me_solution_pack(&me->solution, &saved->solution, parcel);
+    tt_me_events_pack(&me->events, &saved->events, parcel);
+    tt_bytes_put_block(parcel, &saved->between, sizeof saved->between);
+    tt_bytes_put_u8(parcel, saved->average.is_on);
+    tt_bytes_put_double(parcel, saved->average.step_start);
+    tt_bytes_put_block(parcel, saved->average.integral, me->solution.ode->count * sizeof(double));
+    me_pack_counts(unit, parcel);
+    return me->solution.solver && !me->solution.led && !saved->solution.is_ahead ? me_restart(me, saved) : TUTTI_OK;
 }
 
-static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **out)
+static enum tutti_err me_unpack(struct tt_unit *unit, struct tt_byte_reader *in, struct tt_unit_saved **out)
 {
     struct me *me = (struct me *)unit;
-    struct tutti_unit_saved *saved = *out = make(me);
+    struct tt_unit_saved *saved = *out = me_saved_new(me);
     if (!saved)
-        return tutti_fail_memory();
-    saved->has_fmu = tutti_unparcel_u8(in) != 0;
+        return tt_fail_memory();
+    saved->has_fmu = tt_bytes_get_u8(in) != 0;
     if (saved->has_fmu)
-        TRY(tutti_instance_unpack(me->instance, in, &saved->fmu));
-    tutti_me_model_unpack(&me->model, in, &saved->model);
-    tutti_me_solution_unpack(&me->solution, in, &saved->solution);
-    tutti_me_events_unpack(&me->events, in, &saved->events);
-    (void)tutti_unparcel_into(in, &saved->between, sizeof saved->between);
-    saved->average.is_on = tutti_unparcel_u8(in) != 0;
-    saved->average.step_start = tutti_unparcel_double(in);
-    (void)tutti_unparcel_into(in, saved->average.integral, me->solution.ode->count * sizeof(double));
-    unpack_counts(unit, in);
+        TRY(tt_saved_state_unpack(me->instance, in, &saved->fmu));
+    tt_me_model_unpack(&me->model, in, &saved->model);
+    tt_me_solution_unpack(&me->solution, in, &saved->solution);
+    tt_me_events_unpack(&me->events, in, &saved->events);
+    (void)tt_bytes_get_copy(in, &saved->between, sizeof saved->between);
+    saved->average.is_on = tt_bytes_get_u8(in) != 0;
+    saved->average.step_start = tt_bytes_get_double(in);
+    (void)tt_bytes_get_copy(in, saved->average.integral, me->solution.ode->count * sizeof(double));
+    me_unpack_counts(unit, in);
     if (me->solution.solver)
         me->solution.solver->started = false; /* until the point is restored, with what it has of the solver */
-    return in->bad ? tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of this unit", unit->name)
+    return in->bad ? tt_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of this unit", unit->name)
                    : TUTTI_OK;
 }
 
 /* ---- derivatives ---- */
 
-static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                             int32_t order, double *values)
+static enum tutti_err me_get_output_derivatives(struct tt_unit *unit, const uint32_t *references, size_t count,
+                                                int32_t order, double *values)
 {
-    return tutti_me_derivatives_by_time(&((struct me *)unit)->derivatives, references, count, order, values);
+    return tt_me_derivatives_by_time(&((struct me *)unit)->derivatives, references, count, order, values);
 }
 
-static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
-                                      const uint32_t *knowns, size_t known_count, const double *seed,
-                                      double *sensitivity)
+static enum tutti_err me_get_directional(struct tt_unit *unit, const uint32_t *unknowns, size_t unknown_count,
+                                         const uint32_t *knowns, size_t known_count, const double *seed,
+                                         double *sensitivity)
 {
-    return tutti_me_derivatives_by_inputs(&((struct me *)unit)->derivatives, unknowns, unknown_count, knowns,
-                                          known_count, seed, sensitivity);
+    return tt_me_derivatives_by_inputs(&((struct me *)unit)->derivatives, unknowns, unknown_count, knowns, known_count,
+                                       seed, sensitivity);
 }
 
-static enum tutti_err linearize(struct tutti_unit *unit, unsigned want, struct tutti_linear **linear)
+static enum tutti_err me_linearize(struct tt_unit *unit, unsigned want, struct tt_linear **linear)
 {
-    return tutti_me_linearize(&((struct me *)unit)->linear, want, linear);
+    return tt_me_linear_compute(&((struct me *)unit)->linear, want, linear);
 }
 
-enum tutti_err tutti_unit_extra_outputs(struct tutti_unit *unit, double *values)
+enum tutti_err tt_me_extra_values(struct tt_unit *unit, double *values)
 {
     struct me *me = (struct me *)unit;
-    return tutti_me_extra_outputs(&me->extra, me->solution.t, me->solution.x, values);
+    return tt_me_extra_outputs(&me->extra, me->solution.t, me->solution.x, values);
 }
 
-static enum tutti_err terminate(struct tutti_unit *unit)
+static enum tutti_err me_terminate(struct tt_unit *unit)
 {
-    return tutti_instance_terminate(((struct me *)unit)->instance);
+    return tt_instance_terminate(((struct me *)unit)->instance);
 }
 
 /* ---- led by a solver of several units ---- */
 
-static void lead(struct tutti_unit *unit, bool back)
+static void me_join_solver(struct tt_unit *unit, bool back)
 {
-    struct me_solution *solution = &((struct me *)unit)->solution;
+    struct tt_me_solution *solution = &((struct me *)unit)->solution;
     solution->led = true;
     solution->led_back = back;
     solution->task = TUTTI_SOLVER_RESTART;
     unit->output_order = 0; /* derivatives of its inputs are not known */
 }
 
-static void count_equations(const struct tutti_unit *unit, size_t *states, size_t *indicators)
+static void me_count_equations(const struct tt_unit *unit, size_t *states, size_t *indicators)
 {
     const struct me *me = (const struct me *)unit;
     *states = me->model.states;
     *indicators = me->events.count;
 }
 
-static enum tutti_err size(struct tutti_unit *unit, double *sizes)
+static enum tutti_err me_state_sizes(struct tt_unit *unit, double *sizes)
 {
     struct me *me = (struct me *)unit;
     if (me->solution.task == TUTTI_SOLVER_RESTART)
-        TRY(tutti_me_model_size_states(&me->model, me->solution.t, me->solution.x));
+        TRY(tt_me_model_size_states(&me->model, me->solution.t, me->solution.x));
     memcpy(sizes, me->model.sizes, me->model.states * sizeof *sizes);
     return TUTTI_OK;
 }
 
-static void look(const struct tutti_unit *unit, struct tutti_unit_lead *lead)
+static void me_get_joint_state(const struct tt_unit *unit, struct tt_unit_joint_state *lead)
 {
     const struct me *me = (const struct me *)unit;
     memcpy(lead->x, me->solution.x, me->model.states * sizeof *lead->x);
@@ -844,79 +841,79 @@ static void look(const struct tutti_unit *unit, struct tutti_unit_lead *lead)
     lead->near_zero = me->events.near_zero;
 }
 
-static void take(struct tutti_unit *unit)
+static void me_clear_joint_flags(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
     me->solution.task = TUTTI_SOLVER_GO_ON;
     me->events.near_zero = false;
-    me->between = (struct between){0};
+    me->between = (struct me_step_result){0};
 }
 
-static enum tutti_err place(struct tutti_unit *unit, double t, const double *x, bool *discarded)
+static enum tutti_err me_place_trial(struct tt_unit *unit, double t, const double *x, bool *discarded)
 {
     struct me *me = (struct me *)unit;
     me->on_trial = true;
-    return tutti_me_model_place(&me->model, t, x, discarded);
+    return tt_me_model_place(&me->model, t, x, discarded);
 }
 
-static enum tutti_err put(struct tutti_unit *unit, const struct tutti_block *block)
+static enum tutti_err me_put_inputs(struct tt_unit *unit, const struct tt_block *block)
 {
-    tutti_me_model_disturb(&((struct me *)unit)->model);
-    return tutti_instance_set(((struct me *)unit)->instance, block->type, block->references, block->count,
-                              block->values, block->value_count);
+    tt_me_model_invalidate(&((struct me *)unit)->model);
+    return tt_instance_set(((struct me *)unit)->instance, block->type, block->references, block->count, block->values,
+                           block->value_count);
 }
 
-static enum tutti_err get_derivatives(struct tutti_unit *unit, double *dx, size_t *bad, bool *discarded)
+static enum tutti_err me_get_derivatives(struct tt_unit *unit, double *dx, size_t *bad, bool *discarded)
 {
     struct me *me = (struct me *)unit;
     me->unit.counts.solver.rhs++;
     *bad = 0;
     if (me->model.states > 0)
-        TRY(tutti_instance_get_derivatives(me->instance, dx, me->model.states, discarded));
+        TRY(tt_model_exchange_get_derivatives(me->instance, dx, me->model.states, discarded));
     me->model.moved = me->model.moved && me->model.states == 0;
     while (*bad < me->model.states && !*discarded && isfinite(dx[*bad]))
         ++*bad;
     return TUTTI_OK;
 }
 
-static enum tutti_err get_excess(struct tutti_unit *unit, double *excess, size_t *bad)
+static enum tutti_err me_get_excess(struct tt_unit *unit, double *excess, size_t *bad)
 {
-    return tutti_me_events_excess(&((struct me *)unit)->events, excess, bad);
+    return tt_me_events_excess(&((struct me *)unit)->events, excess, bad);
 }
 
-static enum tutti_err no_excess(struct tutti_unit *unit, double t, size_t bad)
+static enum tutti_err me_fail_no_excess(struct tt_unit *unit, double t, size_t bad)
 {
-    return tutti_me_events_no_value(&((struct me *)unit)->events, t, bad);
+    return tt_me_events_fail_no_value(&((struct me *)unit)->events, t, bad);
 }
 
 /* Inputs that follow other units are no news to the solver, which leads these, too. */
-static enum tutti_err arrive(struct tutti_unit *unit, double t, const double *x, const struct tutti_block *inputs,
-                             size_t input_blocks)
+static enum tutti_err me_arrive(struct tt_unit *unit, double t, const double *x, const struct tt_block *inputs,
+                                size_t input_blocks)
 {
     struct me *me = (struct me *)unit;
-    struct me_solution *solution = &me->solution;
-    enum tutti_solver_task task = solution->task;
+    struct tt_me_solution *solution = &me->solution;
+    enum tt_solver_task task = solution->task;
     me->on_trial = false;
     memcpy(solution->x, x, me->model.states * sizeof *x);
     solution->t = solution->front = t;
-    TRY(tutti_me_solution_place_back(solution));
+    TRY(tt_me_solution_place_back(solution));
     for (size_t b = 0; b < input_blocks; b++)
-        TRY(set(unit, &inputs[b]));
+        TRY(me_set(unit, &inputs[b]));
     solution->task = task;
     me->between.inputs_changed = false;
     return TUTTI_OK;
 }
 
-static enum tutti_err complete(struct tutti_unit *unit, bool *event, bool *terminate)
+static enum tutti_err me_complete(struct tt_unit *unit, bool *event, bool *terminate)
 {
-    struct tutti_step out = {0};
-    TRY(complete_step((struct me *)unit, &out));
+    struct tt_fmi_step out = {0};
+    TRY(complete_integrator_step((struct me *)unit, &out));
     *event = out.event;
     *terminate = out.terminate;
     return TUTTI_OK;
 }
 
-static enum tutti_err meet(struct tutti_unit *unit, size_t indicator, bool own)
+static enum tutti_err me_enter_state_event(struct tt_unit *unit, size_t indicator, bool own)
 {
     struct me *me = (struct me *)unit;
     me->between.own_event = me->between.own_event || own;
@@ -924,64 +921,64 @@ static enum tutti_err meet(struct tutti_unit *unit, size_t indicator, bool own)
         return TUTTI_OK;
     me->between.state_event = true;
     me->events.indicator = indicator;
-    return tutti_me_events_note(&me->events, me->solution.t);
+    return tt_me_events_record(&me->events, me->solution.t);
 }
 
-static const char *state_name(struct tutti_unit *unit, size_t i)
+static const char *me_state_name(struct tt_unit *unit, size_t i)
 {
-    return tutti_me_model_state_name(&((struct me *)unit)->model, i);
+    return tt_me_model_state_name(&((struct me *)unit)->model, i);
 }
 
-static const struct tutti_unit_equations equations = {
-    .lead = lead,
-    .count = count_equations,
-    .look = look,
-    .size = size,
-    .take = take,
-    .place = place,
-    .put = put,
-    .get_derivatives = get_derivatives,
-    .get_excess = get_excess,
-    .no_excess = no_excess,
-    .arrive = arrive,
-    .complete = complete,
-    .meet = meet,
-    .state_name = state_name,
+static const struct tt_unit_equations equations = {
+    .lead = me_join_solver,
+    .count = me_count_equations,
+    .look = me_get_joint_state,
+    .size = me_state_sizes,
+    .take = me_clear_joint_flags,
+    .place = me_place_trial,
+    .put = me_put_inputs,
+    .get_derivatives = me_get_derivatives,
+    .get_excess = me_get_excess,
+    .no_excess = me_fail_no_excess,
+    .arrive = me_arrive,
+    .complete = me_complete,
+    .meet = me_enter_state_event,
+    .state_name = me_state_name,
 };
 
-const struct tutti_unit_kind tutti_unit_me = {
+const struct tt_unit_kind tt_unit_me = {
     .name = "me",
     .interface = TUTTI_ME,
     .size = sizeof(struct me),
-    .start = start,
-    .finish = finish,
-    .set_up = set_up,
-    .configure = configure,
-    .enter_init = enter_init,
-    .reset = reset,
-    .exit_init = exit_init,
-    .adopt = adopt,
-    .export_state = export_state,
-    .set = set,
-    .get = get,
-    .offer = offer,
-    .ask = ask,
+    .start = me_start,
+    .finish = me_finish,
+    .set_up = me_set_up,
+    .configure = me_configure,
+    .enter_init = me_enter_init,
+    .reset = me_reset,
+    .exit_init = me_exit_init,
+    .adopt = me_adopt_state,
+    .export_state = me_export_state,
+    .set = me_set,
+    .get = me_get,
+    .offer = me_try_set,
+    .ask = me_try_get,
     .set_input_curves = set_input_curves,
-    .set_input_derivatives = set_input_derivatives,
-    .get_output_derivatives = get_output_derivatives,
-    .get_directional = get_directional,
-    .linearize = linearize,
-    .step = step,
-    .enter_event = enter_event,
-    .settle = settle,
-    .save = save,
-    .restore = restore,
-    .discard = discard,
-    .back_to_last = back_to_last,
-    .pack = pack,
-    .unpack = unpack,
-    .pack_counts = pack_counts,
-    .unpack_counts = unpack_counts,
-    .terminate = terminate,
+    .set_input_derivatives = me_set_input_derivatives,
+    .get_output_derivatives = me_get_output_derivatives,
+    .get_directional = me_get_directional,
+    .linearize = me_linearize,
+    .step = me_step,
+    .enter_event = me_enter_event,
+    .settle = me_update_discrete,
+    .save = me_save,
+    .restore = me_restore,
+    .discard = me_discard,
+    .back_to_last = restore_last_step,
+    .pack = me_pack,
+    .unpack = me_unpack,
+    .pack_counts = me_pack_counts,
+    .unpack_counts = me_unpack_counts,
+    .terminate = me_terminate,
     .equations = &equations,
 };

@@ -6,9 +6,9 @@
 
 #include "unit/me_solution.h"
 
-struct me_derivatives {
-    struct me_solution *solution; /* borrowed; all else is zero until it is first asked for */
-    uint32_t *timeless;           /* references of outputs that do not depend on time itself, ascending */
+struct tt_me_derivatives {
+    struct tt_me_solution *solution; /* borrowed; all else is zero until it is first asked for */
+    uint32_t *timeless;              /* references of outputs that do not depend on time itself, ascending */
     size_t timeless_count;
     double *numbers; /* work room, which grows and is kept */
     uint32_t *references;
@@ -16,13 +16,12 @@ struct me_derivatives {
 };
 
 /* As get_output_derivatives and get_directional of unit.h. */
-TUTTI_CHECKED enum tutti_err tutti_me_derivatives_by_time(struct me_derivatives *own, const uint32_t *references,
-                                                          size_t count, int32_t order, double *values);
-TUTTI_CHECKED enum tutti_err tutti_me_derivatives_by_inputs(struct me_derivatives *own, const uint32_t *unknowns,
-                                                            size_t unknown_count, const uint32_t *knowns,
-                                                            size_t known_count, const double *seed,
-                                                            double *sensitivity);
+TUTTI_CHECKED enum tutti_err tt_me_derivatives_by_time(struct tt_me_derivatives *own, const uint32_t *references,
+                                                       size_t count, int32_t order, double *values);
+TUTTI_CHECKED enum tutti_err tt_me_derivatives_by_inputs(struct tt_me_derivatives *own, const uint32_t *unknowns,
+                                                         size_t unknown_count, const uint32_t *knowns,
+                                                         size_t known_count, const double *seed, double *sensitivity);
 /* Zeroed is fine, too. */
-void tutti_me_derivatives_fini(struct me_derivatives *own);
+void tt_me_derivatives_fini(struct tt_me_derivatives *own);
 
 #endif

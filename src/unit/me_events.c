@@ -19,10 +19,10 @@
 #define FLOOR 4         /* times HYSTERESIS */
 
 /* FMI 3.0 names its indicators; the others count them. */
-static const char *indicator_name(const struct me_events *events, size_t i, char *out, size_t size)
+static const char *indicator_name(const struct tt_me_events *events, size_t i, char *out, size_t size)
 {
-    const struct me_model *model = events->solution->model;
-    const struct tutti_unknowns *named = &model->unit->fmu->desc->event_indicators;
+    const struct tt_me_model *model = events->solution->model;
+    const struct tt_unknowns *named = &model->unit->fmu->desc->event_indicators;
     if (named->count == events->count)
         snprintf(out, size, "'%s'", model->unit->fmu->desc->vars[named->items[i].variable].name);
     else
@@ -31,11 +31,11 @@ static const char *indicator_name(const struct me_events *events, size_t i, char
 }
 
 /* The indicators where the FMU stands; *bad is the first that has no value, or `count`. */
-static enum tutti_err read_here(struct me_events *events, size_t *bad)
+static enum tutti_err read_event_indicators(struct tt_me_events *events, size_t *bad)
 {
-    const struct me_model *model = events->solution->model;
+    const struct tt_me_model *model = events->solution->model;
     bool discarded = false;
-    TRY(tutti_instance_get_indicators(model->instance, events->z, events->count, &discarded));
+    TRY(tt_model_exchange_get_indicators(model->instance, events->z, events->count, &discarded));
     *bad = 0;
     while (*bad < events->count && !discarded && isfinite(events->z[*bad]))
         ++*bad;
@@ -44,23 +44,23 @@ static enum tutti_err read_here(struct me_events *events, size_t *bad)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_events_no_value(const struct me_events *events, double t, size_t bad)
+enum tutti_err tt_me_events_fail_no_value(const struct tt_me_events *events, double t, size_t bad)
 {
-    const struct me_model *model = events->solution->model;
+    const struct tt_me_model *model = events->solution->model;
     char name[256];
-    bool refused = tutti_instance_refused(model->instance);
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): event indicator %s has no value at t = %s%s%s", model->unit->name,
-                      model->unit->fmu->path, indicator_name(events, bad, name, sizeof name), TIME(t),
-                      refused ? "; " : "", refused ? tutti_instance_refusal(model->instance) : "");
+    bool refused = tt_instance_refused(model->instance);
+    return tt_fail(TUTTI_ERR_FMU, "%s (%s): event indicator %s has no value at t = %s%s%s", model->unit->name,
+                   model->unit->fmu->path, indicator_name(events, bad, name, sizeof name), TIME(t), refused ? "; " : "",
+                   refused ? tt_instance_refusal(model->instance) : "");
 }
 
-enum tutti_err tutti_me_events_excess(struct me_events *events, double *excess, size_t *bad)
+enum tutti_err tt_me_events_excess(struct tt_me_events *events, double *excess, size_t *bad)
 {
     if (events->count == 0) {
         *bad = 0;
         return TUTTI_OK;
     }
-    TRY(read_here(events, bad));
+    TRY(read_event_indicators(events, bad));
     for (size_t i = 0; i < *bad; i++) {
         double z = events->z[i];
         excess[i] = events->positive[i] ? (z > 0 ? -z : fmax(-z, DBL_MIN))
@@ -69,17 +69,17 @@ enum tutti_err tutti_me_events_excess(struct me_events *events, double *excess, 
     return TUTTI_OK;
 }
 
-static bool is_near(const struct me_events *events, size_t i)
+static bool indicator_is_near_zero(const struct tt_me_events *events, size_t i)
 {
     return fabs(events->z[i]) <= NEAR_ZERO * events->z_scale[i];
 }
 
 /* A step along the derivatives that moves no state by more than SMALL_MOVE, into solution->scratch; 0: nothing moves. */
-static enum tutti_err find_move(struct me_events *events, double *length)
+static enum tutti_err find_small_move(struct tt_me_events *events, double *length)
 {
-    struct me_solution *solution = events->solution;
-    struct me_model *model = solution->model;
-    enum tutti_eval eval = model->ode.rhs(model->ode.context, solution->t, solution->x, solution->dx);
+    struct tt_me_solution *solution = events->solution;
+    struct tt_me_model *model = solution->model;
+    enum tt_eval eval = model->ode.rhs(model->ode.context, solution->t, solution->x, solution->dx);
     double fastest = 0;
     *length = 0;
     model->counts.rhs++;
@@ -95,83 +95,83 @@ static enum tutti_err find_move(struct me_events *events, double *length)
 }
 
 /* Which of those that an event left at 0, or just below, rise: they are not to sink without another event. */
-static enum tutti_err find_rising(struct me_events *events)
+static enum tutti_err find_rising_indicators(struct tt_me_events *events)
 {
-    struct me_solution *solution = events->solution;
+    struct tt_me_solution *solution = events->solution;
     double length, *before = events->crossing.here;
     bool any = false;
     for (size_t i = 0; i < events->count; i++) {
         events->floor[i] = -INFINITY;
-        any = any || (!events->positive[i] && events->z_scale[i] > 0 && is_near(events, i));
+        any = any || (!events->positive[i] && events->z_scale[i] > 0 && indicator_is_near_zero(events, i));
     }
     /* A solver of several units computes the inputs: they may have moved an indicator since it was evaluated here. */
     if (!any || !solution->solver || solution->led)
         return TUTTI_OK;
-    TRY(find_move(events, &length));
+    TRY(find_small_move(events, &length));
     if (length > 0) {
         bool discarded = false;
         memcpy(before, events->z, events->count * sizeof *before);
-        TRY(tutti_me_model_place(solution->model, solution->t + length, solution->scratch, &discarded));
+        TRY(tt_me_model_place(solution->model, solution->t + length, solution->scratch, &discarded));
         if (!discarded)
-            TRY(tutti_instance_get_indicators(solution->model->instance, events->z, events->count, &discarded));
+            TRY(tt_model_exchange_get_indicators(solution->model->instance, events->z, events->count, &discarded));
         for (size_t i = 0; i < events->count && !discarded; i++) {
             double z = events->z[i];
             events->z[i] = before[i];
-            if (!events->positive[i] && is_near(events, i) && z > before[i])
+            if (!events->positive[i] && indicator_is_near_zero(events, i) && z > before[i])
                 events->floor[i] = before[i] - FLOOR * HYSTERESIS * events->z_scale[i];
         }
     }
-    return tutti_me_solution_place_back(solution);
+    return tt_me_solution_place_back(solution);
 }
 
-enum tutti_err tutti_me_events_reset(struct me_events *events)
+enum tutti_err tt_me_events_reset(struct tt_me_events *events)
 {
-    struct me_solution *solution = events->solution;
+    struct tt_me_solution *solution = events->solution;
     size_t bad;
     events->at = INFINITY;
     if (events->count == 0)
         return TUTTI_OK;
-    TRY(read_here(events, &bad));
+    TRY(read_event_indicators(events, &bad));
     if (bad < events->count)
-        return tutti_me_events_no_value(events, solution->t, bad);
+        return tt_me_events_fail_no_value(events, solution->t, bad);
     events->near_zero = false;
     for (size_t i = 0; i < events->count; i++) {
         events->positive[i] = events->z[i] > 0;
-        events->near_zero = events->near_zero || is_near(events, i);
+        events->near_zero = events->near_zero || indicator_is_near_zero(events, i);
     }
-    return find_rising(events);
+    return find_rising_indicators(events);
 }
 
-enum tutti_err tutti_me_events_check_here(struct me_events *events, bool *event)
+enum tutti_err tt_me_events_check_here(struct tt_me_events *events, bool *event)
 {
-    struct me_solution *solution = events->solution;
-    struct tutti_crossing *crossing = &events->crossing;
+    struct tt_me_solution *solution = events->solution;
+    struct tt_crossing *crossing = &events->crossing;
     size_t bad;
-    TRY(tutti_me_events_excess(events, crossing->here, &bad));
+    TRY(tt_me_events_excess(events, crossing->here, &bad));
     if (bad < events->count)
-        return tutti_me_events_no_value(events, solution->t, bad);
-    *event = tutti_crossing_any(crossing, crossing->here);
+        return tt_me_events_fail_no_value(events, solution->t, bad);
+    *event = tt_crossing_any(crossing, crossing->here);
     if (*event)
         events->indicator = crossing->found;
     return TUTTI_OK;
 }
 
 /* For crossing.h; moves the FMU. */
-static enum tutti_err read_excess(void *context, double t, double *excess, size_t *bad)
+static enum tutti_err read_excess_at(void *context, double t, double *excess, size_t *bad)
 {
-    struct me_events *events = context;
-    struct me_solution *solution = events->solution;
-    TRY(tutti_me_solution_at(solution, t, solution->scratch));
-    TRY(tutti_me_model_place(solution->model, t, solution->scratch, NULL));
-    return tutti_me_events_excess(events, excess, bad);
+    struct tt_me_events *events = context;
+    struct tt_me_solution *solution = events->solution;
+    TRY(tt_me_solution_evaluate(solution, t, solution->scratch));
+    TRY(tt_me_model_place(solution->model, t, solution->scratch, NULL));
+    return tt_me_events_excess(events, excess, bad);
 }
 
-static enum tutti_err has_no_value(void *context, double t, size_t bad)
+static enum tutti_err indicator_fail_no_value(void *context, double t, size_t bad)
 {
-    return tutti_me_events_no_value(context, t, bad);
+    return tt_me_events_fail_no_value(context, t, bad);
 }
 
-enum tutti_err tutti_me_events_init(struct me_events *events, struct me_solution *solution, size_t count)
+enum tutti_err tt_me_events_init(struct tt_me_events *events, struct tt_me_solution *solution, size_t count)
 {
     size_t n = events->count = count;
     events->solution = solution;
@@ -182,18 +182,18 @@ enum tutti_err tutti_me_events_init(struct me_events *events, struct me_solution
     events->recent = calloc(ME_CHATTER_EVENTS, sizeof *events->recent);
     events->at = INFINITY;
     if (!events->z || !events->z_scale || !events->positive || !events->floor || !events->recent)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < n; i++)
         events->floor[i] = -INFINITY;
     events->crossing.context = events;
-    events->crossing.read = read_excess;
-    events->crossing.no_value = has_no_value;
-    return tutti_crossing_init(&events->crossing, n);
+    events->crossing.read = read_excess_at;
+    events->crossing.no_value = indicator_fail_no_value;
+    return tt_crossing_init(&events->crossing, n);
 }
 
-void tutti_me_events_fini(struct me_events *events)
+void tt_me_events_fini(struct tt_me_events *events)
 {
-    tutti_crossing_fini(&events->crossing);
+    tt_crossing_fini(&events->crossing);
     free(events->z);
     free(events->z_scale);
     free(events->positive);
@@ -201,36 +201,36 @@ void tutti_me_events_fini(struct me_events *events)
     free(events->recent);
 }
 
-enum tutti_err tutti_me_events_search(struct me_events *events, double left, double right)
+enum tutti_err tt_me_events_search(struct tt_me_events *events, double left, double right)
 {
-    const struct me_model *model = events->solution->model;
+    const struct tt_me_model *model = events->solution->model;
     bool near_zero = events->near_zero;
     events->near_zero = false;
     events->crossing.longest = LONGEST_BLIND * (model->setup.stop - model->setup.start);
     events->crossing.shortest = SHORTEST_LOOK * (model->setup.stop - model->setup.start);
-    TRY(tutti_crossing_search(&events->crossing, left, right, near_zero, &events->at));
+    TRY(tt_crossing_search(&events->crossing, left, right, near_zero, &events->at));
     if (events->at < INFINITY)
         events->indicator = events->crossing.found;
     return TUTTI_OK;
 }
 
 /* An indicator that sinks again without having been seen above 0 has made a hop that is too low to be seen. */
-static enum tutti_err count_sunk(struct me_events *events)
+static enum tutti_err count_sunk_events(struct tt_me_events *events)
 {
     size_t bad, i = events->indicator;
     if (i >= events->count || events->positive[i] || !(events->floor[i] > -INFINITY)) {
         events->sunk = 0;
         return TUTTI_OK;
     }
-    TRY(read_here(events, &bad));
+    TRY(read_event_indicators(events, &bad));
     events->sunk = bad == events->count && events->z[i] <= events->floor[i] ? events->sunk + 1 : 0;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_events_note(struct me_events *events, double t)
+enum tutti_err tt_me_events_record(struct tt_me_events *events, double t)
 {
-    const struct me_model *model = events->solution->model;
-    TRY(count_sunk(events));
+    const struct tt_me_model *model = events->solution->model;
+    TRY(count_sunk_events(events));
     double *oldest = &events->recent[events->recent_count % ME_CHATTER_EVENTS];
     double first = *oldest;
     *oldest = t;
@@ -239,7 +239,7 @@ enum tutti_err tutti_me_events_note(struct me_events *events, double t)
         (events->sunk < ME_CHATTER_EVENTS && t - first > CHATTER_SPAN * (model->setup.stop - model->setup.start)))
         return TUTTI_OK;
     char name[256];
-    return tutti_fail(
+    return tt_fail(
         TUTTI_ERR_SOLVER,
         "%s (%s): chattering: %d state events between t = %s and %s, the last by event indicator %s. The "
         "model slides along a switch, or its events pile up; give the switch a hysteresis, or make it smooth",
@@ -247,16 +247,16 @@ enum tutti_err tutti_me_events_note(struct me_events *events, double t)
         indicator_name(events, events->indicator, name, sizeof name));
 }
 
-enum tutti_err tutti_me_events_saved_init(struct me_events_saved *saved, const struct me_events *events)
+enum tutti_err tt_me_events_saved_init(struct tt_me_events_saved *saved, const struct tt_me_events *events)
 {
     saved->positive = calloc(events->count + 1, sizeof *saved->positive);
     saved->floor = calloc(events->count + 1, sizeof *saved->floor);
     saved->z_scale = calloc(events->count + 1, sizeof *saved->z_scale);
     saved->recent = calloc(ME_CHATTER_EVENTS, sizeof *saved->recent);
-    return saved->positive && saved->floor && saved->z_scale && saved->recent ? TUTTI_OK : tutti_fail_memory();
+    return saved->positive && saved->floor && saved->z_scale && saved->recent ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_me_events_saved_fini(struct me_events_saved *saved)
+void tt_me_events_saved_fini(struct tt_me_events_saved *saved)
 {
     free(saved->positive);
     free(saved->floor);
@@ -264,7 +264,7 @@ void tutti_me_events_saved_fini(struct me_events_saved *saved)
     free(saved->recent);
 }
 
-void tutti_me_events_save(const struct me_events *events, struct me_events_saved *saved)
+void tt_me_events_save(const struct tt_me_events *events, struct tt_me_events_saved *saved)
 {
     saved->at = events->at;
     saved->indicator = events->indicator;
@@ -277,7 +277,7 @@ void tutti_me_events_save(const struct me_events *events, struct me_events_saved
     memcpy(saved->recent, events->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
 }
 
-void tutti_me_events_restore(struct me_events *events, const struct me_events_saved *saved, bool is_ahead)
+void tt_me_events_restore(struct tt_me_events *events, const struct tt_me_events_saved *saved, bool is_ahead)
 {
     events->at = is_ahead ? saved->at : INFINITY;
     events->indicator = is_ahead ? saved->indicator : events->indicator;
@@ -290,30 +290,30 @@ void tutti_me_events_restore(struct me_events *events, const struct me_events_sa
     memcpy(events->recent, saved->recent, ME_CHATTER_EVENTS * sizeof *events->recent);
 }
 
-void tutti_me_events_pack(const struct me_events *events, const struct me_events_saved *saved,
-                          struct tutti_parcel *parcel)
+void tt_me_events_pack(const struct tt_me_events *events, const struct tt_me_events_saved *saved,
+                       struct tt_byte_writer *parcel)
 {
-    tutti_parcel_put_double(parcel, saved->at);
-    tutti_parcel_put_u64(parcel, saved->indicator);
-    tutti_parcel_put_u8(parcel, saved->near_zero);
-    tutti_parcel_put_u64(parcel, saved->recent_count);
-    tutti_parcel_put_u64(parcel, saved->sunk);
-    tutti_parcel_put_block(parcel, saved->floor, events->count * sizeof *saved->floor);
-    tutti_parcel_put_block(parcel, saved->positive, events->count * sizeof *saved->positive);
-    tutti_parcel_put_block(parcel, saved->z_scale, events->count * sizeof *saved->z_scale);
-    tutti_parcel_put_block(parcel, saved->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
+    tt_bytes_put_double(parcel, saved->at);
+    tt_bytes_put_u64(parcel, saved->indicator);
+    tt_bytes_put_u8(parcel, saved->near_zero);
+    tt_bytes_put_u64(parcel, saved->recent_count);
+    tt_bytes_put_u64(parcel, saved->sunk);
+    tt_bytes_put_block(parcel, saved->floor, events->count * sizeof *saved->floor);
+    tt_bytes_put_block(parcel, saved->positive, events->count * sizeof *saved->positive);
+    tt_bytes_put_block(parcel, saved->z_scale, events->count * sizeof *saved->z_scale);
+    tt_bytes_put_block(parcel, saved->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
 }
 
-void tutti_me_events_unpack(const struct me_events *events, struct tutti_unparcel *in, struct me_events_saved *saved)
+void tt_me_events_unpack(const struct tt_me_events *events, struct tt_byte_reader *in, struct tt_me_events_saved *saved)
 {
-    saved->at = tutti_unparcel_double(in);
-    saved->indicator = tutti_unparcel_u64(in);
-    saved->near_zero = tutti_unparcel_u8(in) != 0;
-    saved->recent_count = tutti_unparcel_u64(in);
-    saved->sunk = tutti_unparcel_u64(in);
-    (void)tutti_unparcel_into(in, saved->floor, events->count * sizeof *saved->floor);
+    saved->at = tt_bytes_get_double(in);
+    saved->indicator = tt_bytes_get_u64(in);
+    saved->near_zero = tt_bytes_get_u8(in) != 0;
+    saved->recent_count = tt_bytes_get_u64(in);
+    saved->sunk = tt_bytes_get_u64(in);
+    (void)tt_bytes_get_copy(in, saved->floor, events->count * sizeof *saved->floor);
     in->bad = in->bad || (events->count > 0 && saved->indicator >= events->count);
-    (void)tutti_unparcel_into(in, saved->positive, events->count * sizeof *saved->positive);
-    (void)tutti_unparcel_into(in, saved->z_scale, events->count * sizeof *saved->z_scale);
-    (void)tutti_unparcel_into(in, saved->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
+    (void)tt_bytes_get_copy(in, saved->positive, events->count * sizeof *saved->positive);
+    (void)tt_bytes_get_copy(in, saved->z_scale, events->count * sizeof *saved->z_scale);
+    (void)tt_bytes_get_copy(in, saved->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
 }

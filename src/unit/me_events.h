@@ -19,11 +19,11 @@
 
 enum { ME_CHATTER_EVENTS = 200 };
 
-struct me_events {
-    struct me_solution *solution; /* borrowed */
-    size_t count;                 /* of indicators */
+struct tt_me_events {
+    struct tt_me_solution *solution; /* borrowed */
+    size_t count;                    /* of indicators */
     double *z, *z_scale;
-    struct tutti_crossing crossing;
+    struct tt_crossing crossing;
     bool *positive; /* the domain that was reported to the FMU: z > 0 */
     double *
         floor; /* domain z <= 0: where the last event has left it rising, it is not to sink below this without another one; else -INFINITY */
@@ -35,24 +35,25 @@ struct me_events {
     size_t recent_count;
 };
 
-TUTTI_CHECKED enum tutti_err tutti_me_events_init(struct me_events *events, struct me_solution *solution, size_t count);
+TUTTI_CHECKED enum tutti_err tt_me_events_init(struct tt_me_events *events, struct tt_me_solution *solution,
+                                               size_t count);
 /* Zeroed is fine, too. */
-void tutti_me_events_fini(struct me_events *events);
+void tt_me_events_fini(struct tt_me_events *events);
 /* The domains where the FMU stands now. */
-TUTTI_CHECKED enum tutti_err tutti_me_events_reset(struct me_events *events);
+TUTTI_CHECKED enum tutti_err tt_me_events_reset(struct tt_me_events *events);
 /* How far each is on the way out of its domain where the FMU stands (crossing.h); *bad is the first without a value, or
  * `count`. */
-TUTTI_CHECKED enum tutti_err tutti_me_events_excess(struct me_events *events, double *excess, size_t *bad);
+TUTTI_CHECKED enum tutti_err tt_me_events_excess(struct tt_me_events *events, double *excess, size_t *bad);
 /* The error for that one. */
-TUTTI_CHECKED enum tutti_err tutti_me_events_no_value(const struct me_events *events, double t, size_t bad);
+TUTTI_CHECKED enum tutti_err tt_me_events_fail_no_value(const struct tt_me_events *events, double t, size_t bad);
 /* Did the indicators leave their domains where the FMU stands now (inputs changed)? */
-TUTTI_CHECKED enum tutti_err tutti_me_events_check_here(struct me_events *events, bool *event);
+TUTTI_CHECKED enum tutti_err tt_me_events_check_here(struct tt_me_events *events, bool *event);
 /* Looks for the first event in (left, right] of the solver's last step: sets `at`. Moves the FMU. */
-TUTTI_CHECKED enum tutti_err tutti_me_events_search(struct me_events *events, double left, double right);
+TUTTI_CHECKED enum tutti_err tt_me_events_search(struct tt_me_events *events, double left, double right);
 /* A state event at t is entered; an error if they come too thick (chattering). */
-TUTTI_CHECKED enum tutti_err tutti_me_events_note(struct me_events *events, double t);
+TUTTI_CHECKED enum tutti_err tt_me_events_record(struct tt_me_events *events, double t);
 
-struct me_events_saved {
+struct tt_me_events_saved {
     double at;
     size_t indicator;
     bool near_zero, *positive;
@@ -61,15 +62,17 @@ struct me_events_saved {
     double *z_scale, *recent; /* what tells events from rounding, and from chatter */
     size_t recent_count;
 };
-/* tutti_me_events_saved_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_me_events_saved_init(struct me_events_saved *saved, const struct me_events *events);
-void tutti_me_events_saved_fini(struct me_events_saved *saved);
-void tutti_me_events_save(const struct me_events *events, struct me_events_saved *saved);
+/* tt_me_events_saved_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_me_events_saved_init(struct tt_me_events_saved *saved,
+                                                     const struct tt_me_events *events);
+void tt_me_events_saved_fini(struct tt_me_events_saved *saved);
+void tt_me_events_save(const struct tt_me_events *events, struct tt_me_events_saved *saved);
 /* `is_ahead`: with the event that was found ahead of the unit (the solution is restored with what lies ahead, too). */
-void tutti_me_events_restore(struct me_events *events, const struct me_events_saved *saved, bool is_ahead);
+void tt_me_events_restore(struct tt_me_events *events, const struct tt_me_events_saved *saved, bool is_ahead);
 /* As bytes, and back into one that was made for such events. The parcel says whether that went well. */
-void tutti_me_events_pack(const struct me_events *events, const struct me_events_saved *saved,
-                          struct tutti_parcel *parcel);
-void tutti_me_events_unpack(const struct me_events *events, struct tutti_unparcel *in, struct me_events_saved *saved);
+void tt_me_events_pack(const struct tt_me_events *events, const struct tt_me_events_saved *saved,
+                       struct tt_byte_writer *parcel);
+void tt_me_events_unpack(const struct tt_me_events *events, struct tt_byte_reader *in,
+                         struct tt_me_events_saved *saved);
 
 #endif

@@ -10,43 +10,44 @@
 
 #include "solve/pattern.h"
 
-static struct tutti_model *model_of(struct me_extra *own)
+static struct tutti_model *extra_model_of(struct tt_me_extra *own)
 {
     return (struct tutti_model *)own->linear;
 }
 
-/* The end of a call of one of their functions, which began when tutti_fail_count() was `before`. */
-static enum tutti_err conclude(const struct me_extra *own, enum tutti_err err, unsigned long before)
+/* The end of a call of one of their functions, which began when tt_fail_count() was `before`. */
+static enum tutti_err extra_report_error(const struct tt_me_extra *own, enum tutti_err err, unsigned long before)
 {
-    err = tutti_fail_unsaid(err, before, "one of their functions failed, and did not say why (tutti_extra_fail)");
-    return tutti_fail_context(err, "%s: extra equations", own->model->unit->name);
+    err = tt_fail_without_message(err, before, "one of their functions failed, and did not say why (tutti_extra_fail)");
+    return tt_fail_context(err, "%s: extra equations", own->model->unit->name);
 }
 
-static enum tutti_eval outcome(struct me_extra *own, enum tutti_err err, unsigned long before)
+static enum tt_eval extra_eval_result(struct tt_me_extra *own, enum tutti_err err, unsigned long before)
 {
     if (err == TUTTI_OK)
         return TUTTI_EVAL_OK;
-    own->ode.err = conclude(own, err, before);
+    own->ode.err = extra_report_error(own, err, before);
     return TUTTI_EVAL_FAILED;
 }
 
 /* What an evaluation of the FMU alone came to. */
-static enum tutti_eval of_fmu(struct me_extra *own, enum tutti_eval eval)
+static enum tt_eval fmu_eval_error(struct tt_me_extra *own, enum tt_eval eval)
 {
     own->ode.err = own->model->ode.err;
     return eval;
 }
 
-static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval extra_rhs(void *context, double t, const double *x, double *dx)
 {
-    struct me_extra *own = context;
-    struct me_model *model = own->model;
-    enum tutti_eval eval = model->ode.rhs(model, t, x, dx);
+    struct tt_me_extra *own = context;
+    struct tt_me_model *model = own->model;
+    enum tt_eval eval = model->ode.rhs(model, t, x, dx);
     if (eval != TUTTI_EVAL_OK)
-        return of_fmu(own, eval);
-    unsigned long before = tutti_fail_count();
-    enum tutti_err err = own->extra->rhs(own->extra->context, model_of(own), t, x + model->states, dx + model->states);
-    eval = outcome(own, err, before);
+        return fmu_eval_error(own, eval);
+    unsigned long before = tt_fail_count();
+    enum tutti_err err =
+        own->extra->rhs(own->extra->context, extra_model_of(own), t, x + model->states, dx + model->states);
+    eval = extra_eval_result(own, err, before);
     for (size_t i = model->states; i < own->ode.count && eval == TUTTI_EVAL_OK; i++)
         if (!isfinite(dx[i])) {
             model->missed = true;
@@ -57,11 +58,11 @@ static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
     return eval;
 }
 
-static enum tutti_eval jacobian(void *context, double t, const double *x, double *values)
+static enum tt_eval extra_jacobian(void *context, double t, const double *x, double *values)
 {
-    struct me_extra *own = context;
-    struct me_model *model = own->model;
-    enum tutti_eval eval = TUTTI_EVAL_OK;
+    struct tt_me_extra *own = context;
+    struct tt_me_model *model = own->model;
+    enum tt_eval eval = TUTTI_EVAL_OK;
     if (model->states > 0) {
         if (!model->ode.directional) {
             eval = model->ode.rhs(model, t, x, own->dx);
@@ -69,35 +70,36 @@ static enum tutti_eval jacobian(void *context, double t, const double *x, double
         }
         bool asked = model->ode.directional != NULL;
         if (eval == TUTTI_EVAL_OK)
-            eval = tutti_jacobian_evaluate(&own->fmu_jacobian, t, x, own->dx, 0, values, &model->counts);
+            eval = tt_jacobian_evaluate(&own->fmu_jacobian, t, x, own->dx, 0, values, &model->counts);
         model->counts.jacobians = 0; /* the whole is counted once, by the solver */
         if (asked && !model->ode.directional)
-            return jacobian(context, t, x, values); /* by differences, which need f at x */
+            return extra_jacobian(context, t, x, values); /* by differences, which need f at x */
     }
     if (eval != TUTTI_EVAL_OK)
-        return of_fmu(own, eval);
+        return fmu_eval_error(own, eval);
     bool discarded = false;
-    unsigned long before = tutti_fail_count();
-    enum tutti_err err = tutti_me_model_place(model, t, x, &discarded); /* differences have moved it */
+    unsigned long before = tt_fail_count();
+    enum tutti_err err = tt_me_model_place(model, t, x, &discarded); /* differences have moved it */
     if (err == TUTTI_OK && discarded)
         return TUTTI_EVAL_NO_VALUE;
     if (err == TUTTI_OK)
-        err = own->extra->jacobian(own->extra->context, model_of(own), t, x + model->states, values + own->fmu_entries);
-    return outcome(own, err, before);
+        err = own->extra->jacobian(own->extra->context, extra_model_of(own), t, x + model->states,
+                                   values + own->fmu_entries);
+    return extra_eval_result(own, err, before);
 }
 
 /* Puts the columns of the equations after those of the FMU. */
-static enum tutti_err join_patterns(struct me_extra *own, const struct tutti_pattern *fmu, const int *starts,
+static enum tutti_err join_patterns(struct tt_me_extra *own, const struct tt_pattern *fmu, const int *starts,
                                     const int *rows)
 {
     size_t n = own->model->states, m = own->extra->count;
-    size_t first = n > 0 ? tutti_pattern_entries(fmu) : 0, second = (size_t)starts[m];
+    size_t first = n > 0 ? tt_pattern_entries(fmu) : 0, second = (size_t)starts[m];
     own->fmu_entries = first;
     own->pattern.row_count = own->pattern.column_count = (int32_t)(n + m);
     own->pattern.starts = calloc(n + m + 1, sizeof *own->pattern.starts);
     own->pattern.rows = calloc(first + second + 1, sizeof *own->pattern.rows);
     if (!own->pattern.starts || !own->pattern.rows)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t c = 0; c < n; c++)
         own->pattern.starts[c + 1] = fmu->starts[c + 1];
     for (size_t c = 0; c < m; c++)
@@ -106,46 +108,47 @@ static enum tutti_err join_patterns(struct me_extra *own, const struct tutti_pat
         memcpy(own->pattern.rows, fmu->rows, first * sizeof *fmu->rows);
     for (size_t k = 0; k < second; k++) {
         if (rows[k] < 0 || (size_t)rows[k] >= m)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: row %d in the structure of their Jacobian, of %zu",
-                              rows[k], m);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "extra equations: row %d in the structure of their Jacobian, of %zu",
+                           rows[k], m);
         own->pattern.rows[first + k] = (int32_t)(n + (size_t)rows[k]);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err set_up_jacobian(struct me_extra *own)
+static enum tutti_err set_up_jacobian(struct tt_me_extra *own)
 {
-    struct me_model *model = own->model;
+    struct tt_me_model *model = own->model;
     const int *starts = NULL, *rows = NULL;
     bool plain = model->options->integration.jacobian == TUTTI_JACOBIAN_PLAIN;
-    struct tutti_pattern full = {0};
-    const struct tutti_pattern *fmu = model->ode.pattern;
-    unsigned long before = tutti_fail_count();
-    TRY(conclude(own, own->extra->structure(own->extra->context, model_of(own), &starts, &rows), before));
+    struct tt_pattern full = {0};
+    const struct tt_pattern *fmu = model->ode.pattern;
+    unsigned long before = tt_fail_count();
+    TRY(extra_report_error(own, own->extra->structure(own->extra->context, extra_model_of(own), &starts, &rows),
+                           before));
     if (!starts || !rows)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: `structure` leaves its pointers NULL");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "extra equations: `structure` leaves its pointers NULL");
     if (model->states > 0 && (!fmu || plain)) {
-        TRY(tutti_pattern_full(&full, (int32_t)model->states, (int32_t)model->states));
+        TRY(tt_pattern_full(&full, (int32_t)model->states, (int32_t)model->states));
         fmu = &full;
     }
     enum tutti_err err = join_patterns(own, fmu, starts, rows);
-    tutti_pattern_fini(&full);
+    tt_pattern_fini(&full);
     TRY(err);
     if (model->states > 0)
-        TRY(tutti_jacobian_init(&own->fmu_jacobian, &model->ode, plain ? TUTTI_JACOBIAN_PLAIN : TUTTI_JACOBIAN_SPARSE));
+        TRY(tt_jacobian_init(&own->fmu_jacobian, &model->ode, plain ? TUTTI_JACOBIAN_PLAIN : TUTTI_JACOBIAN_SPARSE));
     own->ode.pattern = &own->pattern;
-    own->ode.jacobian = jacobian;
+    own->ode.jacobian = extra_jacobian;
     return TUTTI_OK;
 }
 
-static const char *state_name(void *context, size_t i)
+static const char *extra_state_name(void *context, size_t i)
 {
-    return tutti_me_model_state_name(((struct me_extra *)context)->model, i);
+    return tt_me_model_state_name(((struct tt_me_extra *)context)->model, i);
 }
 
-enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extra *extra, struct me_linear *linear)
+enum tutti_err tt_me_extra_init(struct tt_me_extra *own, const struct tutti_extra *extra, struct tt_me_linear *linear)
 {
-    struct me_model *model = linear->model;
+    struct tt_me_model *model = linear->model;
     own->extra = extra;
     own->linear = linear;
     own->model = model;
@@ -153,43 +156,44 @@ enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extr
         return TUTTI_OK;
     own->dx = calloc(model->states + 1, sizeof *own->dx);
     if (!own->dx)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     own->ode = model->ode;
     own->ode.count = model->states + extra->count;
     own->ode.context = own;
-    own->ode.state_name = state_name;
-    own->ode.rhs = rhs;
+    own->ode.state_name = extra_state_name;
+    own->ode.rhs = extra_rhs;
     own->ode.directional = NULL;
     own->ode.pattern = NULL;
     if (extra->structure && extra->jacobian)
-        return tutti_fail_context(set_up_jacobian(own), "%s", model->unit->name);
+        return tt_fail_context(set_up_jacobian(own), "%s", model->unit->name);
     return TUTTI_OK;
 }
 
-void tutti_me_extra_fini(struct me_extra *own)
+void tt_me_extra_fini(struct tt_me_extra *own)
 {
-    tutti_jacobian_fini(&own->fmu_jacobian);
-    tutti_pattern_fini(&own->pattern);
+    tt_jacobian_fini(&own->fmu_jacobian);
+    tt_pattern_fini(&own->pattern);
     free(own->dx);
 }
 
-enum tutti_err tutti_me_extra_start(struct me_extra *own, double t, double *x)
+enum tutti_err tt_me_extra_start(struct tt_me_extra *own, double t, double *x)
 {
     if (!own->extra || !own->extra->start)
         return TUTTI_OK;
-    TRY(tutti_me_model_place(own->model, t, x, NULL));
-    unsigned long before = tutti_fail_count();
-    enum tutti_err err = own->extra->start(own->extra->context, model_of(own), t, x + own->model->states);
-    return conclude(own, err, before);
+    TRY(tt_me_model_place(own->model, t, x, NULL));
+    unsigned long before = tt_fail_count();
+    enum tutti_err err = own->extra->start(own->extra->context, extra_model_of(own), t, x + own->model->states);
+    return extra_report_error(own, err, before);
 }
 
-enum tutti_err tutti_me_extra_outputs(struct me_extra *own, double t, const double *x, double *values)
+enum tutti_err tt_me_extra_outputs(struct tt_me_extra *own, double t, const double *x, double *values)
 {
-    TRY(tutti_me_model_place(own->model, t, x, NULL));
-    unsigned long before = tutti_fail_count();
-    enum tutti_err err = own->extra->output(own->extra->context, model_of(own), t, x + own->model->states, values);
-    TRY(conclude(own, err, before));
-    return tutti_me_model_place(own->model, t, x, NULL); /* it may have linearised */
+    TRY(tt_me_model_place(own->model, t, x, NULL));
+    unsigned long before = tt_fail_count();
+    enum tutti_err err =
+        own->extra->output(own->extra->context, extra_model_of(own), t, x + own->model->states, values);
+    TRY(extra_report_error(own, err, before));
+    return tt_me_model_place(own->model, t, x, NULL); /* it may have linearised */
 }
 
 enum tutti_err tutti_extra_fail(enum tutti_err err, const char *format, ...)
@@ -199,5 +203,5 @@ enum tutti_err tutti_extra_fail(enum tutti_err err, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return tutti_fail(err, "%s", text);
+    return tt_fail(err, "%s", text);
 }

@@ -11,25 +11,25 @@
 #include "unit/me_model.h"
 
 /* Jacobian of the whole: that of the FMU, then that of the equations; columns follow each other, so values do, too. */
-struct me_extra {
+struct tt_me_extra {
     const struct tutti_extra *extra; /* NULL: there are none */
-    struct me_linear *linear;        /* what they may ask of the FMU; borrowed */
-    struct me_model *model;          /* the FMU alone; borrowed */
-    struct tutti_ode ode;            /* the whole; its context is this struct */
-    struct tutti_jacobian fmu_jacobian;
-    struct tutti_pattern pattern;
+    struct tt_me_linear *linear;     /* what they may ask of the FMU; borrowed */
+    struct tt_me_model *model;       /* the FMU alone; borrowed */
+    struct tt_ode ode;               /* the whole; its context is this struct */
+    struct tt_jacobian fmu_jacobian;
+    struct tt_pattern pattern;
     size_t fmu_entries;
     double *dx; /* scratch: f of the FMU */
 };
 
 /* Puts the equations after those of linear->model into own->ode, unless there are none (extra->count is 0). */
-TUTTI_CHECKED enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extra *extra,
-                                                 struct me_linear *linear);
+TUTTI_CHECKED enum tutti_err tt_me_extra_init(struct tt_me_extra *own, const struct tutti_extra *extra,
+                                              struct tt_me_linear *linear);
 /* Zeroed is fine, too. */
-void tutti_me_extra_fini(struct me_extra *own);
+void tt_me_extra_fini(struct tt_me_extra *own);
 /* Start values into x, after the FMU's states; the FMU is initialised. */
-TUTTI_CHECKED enum tutti_err tutti_me_extra_start(struct me_extra *own, double t, double *x);
+TUTTI_CHECKED enum tutti_err tt_me_extra_start(struct tt_me_extra *own, double t, double *x);
 /* Values for the result at a point of the solution, where the FMU stands afterwards. */
-TUTTI_CHECKED enum tutti_err tutti_me_extra_outputs(struct me_extra *own, double t, const double *x, double *values);
+TUTTI_CHECKED enum tutti_err tt_me_extra_outputs(struct tt_me_extra *own, double t, const double *x, double *values);
 
 #endif

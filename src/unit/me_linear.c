@@ -12,82 +12,82 @@
 #include "base/str.h"
 
 /* The rows of `top`, then those of `bottom`. */
-static enum tutti_err stack(const struct tutti_pattern *top, const struct tutti_pattern *bottom,
-                            struct tutti_pattern *out)
+static enum tutti_err stack_patterns(const struct tt_pattern *top, const struct tt_pattern *bottom,
+                                     struct tt_pattern *out)
 {
-    size_t entries = tutti_pattern_entries(top) + tutti_pattern_entries(bottom), count = 0;
-    struct tutti_pattern_place *places = malloc((entries + 1) * sizeof *places);
+    size_t entries = tt_pattern_entries(top) + tt_pattern_entries(bottom), count = 0;
+    struct tt_pattern_place *places = malloc((entries + 1) * sizeof *places);
     if (!places)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (int32_t c = 0; c < top->column_count; c++) {
         for (int32_t k = top->starts[c]; k < top->starts[c + 1]; k++)
-            places[count++] = (struct tutti_pattern_place){top->rows[k], c};
+            places[count++] = (struct tt_pattern_place){top->rows[k], c};
         for (int32_t k = bottom->starts[c]; k < bottom->starts[c + 1]; k++)
-            places[count++] = (struct tutti_pattern_place){top->row_count + bottom->rows[k], c};
+            places[count++] = (struct tt_pattern_place){top->row_count + bottom->rows[k], c};
     }
-    enum tutti_err err = tutti_pattern_init(out, top->row_count + bottom->row_count, top->column_count, places, count);
+    enum tutti_err err = tt_pattern_init(out, top->row_count + bottom->row_count, top->column_count, places, count);
     free(places);
     return err;
 }
 
-static enum tutti_err colour_rows(const struct tutti_pattern *pattern, struct tutti_colouring *colouring)
+static enum tutti_err colour_rows(const struct tt_pattern *pattern, struct tt_colouring *colouring)
 {
     size_t count = 0;
-    struct tutti_pattern transposed;
-    struct tutti_pattern_place *places = malloc((tutti_pattern_entries(pattern) + 1) * sizeof *places);
+    struct tt_pattern transposed;
+    struct tt_pattern_place *places = malloc((tt_pattern_entries(pattern) + 1) * sizeof *places);
     if (!places)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (int32_t c = 0; c < pattern->column_count; c++)
         for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++)
-            places[count++] = (struct tutti_pattern_place){c, pattern->rows[k]};
-    enum tutti_err err = tutti_pattern_init(&transposed, pattern->column_count, pattern->row_count, places, count);
+            places[count++] = (struct tt_pattern_place){c, pattern->rows[k]};
+    enum tutti_err err = tt_pattern_init(&transposed, pattern->column_count, pattern->row_count, places, count);
     free(places);
     TRY(err);
-    err = tutti_colouring_init(colouring, &transposed, pattern->row_count, true);
-    tutti_pattern_fini(&transposed);
+    err = tt_pattern_colouring_init(colouring, &transposed, pattern->row_count, true);
+    tt_pattern_fini(&transposed);
     return err;
 }
 
-static enum tutti_err set_up_half(struct me_linear *own, struct me_linear_half *half, int upper, int lower)
+static enum tutti_err set_up_half(struct tt_me_linear *own, struct tt_me_linear_half *half, int upper, int lower)
 {
-    struct me_model *model = own->model;
-    struct tutti_pattern *patterns = own->linear.patterns, both = {0};
+    struct tt_me_model *model = own->model;
+    struct tt_pattern *patterns = own->linear.patterns, both = {0};
     size_t columns = half == &own->by_states ? model->states : own->inputs.size;
     bool together = model->options->integration.jacobian != TUTTI_JACOBIAN_PLAIN, known = false;
-    TRY(tutti_me_model_pattern(model, half->columns, &patterns[upper], &known));
+    TRY(tt_me_model_pattern(model, half->columns, &patterns[upper], &known));
     own->linear.by_model = own->linear.by_model || known;
     if (!known)
-        TRY(tutti_pattern_full(&patterns[upper], (int32_t)model->states, (int32_t)columns));
+        TRY(tt_pattern_full(&patterns[upper], (int32_t)model->states, (int32_t)columns));
     /* FMI 1.0 tells the inputs that an output depends on, not the states: all outputs by all of these. */
     bool told = half->columns->size == columns && (model->unit->fmu->desc->fmi > 1 || half == &own->by_inputs);
     if (told)
-        TRY(tutti_me_axis_outputs_pattern(model->unit, &own->outputs, half->columns, &patterns[lower],
-                                          &own->linear.by_model));
+        TRY(tt_me_model_axis_outputs_pattern(model->unit, &own->outputs, half->columns, &patterns[lower],
+                                             &own->linear.by_model));
     else
-        TRY(tutti_pattern_full(&patterns[lower], (int32_t)own->outputs.size, (int32_t)columns));
-    TRY(stack(&patterns[upper], &patterns[lower], &both));
-    bool rows = together && tutti_instance_has_adjoint(model->instance);
-    enum tutti_err err = tutti_colouring_init(&half->all, &both, (int32_t)columns, together);
+        TRY(tt_pattern_full(&patterns[lower], (int32_t)own->outputs.size, (int32_t)columns));
+    TRY(stack_patterns(&patterns[upper], &patterns[lower], &both));
+    bool rows = together && tt_instance_has_adjoint(model->instance);
+    enum tutti_err err = tt_pattern_colouring_init(&half->all, &both, (int32_t)columns, together);
     if (!err && rows)
         err = colour_rows(&both, &half->all_rows);
-    tutti_pattern_fini(&both);
+    tt_pattern_fini(&both);
     TRY(err);
-    TRY(tutti_colouring_init(&half->upper, &patterns[upper], (int32_t)columns, together));
+    TRY(tt_pattern_colouring_init(&half->upper, &patterns[upper], (int32_t)columns, together));
     if (rows)
         TRY(colour_rows(&patterns[upper], &half->upper_rows));
     half->seed = calloc(columns + 1, sizeof *half->seed);
     for (int m = upper; m <= lower; m += lower - upper) {
-        own->linear.values[m] = calloc(tutti_pattern_entries(&patterns[m]) + 1, sizeof(double));
+        own->linear.values[m] = calloc(tt_pattern_entries(&patterns[m]) + 1, sizeof(double));
         if (!own->linear.values[m])
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
-    return half->seed ? TUTTI_OK : tutti_fail_memory();
+    return half->seed ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err allocate(struct me_linear *own)
+static enum tutti_err me_linear_allocate(struct tt_me_linear *own)
 {
-    struct me_model *model = own->model;
-    struct tutti_linear *linear = &own->linear;
+    struct tt_me_model *model = own->model;
+    struct tt_linear *linear = &own->linear;
     size_t longest = model->states + own->outputs.size + own->inputs.size + 1;
     own->unknowns = calloc(model->variables.count + own->outputs.count + 1, sizeof *own->unknowns);
     double **blocks[] = {&own->product,   &own->here,           &own->base,      &own->moved,
@@ -97,30 +97,30 @@ static enum tutti_err allocate(struct me_linear *own)
         *blocks[i] = calloc(longest, sizeof **blocks[i]);
         enough = enough && *blocks[i];
     }
-    return enough ? TUTTI_OK : tutti_fail_memory();
+    return enough ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err set_up(struct me_linear *own)
+static enum tutti_err me_linear_set_up(struct tt_me_linear *own)
 {
-    struct me_model *model = own->model;
-    struct tutti_linear *linear = &own->linear;
-    TRY(tutti_me_axis_collect(&own->inputs, model->unit, TUTTI_INPUT));
-    TRY(tutti_me_axis_collect(&own->outputs, model->unit, TUTTI_OUTPUT));
+    struct tt_me_model *model = own->model;
+    struct tt_linear *linear = &own->linear;
+    TRY(tt_me_model_axis_collect(&own->inputs, model->unit, TUTTI_INPUT));
+    TRY(tt_me_model_axis_collect(&own->outputs, model->unit, TUTTI_OUTPUT));
     linear->state_count = model->states;
     linear->input_count = own->inputs.size;
     linear->output_count = own->outputs.size;
-    TRY(tutti_me_axis_names(&model->variables, model->unit, linear->state_count, "state", &linear->state_names));
-    TRY(tutti_me_axis_names(&own->inputs, model->unit, linear->input_count, "input", &linear->input_names));
-    TRY(tutti_me_axis_names(&own->outputs, model->unit, linear->output_count, "output", &linear->output_names));
+    TRY(tt_me_model_axis_names(&model->variables, model->unit, linear->state_count, "state", &linear->state_names));
+    TRY(tt_me_model_axis_names(&own->inputs, model->unit, linear->input_count, "input", &linear->input_names));
+    TRY(tt_me_model_axis_names(&own->outputs, model->unit, linear->output_count, "output", &linear->output_names));
     own->by_states.columns = &model->variables;
     own->by_states.nominals = model->nominals;
     own->by_inputs.columns = &own->inputs;
-    own->by_inputs.nominals = own->input_nominals = tutti_me_axis_nominals(&own->inputs, model->unit);
+    own->by_inputs.nominals = own->input_nominals = tt_me_model_axis_nominals(&own->inputs, model->unit);
     if (!own->input_nominals)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     TRY(set_up_half(own, &own->by_states, TUTTI_LINEAR_A, TUTTI_LINEAR_C));
     TRY(set_up_half(own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D));
-    TRY(allocate(own));
+    TRY(me_linear_allocate(own));
     linear->exact = (model->unit->can & TUTTI_CAN_DIRECTIONAL) && (model->variables.count > 0 || model->states == 0);
     if (linear->exact && model->states > 0)
         memcpy(own->unknowns, model->derivatives, model->variables.count * sizeof *own->unknowns);
@@ -128,97 +128,100 @@ static enum tutti_err set_up(struct me_linear *own)
     return TUTTI_OK;
 }
 
-static enum tutti_err get_axis(struct me_model *model, const struct me_axis *axis, double *values)
+static enum tutti_err get_axis(struct tt_me_model *model, const struct tt_me_axis *axis, double *values)
 {
     if (axis->count == 0)
         return TUTTI_OK;
-    struct tutti_block block = {TUTTI_TYPE_FLOAT64, axis->count, axis->size, axis->references, values, NULL};
-    TRY(tutti_me_model_get(model, &block, true));
-    tutti_me_axis_negate(axis, model->unit, values);
+    struct tt_block block = {TUTTI_TYPE_FLOAT64, axis->count, axis->size, axis->references, values, NULL};
+    TRY(tt_me_model_get(model, &block, true));
+    tt_me_model_axis_negate(axis, model->unit, values);
     return TUTTI_OK;
 }
 
-static enum tutti_err discards(const struct me_model *model)
+static enum tutti_err last_point_discarded(const struct tt_me_model *model)
 {
-    if (tutti_instance_refused(model->instance)) /* an Error was its answer: in its own words */
-        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): it cannot be linearised at t = %s: %s", model->unit->name,
-                          model->unit->fmu->path, TIME(model->here_time), tutti_instance_refusal(model->instance));
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards a point next to t = %s, where it is linearised",
-                      model->unit->name, model->unit->fmu->path, TIME(model->here_time));
+    if (tt_instance_refused(model->instance)) /* an Error was its answer: in its own words */
+        return tt_fail(TUTTI_ERR_FMU, "%s (%s): it cannot be linearised at t = %s: %s", model->unit->name,
+                       model->unit->fmu->path, TIME(model->here_time), tt_instance_refusal(model->instance));
+    return tt_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards a point next to t = %s, where it is linearised",
+                   model->unit->name, model->unit->fmu->path, TIME(model->here_time));
 }
 
 /* Derivatives, and outputs if `lower`, where the FMU stands. */
-static enum tutti_err evaluate(struct me_linear *own, bool lower, double *values)
+static enum tutti_err me_linear_evaluate(struct tt_me_linear *own, bool lower, double *values)
 {
-    struct me_model *model = own->model;
+    struct tt_me_model *model = own->model;
     bool discarded = false;
     if (model->states > 0)
-        TRY(tutti_instance_get_derivatives(model->instance, values, model->states, &discarded));
+        TRY(tt_model_exchange_get_derivatives(model->instance, values, model->states, &discarded));
     model->moved = model->moved && model->states == 0;
     if (discarded)
-        return discards(model);
+        return last_point_discarded(model);
     return lower ? get_axis(model, &own->outputs, values + model->states) : TUTTI_OK;
 }
 
-static enum tutti_err move(struct me_linear *own, bool states, double *values)
+static enum tutti_err me_linear_move(struct tt_me_linear *own, bool states, double *values)
 {
-    struct me_model *model = own->model;
+    struct tt_me_model *model = own->model;
     bool discarded = false;
     if (states) {
-        TRY(tutti_me_model_place(model, model->here_time, values, &discarded));
-        return discarded ? discards(model) : TUTTI_OK;
+        TRY(tt_me_model_place(model, model->here_time, values, &discarded));
+        return discarded ? last_point_discarded(model) : TUTTI_OK;
     }
-    tutti_me_axis_negate(&own->inputs, model->unit, values);
-    tutti_me_model_disturb(model);
-    enum tutti_err err = tutti_instance_set(model->instance, TUTTI_TYPE_FLOAT64, own->inputs.references,
-                                            own->inputs.count, values, own->inputs.size);
-    tutti_me_axis_negate(&own->inputs, model->unit, values);
+    tt_me_model_axis_negate(&own->inputs, model->unit, values);
+    tt_me_model_invalidate(model);
+    enum tutti_err err = tt_instance_set(model->instance, TUTTI_TYPE_FLOAT64, own->inputs.references, own->inputs.count,
+                                         values, own->inputs.size);
+    tt_me_model_axis_negate(&own->inputs, model->unit, values);
     return err;
 }
 
 /* How far column c moves each way: the third root of the rounding, where truncation and cancellation are alike. */
-static double reach(const struct me_linear *own, const struct me_linear_half *half, size_t c)
+static double column_distance(const struct tt_me_linear *own, const struct tt_me_linear_half *half, size_t c)
 {
     return TUTTI_LINEAR_REACH * fmax(fabs(own->base[c]), half->nominals[c]);
 }
 
 /* A difference both ways about the point: seldom asked for and wanted well. The seed holds 1 in the columns of a
  * colour, and becomes their increments. */
-static enum tutti_err by_differences(struct me_linear *own, struct me_linear_half *half, size_t columns, bool lower)
+static enum tutti_err fill_by_differences(struct tt_me_linear *own, struct tt_me_linear_half *half, size_t columns,
+                                          bool lower)
 {
-    struct me_model *model = own->model;
+    struct tt_me_model *model = own->model;
     bool states = half == &own->by_states;
     size_t rows = model->states + (lower ? own->outputs.size : 0);
     for (int side = -1; side <= 1; side += 2) {
         for (size_t c = 0; c < columns; c++)
-            own->moved[c] = own->base[c] + (half->seed[c] != 0 ? side * reach(own, half, c) : 0);
-        TRY(move(own, states, own->moved));
-        TRY(evaluate(own, lower, side < 0 ? own->here : own->product));
+            own->moved[c] = own->base[c] + (half->seed[c] != 0 ? side * column_distance(own, half, c) : 0);
+        TRY(me_linear_move(own, states, own->moved));
+        TRY(me_linear_evaluate(own, lower, side < 0 ? own->here : own->product));
     }
     for (size_t r = 0; r < rows; r++)
         own->product[r] -= own->here[r];
     for (size_t c = 0; c < columns; c++)
         if (half->seed[c] != 0)
-            half->seed[c] = (own->base[c] + reach(own, half, c)) - (own->base[c] - reach(own, half, c));
-    return move(own, states, own->base);
+            half->seed[c] = (own->base[c] + column_distance(own, half, c)) -
+                            (own->base[c] - column_distance(own, half, c));
+    return me_linear_move(own, states, own->base);
 }
 
-static enum tutti_err by_directional(struct me_linear *own, struct me_linear_half *half, size_t columns, bool lower)
+static enum tutti_err fill_by_directional(struct tt_me_linear *own, struct tt_me_linear_half *half, size_t columns,
+                                          bool lower)
 {
-    struct me_model *model = own->model;
+    struct tt_me_model *model = own->model;
     size_t unknowns = model->variables.count + (lower ? own->outputs.count : 0);
     model->counts.directional++;
     if (own->singular)
-        return tutti_instance_get_directional(model->instance, own->unknowns, unknowns, half->columns->references,
-                                              half->columns->count, half->seed, columns, own->product,
-                                              model->states + (lower ? own->outputs.size : 0));
-    return tutti_unit_get_directional(model->unit, model->instance, model->options->log, own->unknowns, unknowns,
-                                      half->columns->references, half->columns->count, half->seed, columns,
-                                      own->product, model->states + (lower ? own->outputs.size : 0));
+        return tt_instance_get_directional(model->instance, own->unknowns, unknowns, half->columns->references,
+                                           half->columns->count, half->seed, columns, own->product,
+                                           model->states + (lower ? own->outputs.size : 0));
+    return tt_unit_get_directional(model->unit, model->instance, model->options->log, own->unknowns, unknowns,
+                                   half->columns->references, half->columns->count, half->seed, columns, own->product,
+                                   model->states + (lower ? own->outputs.size : 0));
 }
 
-static void take(const struct tutti_pattern *pattern, double *values, int32_t column, const double *product,
-                 double increment)
+static void scatter_column(const struct tt_pattern *pattern, double *values, int32_t column, const double *product,
+                           double increment)
 {
     for (int32_t k = pattern->starts[column]; k < pattern->starts[column + 1]; k++)
         values[k] = product[pattern->rows[k]] / increment;
@@ -226,16 +229,16 @@ static void take(const struct tutti_pattern *pattern, double *values, int32_t co
 
 /* ---- by rows: one adjoint derivative for those that share no column ---- */
 
-static bool prefers_rows(const struct me_linear *own, const struct me_linear_half *half, bool lower)
+static bool prefers_adjoint(const struct tt_me_linear *own, const struct tt_me_linear_half *half, bool lower)
 {
-    const struct tutti_colouring *rows = lower ? &half->all_rows : &half->upper_rows,
-                                 *columns = lower ? &half->all : &half->upper;
+    const struct tt_colouring *rows = lower ? &half->all_rows : &half->upper_rows,
+                              *columns = lower ? &half->all : &half->upper;
     return own->linear.exact && !own->no_rows && !own->singular && rows->colour_count > 0 &&
            rows->colour_count + !half->rows_tested < columns->colour_count;
 }
 
 /* `seed` has 1 in the rows of a colour. */
-static void take_rows(const struct tutti_pattern *pattern, double *values, const double *seed, const double *product)
+static void scatter_rows(const struct tt_pattern *pattern, double *values, const double *seed, const double *product)
 {
     for (int32_t c = 0; c < pattern->column_count; c++)
         for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++)
@@ -244,7 +247,7 @@ static void take_rows(const struct tutti_pattern *pattern, double *values, const
 }
 
 /* Adds the entries of each row, and their sizes. */
-static void add_rows(const struct tutti_pattern *pattern, const double *values, double *sums, double *sizes)
+static void add_row_products(const struct tt_pattern *pattern, const double *values, double *sums, double *sizes)
 {
     for (int32_t c = 0; c < pattern->column_count; c++)
         for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++) {
@@ -254,35 +257,37 @@ static void add_rows(const struct tutti_pattern *pattern, const double *values, 
 }
 
 /* The matrix times a vector of ones, by rows and by a directional derivative: once. */
-static enum tutti_err test_rows(struct me_linear *own, struct me_linear_half *half, int upper, int lower, bool both)
+static enum tutti_err test_adjoint(struct tt_me_linear *own, struct tt_me_linear_half *half, int upper, int lower,
+                                   bool both)
 {
-    const struct tutti_linear *linear = &own->linear;
+    const struct tt_linear *linear = &own->linear;
     size_t states = own->model->states, columns = (size_t)linear->patterns[upper].column_count;
     size_t rows = states + (both ? own->outputs.size : 0);
     double *sums = own->here, *sizes = own->moved;
     half->rows_tested = true;
     memset(sums, 0, rows * sizeof *sums);
     memset(sizes, 0, rows * sizeof *sizes);
-    add_rows(&linear->patterns[upper], linear->values[upper], sums, sizes);
+    add_row_products(&linear->patterns[upper], linear->values[upper], sums, sizes);
     if (both)
-        add_rows(&linear->patterns[lower], linear->values[lower], sums + states, sizes + states);
+        add_row_products(&linear->patterns[lower], linear->values[lower], sums + states, sizes + states);
     for (size_t c = 0; c < columns; c++)
         half->seed[c] = 1;
-    TRY(by_directional(own, half, columns, both));
+    TRY(fill_by_directional(own, half, columns, both));
     for (size_t r = 0; r < rows; r++)
         if (!(fabs(sums[r] - own->product[r]) <= 1e-6 * fmax(sizes[r], fabs(own->product[r]))))
-            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                              "%s: its adjoint derivatives and its directional derivatives contradict each other",
-                              own->model->unit->name);
+            return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                           "%s: its adjoint derivatives and its directional derivatives contradict each other",
+                           own->model->unit->name);
     return TUTTI_OK;
 }
 
 /* UNSUPPORTED: columns will have to do. */
-static enum tutti_err by_rows(struct me_linear *own, struct me_linear_half *half, int upper, int lower, bool both)
+static enum tutti_err fill_by_adjoint(struct tt_me_linear *own, struct tt_me_linear_half *half, int upper, int lower,
+                                      bool both)
 {
-    struct me_model *model = own->model;
-    struct tutti_linear *linear = &own->linear;
-    const struct tutti_colouring *colouring = both ? &half->all_rows : &half->upper_rows;
+    struct tt_me_model *model = own->model;
+    struct tt_linear *linear = &own->linear;
+    const struct tt_colouring *colouring = both ? &half->all_rows : &half->upper_rows;
     size_t columns = (size_t)linear->patterns[upper].column_count;
     size_t rows = model->states + (both ? own->outputs.size : 0);
     size_t unknowns = model->variables.count + (both ? own->outputs.count : 0);
@@ -292,57 +297,58 @@ static enum tutti_err by_rows(struct me_linear *own, struct me_linear_half *half
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++)
             seed[colouring->columns[k]] = 1;
         model->counts.directional++;
-        TRY(tutti_instance_get_adjoint(model->instance, own->unknowns, unknowns, half->columns->references,
-                                       half->columns->count, seed, rows, own->product, columns));
+        TRY(tt_instance_get_adjoint(model->instance, own->unknowns, unknowns, half->columns->references,
+                                    half->columns->count, seed, rows, own->product, columns));
         for (size_t c = 0; c < columns; c++)
             if (!isfinite(own->product[c]))
-                return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: an adjoint derivative is not a finite number",
-                                  model->unit->name);
-        take_rows(&linear->patterns[upper], linear->values[upper], seed, own->product);
+                return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: an adjoint derivative is not a finite number",
+                               model->unit->name);
+        scatter_rows(&linear->patterns[upper], linear->values[upper], seed, own->product);
         if (both)
-            take_rows(&linear->patterns[lower], linear->values[lower], seed + model->states, own->product);
+            scatter_rows(&linear->patterns[lower], linear->values[lower], seed + model->states, own->product);
     }
-    return half->rows_tested ? TUTTI_OK : test_rows(own, half, upper, lower, both);
+    return half->rows_tested ? TUTTI_OK : test_adjoint(own, half, upper, lower, both);
 }
 
-static enum tutti_err linearize_half(struct me_linear *own, struct me_linear_half *half, int upper, int lower,
+static enum tutti_err linearize_half(struct tt_me_linear *own, struct tt_me_linear_half *half, int upper, int lower,
                                      bool want_lower)
 {
-    struct me_model *model = own->model;
-    struct tutti_linear *linear = &own->linear;
-    const struct tutti_colouring *colouring = want_lower ? &half->all : &half->upper;
+    struct tt_me_model *model = own->model;
+    struct tt_linear *linear = &own->linear;
+    const struct tt_colouring *colouring = want_lower ? &half->all : &half->upper;
     size_t columns = (size_t)linear->patterns[upper].column_count;
     if (model->states == 0 && (!want_lower || own->outputs.size == 0))
         return TUTTI_OK;
-    if (prefers_rows(own, half, want_lower)) {
-        enum tutti_err err = by_rows(own, half, upper, lower, want_lower);
+    if (prefers_adjoint(own, half, want_lower)) {
+        enum tutti_err err = fill_by_adjoint(own, half, upper, lower, want_lower);
         if (err != TUTTI_ERR_UNSUPPORTED)
             return err;
         own->no_rows = true;
-        tutti_log_printf(model->options->log, TUTTI_LOG_WARNING, NULL, "%s. Columns are asked for instead of rows",
-                         tutti_err_message());
+        tt_log(model->options->log, TUTTI_LOG_WARNING, NULL, "%s. Columns are asked for instead of rows",
+               tutti_err_message());
     }
     for (int32_t colour = 0; colour < colouring->colour_count; colour++) {
         memset(half->seed, 0, columns * sizeof *half->seed);
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++)
             half->seed[colouring->columns[k]] = 1;
-        TRY(linear->exact ? by_directional(own, half, columns, want_lower)
-                          : by_differences(own, half, columns, want_lower));
+        TRY(linear->exact ? fill_by_directional(own, half, columns, want_lower)
+                          : fill_by_differences(own, half, columns, want_lower));
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++) {
             int32_t c = colouring->columns[k];
-            take(&linear->patterns[upper], linear->values[upper], c, own->product, half->seed[c]);
+            scatter_column(&linear->patterns[upper], linear->values[upper], c, own->product, half->seed[c]);
             if (want_lower)
-                take(&linear->patterns[lower], linear->values[lower], c, own->product + model->states, half->seed[c]);
+                scatter_column(&linear->patterns[lower], linear->values[lower], c, own->product + model->states,
+                               half->seed[c]);
         }
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err read_values(struct me_linear *own)
+static enum tutti_err me_linear_read_values(struct tt_me_linear *own)
 {
-    struct me_model *model = own->model;
-    struct tutti_linear *linear = &own->linear;
-    TRY(evaluate(own, true, own->product));
+    struct tt_me_model *model = own->model;
+    struct tt_linear *linear = &own->linear;
+    TRY(me_linear_evaluate(own, true, own->product));
     own->singular = false;
     for (size_t i = 0; i < model->states + own->outputs.size; i++)
         own->singular = own->singular || !isfinite(own->product[i]);
@@ -355,12 +361,12 @@ static enum tutti_err read_values(struct me_linear *own)
     return get_axis(model, &own->inputs, linear->inputs);
 }
 
-static enum tutti_err linearize(struct me_linear *own, unsigned want)
+static enum tutti_err me_linear_compute(struct tt_me_linear *own, unsigned want)
 {
-    struct me_model *model = own->model;
+    struct tt_me_model *model = own->model;
     const double *x = model->here;
     if (want & TUTTI_WANT_VALUES)
-        TRY(read_values(own));
+        TRY(me_linear_read_values(own));
     if (want & (TUTTI_WANT_A | TUTTI_WANT_C)) {
         if (model->states > 0)
             memcpy(own->base, x, model->states * sizeof *x);
@@ -375,33 +381,33 @@ static enum tutti_err linearize(struct me_linear *own, unsigned want)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_linearize(struct me_linear *own, unsigned want, struct tutti_linear **linear)
+enum tutti_err tt_me_linear_compute(struct tt_me_linear *own, unsigned want, struct tt_linear **linear)
 {
-    struct me_model *model = own->model;
+    struct tt_me_model *model = own->model;
     if (!own->is_set_up) {
         own->is_set_up = true;
-        TRY(set_up(own));
+        TRY(me_linear_set_up(own));
     }
     if (own->linear.exact)
-        TRY(tutti_me_model_test_directional(model));
+        TRY(tt_me_model_test_directional(model));
     own->linear.exact = own->linear.exact && (model->unit->can & TUTTI_CAN_DIRECTIONAL);
-    enum tutti_err err = linearize(own, want);
+    enum tutti_err err = me_linear_compute(own, want);
     if (err == TUTTI_ERR_UNSUPPORTED && own->linear.exact) {
         own->linear.exact = false;
-        err = linearize(own, want);
+        err = me_linear_compute(own, want);
     }
     TRY(err);
     *linear = &own->linear;
     return TUTTI_OK;
 }
 
-void tutti_linear_release(struct tutti_linear *linear)
+void tt_me_linear_release(struct tt_linear *linear)
 {
-    tutti_me_axis_free_names(linear->state_names, linear->state_count);
-    tutti_me_axis_free_names(linear->input_names, linear->input_count);
-    tutti_me_axis_free_names(linear->output_names, linear->output_count);
+    tt_me_model_axis_free_names(linear->state_names, linear->state_count);
+    tt_me_model_axis_free_names(linear->input_names, linear->input_count);
+    tt_me_model_axis_free_names(linear->output_names, linear->output_count);
     for (int m = 0; m < TUTTI_LINEAR_COUNT; m++) {
-        tutti_pattern_fini(&linear->patterns[m]);
+        tt_pattern_fini(&linear->patterns[m]);
         free(linear->values[m]);
     }
     free(linear->states);
@@ -410,19 +416,19 @@ void tutti_linear_release(struct tutti_linear *linear)
     free(linear->outputs);
 }
 
-void tutti_me_linear_fini(struct me_linear *own)
+void tt_me_linear_fini(struct tt_me_linear *own)
 {
-    tutti_linear_release(&own->linear);
-    struct me_linear_half *halves[] = {&own->by_states, &own->by_inputs};
+    tt_me_linear_release(&own->linear);
+    struct tt_me_linear_half *halves[] = {&own->by_states, &own->by_inputs};
     for (int h = 0; h < 2; h++) {
-        tutti_colouring_fini(&halves[h]->all);
-        tutti_colouring_fini(&halves[h]->upper);
-        tutti_colouring_fini(&halves[h]->all_rows);
-        tutti_colouring_fini(&halves[h]->upper_rows);
+        tt_pattern_colouring_fini(&halves[h]->all);
+        tt_pattern_colouring_fini(&halves[h]->upper);
+        tt_pattern_colouring_fini(&halves[h]->all_rows);
+        tt_pattern_colouring_fini(&halves[h]->upper_rows);
         free(halves[h]->seed);
     }
-    tutti_me_axis_fini(&own->inputs);
-    tutti_me_axis_fini(&own->outputs);
+    tt_me_model_axis_fini(&own->inputs);
+    tt_me_model_axis_fini(&own->outputs);
     free(own->unknowns);
     free(own->product);
     free(own->here);
@@ -435,48 +441,47 @@ void tutti_me_linear_fini(struct me_linear *own)
 
 size_t tutti_model_state_count(const struct tutti_model *model)
 {
-    return ((const struct me_linear *)model)->model->states;
+    return ((const struct tt_me_linear *)model)->model->states;
 }
 
 const double *tutti_model_states(const struct tutti_model *model)
 {
-    return ((const struct me_linear *)model)->model->here;
+    return ((const struct tt_me_linear *)model)->model->here;
 }
 
 enum tutti_err tutti_model_get(struct tutti_model *model, const char *name, double *value)
 {
-    struct me_model *own = ((const struct me_linear *)model)->model;
-    const struct tutti_desc *desc = own->unit->fmu->desc;
+    struct tt_me_model *own = ((const struct tt_me_linear *)model)->model;
+    const struct tt_description *desc = own->unit->fmu->desc;
     uint32_t variable = TUTTI_NONE;
-    struct tutti_indices element;
-    TRY(tutti_setting_find(desc, name, "tutti_model_get", &variable, &element));
-    const struct tutti_var *var = &desc->vars[variable];
+    struct tt_indices element;
+    TRY(tt_setting_find(desc, name, "tutti_model_get", &variable, &element));
+    const struct tt_var *var = &desc->vars[variable];
     if (var->type != TUTTI_TYPE_FLOAT64 || var->dimension_count > 0 || !own->here)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%s: extra equations: '%s' is not one Float64, or `structure` asks for it", own->unit->name,
-                          name);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: extra equations: '%s' is not one Float64, or `structure` asks for it",
+                       own->unit->name, name);
     uint32_t reference = var->reference;
-    TRY(tutti_me_model_get(own, &(struct tutti_block){TUTTI_TYPE_FLOAT64, 1, 1, &reference, value, NULL}, true));
+    TRY(tt_me_model_get(own, &(struct tt_block){TUTTI_TYPE_FLOAT64, 1, 1, &reference, value, NULL}, true));
     if (var->negated)
         *value = -*value;
     return TUTTI_OK;
 }
 
-static struct tutti_matrix matrix_of(const struct tutti_linear *linear, int which)
+static struct tutti_matrix matrix_of(const struct tt_linear *linear, int which)
 {
-    const struct tutti_pattern *pattern = &linear->patterns[which];
+    const struct tt_pattern *pattern = &linear->patterns[which];
     return (struct tutti_matrix){(size_t)pattern->row_count, (size_t)pattern->column_count, pattern->starts,
                                  pattern->rows, linear->values[which]};
 }
 
 enum tutti_err tutti_model_linearize(struct tutti_model *model, unsigned want, struct tutti_state_space *out)
 {
-    struct me_linear *own = (struct me_linear *)model;
-    struct tutti_linear *linear = NULL;
+    struct tt_me_linear *own = (struct tt_me_linear *)model;
+    struct tt_linear *linear = NULL;
     if (want && !own->model->here)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: extra equations: `structure` can ask for patterns only",
-                          own->model->unit->name);
-    TRY(tutti_me_linearize(own, want, &linear));
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: extra equations: `structure` can ask for patterns only",
+                       own->model->unit->name);
+    TRY(tt_me_linear_compute(own, want, &linear));
     *out = (struct tutti_state_space){matrix_of(linear, TUTTI_LINEAR_A), matrix_of(linear, TUTTI_LINEAR_B),
                                       matrix_of(linear, TUTTI_LINEAR_C), matrix_of(linear, TUTTI_LINEAR_D)};
     return TUTTI_OK;

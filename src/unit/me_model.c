@@ -11,44 +11,44 @@
 #include "base/number.h"
 #include "base/time.h"
 
-enum tutti_err tutti_me_model_place(struct me_model *model, double t, const double *x, bool *discarded)
+enum tutti_err tt_me_model_place(struct tt_me_model *model, double t, const double *x, bool *discarded)
 {
     bool refused = false;
     if (t < model->calendar.event_time &&
-        tutti_time_same(t, model->calendar.event_time, model->setup.stop - model->setup.start))
+        tt_time_same(t, model->calendar.event_time, model->setup.stop - model->setup.start))
         t = model->calendar.event_time;
     model->placements++;
-    tutti_me_model_disturb(model);
+    tt_me_model_invalidate(model);
     model->here_time = t;
     model->here = x;
-    TRY(tutti_instance_set_time(model->instance, t, &refused));
+    TRY(tt_model_exchange_set_time(model->instance, t, &refused));
     if (model->states > 0)
-        TRY(tutti_instance_set_states(model->instance, x, model->states, &refused));
+        TRY(tt_model_exchange_set_states(model->instance, x, model->states, &refused));
     if (model->inputs.moving_count > 0)
-        TRY(tutti_me_inputs_apply(&model->inputs, t));
+        TRY(tt_me_inputs_apply(&model->inputs, t));
     if (discarded)
         *discarded = *discarded || refused;
     else if (refused)
-        return tutti_fail(TUTTI_ERR_FMU,
-                          "%s (%s): the FMU discards the states at t = %s, which solver %s had reached; "
-                          "check inputs and parameters there",
-                          model->unit->name, model->unit->fmu->path, TIME(t), model->solver_name);
+        return tt_fail(TUTTI_ERR_FMU,
+                       "%s (%s): the FMU discards the states at t = %s, which solver %s had reached; "
+                       "check inputs and parameters there",
+                       model->unit->name, model->unit->fmu->path, TIME(t), model->solver_name);
     return TUTTI_OK;
 }
 
 /* ---- reading ---- */
 
-enum tutti_err tutti_me_model_compute(struct me_model *model)
+enum tutti_err tt_me_model_compute(struct tt_me_model *model)
 {
     bool discarded = false;
-    if (!model->moved || tutti_instance_state(model->instance) != TUTTI_STATE_CONTINUOUS)
+    if (!model->moved || tt_instance_state(model->instance) != TUTTI_STATE_CONTINUOUS)
         return TUTTI_OK;
     model->moved = false;
     if (model->states == 0)
         return model->indicators == 0
                    ? TUTTI_OK
-                   : tutti_instance_get_indicators(model->instance, model->computed, model->indicators, &discarded);
-    TRY(tutti_instance_get_derivatives(model->instance, model->computed, model->states, &discarded));
+                   : tt_model_exchange_get_indicators(model->instance, model->computed, model->indicators, &discarded);
+    TRY(tt_model_exchange_get_derivatives(model->instance, model->computed, model->states, &discarded));
     model->is_computed = !discarded && model->here;
     for (size_t i = 0; i < model->states; i++)
         model->is_computed = model->is_computed && isfinite(model->computed[i]);
@@ -57,70 +57,70 @@ enum tutti_err tutti_me_model_compute(struct me_model *model)
     return TUTTI_OK;
 }
 
-static enum tutti_err read_block(const struct me_model *model, const struct tutti_block *block)
+static enum tutti_err me_model_read_block(const struct tt_me_model *model, const struct tt_block *block)
 {
-    return tutti_instance_get(model->instance, block->type, block->references, block->count, block->values,
-                              block->value_count);
+    return tt_instance_get(model->instance, block->type, block->references, block->count, block->values,
+                           block->value_count);
 }
 
 /* Reads before and after the derivatives are computed. */
-static enum tutti_err test_lag(struct me_model *model, const struct tutti_block *block)
+static enum tutti_err test_output_lag(struct tt_me_model *model, const struct tt_block *block)
 {
     size_t bytes = block->value_count * sizeof(double);
     double *before = malloc(bytes + 1);
     if (!before)
-        return tutti_fail_memory();
-    enum tutti_err err = read_block(model, block);
+        return tt_fail_memory();
+    enum tutti_err err = me_model_read_block(model, block);
     if (!err) {
         memcpy(before, block->values, bytes);
-        err = tutti_me_model_compute(model);
+        err = tt_me_model_compute(model);
     }
     if (!err)
-        err = read_block(model, block);
+        err = me_model_read_block(model, block);
     model->lags = !err && memcmp(before, block->values, bytes) != 0;
     model->lag_tests++;
     free(before);
     return err;
 }
 
-enum tutti_err tutti_me_model_get(struct me_model *model, const struct tutti_block *block, bool beside)
+enum tutti_err tt_me_model_get(struct tt_me_model *model, const struct tt_block *block, bool beside)
 {
-    if (!model->moved || tutti_instance_state(model->instance) != TUTTI_STATE_CONTINUOUS)
-        return read_block(model, block);
+    if (!model->moved || tt_instance_state(model->instance) != TUTTI_STATE_CONTINUOUS)
+        return me_model_read_block(model, block);
     if (beside && !model->lags && model->lag_tests >= ME_MOST_LAG_TESTS)
-        return read_block(model, block);
+        return me_model_read_block(model, block);
     if (beside && !model->lags && block->type == TUTTI_TYPE_FLOAT64)
-        return test_lag(model, block);
-    TRY(tutti_me_model_compute(model));
-    return read_block(model, block);
+        return test_output_lag(model, block);
+    TRY(tt_me_model_compute(model));
+    return me_model_read_block(model, block);
 }
 
 /* ---- what the states are called ---- */
 
 /* FMI 2.0 and 3.0: the order of the derivatives in the model structure is that of the states. */
-static enum tutti_err from_structure(struct me_model *model)
+static enum tutti_err states_from_structure(struct tt_me_model *model)
 {
-    const struct tutti_desc *desc = model->unit->fmu->desc;
-    struct me_axis axis = {0};
-    enum tutti_err err = tutti_me_axis_init(&axis, desc->derivatives.count);
+    const struct tt_description *desc = model->unit->fmu->desc;
+    struct tt_me_axis axis = {0};
+    enum tutti_err err = tt_me_model_axis_init(&axis, desc->derivatives.count);
     for (uint32_t k = 0; k < desc->derivatives.count && !err; k++) {
         uint32_t state = desc->vars[desc->derivatives.items[k].variable].derivative_of;
         size_t extent = 0;
         if (state == TUTTI_NONE)
             break; /* `tutti check` says so; the vector still works, without names */
-        err = tutti_unit_extent(model->unit, state, &extent);
+        err = tt_unit_extent(model->unit, state, &extent);
         if (!err)
-            tutti_me_axis_add(&axis, desc->vars[state].reference, state, extent);
+            tt_me_model_axis_add(&axis, desc->vars[state].reference, state, extent);
         model->derivatives[k] = desc->vars[desc->derivatives.items[k].variable].reference;
     }
     if (!err && axis.count == desc->derivatives.count && axis.size == model->states)
         model->variables = axis;
     else
-        tutti_me_axis_fini(&axis);
+        tt_me_model_axis_fini(&axis);
     return err;
 }
 
-static uint32_t variable_with(const struct tutti_desc *desc, uint32_t reference)
+static uint32_t variable_with(const struct tt_description *desc, uint32_t reference)
 {
     for (uint32_t i = 0; i < desc->var_count; i++)
         if (desc->vars[i].reference == reference && desc->vars[i].type == TUTTI_TYPE_FLOAT64 && !desc->vars[i].alias)
@@ -129,66 +129,66 @@ static uint32_t variable_with(const struct tutti_desc *desc, uint32_t reference)
 }
 
 /* FMI 1.0: the FMU itself knows. */
-static enum tutti_err from_fmu(struct me_model *model)
+static enum tutti_err states_from_fmu(struct tt_me_model *model)
 {
     uint32_t *references = calloc(model->states, sizeof *references);
     if (!references)
-        return tutti_fail_memory();
-    enum tutti_err err = tutti_me_axis_init(&model->variables, model->states);
+        return tt_fail_memory();
+    enum tutti_err err = tt_me_model_axis_init(&model->variables, model->states);
     if (!err)
-        err = tutti_instance_get_state_references(model->instance, references, model->states);
+        err = tt_model_exchange_get_references(model->instance, references, model->states);
     for (size_t k = 0; k < model->states && !err; k++)
-        tutti_me_axis_add(&model->variables, references[k], variable_with(model->unit->fmu->desc, references[k]), 1);
+        tt_me_model_axis_add(&model->variables, references[k], variable_with(model->unit->fmu->desc, references[k]), 1);
     free(references);
     if (err == TUTTI_ERR_UNSUPPORTED) { /* states without names, then */
-        tutti_me_axis_fini(&model->variables);
+        tt_me_model_axis_fini(&model->variables);
         err = TUTTI_OK;
     }
     return err;
 }
 
-static enum tutti_err find_states(struct me_model *model)
+static enum tutti_err me_model_find_states(struct tt_me_model *model)
 {
     if (model->states == 0)
         return TUTTI_OK;
     model->derivatives = calloc((size_t)model->unit->fmu->desc->derivatives.count + 1, sizeof *model->derivatives);
     if (!model->derivatives)
-        return tutti_fail_memory();
-    return model->unit->fmu->desc->fmi == 1 ? from_fmu(model) : from_structure(model);
+        return tt_fail_memory();
+    return model->unit->fmu->desc->fmi == 1 ? states_from_fmu(model) : states_from_structure(model);
 }
 
-const char *tutti_me_model_state_name(void *context, size_t i)
+const char *tt_me_model_state_name(void *context, size_t i)
 {
-    struct me_model *model = context;
+    struct tt_me_model *model = context;
     if (i >= model->states)
         snprintf(model->name, sizeof model->name, "extra equation %zu", i - model->states + 1);
     else
-        tutti_me_axis_name(&model->variables, model->unit, i, "state", model->name, sizeof model->name);
+        tt_me_model_axis_name(&model->variables, model->unit, i, "state", model->name, sizeof model->name);
     return model->name;
 }
 
-enum tutti_err tutti_me_model_pattern(struct me_model *model, const struct me_axis *columns,
-                                      struct tutti_pattern *pattern, bool *known)
+enum tutti_err tt_me_model_pattern(struct tt_me_model *model, const struct tt_me_axis *columns,
+                                   struct tt_pattern *pattern, bool *known)
 {
-    const struct tutti_unknowns *derivatives = &model->unit->fmu->desc->derivatives;
+    const struct tt_unknowns *derivatives = &model->unit->fmu->desc->derivatives;
     *known = false;
     for (uint32_t k = 0; k < derivatives->count && model->variables.count == derivatives->count; k++)
         *known = *known || derivatives->items[k].has_dependencies;
     if (!*known)
         return TUTTI_OK;
-    const struct tutti_unknown **unknowns = calloc(derivatives->count, sizeof *unknowns);
+    const struct tt_unknown **unknowns = calloc(derivatives->count, sizeof *unknowns);
     if (!unknowns)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t k = 0; k < derivatives->count; k++)
         unknowns[k] = &derivatives->items[k];
-    enum tutti_err err = tutti_me_axis_pattern(model->unit, &model->variables, unknowns, columns, pattern);
+    enum tutti_err err = tt_me_model_axis_pattern(model->unit, &model->variables, unknowns, columns, pattern);
     free(unknowns);
     return err;
 }
 
 /* ---- the FMU as an initial value problem ---- */
 
-static enum tutti_eval no_value(struct me_model *model, double t, size_t state)
+static enum tt_eval me_model_fail_no_value(struct tt_me_model *model, double t, size_t state)
 {
     model->missed = true;
     model->bad_state = state;
@@ -196,74 +196,73 @@ static enum tutti_eval no_value(struct me_model *model, double t, size_t state)
     return TUTTI_EVAL_NO_VALUE;
 }
 
-static enum tutti_eval failed(struct me_model *model, enum tutti_err err)
+static enum tt_eval me_model_fail_error(struct tt_me_model *model, enum tutti_err err)
 {
     model->ode.err = err;
     return TUTTI_EVAL_FAILED;
 }
 
 /* A step of a solver may be any number of evaluations. */
-static bool is_interrupted(const struct me_model *model)
+static bool solver_is_interrupted(const struct tt_me_model *model)
 {
     return model->options->interrupt && *model->options->interrupt;
 }
 
-static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval me_model_rhs(void *context, double t, const double *x, double *dx)
 {
-    struct me_model *model = context;
+    struct tt_me_model *model = context;
     bool discarded = false;
-    if (__builtin_expect(is_interrupted(model), 0))
-        return failed(model, tutti_fail(TUTTI_ERR_INTERRUPTED,
-                                        "interrupted at t = %s, in a step of the solver; everything recorded is kept",
-                                        TIME(t)));
+    if (__builtin_expect(solver_is_interrupted(model), 0))
+        return me_model_fail_error(
+            model, tt_fail(TUTTI_ERR_INTERRUPTED,
+                           "interrupted at t = %s, in a step of the solver; everything recorded is kept", TIME(t)));
     /* Those of a point at which outputs were read are known. */
     if (model->is_computed && t == model->here_time && memcmp(x, model->computed_at, model->states * sizeof *x) == 0) {
         memcpy(dx, model->computed, model->states * sizeof *dx);
         return TUTTI_EVAL_OK;
     }
-    enum tutti_err err = tutti_me_model_place(model, t, x, &discarded);
+    enum tutti_err err = tt_me_model_place(model, t, x, &discarded);
     if (!err && !discarded)
-        err = tutti_instance_get_derivatives(model->instance, dx, model->states, &discarded);
+        err = tt_model_exchange_get_derivatives(model->instance, dx, model->states, &discarded);
     model->moved = false;
     if (__builtin_expect(err != TUTTI_OK, 0))
-        return failed(model, err);
+        return me_model_fail_error(model, err);
     if (__builtin_expect(discarded, 0)) {
-        model->bad_error = tutti_instance_refused(model->instance);
-        return no_value(model, t, SIZE_MAX);
+        model->bad_error = tt_instance_refused(model->instance);
+        return me_model_fail_no_value(model, t, SIZE_MAX);
     }
     for (size_t i = 0; i < model->states; i++)
         if (__builtin_expect(!isfinite(dx[i]), 0))
-            return no_value(model, t, i);
+            return me_model_fail_no_value(model, t, i);
     return TUTTI_EVAL_OK;
 }
 
 /* From here on Jacobians are made of differences. */
-static enum tutti_eval drop_directional(struct me_model *model)
+static enum tt_eval disable_directional(struct tt_me_model *model)
 {
     model->ode.directional = NULL;
     return TUTTI_EVAL_NO_VALUE;
 }
 
 /* J seed where the FMU stands. UNSUPPORTED: there is no such thing, after all. */
-static enum tutti_err derivative_along(struct me_model *model, const double *seed, double *out)
+static enum tutti_err derivative_along(struct tt_me_model *model, const double *seed, double *out)
 {
-    const struct me_axis *states = &model->variables;
-    return tutti_unit_get_directional(model->unit, model->instance, model->options->log, model->derivatives,
-                                      states->count, states->references, states->count, seed, model->states, out,
-                                      model->states);
+    const struct tt_me_axis *states = &model->variables;
+    return tt_unit_get_directional(model->unit, model->instance, model->options->log, model->derivatives, states->count,
+                                   states->references, states->count, seed, model->states, out, model->states);
 }
 
-static enum tutti_eval slopes_beside(struct me_model *model, double t, const double *x, const double *seed,
+static enum tt_eval difference_along(struct tt_me_model *model, double t, const double *x, const double *seed,
                                      double distance, double *beside, double *slopes)
 {
     for (size_t i = 0; i < model->states; i++)
         beside[i] = x[i] + distance * seed[i];
-    return rhs(model, t, beside, slopes);
+    return me_model_rhs(model, t, beside, slopes);
 }
 
 /* All columns at once, by numbers that do not cancel, against differences; wide ones, because FMUs that iterate are exact
  * to their own tolerance only. The evaluations are none of the solver's and not counted. */
-static enum tutti_eval test_directional(struct me_model *model, double t, const double *x, double *vectors)
+static enum tt_eval test_jacobian_directional(struct tt_me_model *model, double t, const double *x, double *vectors)
 {
     const double distance = 1e-4;
     size_t n = model->states, worst = n;
@@ -271,19 +270,19 @@ static enum tutti_eval test_directional(struct me_model *model, double t, const 
            *behind = ahead + n;
     for (size_t i = 0; i < n; i++)
         seed[i] = (i % 2 ? -1 : 1) * fmax(fabs(x[i]), model->nominals[i]) * (0.5 + 0.5 / (double)(1 + i % 7));
-    enum tutti_eval eval = slopes_beside(model, t, x, seed, distance, point, ahead);
+    enum tt_eval eval = difference_along(model, t, x, seed, distance, point, ahead);
     if (eval == TUTTI_EVAL_OK)
-        eval = slopes_beside(model, t, x, seed, -distance, point, behind);
+        eval = difference_along(model, t, x, seed, -distance, point, behind);
     if (eval == TUTTI_EVAL_OK)
-        eval = slopes_beside(model, t, x, seed, 0, point, here);
+        eval = difference_along(model, t, x, seed, 0, point, here);
     if (eval != TUTTI_EVAL_OK) /* not here, then; what fails for good will do so again */
         return eval == TUTTI_EVAL_FAILED ? eval : TUTTI_EVAL_OK;
     enum tutti_err err = derivative_along(model, seed, along);
     if (err)
-        return err == TUTTI_ERR_UNSUPPORTED ? drop_directional(model) : failed(model, err);
+        return err == TUTTI_ERR_UNSUPPORTED ? disable_directional(model) : me_model_fail_error(model, err);
     for (size_t i = n; i-- > 0;)
         if (distance * fabs(along[i]) > 1e-12 * fabs(here[i]) &&
-            tutti_unit_contradicts(along[i], (ahead[i] - here[i]) / distance, (here[i] - behind[i]) / distance))
+            tt_unit_differences_contradict(along[i], (ahead[i] - here[i]) / distance, (here[i] - behind[i]) / distance))
             worst = i;
     if (worst == n)
         return TUTTI_EVAL_OK;
@@ -292,48 +291,47 @@ static enum tutti_eval test_directional(struct me_model *model, double t, const 
         why, sizeof why,
         "the FMU's directional derivatives are wrong: at t = %s that of the derivative of '%s' is %.6g, and %.6g by "
         "differences",
-        TIME(t), tutti_me_model_state_name(model, worst), along[worst],
-        (ahead[worst] - behind[worst]) / (2 * distance));
-    tutti_unit_distrust_directional(model->unit, model->options->log, why);
-    return drop_directional(model);
+        TIME(t), tt_me_model_state_name(model, worst), along[worst], (ahead[worst] - behind[worst]) / (2 * distance));
+    tt_unit_disable_directional(model->unit, model->options->log, why);
+    return disable_directional(model);
 }
 
-static enum tutti_eval test_once(struct me_model *model, double t, const double *x)
+static enum tt_eval test_jacobian_once(struct tt_me_model *model, double t, const double *x)
 {
     if (model->jacobian_tested)
         return TUTTI_EVAL_OK;
     double *vectors = malloc(6 * model->states * sizeof *vectors);
     if (!vectors)
-        return failed(model, tutti_fail_memory());
+        return me_model_fail_error(model, tt_fail_memory());
     model->jacobian_tested = true;
-    enum tutti_eval eval = test_directional(model, t, x, vectors);
+    enum tt_eval eval = test_jacobian_directional(model, t, x, vectors);
     free(vectors);
     return eval;
 }
 
-enum tutti_err tutti_me_model_test_directional(struct me_model *model)
+enum tutti_err tt_me_model_test_directional(struct tt_me_model *model)
 {
     const double *x = model->here;
     double t = model->here_time;
     if (model->jacobian_tested || model->states == 0 || !x) /* NULL: extra equations ask before there is a point */
         return TUTTI_OK;
-    if (test_once(model, t, x) == TUTTI_EVAL_FAILED)
+    if (test_jacobian_once(model, t, x) == TUTTI_EVAL_FAILED)
         return model->ode.err;
-    return tutti_me_model_place(model, t, x, NULL);
+    return tt_me_model_place(model, t, x, NULL);
 }
 
 /* Columns of one Jacobian come one after another for the same point: the FMU is moved there once. */
-static enum tutti_eval directional(void *context, double t, const double *x, const double *seed, double *out)
+static enum tt_eval jacobian_directional(void *context, double t, const double *x, const double *seed, double *out)
 {
-    struct me_model *model = context;
+    struct tt_me_model *model = context;
     size_t bytes = model->states * sizeof *x;
     bool discarded = false;
     enum tutti_err err = TUTTI_OK;
-    enum tutti_eval eval = test_once(model, t, x);
+    enum tt_eval eval = test_jacobian_once(model, t, x);
     if (eval != TUTTI_EVAL_OK)
         return eval;
     if (model->seen != model->placements || t != model->seen_time || memcmp(x, model->seen_states, bytes) != 0) {
-        err = tutti_me_model_place(model, t, x, &discarded);
+        err = tt_me_model_place(model, t, x, &discarded);
         model->seen = model->placements;
         model->seen_time = t;
         memcpy(model->seen_states, x, bytes);
@@ -341,14 +339,14 @@ static enum tutti_eval directional(void *context, double t, const double *x, con
     if (!err && !discarded)
         err = derivative_along(model, seed, out);
     if (err)
-        return err == TUTTI_ERR_UNSUPPORTED ? drop_directional(model) : failed(model, err);
-    return discarded ? no_value(model, t, SIZE_MAX) : TUTTI_EVAL_OK;
+        return err == TUTTI_ERR_UNSUPPORTED ? disable_directional(model) : me_model_fail_error(model, err);
+    return discarded ? me_model_fail_no_value(model, t, SIZE_MAX) : TUTTI_EVAL_OK;
 }
 
-enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *changed)
+enum tutti_err tt_me_model_read_nominals(struct tt_me_model *model, bool *changed)
 {
     if (model->states > 0)
-        TRY(tutti_instance_get_nominals(model->instance, model->scratch, model->states));
+        TRY(tt_model_exchange_get_nominals(model->instance, model->scratch, model->states));
     for (size_t i = 0; i < model->states; i++) {
         double nominal = fabs(model->scratch[i]);
         nominal = nominal > 0 && isfinite(nominal) ? nominal : 1;
@@ -366,14 +364,14 @@ static const double LEAST_SIZE = 1e-4;
 static const double NOTHING = 1e-100;
 
 /* A nominal value of 1 that the description does not have is none. */
-static void find_declared(struct me_model *model)
+static void find_declared_nominals(struct tt_me_model *model)
 {
-    const struct me_axis *axis = &model->variables;
-    const struct tutti_desc *desc = model->unit->fmu->desc;
+    const struct tt_me_axis *axis = &model->variables;
+    const struct tt_description *desc = model->unit->fmu->desc;
     for (size_t i = 0; i < model->states; i++)
         model->declared[i] = model->nominals[i] != 1 || (model->scales && model->scales[i] > 0);
     for (size_t k = 0; k < axis->count; k++) {
-        const struct tutti_bounds *bounds = axis->indices[k] == TUTTI_NONE ? NULL : desc->vars[axis->indices[k]].bounds;
+        const struct tt_bounds *bounds = axis->indices[k] == TUTTI_NONE ? NULL : desc->vars[axis->indices[k]].bounds;
         for (size_t i = axis->starts[k]; bounds && bounds->has_nominal && i < axis->starts[k + 1]; i++)
             model->declared[i] = true;
     }
@@ -382,7 +380,7 @@ static void find_declared(struct me_model *model)
 /* A state of 0 becomes as large as its derivative makes it in this part of the run. */
 static const double EARLY = 0.01;
 
-static enum tutti_err guess_sizes(struct me_model *model, double t, const double *x)
+static enum tutti_err estimate_state_sizes(struct tt_me_model *model, double t, const double *x)
 {
     bool unknown = false;
     for (size_t i = 0; i < model->states; i++)
@@ -391,17 +389,17 @@ static enum tutti_err guess_sizes(struct me_model *model, double t, const double
     if (!unknown || !(span > 0))
         return TUTTI_OK;
     model->counts.rhs++;
-    enum tutti_eval eval = model->ode.rhs(model, t, x, model->scratch);
+    enum tt_eval eval = model->ode.rhs(model, t, x, model->scratch);
     for (size_t i = 0; i < model->states && eval == TUTTI_EVAL_OK; i++)
         if (model->largest[i] == 0 && isfinite(model->scratch[i]))
             model->largest[i] = fabs(model->scratch[i]) * EARLY * span;
     return eval == TUTTI_EVAL_FAILED ? model->ode.err : TUTTI_OK;
 }
 
-enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, const double *x)
+enum tutti_err tt_me_model_size_states(struct tt_me_model *model, double t, const double *x)
 {
     double largest = 0, rtol = model->ode.rtol, atol = model->ode.atol;
-    find_declared(model);
+    find_declared_nominals(model);
     memcpy(model->sizes, model->nominals, (model->states + model->extra) * sizeof *model->sizes);
     for (size_t i = 0; i < model->states; i++) {
         if (isfinite(x[i]))
@@ -409,7 +407,7 @@ enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, cons
     }
     if (!model->options->integration.by_size)
         return TUTTI_OK;
-    TRY(guess_sizes(model, t, x));
+    TRY(estimate_state_sizes(model, t, x));
     for (size_t i = 0; i < model->states; i++)
         largest = fmax(largest, model->largest[i]);
     for (size_t i = 0; i < model->states; i++)
@@ -418,41 +416,41 @@ enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, cons
     return TUTTI_OK;
 }
 
-static enum tutti_err no_state(const struct me_model *model, const struct tutti_state_tolerance *tolerance)
+static enum tutti_err fail_no_such_state(const struct tt_me_model *model, const struct tt_state_tolerance *tolerance)
 {
-    struct tutti_nearest nearest = {.wanted = tolerance->given};
-    const struct tutti_desc *desc = model->unit->fmu->desc;
+    struct tt_text_nearest nearest = {.wanted = tolerance->given};
+    const struct tt_description *desc = model->unit->fmu->desc;
     for (size_t k = 0; k < model->variables.count; k++)
         if (model->variables.indices[k] != TUTTI_NONE)
-            tutti_nearest_offer(&nearest, desc->vars[model->variables.indices[k]].name);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol %s: this is no continuous state of %s (%s)%s", tolerance->given,
-                      model->unit->name, model->unit->fmu->path, tutti_nearest_hint(nearest.best).text);
+            tt_text_nearest_offer(&nearest, desc->vars[model->variables.indices[k]].name);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "--atol %s: this is no continuous state of %s (%s)%s", tolerance->given,
+                   model->unit->name, model->unit->fmu->path, tt_text_suggest(nearest.best).text);
 }
 
 /* Tolerances of single states. */
-static enum tutti_err take_scales(struct me_model *model)
+static enum tutti_err apply_state_tolerances(struct tt_me_model *model)
 {
-    const struct tutti_integration *integration = &model->options->integration;
-    const struct me_axis *states = &model->variables;
+    const struct tt_integration *integration = &model->options->integration;
+    const struct tt_me_axis *states = &model->variables;
     if (integration->state_tolerance_count == 0)
         return TUTTI_OK;
     model->scales = calloc(model->states + 1, sizeof *model->scales);
     if (!model->scales)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < integration->state_tolerance_count; i++) {
-        const struct tutti_state_tolerance *tolerance = &integration->state_tolerances[i];
+        const struct tt_state_tolerance *tolerance = &integration->state_tolerances[i];
         size_t k = 0;
         while (k < states->count && states->references[k] != tolerance->reference)
             k++;
         if (k == states->count)
-            return no_state(model, tolerance);
+            return fail_no_such_state(model, tolerance);
         for (size_t s = states->starts[k]; s < states->starts[k + 1]; s++)
             model->scales[s] = tolerance->scale;
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err allocate(struct me_model *model, size_t count)
+static enum tutti_err me_model_allocate(struct tt_me_model *model, size_t count)
 {
     model->nominals = calloc(count + 1, sizeof *model->nominals);
     model->sizes = calloc(count + 1, sizeof *model->sizes);
@@ -466,39 +464,39 @@ static enum tutti_err allocate(struct me_model *model, size_t count)
                model->seen_states && model->computed && model->computed_at;
     for (size_t i = 0; all && i < count; i++)
         model->nominals[i] = model->sizes[i] = 1;
-    return all ? TUTTI_OK : tutti_fail_memory();
+    return all ? TUTTI_OK : tt_fail_memory();
 }
 
-enum tutti_err tutti_me_model_init(struct me_model *model, size_t extra_states)
+enum tutti_err tt_me_model_init(struct tt_me_model *model, size_t extra_states)
 {
-    const struct tutti_integration *integration = &model->options->integration;
+    const struct tt_integration *integration = &model->options->integration;
     model->solver_name = "none";
-    model->ode = (struct tutti_ode){
+    model->ode = (struct tt_ode){
         .count = model->states,
         .context = model,
-        .rhs = rhs,
+        .rhs = me_model_rhs,
         .rtol = integration->rtol,
         .atol = integration->atol,
-        .state_name = tutti_me_model_state_name,
+        .state_name = tt_me_model_state_name,
     };
-    TRY(allocate(model, model->states + extra_states));
+    TRY(me_model_allocate(model, model->states + extra_states));
     model->extra = extra_states;
     model->ode.nominals = model->sizes;
-    TRY(find_states(model));
-    TRY(take_scales(model));
+    TRY(me_model_find_states(model));
+    TRY(apply_state_tolerances(model));
     if ((model->unit->can & TUTTI_CAN_DIRECTIONAL) && model->variables.count > 0)
-        model->ode.directional = directional;
+        model->ode.directional = jacobian_directional;
     bool known = false;
-    TRY(tutti_me_model_pattern(model, &model->variables, &model->pattern, &known));
+    TRY(tt_me_model_pattern(model, &model->variables, &model->pattern, &known));
     model->ode.pattern = known ? &model->pattern : NULL;
     return TUTTI_OK;
 }
 
-void tutti_me_model_fini(struct me_model *model)
+void tt_me_model_fini(struct tt_me_model *model)
 {
-    tutti_me_inputs_fini(&model->inputs);
-    tutti_me_axis_fini(&model->variables);
-    tutti_pattern_fini(&model->pattern);
+    tt_me_inputs_fini(&model->inputs);
+    tt_me_model_axis_fini(&model->variables);
+    tt_pattern_fini(&model->pattern);
     free(model->derivatives);
     free(model->nominals);
     free(model->sizes);
@@ -511,36 +509,36 @@ void tutti_me_model_fini(struct me_model *model)
     free(model->computed_at);
 }
 
-enum tutti_err tutti_me_model_explain(struct me_model *model, enum tutti_err err)
+enum tutti_err tt_me_model_explain(struct tt_me_model *model, enum tutti_err err)
 {
     if (err != TUTTI_ERR_SOLVER)
         return err;
     char before[2048], why[1024] = "";
     snprintf(before, sizeof before, "%s", tutti_err_message());
     if (model->missed && model->bad_state == SIZE_MAX && model->bad_error)
-        snprintf(why, sizeof why, "; %s", tutti_instance_refusal(model->instance));
+        snprintf(why, sizeof why, "; %s", tt_instance_refusal(model->instance));
     else if (model->missed && model->bad_state == SIZE_MAX)
         snprintf(why, sizeof why, "; the FMU discarded the point at t = %s", TIME(model->bad_time));
     else if (model->missed)
         snprintf(why, sizeof why, "; the derivative of '%s' is not a finite number at t = %s",
-                 tutti_me_model_state_name(model, model->bad_state), TIME(model->bad_time));
+                 tt_me_model_state_name(model, model->bad_state), TIME(model->bad_time));
     bool named = model->missed && model->bad_state != SIZE_MAX;
-    tutti_fail(err, "%s (%s): %s%s. Check inputs and parameters there, or use other tolerances or another solver",
-               model->unit->name, model->unit->fmu->path, before, why);
-    return tutti_fail_about(err, model->unit->name, named ? tutti_me_model_state_name(model, model->bad_state) : NULL,
-                            model->missed ? model->bad_time : NAN);
+    tt_fail(err, "%s (%s): %s%s. Check inputs and parameters there, or use other tolerances or another solver",
+            model->unit->name, model->unit->fmu->path, before, why);
+    return tt_fail_about(err, model->unit->name, named ? tt_me_model_state_name(model, model->bad_state) : NULL,
+                         model->missed ? model->bad_time : NAN);
 }
 
-enum tutti_err tutti_me_model_saved_init(struct me_model_saved *saved, const struct me_model *model)
+enum tutti_err tt_me_model_saved_init(struct tt_me_model_saved *saved, const struct tt_me_model *model)
 {
     saved->nominals = calloc(model->states + 1, sizeof *saved->nominals);
     saved->sizes = calloc(model->states + model->extra + 1, sizeof *saved->sizes);
     saved->largest = calloc(model->states + 1, sizeof *saved->largest);
-    saved->inputs = tutti_me_inputs_saved_new(&model->inputs);
-    return saved->nominals && saved->sizes && saved->largest && saved->inputs ? TUTTI_OK : tutti_fail_memory();
+    saved->inputs = tt_me_inputs_saved_new(&model->inputs);
+    return saved->nominals && saved->sizes && saved->largest && saved->inputs ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_me_model_saved_fini(struct me_model_saved *saved)
+void tt_me_model_saved_fini(struct tt_me_model_saved *saved)
 {
     free(saved->nominals);
     free(saved->sizes);
@@ -548,38 +546,39 @@ void tutti_me_model_saved_fini(struct me_model_saved *saved)
     free(saved->inputs);
 }
 
-void tutti_me_model_save(const struct me_model *model, struct me_model_saved *saved)
+void tt_me_model_save(const struct tt_me_model *model, struct tt_me_model_saved *saved)
 {
     saved->calendar = model->calendar;
     memcpy(saved->nominals, model->nominals, model->states * sizeof *saved->nominals);
     memcpy(saved->sizes, model->sizes, (model->states + model->extra) * sizeof *saved->sizes);
     memcpy(saved->largest, model->largest, model->states * sizeof *saved->largest);
-    tutti_me_inputs_save(&model->inputs, saved->inputs);
+    tt_me_inputs_save(&model->inputs, saved->inputs);
 }
 
-void tutti_me_model_restore(struct me_model *model, const struct me_model_saved *saved)
+void tt_me_model_restore(struct tt_me_model *model, const struct tt_me_model_saved *saved)
 {
     model->calendar = saved->calendar;
     memcpy(model->nominals, saved->nominals, model->states * sizeof *model->nominals);
     memcpy(model->sizes, saved->sizes, (model->states + model->extra) * sizeof *model->sizes);
     memcpy(model->largest, saved->largest, model->states * sizeof *model->largest);
-    tutti_me_inputs_restore(&model->inputs, saved->inputs);
+    tt_me_inputs_restore(&model->inputs, saved->inputs);
 }
 
-void tutti_me_model_pack(const struct me_model *model, const struct me_model_saved *saved, struct tutti_parcel *parcel)
+void tt_me_model_pack(const struct tt_me_model *model, const struct tt_me_model_saved *saved,
+                      struct tt_byte_writer *parcel)
 {
-    tutti_parcel_put_block(parcel, &saved->calendar, sizeof saved->calendar);
-    tutti_parcel_put_block(parcel, saved->nominals, model->states * sizeof *saved->nominals);
-    tutti_parcel_put_block(parcel, saved->sizes, (model->states + model->extra) * sizeof *saved->sizes);
-    tutti_parcel_put_block(parcel, saved->largest, model->states * sizeof *saved->largest);
-    tutti_parcel_put_block(parcel, saved->inputs, model->inputs.count * sizeof *saved->inputs);
+    tt_bytes_put_block(parcel, &saved->calendar, sizeof saved->calendar);
+    tt_bytes_put_block(parcel, saved->nominals, model->states * sizeof *saved->nominals);
+    tt_bytes_put_block(parcel, saved->sizes, (model->states + model->extra) * sizeof *saved->sizes);
+    tt_bytes_put_block(parcel, saved->largest, model->states * sizeof *saved->largest);
+    tt_bytes_put_block(parcel, saved->inputs, model->inputs.count * sizeof *saved->inputs);
 }
 
-void tutti_me_model_unpack(const struct me_model *model, struct tutti_unparcel *in, struct me_model_saved *saved)
+void tt_me_model_unpack(const struct tt_me_model *model, struct tt_byte_reader *in, struct tt_me_model_saved *saved)
 {
-    (void)tutti_unparcel_into(in, &saved->calendar, sizeof saved->calendar);
-    (void)tutti_unparcel_into(in, saved->nominals, model->states * sizeof *saved->nominals);
-    (void)tutti_unparcel_into(in, saved->sizes, (model->states + model->extra) * sizeof *saved->sizes);
-    (void)tutti_unparcel_into(in, saved->largest, model->states * sizeof *saved->largest);
-    (void)tutti_unparcel_into(in, saved->inputs, model->inputs.count * sizeof *saved->inputs);
+    (void)tt_bytes_get_copy(in, &saved->calendar, sizeof saved->calendar);
+    (void)tt_bytes_get_copy(in, saved->nominals, model->states * sizeof *saved->nominals);
+    (void)tt_bytes_get_copy(in, saved->sizes, (model->states + model->extra) * sizeof *saved->sizes);
+    (void)tt_bytes_get_copy(in, saved->largest, model->states * sizeof *saved->largest);
+    (void)tt_bytes_get_copy(in, saved->inputs, model->inputs.count * sizeof *saved->inputs);
 }

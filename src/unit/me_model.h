@@ -11,34 +11,34 @@
 #include "unit/unit.h"
 
 /* Events of the FMU. */
-struct me_calendar {
+struct tt_me_calendar {
     unsigned long events; /* entered so far, the last one ... */
     double event_time;    /* ... here */
     double next_event;    /* that the FMU announced */
 };
 
-struct me_model {
-    struct tutti_unit *unit; /* whose it is; borrowed, as all four */
-    struct tutti_instance *instance;
-    const struct tutti_unit_options *options;
+struct tt_me_model {
+    struct tt_unit *unit; /* whose it is; borrowed, as all four */
+    struct tt_instance *instance;
+    const struct tt_unit_options *options;
     const char *solver_name; /* for messages */
-    struct tutti_experiment_setup setup;
+    struct tt_experiment_setup setup;
     size_t states;
-    struct tutti_ode ode; /* the FMU alone; its context is this struct */
-    struct tutti_pattern pattern;
-    struct tutti_solver_counts counts; /* evaluations that the solver does not know of */
-    struct me_calendar calendar;
+    struct tt_ode ode; /* the FMU alone; its context is this struct */
+    struct tt_pattern pattern;
+    struct tt_solver_counts counts; /* evaluations that the solver does not know of */
+    struct tt_me_calendar calendar;
 
     double *nominals; /* of the states, then of extra equations */
-    double *sizes;    /* of the same: what absolute tolerances are for, tutti_me_model_size_states; ode.nominals */
+    double *sizes;    /* of the same: what absolute tolerances are for, tt_me_model_size_states; ode.nominals */
     bool *declared;   /* the states whose nominal value is a declared one */
     double *largest;  /* sizes of the states at restarts */
     size_t extra;     /* equations */
     double *scales;   /* in place of nominal values of the states, where > 0; NULL: nowhere */
     double *scratch;  /* as long as the states */
-    struct me_axis variables; /* the states; empty if the description does not tell */
-    uint32_t *derivatives;    /* references of their derivatives (FMI 2.0, 3.0) */
-    char name[256];           /* of a state, as last asked for */
+    struct tt_me_axis variables; /* the states; empty if the description does not tell */
+    uint32_t *derivatives;       /* references of their derivatives (FMI 2.0, 3.0) */
+    char name[256];              /* of a state, as last asked for */
 
     bool missed;      /* the last right-hand side had no value ... */
     size_t bad_state; /* ... in this derivative; SIZE_MAX: the FMU discarded the point ... */
@@ -62,66 +62,67 @@ struct me_model {
     double *computed_at; /* ... where the FMU stands */
     bool is_computed;    /* and they are those of the point here_time, computed_at, with the present inputs */
 
-    struct me_inputs inputs;
+    struct tt_me_inputs inputs;
 };
 
 /* How many reads show whether outputs lag. */
 enum { ME_MOST_LAG_TESTS = 32 };
 
 /* Once the FMU is initialised; unit, instance, options, setup and states are set. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_init(struct me_model *model, size_t extra_states);
+TUTTI_CHECKED enum tutti_err tt_me_model_init(struct tt_me_model *model, size_t extra_states);
 /* Zeroed is fine, too. */
-void tutti_me_model_fini(struct me_model *model);
+void tt_me_model_fini(struct tt_me_model *model);
 
 /* Moves the FMU to a point of the solution. Discard: *discarded, if not NULL, else an error. A time that is before the
  * last event by rounding only (the solver calls that point by another double) is that of the event: FMI allows no other. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_place(struct me_model *model, double t, const double *x, bool *discarded);
+TUTTI_CHECKED enum tutti_err tt_me_model_place(struct tt_me_model *model, double t, const double *x, bool *discarded);
 
 /* The FMU gets inputs. */
-static inline void tutti_me_model_disturb(struct me_model *model)
+static inline void tt_me_model_invalidate(struct tt_me_model *model)
 {
     model->moved = true;
     model->is_computed = false;
 }
 /* Reads variables where the FMU stands, in Continuous-Time Mode as they are there. `beside`: of a trial point, of which there are many: once
  * ME_MOST_LAG_TESTS reads have shown that outputs do not lag, no derivatives are computed there. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_get(struct me_model *model, const struct tutti_block *block, bool beside);
+TUTTI_CHECKED enum tutti_err tt_me_model_get(struct tt_me_model *model, const struct tt_block *block, bool beside);
 /* Computes the derivatives, or else the indicators, if the FMU has not done so where it stands. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_compute(struct me_model *model);
+TUTTI_CHECKED enum tutti_err tt_me_model_compute(struct tt_me_model *model);
 
 /* The name of state i, for people; after the FMU's states are those of extra equations. Good until the next call. The
- * context is a struct me_model. */
-const char *tutti_me_model_state_name(void *context, size_t i);
+ * context is a struct tt_me_model. */
+const char *tt_me_model_state_name(void *context, size_t i);
 /* Where the derivatives by `columns` (states, inputs) may be other than 0, by the model structure; *known is false, and
  * `pattern` left alone, if that says nothing. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_pattern(struct me_model *model, const struct me_axis *columns,
-                                                    struct tutti_pattern *pattern, bool *known);
+TUTTI_CHECKED enum tutti_err tt_me_model_pattern(struct tt_me_model *model, const struct tt_me_axis *columns,
+                                                 struct tt_pattern *pattern, bool *known);
 /* Nominal values of the states, as error weights: positive and finite whatever the FMU says. *changed becomes true if
  * they are others than before. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *changed);
+TUTTI_CHECKED enum tutti_err tt_me_model_read_nominals(struct tt_me_model *model, bool *changed);
 /* Before a restart from the states x. Without --atol and a declared nominal value the absolute tolerance of a state is at most rtol times
  * the largest size that it had at a restart: a state of 1e-6 must not count as noise. For a state that is 0 there, the
  * derivative says how large it becomes. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_size_states(struct me_model *model, double t, const double *x);
+TUTTI_CHECKED enum tutti_err tt_me_model_size_states(struct tt_me_model *model, double t, const double *x);
 /* Compares the FMU's directional derivatives with differences where it stands, once, before they are relied on. Those that
  * fail or are wrong are none from then on (unit->can), and the user is told. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_test_directional(struct me_model *model);
+TUTTI_CHECKED enum tutti_err tt_me_model_test_directional(struct tt_me_model *model);
 /* Adds what the FMU has to say to the error of a solver that cannot go on. */
-enum tutti_err tutti_me_model_explain(struct me_model *model, enum tutti_err err);
+enum tutti_err tt_me_model_explain(struct tt_me_model *model, enum tutti_err err);
 
 /* What a rollback brings back, but for the FMU's own state and where it stands. */
-struct me_model_saved {
-    struct me_calendar calendar;
+struct tt_me_model_saved {
+    struct tt_me_calendar calendar;
     double *nominals, *sizes, *largest;
-    struct me_input *inputs;
+    struct tt_me_input *inputs;
 };
-/* tutti_me_model_saved_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_me_model_saved_init(struct me_model_saved *saved, const struct me_model *model);
-void tutti_me_model_saved_fini(struct me_model_saved *saved);
-void tutti_me_model_save(const struct me_model *model, struct me_model_saved *saved);
-void tutti_me_model_restore(struct me_model *model, const struct me_model_saved *saved);
+/* tt_me_model_saved_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_me_model_saved_init(struct tt_me_model_saved *saved, const struct tt_me_model *model);
+void tt_me_model_saved_fini(struct tt_me_model_saved *saved);
+void tt_me_model_save(const struct tt_me_model *model, struct tt_me_model_saved *saved);
+void tt_me_model_restore(struct tt_me_model *model, const struct tt_me_model_saved *saved);
 /* As bytes, and back into one that was made for such a model. The parcel says whether that went well. */
-void tutti_me_model_pack(const struct me_model *model, const struct me_model_saved *saved, struct tutti_parcel *parcel);
-void tutti_me_model_unpack(const struct me_model *model, struct tutti_unparcel *in, struct me_model_saved *saved);
+void tt_me_model_pack(const struct tt_me_model *model, const struct tt_me_model_saved *saved,
+                      struct tt_byte_writer *parcel);
+void tt_me_model_unpack(const struct tt_me_model *model, struct tt_byte_reader *in, struct tt_me_model_saved *saved);
 
 #endif

@@ -11,12 +11,12 @@
 #include "solve/solver.h"
 #include "unit/me_model.h"
 
-struct me_solution {
-    struct me_model *model;      /* borrowed */
-    struct tutti_ode *ode;       /* what is solved: that of the model, or with extra equations; borrowed */
-    struct tutti_solver *solver; /* NULL: there is nothing to integrate */
-    enum tutti_solver_task task;
-    bool led;        /* by a solver that is not its own (unit.h, tutti_unit_equations), for which `task` is then ... */
+struct tt_me_solution {
+    struct tt_me_model *model; /* borrowed */
+    struct tt_ode *ode;        /* what is solved: that of the model, or with extra equations; borrowed */
+    struct tt_solver *solver;  /* NULL: there is nothing to integrate */
+    enum tt_solver_task task;
+    bool led;        /* by a solver that is not its own (unit.h, tt_unit_equations), for which `task` is then ... */
     bool led_back;   /* ... and which can go back to a point that another process saved */
     double t;        /* of the unit */
     double *x;       /* all states at t */
@@ -28,36 +28,36 @@ struct me_solution {
 };
 
 /* Once model and ode are made; `t` and `front` are set. */
-TUTTI_CHECKED enum tutti_err tutti_me_solution_init(struct me_solution *solution, struct me_model *model,
-                                                    struct tutti_ode *ode);
+TUTTI_CHECKED enum tutti_err tt_me_solution_init(struct tt_me_solution *solution, struct tt_me_model *model,
+                                                 struct tt_ode *ode);
 /* Zeroed is fine, too. */
-void tutti_me_solution_fini(struct me_solution *solution);
+void tt_me_solution_fini(struct tt_me_solution *solution);
 /* All states at a time in the solver's last step. */
-TUTTI_CHECKED enum tutti_err tutti_me_solution_at(struct me_solution *solution, double t, double *x);
+TUTTI_CHECKED enum tutti_err tt_me_solution_evaluate(struct tt_me_solution *solution, double t, double *x);
 /* The FMU at the unit's own point again. */
-TUTTI_CHECKED enum tutti_err tutti_me_solution_place_back(struct me_solution *solution);
+TUTTI_CHECKED enum tutti_err tt_me_solution_place_back(struct tt_me_solution *solution);
 /* The solver begins anew, or goes on with what has changed, from where the unit is; nothing is known ahead. */
-TUTTI_CHECKED enum tutti_err tutti_me_solution_begin(struct me_solution *solution);
+TUTTI_CHECKED enum tutti_err tt_me_solution_restart(struct tt_me_solution *solution);
 
-struct me_solution_saved {
+struct tt_me_solution_saved {
     double t, *x;
-    enum tutti_solver_task task;
+    enum tt_solver_task task;
     void *solver;  /* the method's own memory; NULL: it keeps none that could be saved */
     bool is_ahead; /* ... and it was: what follows is good */
     double front, *ahead;
     bool open;
 };
-/* tutti_me_solution_saved_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_me_solution_saved_init(struct me_solution_saved *saved,
-                                                          const struct me_solution *solution);
-void tutti_me_solution_saved_fini(struct me_solution_saved *saved);
-void tutti_me_solution_save(const struct me_solution *solution, struct me_solution_saved *saved);
+/* tt_me_solution_saved_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_me_solution_saved_init(struct tt_me_solution_saved *saved,
+                                                       const struct tt_me_solution *solution);
+void tt_me_solution_saved_fini(struct tt_me_solution_saved *saved);
+void tt_me_solution_save(const struct tt_me_solution *solution, struct tt_me_solution_saved *saved);
 /* With what was known ahead, if that was saved (saved->is_ahead); else the solver begins anew. */
-void tutti_me_solution_restore(struct me_solution *solution, const struct me_solution_saved *saved);
+void tt_me_solution_restore(struct tt_me_solution *solution, const struct tt_me_solution_saved *saved);
 /* As bytes, and back into one that was made for such a solution. The parcel says whether that went well. */
-void tutti_me_solution_pack(const struct me_solution *solution, const struct me_solution_saved *saved,
-                            struct tutti_parcel *parcel);
-void tutti_me_solution_unpack(const struct me_solution *solution, struct tutti_unparcel *in,
-                              struct me_solution_saved *saved);
+void tt_me_solution_pack(const struct tt_me_solution *solution, const struct tt_me_solution_saved *saved,
+                         struct tt_byte_writer *parcel);
+void tt_me_solution_unpack(const struct tt_me_solution *solution, struct tt_byte_reader *in,
+                           struct tt_me_solution_saved *saved);
 
 #endif

@@ -15,8 +15,8 @@ static const double LEAST_PART = 1e-3, LEAST_VALUE = 1e-6;
 enum way { HELD, MOVING, HELD_AT_END, WAYS };
 
 struct drive {
-    const struct tutti_ramp *ramp;
-    struct tutti_probes shown;
+    const struct tt_ramp *ramp;
+    struct tt_probes shown;
     uint32_t references[TUTTI_MOST_NOTED];
     size_t elements[TUTTI_MOST_NOTED]; /* scalars */
     int32_t orders[TUTTI_MOST_NOTED];
@@ -27,10 +27,10 @@ struct drive {
 
 static void choose_inputs(struct drive *drive)
 {
-    const struct tutti_ramp *ramp = drive->ramp;
+    const struct tt_ramp *ramp = drive->ramp;
     for (size_t i = 0; i < ramp->count && drive->count < TUTTI_MOST_NOTED; i++) {
         size_t to = drive->count;
-        drive->begin[to] = tutti_fresh_recall(ramp->fresh, ramp->references[i]);
+        drive->begin[to] = tt_fresh_recall(ramp->fresh, ramp->references[i]);
         if (isnan(drive->begin[to]))
             continue;
         drive->references[to] = ramp->references[i];
@@ -42,10 +42,10 @@ static void choose_inputs(struct drive *drive)
     }
 }
 
-static enum tutti_err lead_inputs(struct drive *drive, struct tutti_unit *unit, enum way way, int step)
+static enum tutti_err lead_inputs(struct drive *drive, struct tt_unit *unit, enum way way, int step)
 {
     double values[TUTTI_MOST_NOTED], slopes[TUTTI_MOST_NOTED] = {0};
-    struct tutti_block block = {TUTTI_TYPE_FLOAT64, drive->count, drive->count, drive->references, values, NULL};
+    struct tt_block block = {TUTTI_TYPE_FLOAT64, drive->count, drive->count, drive->references, values, NULL};
     double from = (step + (way == HELD_AT_END)) * drive->ramp->h;
     for (size_t i = 0; i < drive->count; i++) {
         values[i] = drive->begin[i] + from * drive->slopes[i];
@@ -56,35 +56,35 @@ static enum tutti_err lead_inputs(struct drive *drive, struct tutti_unit *unit, 
                                           slopes));
     return unit->can & TUTTI_CAN_INPUT_DERIVATIVES
                ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: derivatives of inputs are refused", unit->name);
+               : tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: derivatives of inputs are refused", unit->name);
 }
 
-static enum tutti_err make_steps(struct drive *drive, struct tutti_unit *unit, enum way way, int steps)
+static enum tutti_err make_steps(struct drive *drive, struct tt_unit *unit, enum way way, int steps)
 {
     double start = drive->ramp->fresh->setup.start, h = drive->ramp->h;
     bool refused = false;
-    TRY(tutti_fresh_settle(drive->ramp->fresh, unit));
+    TRY(tt_fresh_settle(drive->ramp->fresh, unit));
     for (int i = 0; i < steps; i++) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         double t = start + i * h;
         TRY(lead_inputs(drive, unit, way, i));
         TRY(unit->kind->step(unit, t, h, &step));
         bool whole = !step.discarded && !step.terminate && fabs(step.reached - (t + h)) <= 1e-6 * h;
         if (whole)
-            TRY(tutti_probes_read(&drive->shown, unit, drive->values[way][i], &refused));
+            TRY(tt_fresh_read_probes(&drive->shown, unit, drive->values[way][i], &refused));
         if (!whole || refused)
-            return tutti_fail(TUTTI_ERR_FMU, "%s: a step of a further instance is not complete", unit->name);
+            return tt_fail(TUTTI_ERR_FMU, "%s: a step of a further instance is not complete", unit->name);
     }
     return TUTTI_OK;
 }
 
 static bool walk(struct drive *drive, enum way way, int steps)
 {
-    struct tutti_unit *unit = NULL;
-    enum tutti_err err = tutti_fresh_begin(drive->ramp->fresh, &unit);
+    struct tt_unit *unit = NULL;
+    enum tutti_err err = tt_fresh_begin(drive->ramp->fresh, &unit);
     if (!err)
         err = make_steps(drive, unit, way, steps);
-    tutti_unit_free(unit);
+    tt_unit_free(unit);
     return err == TUTTI_OK;
 }
 
@@ -92,7 +92,7 @@ static bool is_same(const struct drive *drive, int steps)
 {
     for (int s = 0; s < steps; s++)
         for (size_t i = 0; i < drive->shown.count; i++)
-            if (tutti_probes_bits(drive->values[HELD][s][i]) != tutti_probes_bits(drive->values[MOVING][s][i]))
+            if (tt_fresh_probe_bits(drive->values[HELD][s][i]) != tt_fresh_probe_bits(drive->values[MOVING][s][i]))
                 return false;
     return true;
 }
@@ -100,7 +100,7 @@ static bool is_same(const struct drive *drive, int steps)
 static size_t test(void *context)
 {
     struct drive *drive = context;
-    const struct tutti_experiment_setup *setup = &drive->ramp->fresh->setup;
+    const struct tt_experiment_setup *setup = &drive->ramp->fresh->setup;
     double room = setup->has_stop ? floor((setup->stop - setup->start) / drive->ramp->h * (1 + 1e-9)) : MOST_STEPS;
     int steps = (int)fmin(room, MOST_STEPS);
     if (!(room >= 1) || !walk(drive, HELD, 1) || !walk(drive, MOVING, 1) || !is_same(drive, 1))
@@ -118,11 +118,11 @@ static size_t test(void *context)
     return TUTTI_MOST_PROBES;
 }
 
-uint32_t tutti_ramp_find_ignored(const struct tutti_ramp *ramp)
+uint32_t tt_ramp_find_ignored(const struct tt_ramp *ramp)
 {
     struct drive drive = {.ramp = ramp};
-    tutti_probes_list(&drive.shown, ramp->fresh->fmu->desc);
+    tt_fresh_list_probes(&drive.shown, ramp->fresh->fmu->desc);
     choose_inputs(&drive);
-    size_t shown = drive.count > 0 ? tutti_fresh_test(ramp->fresh, test, &drive) : TUTTI_MOST_PROBES;
+    size_t shown = drive.count > 0 ? tt_fresh_test(ramp->fresh, test, &drive) : TUTTI_MOST_PROBES;
     return shown < drive.shown.count ? drive.shown.variables[shown] : TUTTI_NONE;
 }

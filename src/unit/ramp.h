@@ -12,8 +12,8 @@
 #include "unit/fresh.h"
 
 /* First derivatives of inputs among those that are noted; others are not looked at. */
-struct tutti_ramp {
-    const struct tutti_fresh *fresh;
+struct tt_ramp {
+    const struct tt_fresh *fresh;
     const uint32_t *references;
     const double *slopes;
     size_t count;
@@ -21,6 +21,6 @@ struct tutti_ramp {
 };
 
 /* A variable that shows that the FMU ignores the derivatives; TUTTI_NONE: it uses them, or that is not certain. */
-uint32_t tutti_ramp_find_ignored(const struct tutti_ramp *ramp);
+uint32_t tt_ramp_find_ignored(const struct tt_ramp *ramp);
 
 #endif

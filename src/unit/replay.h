@@ -12,29 +12,29 @@
 
 #include "unit/unit.h"
 
-struct tutti_replay;
+struct tt_replay;
 
 /* From now on the unit's calls pass here; released with it. Records of more than `most` bytes are given up. MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_replay_attach(struct tutti_unit *unit, size_t most);
+TUTTI_CHECKED enum tutti_err tt_replay_attach(struct tt_unit *unit, size_t most);
 /* The unit is at the start: what comes now is recorded. */
-void tutti_replay_begin(struct tutti_unit *unit);
+void tt_replay_start(struct tt_unit *unit);
 
 /* The record so far. UNSUPPORTED: it has grown beyond what was allowed. */
-TUTTI_CHECKED enum tutti_err tutti_replay_pack(const struct tutti_unit *unit, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tt_replay_pack(const struct tt_unit *unit, struct tt_byte_writer *parcel);
 
 /* Called for every step that is made once more. An error ends it. */
-struct tutti_replay_watch {
+struct tt_replay_watch {
     enum tutti_err (*pass)(void *context, double t);
     void *context;
 };
 /* Brings a unit that is at the start, with nothing recorded, to where such a record ends; recording goes on from there. FORMAT; FMU: it answers
  * otherwise than it did. */
-TUTTI_CHECKED enum tutti_err tutti_replay_unpack(struct tutti_unit *unit, struct tutti_unparcel *in,
-                                                 const struct tutti_replay_watch *watch);
+TUTTI_CHECKED enum tutti_err tt_replay_unpack(struct tt_unit *unit, struct tt_byte_reader *in,
+                                              const struct tt_replay_watch *watch);
 
 /* For kinds, inside of a step: values of inputs that move, as they were then, if the step is made once more; false: they are to be found, and
  * noted. `replay` may be NULL. */
-bool tutti_replay_give_moving(struct tutti_replay *replay, double *values, size_t count);
-void tutti_replay_note_moving(struct tutti_replay *replay, const double *values, size_t count);
+bool tt_replay_read_moving(struct tt_replay *replay, double *values, size_t count);
+void tt_replay_record_moving(struct tt_replay *replay, const double *values, size_t count);
 
 #endif

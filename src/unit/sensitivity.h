@@ -21,45 +21,44 @@
 #include "fmi/fmu.h"
 #include "unit/unit.h"
 
-struct tutti_sensitivity;
-struct me_model;
-struct me_events;
+struct tt_me_sensitivity;
+struct tt_me_model;
+struct tt_me_events;
 
 /* Made once per run, for one FMU; `texts` are lists of parameters, "m,k". Borrows the FMU. ARGUMENT, UNSUPPORTED, with what is wrong. */
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_new(struct tutti_sensitivity **out, const struct tutti_fmu *fmu,
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_new(struct tt_me_sensitivity **out, const struct tt_fmu *fmu,
                                                    const char *const *texts, size_t count);
-void tutti_sensitivity_free(struct tutti_sensitivity *own);
+void tt_me_sensitivity_free(struct tt_me_sensitivity *own);
 /* The equations, and their columns in the result: "d(x)/d(p)" of states and of continuous outputs. */
-const struct tutti_extra *tutti_sensitivity_extra(const struct tutti_sensitivity *own);
+const struct tutti_extra *tt_me_sensitivity_extra(const struct tt_me_sensitivity *own);
 
 /* ---- for me.c: twins do what the FMU does. All of these are fine with NULL, and do nothing then. ---- */
 
 /* They are made, and freed. The unit borrows the sensitivity until then. */
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_start(struct tutti_sensitivity *own, struct me_model *model,
-                                                     struct me_events *events,
-                                                     const struct tutti_instance_options *options);
-void tutti_sensitivity_finish(struct tutti_sensitivity *own);
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_configure(struct tutti_sensitivity *sensitivity,
-                                                         const struct tutti_setting *settings, size_t count);
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_set_up(struct tutti_sensitivity *sensitivity,
-                                                      const struct tutti_experiment_setup *setup);
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_set(struct tutti_sensitivity *sensitivity,
-                                                   const struct tutti_block *block);
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_offer(struct tutti_sensitivity *sensitivity,
-                                                     const struct tutti_block *block, bool *refused);
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_reset(struct tutti_sensitivity *sensitivity);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_start(struct tt_me_sensitivity *own, struct tt_me_model *model,
+                                                     struct tt_me_events *events,
+                                                     const struct tt_instance_options *options);
+void tt_me_sensitivity_finish(struct tt_me_sensitivity *own);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_configure(struct tt_me_sensitivity *sensitivity,
+                                                         const struct tt_setting *settings, size_t count);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_set_up(struct tt_me_sensitivity *sensitivity,
+                                                      const struct tt_experiment_setup *setup);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_set(struct tt_me_sensitivity *sensitivity, const struct tt_block *block);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_try_set(struct tt_me_sensitivity *sensitivity,
+                                                       const struct tt_block *block, bool *refused);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_reset(struct tt_me_sensitivity *sensitivity);
 /* After the FMU has entered its initialisation mode: each twin gets its parameter. */
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_enter_init(struct tutti_sensitivity *sensitivity);
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_exit_init(struct tutti_sensitivity *sensitivity);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_enter_init(struct tt_me_sensitivity *sensitivity);
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_exit_init(struct tt_me_sensitivity *sensitivity);
 /* The FMU completes a step at (t, x): all states, then all of S. */
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_complete(struct tutti_sensitivity *sensitivity, double t,
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_complete(struct tt_me_sensitivity *sensitivity, double t,
                                                         const double *x);
 /* Before the FMU enters an event at (t, x); `indicator` is the one that has left its domain, SIZE_MAX: it is no state event. */
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_enter_event(struct tutti_sensitivity *sensitivity, double t,
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_enter_event(struct tt_me_sensitivity *sensitivity, double t,
                                                            const double *x, size_t indicator);
 /* After the FMU has left it, with new states: S+ into x; *changed becomes true if that is another than S-. `first`: the one after the
  * initialisation, which S does not know of. */
-TUTTI_CHECKED enum tutti_err tutti_sensitivity_leave_event(struct tutti_sensitivity *sensitivity, double t, double *x,
+TUTTI_CHECKED enum tutti_err tt_me_sensitivity_leave_event(struct tt_me_sensitivity *sensitivity, double t, double *x,
                                                            bool first, bool *changed);
 
 #endif

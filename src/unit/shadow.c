@@ -4,19 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
+static enum tutti_err shadow_start(struct tt_unit *unit, const struct tt_unit_options *options)
 {
     (void)unit;
     (void)options;
     return TUTTI_OK;
 }
 
-static void finish(struct tutti_unit *unit)
+static void shadow_finish(struct tt_unit *unit)
 {
     (void)unit;
 }
 
-static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
+static enum tutti_err shadow_configure(struct tt_unit *unit, const struct tt_setting *settings, size_t count)
 {
     (void)unit;
     (void)settings;
@@ -24,42 +24,34 @@ static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_sett
     return TUTTI_OK;
 }
 
-static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
+static enum tutti_err shadow_set_up(struct tt_unit *unit, const struct tt_experiment_setup *setup)
 {
     (void)unit;
     (void)setup;
     return TUTTI_OK;
 }
 
-static enum tutti_err nothing(struct tutti_unit *unit)
+static enum tutti_err shadow_do_nothing(struct tt_unit *unit)
 {
     (void)unit;
     return TUTTI_OK;
 }
 
-static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
-{
-    (void)unit;
-    (void)block;
-    return TUTTI_OK;
-}
-
-static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
+static enum tutti_err shadow_set(struct tt_unit *unit, const struct tt_block *block)
 {
     (void)unit;
     (void)block;
     return TUTTI_OK;
 }
 
-static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
+static enum tutti_err shadow_get(struct tt_unit *unit, struct tt_block *block)
 {
     (void)unit;
     (void)block;
-    (void)refused;
     return TUTTI_OK;
 }
 
-static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
+static enum tutti_err shadow_try_set(struct tt_unit *unit, const struct tt_block *block, bool *refused)
 {
     (void)unit;
     (void)block;
@@ -67,8 +59,17 @@ static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bo
     return TUTTI_OK;
 }
 
-static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
-                                            size_t count, const int32_t *orders, const double *values)
+static enum tutti_err shadow_try_get(struct tt_unit *unit, struct tt_block *block, bool *refused)
+{
+    (void)unit;
+    (void)block;
+    (void)refused;
+    return TUTTI_OK;
+}
+
+static enum tutti_err shadow_set_input_derivatives(struct tt_unit *unit, const uint32_t *references,
+                                                   const size_t *elements, size_t count, const int32_t *orders,
+                                                   const double *values)
 {
     (void)unit;
     (void)references;
@@ -79,8 +80,8 @@ static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint3
     return TUTTI_OK;
 }
 
-static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                             int32_t order, double *values)
+static enum tutti_err shadow_get_output_derivatives(struct tt_unit *unit, const uint32_t *references, size_t count,
+                                                    int32_t order, double *values)
 {
     (void)unit;
     (void)references;
@@ -90,9 +91,9 @@ static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint
     return TUTTI_OK;
 }
 
-static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
-                                      const uint32_t *knowns, size_t known_count, const double *seed,
-                                      double *sensitivity)
+static enum tutti_err shadow_get_directional(struct tt_unit *unit, const uint32_t *unknowns, size_t unknown_count,
+                                             const uint32_t *knowns, size_t known_count, const double *seed,
+                                             double *sensitivity)
 {
     (void)unit;
     (void)unknowns;
@@ -104,35 +105,35 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *step)
+static enum tutti_err shadow_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *step)
 {
     (void)unit;
-    *step = (struct tutti_step){.reached = t + h};
+    *step = (struct tt_fmi_step){.reached = t + h};
     return TUTTI_OK;
 }
 
-static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *event)
+static enum tutti_err shadow_update_discrete(struct tt_unit *unit, struct tt_unit_event *event)
 {
     (void)unit;
-    *event = (struct tutti_unit_event){.next_event = INFINITY};
+    *event = (struct tt_unit_event){.next_event = INFINITY};
     return TUTTI_OK;
 }
 
-static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **saved)
-{
-    (void)unit;
-    (void)saved;
-    return TUTTI_OK;
-}
-
-static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+static enum tutti_err shadow_save(struct tt_unit *unit, struct tt_unit_saved **saved)
 {
     (void)unit;
     (void)saved;
     return TUTTI_OK;
 }
 
-static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+static enum tutti_err shadow_restore(struct tt_unit *unit, const struct tt_unit_saved *saved)
+{
+    (void)unit;
+    (void)saved;
+    return TUTTI_OK;
+}
+
+static void shadow_discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 {
     (void)unit;
     (void)saved;
@@ -140,30 +141,32 @@ static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
 
 #define SHADOW(NAME, INTERFACE)                                                                                        \
     {                                                                                                                  \
-        .name = (NAME), .interface = (INTERFACE), .size = sizeof(struct tutti_unit), .start = start, .finish = finish, \
-        .set_up = set_up, .configure = configure, .enter_init = nothing, .reset = nothing, .exit_init = nothing,       \
-        .set = set, .get = get, .offer = offer, .ask = ask, .set_input_derivatives = set_input_derivatives,            \
-        .get_output_derivatives = get_output_derivatives, .get_directional = get_directional, .step = step,            \
-        .enter_event = nothing, .settle = settle, .save = save, .restore = restore, .discard = discard,                \
-        .terminate = nothing,                                                                                          \
+        .name = (NAME), .interface = (INTERFACE), .size = sizeof(struct tt_unit), .start = shadow_start,               \
+        .finish = shadow_finish, .set_up = shadow_set_up, .configure = shadow_configure,                               \
+        .enter_init = shadow_do_nothing, .reset = shadow_do_nothing, .exit_init = shadow_do_nothing,                   \
+        .set = shadow_set, .get = shadow_get, .offer = shadow_try_set, .ask = shadow_try_get,                          \
+        .set_input_derivatives = shadow_set_input_derivatives,                                                         \
+        .get_output_derivatives = shadow_get_output_derivatives, .get_directional = shadow_get_directional,            \
+        .step = shadow_step, .enter_event = shadow_do_nothing, .settle = shadow_update_discrete, .save = shadow_save,  \
+        .restore = shadow_restore, .discard = shadow_discard, .terminate = shadow_do_nothing,                          \
     }
 
-static const struct tutti_unit_kind kinds[] =
+static const struct tt_unit_kind kinds[] =
     {[TUTTI_CS] = SHADOW("cs", TUTTI_CS), [TUTTI_ME] = SHADOW("me", TUTTI_ME), [TUTTI_SE] = SHADOW("se", TUTTI_SE)};
 
-enum tutti_err tutti_shadow_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_kind *kind,
-                                const char *name)
+enum tutti_err tt_shadow_new(struct tt_unit **out, struct tt_fmu *fmu, const struct tt_unit_kind *kind,
+                             const char *name)
 {
     *out = calloc(1, sizeof **out);
     if (!*out)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     (*out)->kind = &kinds[kind->interface];
     (*out)->fmu = fmu;
     (*out)->name = name;
     return TUTTI_OK;
 }
 
-void tutti_unit_get_traits(const struct tutti_unit *unit, double *traits)
+void tt_shadow_read_traits(const struct tt_unit *unit, double *traits)
 {
     const double all[TUTTI_TRAITS] = {unit->can,          unit->has_events,   unit->uniform,
                                       unit->keeps_slopes, unit->output_order, unit->asks_for_inputs};
@@ -171,7 +174,7 @@ void tutti_unit_get_traits(const struct tutti_unit *unit, double *traits)
         traits[i] = all[i];
 }
 
-void tutti_shadow_set_traits(struct tutti_unit *unit, const double *traits)
+void tt_shadow_set_traits(struct tt_unit *unit, const double *traits)
 {
     unit->can = (uint32_t)traits[0];
     unit->has_events = traits[1] > 0;
@@ -182,7 +185,7 @@ void tutti_shadow_set_traits(struct tutti_unit *unit, const double *traits)
 }
 
 /* A variable that is an extent comes up once per dimension that it gives: simpler than a set of them, and there are few. */
-size_t tutti_unit_count_sizes(const struct tutti_desc *desc)
+size_t tt_shadow_count_sizes(const struct tt_description *desc)
 {
     size_t count = 0;
     for (uint32_t v = 0; v < desc->var_count; v++)
@@ -191,21 +194,21 @@ size_t tutti_unit_count_sizes(const struct tutti_desc *desc)
     return count;
 }
 
-void tutti_unit_get_sizes(const struct tutti_unit *unit, double *sizes)
+void tt_shadow_read_sizes(const struct tt_unit *unit, double *sizes)
 {
-    const struct tutti_desc *desc = unit->fmu->desc;
+    const struct tt_description *desc = unit->fmu->desc;
     for (uint32_t v = 0; v < desc->var_count; v++)
         for (unsigned d = 0; d < desc->vars[v].dimension_count; d++)
             if (desc->vars[v].dimensions[d].variable != TUTTI_NONE)
                 *sizes++ = (double)unit->sizes[desc->vars[v].dimensions[d].variable];
 }
 
-enum tutti_err tutti_shadow_set_sizes(struct tutti_unit *unit, const double *sizes)
+enum tutti_err tt_shadow_set_sizes(struct tt_unit *unit, const double *sizes)
 {
-    const struct tutti_desc *desc = unit->fmu->desc;
+    const struct tt_description *desc = unit->fmu->desc;
     unit->sizes = calloc(desc->var_count + 1, sizeof *unit->sizes);
     if (!unit->sizes)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t v = 0; v < desc->var_count; v++)
         for (unsigned d = 0; d < desc->vars[v].dimension_count; d++)
             if (desc->vars[v].dimensions[d].variable != TUTTI_NONE)

@@ -11,13 +11,13 @@
 enum { TUTTI_TRAITS = 6 };
 
 /* `kind` is that of the unit elsewhere. */
-TUTTI_CHECKED enum tutti_err tutti_shadow_new(struct tutti_unit **out, struct tutti_fmu *fmu,
-                                              const struct tutti_unit_kind *kind, const char *name);
-void tutti_unit_get_traits(const struct tutti_unit *unit, double *traits);
-void tutti_shadow_set_traits(struct tutti_unit *unit, const double *traits);
+TUTTI_CHECKED enum tutti_err tt_shadow_new(struct tt_unit **out, struct tt_fmu *fmu, const struct tt_unit_kind *kind,
+                                           const char *name);
+void tt_shadow_read_traits(const struct tt_unit *unit, double *traits);
+void tt_shadow_set_traits(struct tt_unit *unit, const double *traits);
 /* Extents of arrays that structural parameters give: numbers per unit, those of `unit`; 0: none. */
-size_t tutti_unit_count_sizes(const struct tutti_desc *desc);
-void tutti_unit_get_sizes(const struct tutti_unit *unit, double *sizes);
-TUTTI_CHECKED enum tutti_err tutti_shadow_set_sizes(struct tutti_unit *unit, const double *sizes);
+size_t tt_shadow_count_sizes(const struct tt_description *desc);
+void tt_shadow_read_sizes(const struct tt_unit *unit, double *sizes);
+TUTTI_CHECKED enum tutti_err tt_shadow_set_sizes(struct tt_unit *unit, const double *sizes);
 
 #endif

@@ -10,21 +10,21 @@
 
 #include "unit/fresh.h"
 
-struct tutti_stop_time;
+struct tt_stop_time;
 
 /* For an experiment that has a stop time. *check becomes NULL where there is nothing to look at. `fresh` is borrowed. */
-TUTTI_CHECKED enum tutti_err tutti_stop_time_new(struct tutti_stop_time **check, struct tutti_unit *unit,
-                                                 const struct tutti_fresh *fresh);
-void tutti_stop_time_free(struct tutti_stop_time *check);
+TUTTI_CHECKED enum tutti_err tt_stop_time_new(struct tt_stop_time **check, struct tt_unit *unit,
+                                              const struct tt_fresh *fresh);
+void tt_stop_time_free(struct tt_stop_time *check);
 
 /* Each of these may be given NULL, and does nothing then. */
 
 /* The initialisation is over. */
-TUTTI_CHECKED enum tutti_err tutti_stop_time_begin(struct tutti_stop_time *check);
+TUTTI_CHECKED enum tutti_err tt_stop_time_start(struct tt_stop_time *check);
 /* A do-step from t has been made, and how it ended. The error of an FMU that is at fault, now and at each further step. */
-TUTTI_CHECKED enum tutti_err tutti_stop_time_step(struct tutti_stop_time *check, double t,
-                                                  const struct tutti_step *step);
+TUTTI_CHECKED enum tutti_err tt_stop_time_check_step(struct tt_stop_time *check, double t,
+                                                     const struct tt_fmi_step *step);
 /* Is there more to look at after the next step? */
-bool tutti_stop_time_is_open(const struct tutti_stop_time *check);
+bool tt_stop_time_is_open(const struct tt_stop_time *check);
 
 #endif

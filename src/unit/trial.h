@@ -12,7 +12,7 @@
  * directional derivatives, derivatives of outputs. What fails is a finding: an error where a run would
  * end, else a warning. How it can be taken back, by its saved states or by forking, is told to `notes` (NULL: not tried beyond what
  * it claims). Inputs keep their start values. MEMORY is the only failure. */
-TUTTI_CHECKED enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct tutti_setting *settings,
-                                         size_t count, struct tutti_findings *findings, const struct tutti_log *notes);
+TUTTI_CHECKED enum tutti_err tt_trial(struct tt_fmu *fmu, const char *name, const struct tt_setting *settings,
+                                      size_t count, struct tt_findings *findings, const struct tutti_log *notes);
 
 #endif

@@ -27,60 +27,60 @@
 #include "unit/clocked.h"
 #include "unit/signals.h"
 
-struct tutti_unit;
-struct tutti_linear;      /* linear.h */
-struct tutti_unit_saved;  /* a point that a unit can go back to; the kind knows what is in it */
+struct tt_unit;
+struct tt_linear;         /* linear.h */
+struct tt_unit_saved;     /* a point that a unit can go back to; the kind knows what is in it */
 struct tutti_extra;       /* <tutti/extra.h> */
-struct tutti_replay;      /* replay.h */
-struct tutti_sensitivity; /* sensitivity.h */
+struct tt_replay;         /* replay.h */
+struct tt_me_sensitivity; /* sensitivity.h */
 
 /* An absolute tolerance of one state. */
-struct tutti_state_tolerance {
+struct tt_state_tolerance {
     uint32_t reference; /* of the state's variable */
     double scale;       /* in place of its nominal value: what its tolerance is in units of `atol` */
     const char *given;  /* the option's text, for messages; borrowed */
 };
 
 /* How a Model Exchange FMU is integrated. */
-struct tutti_integration {
-    const struct tutti_solver_kind *solver;   /* NULL: the default */
-    const struct tutti_solver_kind *replaced; /* what it would be without checkpoints; NULL: the same */
+struct tt_integration {
+    const struct tt_solver_kind *solver;   /* NULL: the default */
+    const struct tt_solver_kind *replaced; /* what it would be without checkpoints; NULL: the same */
     double rtol, atol;
     bool by_size; /* atol is not asked for: that of states without a declared nominal value follows their size */
-    const struct tutti_state_tolerance *state_tolerances; /* borrowed */
+    const struct tt_state_tolerance *state_tolerances; /* borrowed */
     size_t state_tolerance_count;
     double h_fixed, h_max, h_first;
     int max_order;
-    enum tutti_predictor predictor;
-    enum tutti_jacobian_mode jacobian;
-    enum tutti_linear_solver linear;
+    enum tt_predictor predictor;
+    enum tt_jacobian_mode jacobian;
+    enum tt_linear_solver linear;
     bool average;                    /* outputs are those of the averages over a step (Lacoursiere 2017 eq. 1-3) */
     const struct tutti_extra *extra; /* equations that are integrated with the FMU's; NULL: none */
-    struct tutti_sensitivity *sensitivity; /* ... if they are its own, by parameters; NULL: they are not. Borrowed */
+    struct tt_me_sensitivity *sensitivity; /* ... if they are its own, by parameters; NULL: they are not. Borrowed */
 };
 
 /* Which interface of an FMU is wanted. */
-enum tutti_interface_choice {
+enum tt_interface_choice {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_INTERFACE_##name,
     TUTTI_INTERFACES(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
 /* The choice of one kind of interface. */
-static inline enum tutti_interface_choice tutti_interface_choice_of(enum tutti_interface_kind kind)
+static inline enum tt_interface_choice tt_unit_interface_choice_of(enum tt_interface_kind kind)
 {
     return kind == TUTTI_ME ? TUTTI_INTERFACE_ME : kind == TUTTI_SE ? TUTTI_INTERFACE_SE : TUTTI_INTERFACE_CS;
 }
 
 /* How a unit is taken back. */
-enum tutti_rollback {
+enum tt_rollback {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_ROLLBACK_##name,
     TUTTI_ROLLBACKS(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
 /* Inputs that are functions of time. References and elements are borrowed for the unit's life. */
-struct tutti_input_curves {
+struct tt_input_curves {
     size_t count;
     const uint32_t *references;
     const size_t *elements; /* 0 of a scalar */
@@ -89,7 +89,7 @@ struct tutti_input_curves {
     void *context;
 };
 
-struct tutti_unit_options {
+struct tt_unit_options {
     const char *name;            /* borrowed for the unit's life */
     const struct tutti_log *log; /* borrowed for the unit's life */
     bool logging_on;             /* let the FMU tell its debug messages */
@@ -108,19 +108,19 @@ struct tutti_unit_options {
     void (*moving_extents)(void *context, size_t *doubles, size_t *floats);
     void (*moving_sample)(void *context, double t, double *values);
     void *moving_context;
-    enum tutti_interface_choice interface;
-    struct tutti_integration integration; /* Model Exchange only */
+    enum tt_interface_choice interface;
+    struct tt_integration integration; /* Model Exchange only */
 };
 
-struct tutti_unit_counts {
+struct tt_unit_counts {
     unsigned long do_steps, gets, sets, init_evaluations, rollbacks;
     unsigned long points; /* that were saved to be gone back to; by the caller */
     unsigned long rejected, auxiliary,
-        attributed;                    /* do-steps that were taken back, that only helped; told apart so far */
-    struct tutti_solver_counts solver; /* Model Exchange */
-    struct tutti_solver_counts
+        attributed;                 /* do-steps that were taken back, that only helped; told apart so far */
+    struct tt_solver_counts solver; /* Model Exchange */
+    struct tt_solver_counts
         beside;     /* ... of a second instance, which makes steps for this one (master/control/twin.h) */
-    double seconds; /* in the first `timed` do-steps; see tutti_unit_timed */
+    double seconds; /* in the first `timed` do-steps; see tt_unit_record_time */
     unsigned long timed, time_next; /* do-steps that `seconds` speaks for; the next one to be measured */
     /* By the caller that steps the unit. */
     double save_seconds, restore_seconds; /* all of it */
@@ -129,54 +129,54 @@ struct tutti_unit_counts {
 };
 
 /* What an event brought. */
-struct tutti_unit_event {
+struct tt_unit_event {
     bool terminate;
     double next_event; /* INFINITY: none announced */
 };
 
 /* Where a unit is, for a solver that leads it. */
-struct tutti_unit_lead {
-    double *x, *nominals;        /* room for the states is the caller's */
-    enum tutti_solver_task task; /* what has happened since `take` */
-    double next_event;           /* that the FMU announced; INFINITY: none */
-    bool near_zero;              /* its last event left an indicator near zero (solve/crossing.h) */
+struct tt_unit_joint_state {
+    double *x, *nominals;     /* room for the states is the caller's */
+    enum tt_solver_task task; /* what has happened since `take` */
+    double next_event;        /* that the FMU announced; INFINITY: none */
+    bool near_zero;           /* its last event left an indicator near zero (solve/crossing.h) */
 };
 
 /* The equations of a unit for a solver that is not its own, which has the states of several units as one problem. From `lead` on
  * the kind's `step` is not called any more: trial points are placed, in continuous-time mode, and `arrive` says where the unit
  * is. Between a trial and the next `arrive` nothing else of the vtable but `get` may be called. */
-struct tutti_unit_equations {
+struct tt_unit_equations {
     /* Once, after the initialisation. `back`: the solver's memory can be brought to another process. */
-    void (*lead)(struct tutti_unit *unit, bool back);
-    void (*count)(const struct tutti_unit *unit, size_t *states, size_t *indicators);
-    void (*look)(const struct tutti_unit *unit, struct tutti_unit_lead *lead);
-    /* What absolute tolerances of the states are for, as in tutti_ode.nominals. They are set again after an event that `take` has not ended. */
-    enum tutti_err (*size)(struct tutti_unit *unit, double *sizes);
-    void (*take)(struct tutti_unit *unit); /* what `look` has told is done */
+    void (*lead)(struct tt_unit *unit, bool back);
+    void (*count)(const struct tt_unit *unit, size_t *states, size_t *indicators);
+    void (*look)(const struct tt_unit *unit, struct tt_unit_joint_state *lead);
+    /* What absolute tolerances of the states are for, as in tt_ode.nominals. They are set again after an event that `take` has not ended. */
+    enum tutti_err (*size)(struct tt_unit *unit, double *sizes);
+    void (*take)(struct tt_unit *unit); /* what `look` has told is done */
 
     /* A trial point; inputs that a table moves follow. *discarded: the FMU has no values there. */
-    enum tutti_err (*place)(struct tutti_unit *unit, double t, const double *x, bool *discarded);
+    enum tutti_err (*place)(struct tt_unit *unit, double t, const double *x, bool *discarded);
     /* Inputs there: a set that leaves no trace. */
-    enum tutti_err (*put)(struct tutti_unit *unit, const struct tutti_block *block);
+    enum tutti_err (*put)(struct tt_unit *unit, const struct tt_block *block);
     /* What the FMU says there, with its inputs set. *bad: the first derivative that is not finite, or their number. */
-    enum tutti_err (*get_derivatives)(struct tutti_unit *unit, double *dx, size_t *bad, bool *discarded);
+    enum tutti_err (*get_derivatives)(struct tt_unit *unit, double *dx, size_t *bad, bool *discarded);
     /* How far event indicators are on the way out of their domains (solve/crossing.h); *bad as above. */
-    enum tutti_err (*get_excess)(struct tutti_unit *unit, double *excess, size_t *bad);
-    enum tutti_err (*no_excess)(struct tutti_unit *unit, double t, size_t bad); /* the error for that */
+    enum tutti_err (*get_excess)(struct tt_unit *unit, double *excess, size_t *bad);
+    enum tutti_err (*no_excess)(struct tt_unit *unit, double t, size_t bad); /* the error for that */
 
     /* The unit is there, and gets these inputs. */
-    enum tutti_err (*arrive)(struct tutti_unit *unit, double t, const double *x, const struct tutti_block *inputs,
+    enum tutti_err (*arrive)(struct tt_unit *unit, double t, const double *x, const struct tt_block *inputs,
                              size_t input_blocks);
     /* A step of the solver ends where the unit is; *event: the FMU asks for event mode. */
-    enum tutti_err (*complete)(struct tutti_unit *unit, bool *event, bool *terminate);
+    enum tutti_err (*complete)(struct tt_unit *unit, bool *event, bool *terminate);
     /* What the event is that will be entered there: `indicator` has left its domain (SIZE_MAX: none has), or it is the FMU's own
      * (announced, or asked for by `complete`). An error if state events come too thick. */
-    enum tutti_err (*meet)(struct tutti_unit *unit, size_t indicator, bool own);
-    const char *(*state_name)(struct tutti_unit *unit, size_t i); /* good until the next call */
+    enum tutti_err (*meet)(struct tt_unit *unit, size_t indicator, bool own);
+    const char *(*state_name)(struct tt_unit *unit, size_t i); /* good until the next call */
 };
 
 /* Who looks after the clocks of a unit; set by the rank that steps it. */
-struct tutti_unit_ticking {
+struct tt_unit_ticking {
     void *context;
     /* In event mode: before every update of the discrete states, while clocks tick; and after the last one. NULL: there are no clocks. */
     enum tutti_err (*before)(void *context);
@@ -186,113 +186,113 @@ struct tutti_unit_ticking {
     enum tutti_err (*rest)(void *context);
 };
 
-struct tutti_unit_kind {
+struct tt_unit_kind {
     const char *name; /* "cs" */
-    enum tutti_interface_kind interface;
-    size_t size; /* bytes of the kind's struct, which starts with a struct tutti_unit */
+    enum tt_interface_kind interface;
+    size_t size; /* bytes of the kind's struct, which starts with a struct tt_unit */
 
     /* Brings the FMU to life. Called once, on a zeroed struct with the common part filled in. */
-    enum tutti_err (*start)(struct tutti_unit *unit, const struct tutti_unit_options *options);
+    enum tutti_err (*start)(struct tt_unit *unit, const struct tt_unit_options *options);
     /* Releases whatever start made, also after a failed start; may call the FMU. */
-    void (*finish)(struct tutti_unit *unit);
+    void (*finish)(struct tt_unit *unit);
 
     /* The experiment; called once, before anything is set. */
-    enum tutti_err (*set_up)(struct tutti_unit *unit, const struct tutti_experiment_setup *setup);
+    enum tutti_err (*set_up)(struct tt_unit *unit, const struct tt_experiment_setup *setup);
     /* Structural parameters; called at most once, before anything else is set. */
-    enum tutti_err (*configure)(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count);
-    enum tutti_err (*enter_init)(struct tutti_unit *unit);
+    enum tutti_err (*configure)(struct tt_unit *unit, const struct tt_setting *settings, size_t count);
+    enum tutti_err (*enter_init)(struct tt_unit *unit);
     /* After an enter_init that failed: as new, before set_up. */
-    enum tutti_err (*reset)(struct tutti_unit *unit);
-    enum tutti_err (*exit_init)(struct tutti_unit *unit);
+    enum tutti_err (*reset)(struct tt_unit *unit);
+    enum tutti_err (*exit_init)(struct tt_unit *unit);
 
     /* In place of both: the FMU is where a state that was exported from it says, at the start of the experiment. As after exit_init, a unit
      * with events is in event mode. */
-    enum tutti_err (*adopt)(struct tutti_unit *unit, const unsigned char *bytes, size_t size);
+    enum tutti_err (*adopt)(struct tt_unit *unit, const unsigned char *bytes, size_t size);
     /* The FMU's state between steps as its own bytes; the caller's (free). */
-    enum tutti_err (*export_state)(struct tutti_unit *unit, unsigned char **bytes, size_t *size);
+    enum tutti_err (*export_state)(struct tt_unit *unit, unsigned char **bytes, size_t *size);
 
     /* One FMI call each. */
-    enum tutti_err (*set)(struct tutti_unit *unit, const struct tutti_block *block);
-    enum tutti_err (*get)(struct tutti_unit *unit, struct tutti_block *block);
+    enum tutti_err (*set)(struct tt_unit *unit, const struct tt_block *block);
+    enum tutti_err (*get)(struct tt_unit *unit, struct tt_block *block);
     /* The same where FMUs may refuse with Error: *refused becomes true, and the unit goes on. Not counted. */
-    enum tutti_err (*offer)(struct tutti_unit *unit, const struct tutti_block *block, bool *refused);
-    enum tutti_err (*ask)(struct tutti_unit *unit, struct tutti_block *block, bool *refused);
+    enum tutti_err (*offer)(struct tt_unit *unit, const struct tt_block *block, bool *refused);
+    enum tutti_err (*ask)(struct tt_unit *unit, struct tt_block *block, bool *refused);
     /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; after their values, before the step. Only if
      * unit->can says TUTTI_CAN_INPUT_DERIVATIVES. If unit->keeps_slopes they hold until the input is set again, else for
      * one step. elements[i] is the place in an array, which Model Exchange takes; NULL: all are scalars. */
     /* Continuous inputs, or elements of them, whose values the unit may ask for at any time: it need not be told them before steps. Once, when it is
      * configured. NULL: the kind has its inputs told. Only Model Exchange. */
-    enum tutti_err (*set_input_curves)(struct tutti_unit *unit, const struct tutti_input_curves *curves);
-    enum tutti_err (*set_input_derivatives)(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
+    enum tutti_err (*set_input_curves)(struct tt_unit *unit, const struct tt_input_curves *curves);
+    enum tutti_err (*set_input_derivatives)(struct tt_unit *unit, const uint32_t *references, const size_t *elements,
                                             size_t count, const int32_t *orders, const double *values);
     /* Derivative in time, of order 1 ... unit->output_order, of Real outputs at the time reached. */
-    enum tutti_err (*get_output_derivatives)(struct tutti_unit *unit, const uint32_t *references, size_t count,
+    enum tutti_err (*get_output_derivatives)(struct tt_unit *unit, const uint32_t *references, size_t count,
                                              int32_t order, double *values);
     /* sensitivity = d(unknowns)/d(knowns) * seed: outputs by inputs (scalars), where the unit is. UNSUPPORTED where there
      * is no way. */
-    enum tutti_err (*get_directional)(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
+    enum tutti_err (*get_directional)(struct tt_unit *unit, const uint32_t *unknowns, size_t unknown_count,
                                       const uint32_t *knowns, size_t known_count, const double *seed,
                                       double *sensitivity);
     /* df/dx, df/du, dg/dx, dg/du where the unit is; `linear` holds its layout from the first call on. NULL: the kind has
      * no states to show. */
-    enum tutti_err (*linearize)(struct tutti_unit *unit, unsigned which, struct tutti_linear **linear);
+    enum tutti_err (*linearize)(struct tt_unit *unit, unsigned which, struct tt_linear **linear);
 
-    /* From t towards t + h. Never an error for a short step: see struct tutti_step. */
-    enum tutti_err (*step)(struct tutti_unit *unit, double t, double h, struct tutti_step *step);
+    /* From t towards t + h. Never an error for a short step: see struct tt_fmi_step. */
+    enum tutti_err (*step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *step);
     /* What set, step and get of these Float64 blocks (NULL: none) come to where nothing unusual happens, as a call triple
      * (fmi/triple.h), for steps to which nothing goes back. False: such steps are not that simple. NULL: those of no unit of
      * the kind are. Counts are the caller's. */
-    bool (*make_triple)(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
-                        struct tutti_call_triple *triple);
+    bool (*make_triple)(struct tt_unit *unit, const struct tt_block *inputs, const struct tt_block *outputs,
+                        struct tt_batched_call *triple);
     /* Scheduled Execution: computes a partition of the unit's instance and reads what it is to read (fmi/partition.h), where the unit is. NULL:
      * the kind has event mode, in which clocks tick (rank/ticks.h). */
-    enum tutti_err (*activate)(struct tutti_unit *unit, const struct tutti_partition *partition,
-                               struct tutti_modes_watch *watch, double t);
+    enum tutti_err (*activate)(struct tt_unit *unit, const struct tt_model_partition *partition,
+                               struct tt_fmi_call_modes_watch *watch, double t);
     /* As step, of a unit that overlaps: the FMU may come back while it computes, *pending, and end_step, with the same times, waits for it;
      * nothing else is called between them. NULL: the kind has none that do. */
-    enum tutti_err (*begin_step)(struct tutti_unit *unit, double t, double h, struct tutti_step *out, bool *pending);
-    enum tutti_err (*end_step)(struct tutti_unit *unit, double t, double h, struct tutti_step *out);
+    enum tutti_err (*begin_step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out, bool *pending);
+    enum tutti_err (*end_step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out);
     /* A partition was computed elsewhere, in so many seconds, and is read. NULL where `activate` is. */
-    void (*note_activation)(struct tutti_unit *unit, const struct tutti_partition *partition, double seconds);
+    void (*note_activation)(struct tt_unit *unit, const struct tt_model_partition *partition, double seconds);
     /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
      * unit in it), then set inputs if need be, then settle: iterate until the discrete states rest, and back to
      * stepping unless the FMU wants to end. */
-    enum tutti_err (*enter_event)(struct tutti_unit *unit);
-    enum tutti_err (*settle)(struct tutti_unit *unit, struct tutti_unit_event *event);
+    enum tutti_err (*enter_event)(struct tt_unit *unit);
+    enum tutti_err (*settle)(struct tt_unit *unit, struct tt_unit_event *event);
     /* A point between steps to go back to: into *saved, which is made if it is NULL and reused else. UNSUPPORTED, naming
      * what the FMU lacks. The point is lost (restore says so) where the unit cannot undo what happened since. */
-    enum tutti_err (*save)(struct tutti_unit *unit, struct tutti_unit_saved **saved);
-    enum tutti_err (*restore)(struct tutti_unit *unit, const struct tutti_unit_saved *saved);
-    void (*discard)(struct tutti_unit *unit, struct tutti_unit_saved *saved); /* NULL is fine */
+    enum tutti_err (*save)(struct tt_unit *unit, struct tt_unit_saved **saved);
+    enum tutti_err (*restore)(struct tt_unit *unit, const struct tt_unit_saved *saved);
+    void (*discard)(struct tt_unit *unit, struct tt_unit_saved *saved); /* NULL is fine */
     /* Back to where the solver's last own step began in the steps that were made while unit->notes_last was set; *t: there. As often as
      * wanted. NULL: the kind knows of no such steps. */
-    enum tutti_err (*back_to_last)(struct tutti_unit *unit, double *t);
+    enum tutti_err (*back_to_last)(struct tt_unit *unit, double *t);
     /* A point as bytes for another process of this version of Tutti with the same FMU, and such bytes as a point of this unit,
      * into *saved, which is NULL. UNSUPPORTED, naming what the FMU lacks; FORMAT. The unit, if it stands at that point, goes on as
      * one that was brought there: what cannot be packed (the memory of some solvers) begins anew. */
-    enum tutti_err (*pack)(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel);
-    enum tutti_err (*unpack)(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **saved);
+    enum tutti_err (*pack)(struct tt_unit *unit, const struct tt_unit_saved *saved, struct tt_byte_writer *parcel);
+    enum tutti_err (*unpack)(struct tt_unit *unit, struct tt_byte_reader *in, struct tt_unit_saved **saved);
     /* What the unit has counted and tested for itself, which going back does not take back: a part of what `pack` packs. NULL: nothing. */
-    void (*pack_counts)(const struct tutti_unit *unit, struct tutti_parcel *parcel);
-    void (*unpack_counts)(struct tutti_unit *unit, struct tutti_unparcel *in);
+    void (*pack_counts)(const struct tt_unit *unit, struct tt_byte_writer *parcel);
+    void (*unpack_counts)(struct tt_unit *unit, struct tt_byte_reader *in);
     /* The end of a run that went well; called at most once, nothing but finish follows. */
-    enum tutti_err (*terminate)(struct tutti_unit *unit);
-    const struct tutti_unit_equations *equations; /* NULL: the FMU solves its own */
+    enum tutti_err (*terminate)(struct tt_unit *unit);
+    const struct tt_unit_equations *equations; /* NULL: the FMU solves its own */
 };
 
-extern const struct tutti_unit_kind tutti_unit_cs, tutti_unit_me, tutti_unit_se;
+extern const struct tt_unit_kind tt_unit_cs, tt_unit_me, tt_unit_se;
 
-struct tutti_unit {
-    const struct tutti_unit_kind *kind;
+struct tt_unit {
+    const struct tt_unit_kind *kind;
     const char *name;
-    struct tutti_fmu *fmu; /* borrowed */
-    uint32_t can;          /* TUTTI_CAN_* that FMU and library offer */
-    bool has_events;       /* event mode is used */
-    bool forked;           /* it lives in a process of its own, and goes back by forking it */
-    bool rejects;          /* FMI 1.0: it goes back by rejecting its last step, and by no more than that */
-    bool uniform;          /* steps of one size only */
-    bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
-    int output_order;      /* highest order of output derivatives; 0: none */
+    struct tt_fmu *fmu; /* borrowed */
+    uint32_t can;       /* TUTTI_CAN_* that FMU and library offer */
+    bool has_events;    /* event mode is used */
+    bool forked;        /* it lives in a process of its own, and goes back by forking it */
+    bool rejects;       /* FMI 1.0: it goes back by rejecting its last step, and by no more than that */
+    bool uniform;       /* steps of one size only */
+    bool keeps_slopes;  /* inputs go on with their derivatives until they are set again */
+    int output_order;   /* highest order of output derivatives; 0: none */
     /* Set by the rank that steps the unit. */
     bool overlaps;        /* its FMU can compute a step on a thread of its own (canRunAsynchronuously): begin_step */
     bool notes_last;      /* steps note where the last own step of the solver begins: see back_to_last */
@@ -307,116 +307,111 @@ struct tutti_unit {
     double step_size; /* of the step that is made next, where derivatives of inputs are set for it */
     double horizon;   /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
     uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: there are none */
-    struct tutti_instance *instance; /* the kind's; of a unit with clocks, for those that make them tick */
-    struct tutti_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: there are none */
-    struct tutti_unit_ticking ticking;
-    struct tutti_unit_counts counts;
-    struct tutti_replay
-        *replay; /* it is brought back by telling it again what it was told (replay.h); NULL: it is not */
+    struct tt_instance *instance; /* the kind's; of a unit with clocks, for those that make them tick */
+    struct tt_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: there are none */
+    struct tt_unit_ticking ticking;
+    struct tt_unit_counts counts;
+    struct tt_replay *replay; /* it is brought back by telling it again what it was told (replay.h); NULL: it is not */
 };
 
 /* The kind of unit that an FMU can be. AUTO prefers Co-Simulation, unless `solver_named`: a solver that is named asks for
  * Model Exchange. UNSUPPORTED, saying why, if there is none. */
-TUTTI_CHECKED enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_interface_choice choice,
-                                                 bool solver_named, const struct tutti_unit_kind **kind);
+TUTTI_CHECKED enum tutti_err tt_unit_kind_for(const struct tt_fmu *fmu, enum tt_interface_choice choice,
+                                              bool solver_named, const struct tt_unit_kind **kind);
 /* Whether the FMU can be run here at all, in one of its interfaces: the error says why not. Nothing is loaded. */
-TUTTI_CHECKED enum tutti_err tutti_unit_check_runs(const struct tutti_fmu *fmu);
+TUTTI_CHECKED enum tutti_err tt_unit_check_runnable(const struct tt_fmu *fmu);
 /* Makes a unit of the kind that fits the FMU and the options. `fmu` is borrowed. */
-TUTTI_CHECKED enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu,
-                                            const struct tutti_unit_options *options);
-void tutti_unit_free(struct tutti_unit *unit);
+TUTTI_CHECKED enum tutti_err tt_unit_new(struct tt_unit **out, struct tt_fmu *fmu,
+                                         const struct tt_unit_options *options);
+void tt_unit_free(struct tt_unit *unit);
 
 /* Before the initialisation: structural parameters among `settings`, in configuration mode; then all others but inputs. */
-TUTTI_CHECKED enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const struct tutti_setting *settings,
-                                              size_t count);
+TUTTI_CHECKED enum tutti_err tt_unit_apply(struct tt_unit *unit, const struct tt_setting *settings, size_t count);
 /* Inputs among `settings`, after enter_init: FMI 2.0 takes them there only. */
-TUTTI_CHECKED enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
-                                                     size_t count);
+TUTTI_CHECKED enum tutti_err tt_unit_apply_inputs(struct tt_unit *unit, const struct tt_setting *settings,
+                                                  size_t count);
 /* Can the variable be set while the unit runs: is it an input, or a tunable parameter? */
-bool tutti_unit_takes_late(const struct tutti_unit *unit, uint32_t variable);
+bool tt_unit_is_settable_late(const struct tt_unit *unit, uint32_t variable);
 /* Those among `settings`, of a unit that has adopted a state. */
-TUTTI_CHECKED enum tutti_err tutti_unit_apply_tunable(struct tutti_unit *unit, const struct tutti_setting *settings,
-                                                      size_t count);
+TUTTI_CHECKED enum tutti_err tt_unit_apply_tunable(struct tt_unit *unit, const struct tt_setting *settings,
+                                                   size_t count);
 /* ... before it, to an FMU that may refuse them: some compute their initial values in enter_init. */
-TUTTI_CHECKED enum tutti_err tutti_unit_offer_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
-                                                     size_t count, bool *refused);
+TUTTI_CHECKED enum tutti_err tt_unit_try_inputs(struct tt_unit *unit, const struct tt_setting *settings, size_t count,
+                                                bool *refused);
 /* The values of one variable before anything is computed, as its description and `settings` have them, into `block`, which
  * is that variable's alone. */
-TUTTI_CHECKED enum tutti_err tutti_unit_describe_start(const struct tutti_unit *unit, uint32_t variable,
-                                                       const struct tutti_setting *settings, size_t count,
-                                                       struct tutti_block *block);
+TUTTI_CHECKED enum tutti_err tt_unit_describe_start(const struct tt_unit *unit, uint32_t variable,
+                                                    const struct tt_setting *settings, size_t count,
+                                                    struct tt_block *block);
 /* Before the initialisation (FMI 3.0): the values of one variable, with its `settings`, into such a
  * `block`. Of an FMU that does not tell them yet: those of its description. */
-TUTTI_CHECKED enum tutti_err tutti_unit_get_start(struct tutti_unit *unit, uint32_t variable,
-                                                  const struct tutti_setting *settings, size_t count,
-                                                  struct tutti_block *block);
+TUTTI_CHECKED enum tutti_err tt_unit_get_start(struct tt_unit *unit, uint32_t variable,
+                                               const struct tt_setting *settings, size_t count, struct tt_block *block);
 
 /* For kinds: structural parameters among `settings`, in configuration mode (I4), then the extents of arrays. */
-TUTTI_CHECKED enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instance *instance,
-                                                  const struct tutti_setting *settings, size_t count);
-/* For kinds: tutti_instance_adopt. The user is warned of a state whose own time is not the start of the experiment, if the FMU tells it. */
-TUTTI_CHECKED enum tutti_err tutti_unit_adopt(struct tutti_unit *unit, struct tutti_instance *instance,
-                                              const struct tutti_log *log, const unsigned char *bytes, size_t size);
+TUTTI_CHECKED enum tutti_err tt_unit_configure(struct tt_unit *unit, struct tt_instance *instance,
+                                               const struct tt_setting *settings, size_t count);
+/* For kinds: tt_saved_state_import. The user is warned of a state whose own time is not the start of the experiment, if the FMU tells it. */
+TUTTI_CHECKED enum tutti_err tt_unit_adopt(struct tt_unit *unit, struct tt_instance *instance,
+                                           const struct tutti_log *log, const unsigned char *bytes, size_t size);
 /* For kinds: lets an instance in event mode update its discrete states until they rest. */
-TUTTI_CHECKED enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
-                                                        struct tutti_discrete *discrete);
+TUTTI_CHECKED enum tutti_err tt_unit_update_discrete(const struct tt_unit *unit, struct tt_instance *instance,
+                                                     struct tt_discrete_update *discrete);
 /* For kinds: directional derivatives of the FMU; as many values as references, or more (arrays). UNSUPPORTED if it has
  * none, or claims to have them and fails, or gives what is no number: such an FMU is not asked again (`unit->can`), and
  * the user is told once. The caller takes differences then. */
-TUTTI_CHECKED enum tutti_err tutti_unit_get_directional(struct tutti_unit *unit, struct tutti_instance *instance,
-                                                        const struct tutti_log *log, const uint32_t *unknowns,
-                                                        size_t unknown_count, const uint32_t *knowns,
-                                                        size_t known_count, const double *seed, size_t seed_count,
-                                                        double *sensitivity, size_t sensitivity_count);
+TUTTI_CHECKED enum tutti_err tt_unit_get_directional(struct tt_unit *unit, struct tt_instance *instance,
+                                                     const struct tutti_log *log, const uint32_t *unknowns,
+                                                     size_t unknown_count, const uint32_t *knowns, size_t known_count,
+                                                     const double *seed, size_t seed_count, double *sensitivity,
+                                                     size_t sensitivity_count);
 /* For kinds: directional derivatives are not used any more; `why` is a sentence for the user. */
-void tutti_unit_distrust_directional(struct tutti_unit *unit, const struct tutti_log *log, const char *why);
+void tt_unit_disable_directional(struct tt_unit *unit, const struct tutti_log *log, const char *why);
 /* For kinds: does a directional derivative disagree with the differences to both sides of a point? Only if these agree
  * with each other, so that there is neither a kink nor much noise, and far beyond what they may be off. */
-bool tutti_unit_contradicts(double derivative, double ahead, double behind);
+bool tt_unit_differences_contradict(double derivative, double ahead, double behind);
 /* Unknowns that follow inputs, along a seed: what they are beside the point, and how far that is. */
-struct tutti_beside {
+struct tt_central_difference {
     double *here, *ahead, *behind, distance; /* here may be NULL */
 };
 /* For kinds, where reading after setting is allowed: moves the inputs by about `share` of their size to both sides, reads, and
  * moves them back. */
-TUTTI_CHECKED enum tutti_err tutti_unit_look_beside(struct tutti_unit *unit, struct tutti_instance *instance,
-                                                    const uint32_t *unknowns, size_t unknown_count,
-                                                    const uint32_t *knowns, size_t known_count, const double *seed,
-                                                    double share, struct tutti_beside *beside);
+TUTTI_CHECKED enum tutti_err tt_unit_central_difference(struct tt_unit *unit, struct tt_instance *instance,
+                                                        const uint32_t *unknowns, size_t unknown_count,
+                                                        const uint32_t *knowns, size_t known_count, const double *seed,
+                                                        double share, struct tt_central_difference *beside);
 /* For kinds, at such a place: are the FMU's directional derivatives of outputs by inputs, along this seed, those that
  * differences show? Those that contradict them are not used any more, and the user is told. */
-TUTTI_CHECKED enum tutti_err tutti_unit_test_directional(struct tutti_unit *unit, struct tutti_instance *instance,
-                                                         const struct tutti_log *log, const uint32_t *unknowns,
-                                                         size_t unknown_count, const uint32_t *knowns,
-                                                         size_t known_count, const double *seed,
-                                                         const double *sensitivity);
+TUTTI_CHECKED enum tutti_err tt_unit_test_directional(struct tt_unit *unit, struct tt_instance *instance,
+                                                      const struct tutti_log *log, const uint32_t *unknowns,
+                                                      size_t unknown_count, const uint32_t *knowns, size_t known_count,
+                                                      const double *seed, const double *sensitivity);
 /* For kinds: a do-step, the last one counted, took so long. Says by counts.time_next when to measure again: `all`, at the
  * next one, else so rarely that it costs next to nothing. */
-void tutti_unit_timed(struct tutti_unit *unit, bool all, double seconds);
+void tt_unit_record_time(struct tt_unit *unit, bool all, double seconds);
 /* Seconds in all do-steps: measured if all were, else an estimate. */
-double tutti_unit_seconds(const struct tutti_unit *unit);
+double tt_unit_seconds(const struct tt_unit *unit);
 /* For kinds, at the end: what the FMU said too often. */
-void tutti_unit_report(const struct tutti_unit *unit, const struct tutti_instance *instance,
-                       const struct tutti_log *log);
+void tt_unit_report(const struct tt_unit *unit, const struct tt_instance *instance, const struct tutti_log *log);
 
 /* Values for the result of the equations that a program added (options.integration.extra), where the unit is. Only for a Model
  * Exchange unit that has some. */
-TUTTI_CHECKED enum tutti_err tutti_unit_extra_outputs(struct tutti_unit *unit, double *values);
+TUTTI_CHECKED enum tutti_err tt_me_extra_values(struct tt_unit *unit, double *values);
 
 /* An extent of an array now. */
-uint64_t tutti_unit_dimension(const struct tutti_unit *unit, const struct tutti_dimension *dimension);
+uint64_t tt_unit_dimension(const struct tt_unit *unit, const struct tt_dimension *dimension);
 /* Number of values of a variable now (1 for a scalar). LIMIT if it is beyond reason. */
-TUTTI_CHECKED enum tutti_err tutti_unit_extent(const struct tutti_unit *unit, uint32_t variable, size_t *extent);
+TUTTI_CHECKED enum tutti_err tt_unit_extent(const struct tt_unit *unit, uint32_t variable, size_t *extent);
 /* Where an element lies among the values of its variable (row-major), by the present extents. ARGUMENT if it is
  * outside. */
-TUTTI_CHECKED enum tutti_err tutti_unit_element(const struct tutti_unit *unit, uint32_t variable,
-                                                const struct tutti_indices *element, size_t *place);
+TUTTI_CHECKED enum tutti_err tt_unit_element(const struct tt_unit *unit, uint32_t variable,
+                                             const struct tt_indices *element, size_t *place);
 /* Lays out variables with their present extents. */
-TUTTI_CHECKED enum tutti_err tutti_unit_signals(const struct tutti_unit *unit, const uint32_t *variables, size_t count,
-                                                struct tutti_signals *signals);
+TUTTI_CHECKED enum tutti_err tt_unit_signals(const struct tt_unit *unit, const uint32_t *variables, size_t count,
+                                             struct tt_signals *signals);
 
 /* All blocks of a set of signals. */
-TUTTI_CHECKED enum tutti_err tutti_unit_set(struct tutti_unit *unit, const struct tutti_signals *signals);
-TUTTI_CHECKED enum tutti_err tutti_unit_get(struct tutti_unit *unit, struct tutti_signals *signals);
+TUTTI_CHECKED enum tutti_err tt_unit_set(struct tt_unit *unit, const struct tt_signals *signals);
+TUTTI_CHECKED enum tutti_err tt_unit_get(struct tt_unit *unit, struct tt_signals *signals);
 
 #endif

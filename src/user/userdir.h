@@ -4,10 +4,10 @@
 #define TUTTI_USER_USERDIR_H
 
 /* "$XDG_CACHE_HOME/tutti", "~/.cache/tutti". The caller's (free); NULL: there is no such place, or memory is out. */
-char *tutti_userdir_cache(void);
-/* A folder that belongs to this user, as root does not own that of the user who became root: that of tutti_userdir_cache, or
+char *tt_fs_user_cache(void);
+/* A folder that belongs to this user, as root does not own that of the user who became root: that of tt_fs_user_cache, or
  * ".cache/tutti" in the home folder that the system knows, or "$XDG_RUNTIME_DIR/tutti"; it is made. The caller's (free); NULL: there
  * is no such place, or memory is out. */
-char *tutti_userdir_own(void);
+char *tt_fs_own_cache(void);
 
 #endif

@@ -9,15 +9,15 @@
 #include "serve/http.h"
 
 /* Takes `json`; NULL (memory was out) becomes an error. */
-void tutti_web_answer_json(struct tutti_http_answer *answer, unsigned status, json_t *json);
+void tt_response_json(struct tt_http_response *answer, unsigned status, json_t *json);
 /* Takes `text`, which is by malloc. */
-void tutti_web_answer_text(struct tutti_http_answer *answer, const char *type, char *text, size_t size);
-void tutti_web_answer_error(struct tutti_http_answer *answer, unsigned status, const char *why);
+void tt_response_text(struct tt_http_response *answer, const char *type, char *text, size_t size);
+void tt_response_error(struct tt_http_response *answer, unsigned status, const char *why);
 /* Frees the body of an answer that nobody gets. */
-void tutti_web_answer_fini(struct tutti_http_answer *answer);
+void tt_response_fini(struct tt_http_response *answer);
 /* This thread's message, with the status that fits the error. */
-void tutti_web_answer_failure(struct tutti_http_answer *answer, enum tutti_err err);
+void tt_response_failure(struct tt_http_response *answer, enum tutti_err err);
 /* The other way round: an answer of status 400 or more as an error with its message. */
-TUTTI_CHECKED enum tutti_err tutti_web_answer_fail(const struct tutti_http_answer *answer);
+TUTTI_CHECKED enum tutti_err tt_response_to_err(const struct tt_http_response *answer);
 
 #endif

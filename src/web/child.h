@@ -10,26 +10,25 @@
 #include "web/folder.h"
 
 /* Zeroed is empty. */
-struct tutti_web_command {
+struct tt_command {
     char **words; /* ended by NULL */
     size_t count;
     bool failed; /* memory is out */
 };
-void tutti_web_command_fini(struct tutti_web_command *command);
+void tt_command_fini(struct tt_command *command);
 /* Copies the word. */
-void tutti_web_command_add(struct tutti_web_command *command, const char *word);
+void tt_command_add(struct tt_command *command, const char *word);
 /* Options of a run by their names, {"stop": "10", "set": ["a.k=1", "b.k=2"], "smooth": true}, for the command that takes `takes`
  * (TUTTI_IN_...). Files are those of the folder. ARGUMENT for what the page may not say. */
-TUTTI_CHECKED enum tutti_err tutti_web_command_add_options(struct tutti_web_command *command,
-                                                           const struct tutti_web_folder *folder, json_t *options,
-                                                           unsigned takes);
+TUTTI_CHECKED enum tutti_err tt_command_add_options(struct tt_command *command, const struct tt_served_folder *folder,
+                                                    json_t *options, unsigned takes);
 /* As people would type it into a shell. */
-void tutti_web_command_show(const struct tutti_web_command *command, struct tutti_text *out);
+void tt_command_show(const struct tt_command *command, struct tt_text *out);
 
 /* Runs it to its end; *out is what it prints, the caller's, also on failure. Its complaint is the message if it fails. */
-TUTTI_CHECKED enum tutti_err tutti_web_command_ask(const struct tutti_web_command *command, struct tutti_text *out);
+TUTTI_CHECKED enum tutti_err tt_command_query(const struct tt_command *command, struct tt_text *out);
 /* Starts it in the folder `where`, in a session of its own, so that it outlives this process; what it prints goes to `log`. */
-TUTTI_CHECKED enum tutti_err tutti_web_command_start(const struct tutti_web_command *command, const char *where,
-                                                     const char *log, pid_t *pid);
+TUTTI_CHECKED enum tutti_err tt_command_start(const struct tt_command *command, const char *where, const char *log,
+                                              pid_t *pid);
 
 #endif

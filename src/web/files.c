@@ -37,10 +37,10 @@ static const char *kind_by_ending(const char *name)
 static json_t *entry_json(const char *name, const struct stat *st)
 {
     json_t *entry = json_object();
-    tutti_json_set(&entry, "name", tutti_text_json(name));
-    tutti_json_set(&entry, "kind", json_string(S_ISDIR(st->st_mode) ? "folder" : kind_by_ending(name)));
-    tutti_json_set(&entry, "size", S_ISDIR(st->st_mode) ? json_null() : json_integer(st->st_size));
-    tutti_json_set(&entry, "modified", json_integer(st->st_mtime));
+    tt_json_set(&entry, "name", tt_json_text(name));
+    tt_json_set(&entry, "kind", json_string(S_ISDIR(st->st_mode) ? "folder" : kind_by_ending(name)));
+    tt_json_set(&entry, "size", S_ISDIR(st->st_mode) ? json_null() : json_integer(st->st_size));
+    tt_json_set(&entry, "modified", json_integer(st->st_mtime));
     return entry;
 }
 
@@ -58,144 +58,145 @@ static json_t *entries_json(int fd, DIR *stream, bool *all)
         *all = json_array_size(entries) < MOST_ENTRIES;
         if (!*all)
             break;
-        tutti_json_append(&entries, entry_json(found->d_name, &st));
+        tt_json_append(&entries, entry_json(found->d_name, &st));
     }
     return entries;
 }
 
-enum tutti_err tutti_web_list_files(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                    struct tutti_http_answer *answer)
+enum tutti_err tt_served_folder_list(struct tt_web_site *site, const struct tt_web_request *request,
+                                     struct tt_http_response *answer)
 {
     const char *given = request->http->argument(request->http, "path"), *name = given ? given : "";
     bool all;
     int fd;
-    TRY(tutti_web_folder_open(&site->folder, name, &fd));
+    TRY(tt_served_folder_open(&site->folder, name, &fd));
     int scan = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     DIR *stream = scan >= 0 ? fdopendir(scan) : NULL;
     if (!stream) {
         if (scan >= 0)
             close(scan);
         close(fd);
-        return tutti_fail_memory();
+        return tt_fail_memory();
     }
     json_t *entries = entries_json(fd, stream, &all);
     closedir(stream);
     close(fd);
-    tutti_web_answer_json(answer, 200,
-                          json_pack("{s:o, s:o, s:b}", "path", tutti_text_json(name), "entries", entries, "all", all));
+    tt_response_json(answer, 200,
+                     json_pack("{s:o, s:o, s:b}", "path", tt_json_text(name), "entries", entries, "all", all));
     return TUTTI_OK;
 }
 
 /* ---- files that come ---- */
 
 /* In the reader: whether the file at "path" is what its name says, without running any code of it. */
-static enum tutti_err inspect_file(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                   struct tutti_http_answer *answer)
+static enum tutti_err inspect_file(struct tt_web_site *site, const struct tt_web_request *request,
+                                   struct tt_http_response *answer)
 {
     const char *path;
     char *json = NULL;
     (void)site;
-    TRY(tutti_web_need(request, "path", &path));
+    TRY(tt_routes_require(request, "path", &path));
     TRY(tutti_tell_info(&json, path));
     tutti_tell_free(json);
-    tutti_web_answer_json(answer, 200, json_object());
+    tt_response_json(answer, 200, json_object());
     return TUTTI_OK;
 }
 
 /* A request of the server itself, whose "path" is its path. */
-static const char *find_path(const struct tutti_http_request *http, const char *name)
+static const char *served_files_find_path(const struct tt_http_request *http, const char *name)
 {
     return strcmp(name, "path") == 0 ? http->path : NULL;
 }
 
-static enum tutti_err inspect(struct tutti_web_site *site, const char *path, const char *kind)
+static enum tutti_err served_files_inspect(struct tt_web_site *site, const char *path, const char *kind)
 {
-    const struct tutti_http_request http = {.method = "GET", .path = path, .body = "", .argument = find_path};
-    struct tutti_http_answer answer = {0};
+    const struct tt_http_request http = {.method = "GET", .path = path, .body = "", .argument = served_files_find_path};
+    struct tt_http_response answer = {0};
     if (strcmp(kind, "fmu") != 0 && strcmp(kind, "ssp") != 0)
         return TUTTI_OK;
-    TRY(tutti_web_reader_ask(site->reader, inspect_file, &(struct tutti_web_request){.http = &http}, &answer));
-    enum tutti_err err = tutti_web_answer_fail(&answer);
-    tutti_web_answer_fini(&answer);
+    TRY(tt_reader_process_query(site->reader, inspect_file, &(struct tt_web_request){.http = &http}, &answer));
+    enum tutti_err err = tt_response_to_err(&answer);
+    tt_response_fini(&answer);
     return err;
 }
 
-static enum tutti_err store(struct tutti_web_site *site, const char *path, const char *beside, const char *kind,
-                            const struct tutti_http_request *http)
+static enum tutti_err served_files_store(struct tt_web_site *site, const char *path, const char *beside,
+                                         const char *kind, const struct tt_http_request *http)
 {
     int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
-        return tutti_fail(TUTTI_ERR_STATE, "%s cannot be written: %s", beside, strerror(errno));
-    bool written = tutti_fs_write(fd, http->body, http->size, -1) == http->size;
+        return tt_fail(TUTTI_ERR_STATE, "%s cannot be written: %s", beside, strerror(errno));
+    bool written = tt_fs_write(fd, http->body, http->size, -1) == http->size;
     int error = errno;
     written = close(fd) == 0 && written;
-    enum tutti_err err = written ? inspect(site, beside, kind)
-                                 : tutti_fail(TUTTI_ERR_STATE, "%s cannot be written: %s", beside, strerror(error));
+    enum tutti_err err = written ? served_files_inspect(site, beside, kind)
+                                 : tt_fail(TUTTI_ERR_STATE, "%s cannot be written: %s", beside, strerror(error));
     if (!err && link(beside, path) != 0)
-        err = tutti_fail(TUTTI_ERR_STATE, "%s",
-                         errno == EEXIST ? "a file of this name is there already; remove it first, or take another name"
-                                         : strerror(errno));
+        err = tt_fail(TUTTI_ERR_STATE, "%s",
+                      errno == EEXIST ? "a file of this name is there already; remove it first, or take another name"
+                                      : strerror(errno));
     (void)unlink(beside);
     return err;
 }
 
-enum tutti_err tutti_web_upload(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                struct tutti_http_answer *answer)
+enum tutti_err tt_served_folder_upload(struct tt_web_site *site, const struct tt_web_request *request,
+                                       struct tt_http_response *answer)
 {
     const char *name;
     char *path;
-    struct tutti_text beside = {0};
-    TRY(tutti_web_need(request, "path", &name));
+    struct tt_text beside = {0};
+    TRY(tt_routes_require(request, "path", &name));
     const char *kind = kind_by_ending(name);
     if (strcmp(kind, "other") == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "'%s' is no .fmu, .ssp, .ssd, .csv, .mat, .h5, .jsonl, .msim or "
-                          "OspSystemStructure.xml",
-                          tutti_str_show(name).text);
-    TRY(tutti_web_folder_find(&site->folder, name, TUTTI_WEB_NEW_FILE, &path));
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "'%s' is no .fmu, .ssp, .ssd, .csv, .mat, .h5, .jsonl, .msim or "
+                       "OspSystemStructure.xml",
+                       tt_text_excerpt(name).text);
+    TRY(tt_served_folder_find(&site->folder, name, TUTTI_WEB_NEW_FILE, &path));
     const char *slash = strrchr(path, '/');
-    tutti_text_printf(&beside, "%.*s/.coming-%s", (int)(slash - path), path, slash + 1);
-    enum tutti_err err = beside.failed ? tutti_fail_memory() : store(site, path, beside.text, kind, request->http);
-    tutti_text_fini(&beside);
+    tt_text_printf(&beside, "%.*s/.coming-%s", (int)(slash - path), path, slash + 1);
+    enum tutti_err err = beside.failed ? tt_fail_memory()
+                                       : served_files_store(site, path, beside.text, kind, request->http);
+    tt_text_fini(&beside);
     free(path);
     TRY(err);
-    tutti_web_answer_json(answer, 201,
-                          json_pack("{s:o, s:s, s:I}", "path", tutti_text_json(name), "kind", kind, "size",
-                                    (json_int_t)request->http->size));
+    tt_response_json(answer, 201,
+                     json_pack("{s:o, s:s, s:I}", "path", tt_json_text(name), "kind", kind, "size",
+                               (json_int_t)request->http->size));
     return TUTTI_OK;
 }
 
 /* ---- what FMUs are ---- */
 
-enum tutti_err tutti_web_tell_fmu(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                  struct tutti_http_answer *answer)
+enum tutti_err tt_served_folder_describe_fmu(struct tt_web_site *site, const struct tt_web_request *request,
+                                             struct tt_http_response *answer)
 {
     const char *name;
     char *path, *json = NULL;
-    TRY(tutti_web_need(request, "path", &name));
-    TRY(tutti_web_folder_find(&site->folder, name, TUTTI_WEB_FILE, &path));
+    TRY(tt_routes_require(request, "path", &name));
+    TRY(tt_served_folder_find(&site->folder, name, TUTTI_WEB_FILE, &path));
     enum tutti_err err = tutti_tell_info(&json, path);
     free(path);
     TRY(err);
-    tutti_web_answer_text(answer, "application/json", json, strlen(json));
+    tt_response_text(answer, "application/json", json, strlen(json));
     return TUTTI_OK;
 }
 
 /* ---- the server itself ---- */
 
-enum tutti_err tutti_web_hello(struct tutti_web_site *site, const struct tutti_web_request *request,
-                               struct tutti_http_answer *answer)
+enum tutti_err tt_served_folder_describe_server(struct tt_web_site *site, const struct tt_web_request *request,
+                                                struct tt_http_response *answer)
 {
-    const struct tutti_web_plan *plan = &site->plan;
+    const struct tt_web_server_plan *plan = &site->plan;
     json_t *json = json_object();
     (void)request;
-    tutti_json_set(&json, "version", json_string(tutti_version()));
-    tutti_json_set(&json, "folder", site->folder.path ? tutti_text_json(site->folder.path) : json_null());
-    tutti_json_set(&json, "readOnly", json_boolean(plan->read_only));
-    tutti_json_set(&json, "file", plan->file ? tutti_text_json(plan->file) : json_null());
-    tutti_json_set(&json, "attached", plan->attach ? tutti_text_json(plan->attach) : json_null());
-    tutti_json_set(&json, "limits",
-                   json_pack("{s:I, s:I}", "upload", (json_int_t)(512 << 20), "document", (json_int_t)(32 << 20)));
-    tutti_web_answer_json(answer, 200, json);
+    tt_json_set(&json, "version", json_string(tutti_version()));
+    tt_json_set(&json, "folder", site->folder.path ? tt_json_text(site->folder.path) : json_null());
+    tt_json_set(&json, "readOnly", json_boolean(plan->read_only));
+    tt_json_set(&json, "file", plan->file ? tt_json_text(plan->file) : json_null());
+    tt_json_set(&json, "attached", plan->attach ? tt_json_text(plan->attach) : json_null());
+    tt_json_set(&json, "limits",
+                json_pack("{s:I, s:I}", "upload", (json_int_t)(512 << 20), "document", (json_int_t)(32 << 20)));
+    tt_response_json(answer, 200, json);
     return TUTTI_OK;
 }

@@ -11,25 +11,25 @@
 
 #include "base/err.h"
 
-struct tutti_web_folder {
+struct tt_served_folder {
     int fd;     /* -1: there is none */
     char *path; /* absolute */
 };
 
-enum tutti_web_wanted {
+enum tt_served_kind {
     TUTTI_WEB_FILE,     /* a file that is there */
     TUTTI_WEB_FOLDER,   /* a folder that is there; "" is the one that is served */
     TUTTI_WEB_NEW_FILE, /* a file that is there, or may come to be in a folder that is */
 };
 
-/* ARGUMENT if it is none. tutti_web_folder_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_web_folder_init(struct tutti_web_folder *folder, const char *path);
-void tutti_web_folder_fini(struct tutti_web_folder *folder);
+/* ARGUMENT if it is none. tt_served_folder_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_served_folder_init(struct tt_served_folder *folder, const char *path);
+void tt_served_folder_fini(struct tt_served_folder *folder);
 
 /* Where `name` is: *path is absolute, and the caller's. ARGUMENT for a name that is no good, IO where there is no such thing. */
-TUTTI_CHECKED enum tutti_err tutti_web_folder_find(const struct tutti_web_folder *folder, const char *name,
-                                                   enum tutti_web_wanted wanted, char **path);
+TUTTI_CHECKED enum tutti_err tt_served_folder_find(const struct tt_served_folder *folder, const char *name,
+                                                   enum tt_served_kind wanted, char **path);
 /* The same, as a descriptor of a folder, which is the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_web_folder_open(const struct tutti_web_folder *folder, const char *name, int *fd);
+TUTTI_CHECKED enum tutti_err tt_served_folder_open(const struct tt_served_folder *folder, const char *name, int *fd);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "serve/http.h"
 
-struct tutti_web_gate {
+struct tt_access {
     const char *token;
     const char *address; /* where it listens: "127.0.0.1:8080", "[::]:8080" */
     const char *host;    /* as --listen has it, without a port; "0.0.0.0", "sim.example.org" */
@@ -18,10 +18,10 @@ struct tutti_web_gate {
 };
 
 /* May the Host header say this? */
-bool tutti_web_gate_knows_host(const struct tutti_web_gate *gate, const char *host);
+bool tt_access_allows_host(const struct tt_access *gate, const char *host);
 /* Is the origin of the page that made the request the server's own, as reached by `host`? */
-bool tutti_web_gate_knows_origin(const struct tutti_web_gate *gate, const char *origin, const char *host);
+bool tt_access_allows_origin(const struct tt_access *gate, const char *origin, const char *host);
 /* Does it bring the token? */
-bool tutti_web_gate_knows_token(const struct tutti_web_gate *gate, const char *authorization);
+bool tt_access_allows_token(const struct tt_access *gate, const char *authorization);
 
 #endif

@@ -13,7 +13,7 @@ static const char MISSING[] = "<!doctype html><title>Tutti</title><p>This Tutti 
                               "Node.js and npm were not there. "
                               "Install them (Debian: nodejs, npm) and build again. Everything else works, /api/ too.\n";
 
-static const char *type_of(const char *name)
+static const char *pages_media_type(const char *name)
 {
     static const struct {
         const char *ending, *type;
@@ -33,27 +33,30 @@ static const char *type_of(const char *name)
     return "application/octet-stream";
 }
 
-static void protect(struct tutti_http_answer *answer)
+static void add_security_headers(struct tt_http_response *answer)
 {
-    const struct tutti_http_header headers[] = {{"Content-Security-Policy", POLICY},
-                                                {"Referrer-Policy", "no-referrer"},
-                                                {"Cross-Origin-Opener-Policy", "same-origin"},
-                                                {"Cross-Origin-Resource-Policy", "same-origin"}};
+    const struct tt_http_header headers[] = {{"Content-Security-Policy", POLICY},
+                                             {"Referrer-Policy", "no-referrer"},
+                                             {"Cross-Origin-Opener-Policy", "same-origin"},
+                                             {"Cross-Origin-Resource-Policy", "same-origin"}};
     memcpy(answer->headers, headers, sizeof headers);
 }
 
 /* The page is small and the server near: it is asked for again each time, so that a newer Tutti shows its own. */
-static void send_asset(const struct tutti_web_asset *asset, struct tutti_http_answer *answer)
+static void send_asset(const struct tt_web_asset *asset, struct tt_http_response *answer)
 {
-    *answer = (struct tutti_http_answer){
-        .status = 200, .type = type_of(asset->name), .body = asset->data, .size = asset->size, .is_lent = true};
-    protect(answer);
-    answer->headers[4] = (struct tutti_http_header){"Content-Encoding", "gzip"};
-    answer->headers[5] = (struct tutti_http_header){"Cache-Control", "no-cache"};
+    *answer = (struct tt_http_response){.status = 200,
+                                        .type = pages_media_type(asset->name),
+                                        .body = asset->data,
+                                        .size = asset->size,
+                                        .is_lent = true};
+    add_security_headers(answer);
+    answer->headers[4] = (struct tt_http_header){"Content-Encoding", "gzip"};
+    answer->headers[5] = (struct tt_http_header){"Cache-Control", "no-cache"};
 }
 
-bool tutti_web_page(const struct tutti_web_plan *plan, const struct tutti_http_request *request,
-                    struct tutti_http_answer *answer)
+bool tt_web_server_send_page(const struct tt_web_server_plan *plan, const struct tt_http_request *request,
+                             struct tt_http_response *answer)
 {
     const char *name = strcmp(request->path, "/") == 0 ? "index.html" : request->path + 1;
     for (size_t i = 0; i < plan->asset_count; i++)
@@ -63,11 +66,11 @@ bool tutti_web_page(const struct tutti_web_plan *plan, const struct tutti_http_r
         }
     if (plan->asset_count > 0 || strcmp(request->path, "/") != 0)
         return false;
-    *answer = (struct tutti_http_answer){.status = 503,
-                                         .type = "text/html; charset=utf-8",
-                                         .body = MISSING,
-                                         .size = sizeof MISSING - 1,
-                                         .is_lent = true};
-    protect(answer);
+    *answer = (struct tt_http_response){.status = 503,
+                                        .type = "text/html; charset=utf-8",
+                                        .body = MISSING,
+                                        .size = sizeof MISSING - 1,
+                                        .is_lent = true};
+    add_security_headers(answer);
     return true;
 }

@@ -7,7 +7,7 @@
 #include "web/plan.h"
 
 /* False: there is no such file. */
-bool tutti_web_page(const struct tutti_web_plan *plan, const struct tutti_http_request *request,
-                    struct tutti_http_answer *answer);
+bool tt_web_server_send_page(const struct tt_web_server_plan *plan, const struct tt_http_request *request,
+                             struct tt_http_response *answer);
 
 #endif

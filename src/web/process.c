@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* proc(5): "PID (NAME) STATE ...", of which the 22nd field is the time; a name may have blanks and brackets. */
-void tutti_web_process_birth(pid_t pid, char out[32])
+void tt_command_process_start(pid_t pid, char out[32])
 {
     enum { STATE = 3, BIRTH = 22 };
     char path[64];
@@ -27,9 +27,9 @@ void tutti_web_process_birth(pid_t pid, char out[32])
         snprintf(out, 32, "%.31s", field);
 }
 
-bool tutti_web_process_lives(pid_t pid, const char *birth)
+bool tt_command_is_running(pid_t pid, const char *birth)
 {
     char now[32];
-    tutti_web_process_birth(pid, now);
+    tt_command_process_start(pid, now);
     return now[0] && birth && strcmp(now, birth) == 0;
 }

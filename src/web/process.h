@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /* When it began, in the kernel's words; "" if there is no such process, or it has ended. */
-void tutti_web_process_birth(pid_t pid, char out[32]);
-bool tutti_web_process_lives(pid_t pid, const char *birth); /* birth: NULL if it is not known */
+void tt_command_process_start(pid_t pid, char out[32]);
+bool tt_command_is_running(pid_t pid, const char *birth); /* birth: NULL if it is not known */
 
 #endif

@@ -26,7 +26,7 @@
 
 enum { MOST_SECONDS = 300, LARGEST_ANSWER = 1 << 30, CRASHED = 0xffffffff };
 
-struct tutti_web_reader {
+struct tt_reader_process {
     pid_t pid;
     int control;
 };
@@ -38,7 +38,7 @@ enum { ARGUMENTS = sizeof argument_names / sizeof *argument_names };
 /* ---- bytes ---- */
 
 /* All bytes until the other side closes; false: too many, or no memory. */
-static bool receive_all(int fd, struct tutti_parcel *parcel)
+static bool reader_process_receive_all(int fd, struct tt_byte_writer *parcel)
 {
     char bytes[65536];
     for (;;) {
@@ -49,12 +49,12 @@ static bool receive_all(int fd, struct tutti_parcel *parcel)
             return !parcel->failed;
         if (parcel->size + (size_t)count > LARGEST_ANSWER)
             return false;
-        tutti_parcel_put_bytes(parcel, bytes, (size_t)count);
+        tt_bytes_put_bytes(parcel, bytes, (size_t)count);
     }
 }
 
 /* The other side may have closed already: then errno is EPIPE, and no signal comes. */
-static bool send_all(int fd, const char *bytes, size_t size)
+static bool reader_process_send_all(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t count = send(fd, bytes, size, MSG_NOSIGNAL);
@@ -71,20 +71,20 @@ static bool send_all(int fd, const char *bytes, size_t size)
 static int answer_fd = -1; /* in that process, for its handler of fatal signals */
 
 /* Tells the server which signal it was, instead of an answer, and removes temporary files. Async-signal-safe. */
-static void on_fatal(int number)
+static void on_reader_fatal(int number)
 {
     const unsigned char told[] = {0xff, 0xff, 0xff, 0xff, (unsigned char)number, 0, 0, 0};
-    tutti_tempdir_remove_all(getpid());
+    tt_tempdir_remove_all(getpid());
     (void)!write(answer_fd, told, sizeof told);
     _exit(128 + number);
 }
 
-static void prepare_for_the_worst(void)
+static void install_fatal_handlers(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGXCPU};
     static _Alignas(16) char stack[65536]; /* the process' own may be at its end */
     struct rlimit limit = {MOST_SECONDS, MOST_SECONDS + 5};
-    struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = on_reader_fatal, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         sigaction(fatal[i], &action, NULL);
@@ -92,53 +92,53 @@ static void prepare_for_the_worst(void)
     signal(SIGCHLD, SIG_DFL); /* handlers wait for commands that they start */
 }
 
-struct question {
-    struct tutti_http_request http; /* the first member: `find_argument` comes from it to the question */
+struct reader_question {
+    struct tt_http_request http; /* the first member: `find_query_argument` comes from it to the question */
     const char *arguments[ARGUMENTS];
 };
 
-static const char *find_argument(const struct tutti_http_request *request, const char *name)
+static const char *find_query_argument(const struct tt_http_request *request, const char *name)
 {
-    const struct question *question = (const struct question *)request;
+    const struct reader_question *question = (const struct reader_question *)request;
     for (size_t i = 0; i < ARGUMENTS; i++)
         if (strcmp(argument_names[i], name) == 0)
             return question->arguments[i];
     return NULL;
 }
 
-static const char *find_no_header(const struct tutti_http_request *request, const char *name)
+static const char *no_header(const struct tt_http_request *request, const char *name)
 {
     (void)request, (void)name;
     return NULL;
 }
 
 /* Reads the question, answers it, and ends the process. */
-static _Noreturn void answer_question(struct tutti_web_site *site, int fd)
+static _Noreturn void answer_reader_question(struct tt_web_site *site, int fd)
 {
-    struct tutti_parcel in = {0}, out = {0};
-    struct question question = {.http = {.argument = find_argument, .header = find_no_header}};
-    struct tutti_web_request request = {.http = &question.http};
-    struct tutti_http_answer answer = {0};
-    tutti_web_handler *handler = NULL;
+    struct tt_byte_writer in = {0}, out = {0};
+    struct reader_question question = {.http = {.argument = find_query_argument, .header = no_header}};
+    struct tt_web_request request = {.http = &question.http};
+    struct tt_http_response answer = {0};
+    tt_routes_handler *handler = NULL;
     answer_fd = fd;
-    prepare_for_the_worst();
-    if (!receive_all(fd, &in))
+    install_fatal_handlers();
+    if (!reader_process_receive_all(fd, &in))
         _exit(1);
-    struct tutti_unparcel parts = tutti_unparcel_begin(tutti_parcel_bytes(&in));
-    bool whole = tutti_unparcel_into(&parts, &handler, sizeof handler) &&
-                 tutti_unparcel_into(&parts, request.id, sizeof request.id);
-    question.http.method = tutti_unparcel_text(&parts);
-    question.http.path = tutti_unparcel_text(&parts);
+    struct tt_byte_reader parts = tt_bytes_get_begin(tt_bytes_written(&in));
+    bool whole = tt_bytes_get_copy(&parts, &handler, sizeof handler) &&
+                 tt_bytes_get_copy(&parts, request.id, sizeof request.id);
+    question.http.method = tt_bytes_get_text(&parts);
+    question.http.path = tt_bytes_get_text(&parts);
     for (size_t i = 0; i < ARGUMENTS; i++)
-        question.arguments[i] = tutti_unparcel_text(&parts);
-    question.http.body = tutti_unparcel_block(&parts, &question.http.size);
+        question.arguments[i] = tt_bytes_get_text(&parts);
+    question.http.body = tt_bytes_get_block(&parts, &question.http.size);
     if (!whole || parts.bad) /* the server has ended meanwhile */
         _exit(1);
 
-    tutti_web_handler_call(handler, site, &request, &answer);
-    tutti_parcel_put_u32(&out, answer.status);
-    tutti_parcel_put_block(&out, answer.body, answer.size);
-    _exit(out.failed || !send_all(fd, out.bytes, out.size) ? 1 : 0);
+    tt_routes_call(handler, site, &request, &answer);
+    tt_bytes_put_u32(&out, answer.status);
+    tt_bytes_put_block(&out, answer.body, answer.size);
+    _exit(out.failed || !reader_process_send_all(fd, out.bytes, out.size) ? 1 : 0);
 }
 
 /* ---- the reader ---- */
@@ -181,7 +181,7 @@ static bool send_descriptor(int control, int fd)
     return count == 1;
 }
 
-static _Noreturn void read_for(struct tutti_web_site *site, int control)
+static _Noreturn void serve_reader(struct tt_web_site *site, int control)
 {
     static const int left_to_the_server[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     int fd;
@@ -192,41 +192,41 @@ static _Noreturn void read_for(struct tutti_web_site *site, int control)
         pid_t pid = fork();
         if (pid == 0) {
             close(control);
-            answer_question(site, fd);
+            answer_reader_question(site, fd);
         }
         close(fd); /* where no process could be made, the server sees the end of the stream at once */
     }
     _exit(0);
 }
 
-enum tutti_err tutti_web_reader_new(struct tutti_web_reader **out, struct tutti_web_site *site)
+enum tutti_err tt_reader_process_new(struct tt_reader_process **out, struct tt_web_site *site)
 {
     int ends[2];
-    struct tutti_web_reader *reader = calloc(1, sizeof *reader);
+    struct tt_reader_process *reader = calloc(1, sizeof *reader);
     if (!reader)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         free(reader);
-        return tutti_fail(TUTTI_ERR_LIMIT, "cannot create a socket pair: %s", strerror(errno));
+        return tt_fail(TUTTI_ERR_LIMIT, "cannot create a socket pair: %s", strerror(errno));
     }
     reader->control = ends[0];
     reader->pid = fork();
     if (reader->pid == 0) {
         close(ends[0]);
-        read_for(site, ends[1]);
+        serve_reader(site, ends[1]);
     }
     int error = errno;
     close(ends[1]);
     if (reader->pid < 0) {
         close(ends[0]);
         free(reader);
-        return tutti_fail(TUTTI_ERR_LIMIT, "cannot create a process: %s", strerror(error));
+        return tt_fail(TUTTI_ERR_LIMIT, "cannot create a process: %s", strerror(error));
     }
     *out = reader;
     return TUTTI_OK;
 }
 
-void tutti_web_reader_free(struct tutti_web_reader *reader)
+void tt_reader_process_free(struct tt_reader_process *reader)
 {
     if (!reader)
         return;
@@ -238,50 +238,50 @@ void tutti_web_reader_free(struct tutti_web_reader *reader)
 
 /* ---- the server's side ---- */
 
-static enum tutti_err read_answer(const struct tutti_parcel *in, struct tutti_http_answer *answer)
+static enum tutti_err parse_reader_answer(const struct tt_byte_writer *in, struct tt_http_response *answer)
 {
-    struct tutti_unparcel parts = tutti_unparcel_begin(tutti_parcel_bytes(in));
+    struct tt_byte_reader parts = tt_bytes_get_begin(tt_bytes_written(in));
     size_t size;
-    unsigned status = tutti_unparcel_u32(&parts);
+    unsigned status = tt_bytes_get_u32(&parts);
     if (status == CRASHED && !parts.bad) {
-        int number = (int)tutti_unparcel_u32(&parts);
+        int number = (int)tt_bytes_get_u32(&parts);
         return number == SIGXCPU
-                   ? tutti_fail(TUTTI_ERR_LOST, "reading this took more than %d s of processor time", MOST_SECONDS)
-                   : tutti_fail(TUTTI_ERR_LOST,
-                                "reading this crashed (signal %d, %s); please report the file as a defect of Tutti",
-                                number, strsignal(number));
+                   ? tt_fail(TUTTI_ERR_LOST, "reading this took more than %d s of processor time", MOST_SECONDS)
+                   : tt_fail(TUTTI_ERR_LOST,
+                             "reading this crashed (signal %d, %s); please report the file as a defect of Tutti",
+                             number, strsignal(number));
     }
-    const void *body = tutti_unparcel_block(&parts, &size);
+    const void *body = tt_bytes_get_block(&parts, &size);
     if (parts.bad)
-        return tutti_fail(TUTTI_ERR_LOST, "the process that read this was killed, or could not be started: is the "
-                                          "machine out of memory or processes?");
+        return tt_fail(TUTTI_ERR_LOST, "the process that read this was killed, or could not be started: is the "
+                                       "machine out of memory or processes?");
     char *copy = malloc(size + 1);
     if (!copy)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     memcpy(copy, body, size);
-    tutti_web_answer_text(answer, "application/json", copy, size);
+    tt_response_text(answer, "application/json", copy, size);
     answer->status = status;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_web_reader_ask(struct tutti_web_reader *reader, tutti_web_handler *handler,
-                                    const struct tutti_web_request *request, struct tutti_http_answer *answer)
+enum tutti_err tt_reader_process_query(struct tt_reader_process *reader, tt_routes_handler *handler,
+                                       const struct tt_web_request *request, struct tt_http_response *answer)
 {
-    const struct tutti_http_request *http = request->http;
-    struct tutti_parcel out = {0}, in = {0};
+    const struct tt_http_request *http = request->http;
+    struct tt_byte_writer out = {0}, in = {0};
     int ends[2];
-    tutti_parcel_put_block(&out, &handler, sizeof handler); /* a pointer: the reader is a fork of this process */
-    tutti_parcel_put_block(&out, request->id, sizeof request->id);
-    tutti_parcel_put_text(&out, http->method);
-    tutti_parcel_put_text(&out, http->path);
+    tt_bytes_put_block(&out, &handler, sizeof handler); /* a pointer: the reader is a fork of this process */
+    tt_bytes_put_block(&out, request->id, sizeof request->id);
+    tt_bytes_put_text(&out, http->method);
+    tt_bytes_put_text(&out, http->path);
     for (size_t i = 0; i < ARGUMENTS; i++)
-        tutti_parcel_put_text(&out, http->argument(http, argument_names[i]));
-    tutti_parcel_put_block(&out, http->body, http->size);
-    enum tutti_err err = out.failed ? tutti_fail_memory() : TUTTI_OK;
+        tt_bytes_put_text(&out, http->argument(http, argument_names[i]));
+    tt_bytes_put_block(&out, http->body, http->size);
+    enum tutti_err err = out.failed ? tt_fail_memory() : TUTTI_OK;
     if (!err && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        err = tutti_fail(TUTTI_ERR_LIMIT, "cannot create a socket pair: %s", strerror(errno));
+        err = tt_fail(TUTTI_ERR_LIMIT, "cannot create a socket pair: %s", strerror(errno));
     if (err) {
-        tutti_parcel_fini(&out);
+        tt_bytes_fini(&out);
         return err;
     }
 
@@ -289,10 +289,10 @@ enum tutti_err tutti_web_reader_ask(struct tutti_web_reader *reader, tutti_web_h
     close(ends[1]);
     /* A process that has crashed while the question was on its way may have told why: so its words are read in any case. */
     if (sent)
-        (void)(send_all(ends[0], out.bytes, out.size) && shutdown(ends[0], SHUT_WR) == 0);
-    err = receive_all(ends[0], &in) ? read_answer(&in, answer) : tutti_fail_memory();
+        (void)(reader_process_send_all(ends[0], out.bytes, out.size) && shutdown(ends[0], SHUT_WR) == 0);
+    err = reader_process_receive_all(ends[0], &in) ? parse_reader_answer(&in, answer) : tt_fail_memory();
     close(ends[0]);
-    tutti_parcel_fini(&out);
-    tutti_parcel_fini(&in);
+    tt_bytes_fini(&out);
+    tt_bytes_fini(&in);
     return err;
 }

@@ -8,17 +8,17 @@
 
 #include "web/site.h"
 
-struct tutti_web_reader;
+struct tt_reader_process;
 
 /* Forks the reader. Handlers see `site` as it is at this call. The process must have no other thread yet. LIMIT, MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_web_reader_new(struct tutti_web_reader **out, struct tutti_web_site *site);
+TUTTI_CHECKED enum tutti_err tt_reader_process_new(struct tt_reader_process **out, struct tt_web_site *site);
 /* Ends the reader; no question may be under way. NULL is fine. */
-void tutti_web_reader_free(struct tutti_web_reader *reader);
+void tt_reader_process_free(struct tt_reader_process *reader);
 
 /* Calls handler(site, request, answer) in a process of its own. The answer is JSON of any status, also for an error of the handler. From
  * any thread. LOST: the process has crashed; MEMORY, LIMIT. */
-TUTTI_CHECKED enum tutti_err tutti_web_reader_ask(struct tutti_web_reader *reader, tutti_web_handler *handler,
-                                                  const struct tutti_web_request *request,
-                                                  struct tutti_http_answer *answer);
+TUTTI_CHECKED enum tutti_err tt_reader_process_query(struct tt_reader_process *reader, tt_routes_handler *handler,
+                                                     const struct tt_web_request *request,
+                                                     struct tt_http_response *answer);
 
 #endif

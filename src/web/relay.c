@@ -10,16 +10,16 @@
 
 enum { LARGEST_HEAD = 8192 };
 
-struct tutti_web_relay {
-    struct tutti_web_relays *all;
+struct tt_web_relay {
+    struct tt_web_relays *all;
     int fd;
     bool listed, waits, answered; /* answered: what comes is the body */
     char head[LARGEST_HEAD];
     size_t head_size;
-    struct tutti_web_relay *previous, *next;
+    struct tt_web_relay *previous, *next;
 };
 
-static void enlist(struct tutti_web_relay *relay)
+static void register_relay(struct tt_web_relay *relay)
 {
     if (relay->listed)
         return;
@@ -32,7 +32,7 @@ static void enlist(struct tutti_web_relay *relay)
 }
 
 /* The head of the answer goes; what follows it, if anything came along, is put to `bytes`. -1: it is none. */
-static ptrdiff_t take_head(struct tutti_web_relay *relay, char *bytes, size_t size)
+static ptrdiff_t skip_answer_head(struct tt_web_relay *relay, char *bytes, size_t size)
 {
     size_t room = LARGEST_HEAD - 1 - relay->head_size;
     ssize_t count = recv(relay->fd, relay->head + relay->head_size, room < size ? room : size, 0);
@@ -53,11 +53,11 @@ static ptrdiff_t take_head(struct tutti_web_relay *relay, char *bytes, size_t si
 
 static ptrdiff_t read_relay(void *context, char *bytes, size_t size)
 {
-    struct tutti_web_relay *relay = context;
+    struct tt_web_relay *relay = context;
     ptrdiff_t count;
-    enlist(relay);
+    register_relay(relay);
     if (!relay->answered)
-        count = take_head(relay, bytes, size);
+        count = skip_answer_head(relay, bytes, size);
     else {
         ssize_t got = recv(relay->fd, bytes, size, 0);
         count = got > 0 ? got : got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
@@ -68,7 +68,7 @@ static ptrdiff_t read_relay(void *context, char *bytes, size_t size)
 
 static void close_relay(void *context)
 {
-    struct tutti_web_relay *relay = context;
+    struct tt_web_relay *relay = context;
     if (relay->listed) {
         *(relay->previous ? &relay->previous->next : &relay->all->first) = relay->next;
         if (relay->next)
@@ -79,9 +79,9 @@ static void close_relay(void *context)
     free(relay);
 }
 
-bool tutti_web_relay_open(struct tutti_web_relays *relays, int fd, struct tutti_http_stream *stream)
+bool tt_upstream_relay_open(struct tt_web_relays *relays, int fd, struct tt_http_stream *stream)
 {
-    struct tutti_web_relay *relay = calloc(1, sizeof *relay);
+    struct tt_web_relay *relay = calloc(1, sizeof *relay);
     int flags = fcntl(fd, F_GETFL);
     if (!relay || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) {
         free(relay);
@@ -90,14 +90,14 @@ bool tutti_web_relay_open(struct tutti_web_relays *relays, int fd, struct tutti_
     }
     relay->all = relays;
     relay->fd = fd;
-    *stream = (struct tutti_http_stream){read_relay, close_relay, relay};
+    *stream = (struct tt_http_stream){read_relay, close_relay, relay};
     return true;
 }
 
-size_t tutti_web_relays_watch(const struct tutti_web_relays *relays, struct pollfd *watched)
+size_t tt_upstream_relays_poll(const struct tt_web_relays *relays, struct pollfd *watched)
 {
     size_t count = 0;
-    for (const struct tutti_web_relay *relay = relays->first; relay; relay = relay->next)
+    for (const struct tt_web_relay *relay = relays->first; relay; relay = relay->next)
         if (relay->waits)
             watched[count++] = (struct pollfd){.fd = relay->fd, .events = POLLIN};
     return count;

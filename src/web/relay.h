@@ -8,17 +8,17 @@
 
 #include "serve/http.h"
 
-struct tutti_web_relay;
+struct tt_web_relay;
 
 /* All that the server has. Only its loop touches it. */
-struct tutti_web_relays {
-    struct tutti_web_relay *first;
+struct tt_web_relays {
+    struct tt_web_relay *first;
     size_t count;
 };
 
 /* Takes `fd`, on which the request was sent; *stream is for an answer. False: no memory, and the connection is closed. */
-bool tutti_web_relay_open(struct tutti_web_relays *relays, int fd, struct tutti_http_stream *stream);
+bool tt_upstream_relay_open(struct tt_web_relays *relays, int fd, struct tt_http_stream *stream);
 /* What is to be polled: those that wait for their runs. `watched` has room for `count`; returns how many. */
-size_t tutti_web_relays_watch(const struct tutti_web_relays *relays, struct pollfd *watched);
+size_t tt_upstream_relays_poll(const struct tt_web_relays *relays, struct pollfd *watched);
 
 #endif

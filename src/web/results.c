@@ -13,52 +13,52 @@
 enum { POINTS = 1000, MOST_POINTS = 10000, MOST_TIMES = 1000 };
 
 /* Takes the text. */
-static enum tutti_err answer_json(struct tutti_http_answer *answer, struct tutti_text *out, enum tutti_err err)
+static enum tutti_err respond_with_json(struct tt_http_response *answer, struct tt_text *out, enum tutti_err err)
 {
     if (err || out->failed) {
-        tutti_text_fini(out);
-        return err ? err : tutti_fail_memory();
+        tt_text_fini(out);
+        return err ? err : tt_fail_memory();
     }
-    tutti_web_answer_text(answer, "application/json", out->text, out->length);
+    tt_response_text(answer, "application/json", out->text, out->length);
     return TUTTI_OK;
 }
 
-static enum tutti_err find_result(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                  const char *name, char **path)
+static enum tutti_err find_run_result(struct tt_web_site *site, const struct tt_web_request *request, const char *name,
+                                      char **path)
 {
-    struct tutti_web_run run;
-    enum tutti_err err = tutti_web_run_init(&run, site, request->id);
-    *path = !err && run.folder ? tutti_web_run_file(&run, name) : NULL;
-    tutti_web_run_fini(&run);
+    struct tt_web_run run;
+    enum tutti_err err = tt_web_run_init(&run, site, request->id);
+    *path = !err && run.folder ? tt_web_run_file(&run, name) : NULL;
+    tt_web_run_fini(&run);
     if (!err && (!*path || access(*path, F_OK) != 0)) {
         free(*path);
         *path = NULL;
-        return tutti_fail(TUTTI_ERR_IO, "this run has no %s",
-                          strcmp(name, "steps.csv") == 0 ? "log of its steps" : "result yet");
+        return tt_fail(TUTTI_ERR_IO, "this run has no %s",
+                       strcmp(name, "steps.csv") == 0 ? "log of its steps" : "result yet");
     }
     return err;
 }
 
-static enum tutti_err read_number(const struct tutti_web_request *request, const char *name, double *value)
+static enum tutti_err result_requests_read_number(const struct tt_web_request *request, const char *name, double *value)
 {
     const char *text = request->http->argument(request->http, name);
-    if (!text || (tutti_number_read_double(text, strlen(text), value) && isfinite(*value)))
+    if (!text || (tt_number_read_double(text, strlen(text), value) && isfinite(*value)))
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is to be a number, not '%s'", name, tutti_str_show(text).text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is to be a number, not '%s'", name, tt_text_excerpt(text).text);
 }
 
 /* ---- curves ---- */
 
-static enum tutti_err read_query(const struct tutti_web_request *request, struct tutti_web_series_query *query)
+static enum tutti_err parse_series_query(const struct tt_web_request *request, struct tt_series_query *query)
 {
     double points = POINTS;
-    *query = (struct tutti_web_series_query){
-        .columns = request->http->argument(request->http, "columns"), .from = NAN, .to = NAN};
-    TRY(read_number(request, "from", &query->from));
-    TRY(read_number(request, "to", &query->to));
-    TRY(read_number(request, "points", &points));
+    *query =
+        (struct tt_series_query){.columns = request->http->argument(request->http, "columns"), .from = NAN, .to = NAN};
+    TRY(result_requests_read_number(request, "from", &query->from));
+    TRY(result_requests_read_number(request, "to", &query->to));
+    TRY(result_requests_read_number(request, "points", &points));
     if (points < 1 || points > MOST_POINTS)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "'points' is to be a number from 1 to %d", MOST_POINTS);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "'points' is to be a number from 1 to %d", MOST_POINTS);
     query->points = (size_t)points;
     query->over = request->http->argument(request->http, "over");
     query->log = request->http->argument(request->http, "log") != NULL;
@@ -66,133 +66,134 @@ static enum tutti_err read_query(const struct tutti_web_request *request, struct
 }
 
 /* The results of the run that is asked for and of the one to subtract, if there is one. Paths are the caller's, also after an error. */
-static enum tutti_err find_results(struct tutti_web_site *site, const struct tutti_web_request *request, char **file,
-                                   char **minus, struct tutti_web_series_query *query)
+static enum tutti_err result_requests_find_results(struct tt_web_site *site, const struct tt_web_request *request,
+                                                   char **file, char **minus, struct tt_series_query *query)
 {
     const char *id = request->http->argument(request->http, "minus");
-    struct tutti_web_run run;
+    struct tt_web_run run;
     *minus = NULL;
-    enum tutti_err err = tutti_web_run_init(&run, site, request->id);
-    *file = !err && run.folder ? tutti_web_run_file(&run, "result.h5") : NULL;
+    enum tutti_err err = tt_web_run_init(&run, site, request->id);
+    *file = !err && run.folder ? tt_web_run_file(&run, "result.h5") : NULL;
     query->grows = run.going;
-    tutti_web_run_fini(&run);
+    tt_web_run_fini(&run);
     if (!err && id)
-        err = tutti_web_run_result(minus, &query->minus_grows, site, id);
+        err = tt_web_run_result(minus, &query->minus_grows, site, id);
     query->file = *file;
     query->minus = *minus;
     return err;
 }
 
-enum tutti_err tutti_web_tell_series(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                     struct tutti_http_answer *answer)
+enum tutti_err tt_result_requests_get_series(struct tt_web_site *site, const struct tt_web_request *request,
+                                             struct tt_http_response *answer)
 {
     static const char NOTHING[] = "{\"columns\":[],\"from\":null,\"to\":null,\"rows\":0,\"last\":[],\"lines\":[]}";
-    struct tutti_web_series_query query;
-    struct tutti_text out = {0};
+    struct tt_series_query query;
+    struct tt_text out = {0};
     char *path, *minus;
-    TRY(read_query(request, &query));
-    enum tutti_err err = find_results(site, request, &path, &minus, &query);
+    TRY(parse_series_query(request, &query));
+    enum tutti_err err = result_requests_find_results(site, request, &path, &minus, &query);
     if (!err && path && access(path, F_OK) == 0)
-        err = tutti_web_series_tell(site->series, &query, &out);
+        err = tt_series_write(site->series, &query, &out);
     if ((!err || query.grows) && out.length == 0 &&
         (query.grows || !path || access(path, F_OK) != 0)) { /* it has not recorded anything yet */
         err = TUTTI_OK;
-        tutti_text_append(&out, NOTHING);
+        tt_text_append(&out, NOTHING);
     }
     free(path);
     free(minus);
-    return answer_json(answer, &out, err);
+    return respond_with_json(answer, &out, err);
 }
 
 /* Times with ';' between. */
-static enum tutti_err read_times(const char *text, double times[MOST_TIMES], size_t *count)
+static enum tutti_err result_requests_read_times(const char *text, double times[MOST_TIMES], size_t *count)
 {
     for (*count = 0; text; (*count)++) {
         size_t length = strcspn(text, ";");
-        if (*count == MOST_TIMES || !tutti_number_read_double(text, length, &times[*count]) || isnan(times[*count]))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "'times' is to be at most %d numbers with ';' between, not '%s'",
-                              MOST_TIMES, tutti_str_show(text).text);
+        if (*count == MOST_TIMES || !tt_number_read_double(text, length, &times[*count]) || isnan(times[*count]))
+            return tt_fail(TUTTI_ERR_ARGUMENT, "'times' is to be at most %d numbers with ';' between, not '%s'",
+                           MOST_TIMES, tt_text_excerpt(text).text);
         text = text[length] ? text + length + 1 : NULL;
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_web_tell_values(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                     struct tutti_http_answer *answer)
+enum tutti_err tt_result_requests_get_values(struct tt_web_site *site, const struct tt_web_request *request,
+                                             struct tt_http_response *answer)
 {
-    struct tutti_web_series_query query;
-    struct tutti_text out = {0};
+    struct tt_series_query query;
+    struct tt_text out = {0};
     const char *text;
     double times[MOST_TIMES];
     size_t count;
     char *path, *minus;
-    TRY(read_query(request, &query));
-    TRY(tutti_web_need(request, "times", &text));
-    TRY(read_times(text, times, &count));
-    enum tutti_err err = find_results(site, request, &path, &minus, &query);
+    TRY(parse_series_query(request, &query));
+    TRY(tt_routes_require(request, "times", &text));
+    TRY(result_requests_read_times(text, times, &count));
+    enum tutti_err err = result_requests_find_results(site, request, &path, &minus, &query);
     if (!err)
-        err = path ? tutti_web_series_values(site->series, &query, times, count, &out)
-                   : tutti_fail(TUTTI_ERR_IO, "this run has no result here");
+        err = path ? tt_series_values(site->series, &query, times, count, &out)
+                   : tt_fail(TUTTI_ERR_IO, "this run has no result here");
     free(path);
     free(minus);
-    return answer_json(answer, &out, err);
+    return respond_with_json(answer, &out, err);
 }
 
 /* ---- steps ---- */
 
 /* A column of the step log by its name; NULL where there is none. */
-static enum tutti_err read_column(struct tutti_result *result, const char *name, double **values)
+static enum tutti_err result_requests_read_column(struct tutti_result *result, const char *name, double **values)
 {
     size_t which = tutti_result_find(result, name), rows = tutti_result_rows(result);
     *values = NULL;
     if (which == tutti_result_count(result))
         return TUTTI_OK;
     *values = malloc((rows + 1) * sizeof **values);
-    return !*values ? tutti_fail_memory() : rows ? tutti_result_read(result, &which, 1, values) : TUTTI_OK;
+    return !*values ? tt_fail_memory() : rows ? tutti_result_read(result, &which, 1, values) : TUTTI_OK;
 }
 
-static void put_steps(struct tutti_text *out, const char *name, const double *values, size_t rows, size_t points)
+static void result_requests_write_steps(struct tt_text *out, const char *name, const double *values, size_t rows,
+                                        size_t points)
 {
-    tutti_text_printf(out, "\"%s\":[", name);
+    tt_text_printf(out, "\"%s\":[", name);
     for (size_t i = 0; i < points; i++) {
-        tutti_text_append(out, i ? "," : "");
-        tutti_news_put_number(out, values ? values[i * rows / points] : NAN);
+        tt_text_append(out, i ? "," : "");
+        tt_sse_write_number(out, values ? values[i * rows / points] : NAN);
     }
-    tutti_text_append(out, "]");
+    tt_text_append(out, "]");
 }
 
-static void put_events(struct tutti_text *out, const double *times, const double *events, size_t rows)
+static void write_step_events(struct tt_text *out, const double *times, const double *events, size_t rows)
 {
     size_t told = 0;
-    tutti_text_append(out, ",\"events\":[");
+    tt_text_append(out, ",\"events\":[");
     for (size_t i = 0; events && i < rows && told < MOST_POINTS; i++)
         if (events[i] > 0) {
-            tutti_text_append(out, told++ ? "," : "");
-            tutti_news_put_number(out, times[i]);
+            tt_text_append(out, told++ ? "," : "");
+            tt_sse_write_number(out, times[i]);
         }
-    tutti_text_append(out, "]}");
+    tt_text_append(out, "]}");
 }
 
-static enum tutti_err tell_steps(const char *path, size_t points, struct tutti_text *out)
+static enum tutti_err write_step_log(const char *path, size_t points, struct tt_text *out)
 {
     struct tutti_result *result;
     double *steps = NULL, *errors = NULL, *events = NULL;
     TRY(tutti_result_open(&result, path, NULL));
     size_t rows = tutti_result_rows(result), told = rows < points ? rows : points;
-    enum tutti_err err = read_column(result, "h", &steps);
+    enum tutti_err err = result_requests_read_column(result, "h", &steps);
     if (!err)
-        err = read_column(result, "error", &errors);
+        err = result_requests_read_column(result, "error", &errors);
     if (!err)
-        err = read_column(result, "events", &events);
+        err = result_requests_read_column(result, "events", &events);
     if (!err) {
         const double *times = tutti_result_times(result);
-        tutti_text_append(out, "{");
-        put_steps(out, "times", times, rows, told);
-        tutti_text_append(out, ",");
-        put_steps(out, "steps", steps, rows, told);
-        tutti_text_append(out, ",");
-        put_steps(out, "errors", errors, rows, told);
-        put_events(out, times, events, rows);
+        tt_text_append(out, "{");
+        result_requests_write_steps(out, "times", times, rows, told);
+        tt_text_append(out, ",");
+        result_requests_write_steps(out, "steps", steps, rows, told);
+        tt_text_append(out, ",");
+        result_requests_write_steps(out, "errors", errors, rows, told);
+        write_step_events(out, times, events, rows);
     }
     free(steps);
     free(errors);
@@ -201,15 +202,15 @@ static enum tutti_err tell_steps(const char *path, size_t points, struct tutti_t
     return err;
 }
 
-enum tutti_err tutti_web_tell_steps(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                    struct tutti_http_answer *answer)
+enum tutti_err tt_result_requests_get_steps(struct tt_web_site *site, const struct tt_web_request *request,
+                                            struct tt_http_response *answer)
 {
-    struct tutti_web_series_query query;
-    struct tutti_text out = {0};
+    struct tt_series_query query;
+    struct tt_text out = {0};
     char *path;
-    TRY(read_query(request, &query));
-    TRY(find_result(site, request, "steps.csv", &path));
-    enum tutti_err err = tell_steps(path, query.points, &out);
+    TRY(parse_series_query(request, &query));
+    TRY(find_run_result(site, request, "steps.csv", &path));
+    enum tutti_err err = write_step_log(path, query.points, &out);
     free(path);
-    return answer_json(answer, &out, err);
+    return respond_with_json(answer, &out, err);
 }

@@ -19,7 +19,7 @@
 
 #define TUTTI_WEB_ATTACHED "attached" /* the id of the run that --attach names */
 
-struct tutti_web_run {
+struct tt_web_run {
     char id[64];
     char *folder;
     json_t *about; /* run.json */
@@ -27,19 +27,18 @@ struct tutti_web_run {
     char address[300], token[64]; /* where it is live; "": nowhere */
 };
 
-/* Finds a run. IO: there is none. tutti_web_run_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_web_run_init(struct tutti_web_run *run, const struct tutti_web_site *site,
-                                                const char *id);
-void tutti_web_run_fini(struct tutti_web_run *run);
+/* Finds a run. IO: there is none. tt_web_run_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_web_run_init(struct tt_web_run *run, const struct tt_web_site *site, const char *id);
+void tt_web_run_fini(struct tt_web_run *run);
 
 /* A file of its folder; the caller's. NULL: memory is out. */
-char *tutti_web_run_file(const struct tutti_web_run *run, const char *name);
+char *tt_web_run_file(const struct tt_web_run *run, const char *name);
 /* The result of the run that an address names, whether it exists yet or not; owned by the caller. `going` may be NULL. */
-TUTTI_CHECKED enum tutti_err tutti_web_run_result(char **path, bool *going, const struct tutti_web_site *site,
-                                                  const char *id);
+TUTTI_CHECKED enum tutti_err tt_web_run_result(char **path, bool *going, const struct tt_web_site *site,
+                                               const char *id);
 /* What a list of runs shows of it: its state, how far it is, what it says. NULL: memory is out. */
-json_t *tutti_web_run_json(const struct tutti_web_run *run);
+json_t *tt_web_run_json(const struct tt_web_run *run);
 /* More of it: columns, statistics, messages, document. */
-json_t *tutti_web_run_json_all(const struct tutti_web_run *run);
+json_t *tt_web_run_json_all(const struct tt_web_run *run);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tell/json.h"
 #include "web/site.h"
 
-bool tutti_web_option_offered(const struct tutti_option *option)
+bool tt_command_offers_option(const struct tt_option *option)
 {
     static const char *const EXCLUDED[] = {"nodes",  "mpi",    "key",  "confine", "allow",
                                            "limits", "output", "live", "file"};
@@ -23,15 +23,15 @@ bool tutti_web_option_offered(const struct tutti_option *option)
     return true;
 }
 
-static json_t *words_json(const struct tutti_option_word *words)
+static json_t *command_options_words_json(const struct tutti_option_word *words)
 {
     json_t *list = json_array();
     for (; words && words->name; words++)
-        tutti_json_append(&list, json_pack("{s:s, s:s*}", "word", words->name, "help", words->text));
+        tt_json_append(&list, json_pack("{s:s, s:s*}", "word", words->name, "help", words->text));
     return list;
 }
 
-static json_t *option_json(const struct tutti_option *option)
+static json_t *option_json(const struct tt_option *option)
 {
     static const char *const kinds[] = {
         [TUTTI_OPTION_FLAG] = "flag", [TUTTI_OPTION_COUNT] = "count", [TUTTI_OPTION_NUMBER] = "number",
@@ -47,35 +47,35 @@ static json_t *option_json(const struct tutti_option *option)
                                          [TUTTI_GROUP_FEDERATION] = "",
                                          [TUTTI_GROUP_RESULTS] = "results"};
     json_t *json = json_object();
-    tutti_json_set(&json, "name", json_string(option->name));
-    tutti_json_set(&json, "kind", json_string(kinds[option->kind]));
-    tutti_json_set(&json, "group", json_string(groups[option->group]));
-    tutti_json_set(&json, "argument", option->argument ? json_string(option->argument) : json_null());
-    tutti_json_set(&json, "default",
-                   option->words       ? json_string(option->words[0].name)
-                   : option->otherwise ? json_string(option->otherwise)
-                                       : json_null());
-    tutti_json_set(&json, "words", words_json(option->words));
-    tutti_json_set(&json, "help", json_string(option->help ? option->help : ""));
-    tutti_json_set(&json, "annotation",
-                   option->annotation == TUTTI_OF_UNIT     ? json_string("unit")
-                   : option->annotation == TUTTI_OF_SYSTEM ? json_string("system")
-                                                           : json_null());
-    tutti_json_set(&json, "repeatable",
-                   json_boolean(option->kind == TUTTI_OPTION_TEXTS || option->kind == TUTTI_OPTION_STEP ||
-                                option->kind == TUTTI_OPTION_UNITS));
+    tt_json_set(&json, "name", json_string(option->name));
+    tt_json_set(&json, "kind", json_string(kinds[option->kind]));
+    tt_json_set(&json, "group", json_string(groups[option->group]));
+    tt_json_set(&json, "argument", option->argument ? json_string(option->argument) : json_null());
+    tt_json_set(&json, "default",
+                option->words       ? json_string(option->words[0].name)
+                : option->otherwise ? json_string(option->otherwise)
+                                    : json_null());
+    tt_json_set(&json, "words", command_options_words_json(option->words));
+    tt_json_set(&json, "help", json_string(option->help ? option->help : ""));
+    tt_json_set(&json, "annotation",
+                option->annotation == TUTTI_OF_UNIT     ? json_string("unit")
+                : option->annotation == TUTTI_OF_SYSTEM ? json_string("system")
+                                                        : json_null());
+    tt_json_set(&json, "repeatable",
+                json_boolean(option->kind == TUTTI_OPTION_TEXTS || option->kind == TUTTI_OPTION_STEP ||
+                             option->kind == TUTTI_OPTION_UNITS));
     return json;
 }
 
-enum tutti_err tutti_web_options(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                 struct tutti_http_answer *answer)
+enum tutti_err tt_command_list_options(struct tt_web_site *site, const struct tt_web_request *request,
+                                       struct tt_http_response *answer)
 {
     json_t *list = json_array();
     (void)site;
     (void)request;
-    for (const struct tutti_option *option = tutti_options; option->name; option++)
-        if (tutti_web_option_offered(option))
-            tutti_json_append(&list, option_json(option));
-    tutti_web_answer_json(answer, 200, list);
+    for (const struct tt_option *option = tt_options; option->name; option++)
+        if (tt_command_offers_option(option))
+            tt_json_append(&list, option_json(option));
+    tt_response_json(answer, 200, list);
     return TUTTI_OK;
 }

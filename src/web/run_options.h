@@ -5,6 +5,6 @@
 
 #include "options/options.h"
 
-bool tutti_web_option_offered(const struct tutti_option *option);
+bool tt_command_offers_option(const struct tt_option *option);
 
 #endif

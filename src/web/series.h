@@ -12,12 +12,12 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct tutti_web_series;
+struct tt_series;
 
-TUTTI_CHECKED enum tutti_err tutti_web_series_new(struct tutti_web_series **out);
-void tutti_web_series_free(struct tutti_web_series *series); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_series_new(struct tt_series **out);
+void tt_series_free(struct tt_series *series); /* NULL is fine */
 
-struct tutti_web_series_query {
+struct tt_series_query {
     const char *file;    /* a result */
     const char *minus;   /* a result that is subtracted from it, row by row, before anything is left out; NULL: none */
     bool grows;          /* the run of `file` is active: rows that were read a moment ago are recent enough */
@@ -31,16 +31,15 @@ struct tutti_web_series_query {
 
 /* Appends {"columns": ..., "from", "to", "rows", "last", "lines"}: the times of its ends, the values at its end as lists of one, and a line for each column,
  * {"x": [...], "y": [...]}, with null where it is interrupted. Errors as of tutti_result_open. */
-TUTTI_CHECKED enum tutti_err tutti_web_series_tell(struct tutti_web_series *series,
-                                                   const struct tutti_web_series_query *query, struct tutti_text *out);
+TUTTI_CHECKED enum tutti_err tt_series_write(struct tt_series *series, const struct tt_series_query *query,
+                                             struct tt_text *out);
 
 /* Appends {"columns": ..., "values"}: a list for each column, of the values at these times: of the last row up to the time where the value is held, else on
  * the line between two rows, of rows at the same time the last; null beyond the ends. Uses `file`, `minus` and `columns` of the query. */
-TUTTI_CHECKED enum tutti_err tutti_web_series_values(struct tutti_web_series *series,
-                                                     const struct tutti_web_series_query *query, const double *times,
-                                                     size_t count, struct tutti_text *out);
+TUTTI_CHECKED enum tutti_err tt_series_values(struct tt_series *series, const struct tt_series_query *query,
+                                              const double *times, size_t count, struct tt_text *out);
 
 /* Does a name fit one of the patterns, with ';' between? All fit NULL. */
-bool tutti_web_series_fits(const char *patterns, const char *name);
+bool tt_series_fits(const char *patterns, const char *name);
 
 #endif

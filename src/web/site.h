@@ -11,56 +11,57 @@
 #include "web/series.h"
 #include "web/plan.h"
 
-struct tutti_web_reader;
+struct tt_reader_process;
 
 /* Read by all threads; what changes has a lock of its own. */
-struct tutti_web_site {
-    struct tutti_web_plan plan;
-    struct tutti_web_folder folder;
-    struct tutti_web_relays relays; /* the loop's */
-    struct tutti_web_series *series;
-    struct tutti_web_reader *reader; /* where files that users bring are read */
-    atomic_ulong requests, refused;  /* so far; refused: by token, host or origin */
+struct tt_web_site {
+    struct tt_web_server_plan plan;
+    struct tt_served_folder folder;
+    struct tt_web_relays relays; /* the loop's */
+    struct tt_series *series;
+    struct tt_reader_process *reader; /* where files that users bring are read */
+    atomic_ulong requests, refused;   /* so far; refused: by token, host or origin */
 };
 
-struct tutti_web_request {
-    const struct tutti_http_request *http;
+struct tt_web_request {
+    const struct tt_http_request *http;
     char id[64];      /* of "/api/runs/ID/...", or "" */
     const char *rest; /* after that: "events" */
 };
 
 /* Fills in *answer. On failure this thread's message is the answer; a status that was set then stays. */
-typedef enum tutti_err tutti_web_handler(struct tutti_web_site *site, const struct tutti_web_request *request,
-                                         struct tutti_http_answer *answer);
+typedef enum tutti_err tt_routes_handler(struct tt_web_site *site, const struct tt_web_request *request,
+                                         struct tt_http_response *answer);
 
 /* A request that is answered, and how. */
-struct tutti_web_route {
+struct tt_web_route {
     const char *method, *path; /* "*" stands for an id */
-    tutti_web_handler *answer;
+    tt_routes_handler *answer;
     bool writes;         /* not for those who only look */
     bool reads;          /* files that users bring: the reader calls it (reader.h) */
     size_t largest_body; /* bytes */
 };
 
 /* NULL: there is none. *known: there is one for another method. */
-const struct tutti_web_route *tutti_web_route_find(const char *method, const char *path, char id[64], bool *known);
+const struct tt_web_route *tt_routes_find(const char *method, const char *path, char id[64], bool *known);
 
 /* Calls the handler; an error becomes an answer. */
-void tutti_web_handler_call(tutti_web_handler *handler, struct tutti_web_site *site,
-                            const struct tutti_web_request *request, struct tutti_http_answer *answer);
+void tt_routes_call(tt_routes_handler *handler, struct tt_web_site *site, const struct tt_web_request *request,
+                    struct tt_http_response *answer);
 
 /* An argument that has to be there. ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_web_need(const struct tutti_web_request *request, const char *name,
-                                            const char **value);
+TUTTI_CHECKED enum tutti_err tt_routes_require(const struct tt_web_request *request, const char *name,
+                                               const char **value);
 /* The body as JSON, an object; the caller's. ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_web_need_json(const struct tutti_web_request *request, json_t **json);
+TUTTI_CHECKED enum tutti_err tt_routes_require_json(const struct tt_web_request *request, json_t **json);
 
-tutti_web_handler tutti_web_hello, tutti_web_options, tutti_web_list_files, tutti_web_upload, tutti_web_tell_fmu;
-tutti_web_handler tutti_web_read_system, tutti_web_save_system, tutti_web_look_system, tutti_web_join_system,
-    tutti_web_analyze_system;
-tutti_web_handler tutti_web_list_runs, tutti_web_start_run, tutti_web_tell_run, tutti_web_forget_run,
-    tutti_web_watch_run;
-tutti_web_handler tutti_web_order_run, tutti_web_compare_runs, tutti_web_tell_series, tutti_web_tell_values,
-    tutti_web_tell_steps, tutti_web_export_run, tutti_web_measure;
+tt_routes_handler tt_served_folder_describe_server, tt_command_list_options, tt_served_folder_list,
+    tt_served_folder_upload, tt_served_folder_describe_fmu;
+tt_routes_handler tt_system_requests_get, tt_system_requests_save, tt_web_look_system, tt_web_join_system,
+    tt_web_analyze_system;
+tt_routes_handler tt_run_requests_list, tt_run_requests_start, tt_run_requests_get, tt_run_requests_delete,
+    tt_run_requests_watch;
+tt_routes_handler tt_run_requests_control, tt_run_requests_compare, tt_result_requests_get_series,
+    tt_result_requests_get_values, tt_result_requests_get_steps, tt_result_requests_export, tt_run_requests_metrics;
 
 #endif

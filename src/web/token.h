@@ -12,6 +12,6 @@ enum { TUTTI_WEB_TOKEN = 33 }; /* bytes of its text, with the zero at its end */
 
 /* The one that is kept, or a new one. Without a folder (NULL), or with one that cannot be written to, it is new each time. IO where what is there is not
  * fit to be one: a link, a file of others, one that others can read or that holds something else. */
-TUTTI_CHECKED enum tutti_err tutti_web_token_find(const struct tutti_web_folder *folder, char token[TUTTI_WEB_TOKEN]);
+TUTTI_CHECKED enum tutti_err tt_access_find_token(const struct tt_served_folder *folder, char token[TUTTI_WEB_TOKEN]);
 
 #endif

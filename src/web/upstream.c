@@ -14,22 +14,22 @@
 
 enum { PATIENCE = 5, LARGEST = 64 << 20 }; /* seconds; bytes of an answer */
 
-static enum tutti_err lost(const char *address, const char *why)
+static enum tutti_err upstream_fail(const char *address, const char *why)
 {
-    return tutti_fail(TUTTI_ERR_LOST, "the run at %s does not answer: %s", address, why);
+    return tt_fail(TUTTI_ERR_LOST, "the run at %s does not answer: %s", address, why);
 }
 
-static enum tutti_err connect_to(const char *address, int *fd)
+static enum tutti_err upstream_connect_to(const char *address, int *fd)
 {
-    struct tutti_address at;
+    struct tt_host_address at;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     struct timeval patience = {.tv_sec = PATIENCE};
     char port[16];
-    TRY(tutti_address_read(&at, address, "--attach", false));
+    TRY(tt_host_address_read(&at, address, "--attach", false));
     snprintf(port, sizeof port, "%d", at.port);
     int error = getaddrinfo(at.host, port, &hints, &found);
     if (error)
-        return lost(address, gai_strerror(error));
+        return upstream_fail(address, gai_strerror(error));
     *fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool connected = *fd >= 0 && setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
                      setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
@@ -41,10 +41,10 @@ static enum tutti_err connect_to(const char *address, int *fd)
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
-    return lost(address, strerror(why));
+    return upstream_fail(address, strerror(why));
 }
 
-static bool send_all(int fd, const char *data, size_t size)
+static bool upstream_send_all(int fd, const char *data, size_t size)
 {
     for (size_t sent = 0; sent < size;) {
         ssize_t more = send(fd, data + sent, size - sent, MSG_NOSIGNAL);
@@ -55,24 +55,24 @@ static bool send_all(int fd, const char *data, size_t size)
     return true;
 }
 
-enum tutti_err tutti_web_upstream_open(const char *address, const char *token, const char *method, const char *target,
-                                       const char *body, size_t size, int *fd)
+enum tutti_err tt_upstream_open(const char *address, const char *token, const char *method, const char *target,
+                                const char *body, size_t size, int *fd)
 {
-    struct tutti_text head = {0};
-    TRY(connect_to(address, fd));
-    tutti_text_printf(&head, "%s %s HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n",
-                      method, target, address, token, size);
-    bool sent = !head.failed && send_all(*fd, head.text, head.length) && send_all(*fd, body, size);
+    struct tt_text head = {0};
+    TRY(upstream_connect_to(address, fd));
+    tt_text_printf(&head, "%s %s HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n",
+                   method, target, address, token, size);
+    bool sent = !head.failed && upstream_send_all(*fd, head.text, head.length) && upstream_send_all(*fd, body, size);
     int why = errno;
-    tutti_text_fini(&head);
+    tt_text_fini(&head);
     if (sent)
         return TUTTI_OK;
     close(*fd);
-    return lost(address, strerror(why));
+    return upstream_fail(address, strerror(why));
 }
 
 /* "HTTP/1.1 202 Accepted\r\n...\r\n\r\n" goes. */
-static bool cut_head(struct tutti_text *text, unsigned *status)
+static bool cut_answer_head(struct tt_text *text, unsigned *status)
 {
     char *end = text->text ? strstr(text->text, "\r\n\r\n") : NULL;
     if (!end || strncmp(text->text, "HTTP/1.", 7) != 0 || strlen(text->text) < 12)
@@ -86,29 +86,30 @@ static bool cut_head(struct tutti_text *text, unsigned *status)
     return *status >= 100 && *status < 600;
 }
 
-enum tutti_err tutti_web_upstream_ask(const char *address, const char *token, const char *method, const char *target,
-                                      const char *body, size_t size, unsigned *status, struct tutti_text *out)
+enum tutti_err tt_upstream_request(const char *address, const char *token, const char *method, const char *target,
+                                   const char *body, size_t size, unsigned *status, struct tt_text *out)
 {
     char bytes[65536];
     ssize_t count;
     int fd;
-    TRY(tutti_web_upstream_open(address, token, method, target, body, size, &fd));
+    TRY(tt_upstream_open(address, token, method, target, body, size, &fd));
     while ((count = recv(fd, bytes, sizeof bytes, 0)) > 0 || (count < 0 && errno == EINTR)) {
-        tutti_text_append_n(out, bytes, count > 0 ? (size_t)count : 0);
+        tt_text_append_n(out, bytes, count > 0 ? (size_t)count : 0);
         if (out->failed || out->length > LARGEST)
             break;
     }
     int why = errno;
     close(fd);
     if (out->failed)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (count != 0)
-        return lost(address, count > 0 ? "it answers too much" : strerror(why));
-    return cut_head(out, status) ? TUTTI_OK : lost(address, "what answers there is no run that is live");
+        return upstream_fail(address, count > 0 ? "it answers too much" : strerror(why));
+    return cut_answer_head(out, status) ? TUTTI_OK
+                                        : upstream_fail(address, "what answers there is no run that is live");
 }
 
-void tutti_web_upstream_escape(struct tutti_text *out, const char *text)
+void tt_upstream_escape(struct tt_text *out, const char *text)
 {
     for (; *text; text++)
-        tutti_text_printf(out, "%%%02X", (unsigned char)*text);
+        tt_text_printf(out, "%%%02X", (unsigned char)*text);
 }

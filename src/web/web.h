@@ -10,14 +10,14 @@
 
 #include "web/plan.h"
 
-struct tutti_web;
+struct tt_web_server;
 
 /* ARGUMENT, IO, LOAD. */
-TUTTI_CHECKED enum tutti_err tutti_web_open(struct tutti_web **out, const struct tutti_web_plan *plan);
+TUTTI_CHECKED enum tutti_err tt_web_server_open(struct tt_web_server **out, const struct tt_web_server_plan *plan);
 /* Where people find it, with the token: "http://127.0.0.1:8080/?token=..."; borrowed. */
-const char *tutti_web_url(const struct tutti_web *web);
+const char *tt_web_server_url(const struct tt_web_server *web);
 /* Serves, until *ended is not 0. */
-TUTTI_CHECKED enum tutti_err tutti_web_run(struct tutti_web *web, const volatile sig_atomic_t *ended);
-void tutti_web_close(struct tutti_web *web); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_web_server_run(struct tt_web_server *web, const volatile sig_atomic_t *ended);
+void tt_web_server_close(struct tt_web_server *web); /* NULL is fine */
 
 #endif

@@ -15,30 +15,30 @@
 
 enum { MOST_WAITING = 256 };
 
-struct task {
-    struct tutti_web_work *work;
-    struct tutti_http_request request;
-    struct tutti_http_answer answer;
+struct web_task {
+    struct tt_request_threads *work;
+    struct tt_http_request request;
+    struct tt_http_response answer;
     bool done;
-    struct task *next;
+    struct web_task *next;
 };
 
-struct tutti_web_work {
-    struct tutti_web_work_plan plan;
+struct tt_request_threads {
+    struct tt_request_threads_plan plan;
     pthread_t *threads;
     unsigned thread_count, waiting;
     pthread_mutex_t mutex;
     pthread_cond_t wanted;
-    struct task *first, *last; /* that wait for a thread */
+    struct web_task *first, *last; /* that wait for a thread */
     bool over;
 };
 
-static struct task *next_task(struct tutti_web_work *work)
+static struct web_task *next_web_task(struct tt_request_threads *work)
 {
     pthread_mutex_lock(&work->mutex);
     while (!work->first && !work->over)
         pthread_cond_wait(&work->wanted, &work->mutex);
-    struct task *task = work->over ? NULL : work->first;
+    struct web_task *task = work->over ? NULL : work->first;
     if (task) {
         work->first = task->next;
         work->waiting--;
@@ -47,11 +47,11 @@ static struct task *next_task(struct tutti_web_work *work)
     return task;
 }
 
-static void *serve(void *context)
+static void *request_threads_serve(void *context)
 {
-    struct tutti_web_work *work = context;
-    struct task *task;
-    while ((task = next_task(work))) {
+    struct tt_request_threads *work = context;
+    struct web_task *task;
+    while ((task = next_web_task(work))) {
         const uint64_t one = 1;
         work->plan.answer(work->plan.context, &task->request, &task->answer);
         pthread_mutex_lock(&work->mutex);
@@ -63,31 +63,31 @@ static void *serve(void *context)
     return NULL;
 }
 
-enum tutti_err tutti_web_work_new(struct tutti_web_work **out, const struct tutti_web_work_plan *plan)
+enum tutti_err tt_request_threads_new(struct tt_request_threads **out, const struct tt_request_threads_plan *plan)
 {
-    struct tutti_web_work *work = calloc(1, sizeof *work);
+    struct tt_request_threads *work = calloc(1, sizeof *work);
     if (!work)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     work->plan = *plan;
     pthread_mutex_init(&work->mutex, NULL);
     pthread_cond_init(&work->wanted, NULL);
     work->threads = calloc(plan->threads, sizeof *work->threads);
-    enum tutti_err err = work->threads ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = work->threads ? TUTTI_OK : tt_fail_memory();
     for (unsigned i = 0; i < plan->threads && !err; i++) {
-        int error = tutti_thread_start(&work->threads[i], serve, work);
-        err = error ? tutti_fail(TUTTI_ERR_LIMIT, "a thread cannot be started: %s", strerror(error)) : TUTTI_OK;
+        int error = tt_thread_start(&work->threads[i], request_threads_serve, work);
+        err = error ? tt_fail(TUTTI_ERR_LIMIT, "a thread cannot be started: %s", strerror(error)) : TUTTI_OK;
         work->thread_count += !err;
     }
     if (err) {
-        tutti_web_work_end(work);
-        tutti_web_work_free(work);
+        tt_request_threads_stop(work);
+        tt_request_threads_free(work);
         return err;
     }
     *out = work;
     return TUTTI_OK;
 }
 
-void tutti_web_work_end(struct tutti_web_work *work)
+void tt_request_threads_stop(struct tt_request_threads *work)
 {
     if (!work)
         return;
@@ -100,7 +100,7 @@ void tutti_web_work_end(struct tutti_web_work *work)
     work->thread_count = 0;
 }
 
-void tutti_web_work_free(struct tutti_web_work *work)
+void tt_request_threads_free(struct tt_request_threads *work)
 {
     if (!work)
         return;
@@ -112,9 +112,9 @@ void tutti_web_work_free(struct tutti_web_work *work)
 
 /* ---- the loop's side ---- */
 
-static bool take(void *context, struct tutti_http_answer *answer)
+static bool request_threads_take_answer(void *context, struct tt_http_response *answer)
 {
-    struct task *task = context;
+    struct web_task *task = context;
     pthread_mutex_lock(&task->work->mutex);
     bool done = task->done;
     pthread_mutex_unlock(&task->work->mutex);
@@ -126,18 +126,18 @@ static bool take(void *context, struct tutti_http_answer *answer)
 }
 
 /* Threads have ended: the task waits, or nobody has it. */
-static void drop(void *context)
+static void request_threads_drop_task(void *context)
 {
     free(context);
 }
 
-bool tutti_web_work_add(struct tutti_web_work *work, const struct tutti_http_request *request,
-                        struct tutti_http_answer *answer)
+bool tt_request_threads_add(struct tt_request_threads *work, const struct tt_http_request *request,
+                            struct tt_http_response *answer)
 {
-    struct task *task = calloc(1, sizeof *task);
+    struct web_task *task = calloc(1, sizeof *task);
     if (!task)
         return false;
-    *task = (struct task){.work = work, .request = *request};
+    *task = (struct web_task){.work = work, .request = *request};
     pthread_mutex_lock(&work->mutex);
     bool fits = work->waiting < MOST_WAITING && !work->over;
     if (fits) {
@@ -151,6 +151,6 @@ bool tutti_web_work_add(struct tutti_web_work *work, const struct tutti_http_req
         free(task);
         return false;
     }
-    *answer = (struct tutti_http_answer){.pending = {take, drop, task}};
+    *answer = (struct tt_http_response){.pending = {request_threads_take_answer, request_threads_drop_task, task}};
     return true;
 }

@@ -6,24 +6,26 @@
 #include "base/err.h"
 #include "serve/http.h"
 
-struct tutti_web_work;
+struct tt_request_threads;
 
-struct tutti_web_work_plan {
+struct tt_request_threads_plan {
     unsigned threads;
     /* Fills in *answer, which is zeroed. In one of the threads. The request is good during the call. */
-    void (*answer)(void *context, const struct tutti_http_request *request, struct tutti_http_answer *answer);
+    void (*answer)(void *context, const struct tt_http_request *request, struct tt_http_response *answer);
     void *context;
     int bell; /* an eventfd, which rings when an answer is there */
 };
 
 /* MEMORY, LIMIT. */
-TUTTI_CHECKED enum tutti_err tutti_web_work_new(struct tutti_web_work **out, const struct tutti_web_work_plan *plan);
+TUTTI_CHECKED enum tutti_err tt_request_threads_new(struct tt_request_threads **out,
+                                                    const struct tt_request_threads_plan *plan);
 /* Answers that are being made come to their end; others are not begun. */
-void tutti_web_work_end(struct tutti_web_work *work);
-void tutti_web_work_free(struct tutti_web_work *work); /* after it has ended and nothing is pending; NULL is fine */
+void tt_request_threads_stop(struct tt_request_threads *work);
+void tt_request_threads_free(
+    struct tt_request_threads *work); /* after it has ended and nothing is pending; NULL is fine */
 
 /* *answer is pending. False: no memory, or too many wait already. */
-bool tutti_web_work_add(struct tutti_web_work *work, const struct tutti_http_request *request,
-                        struct tutti_http_answer *answer);
+bool tt_request_threads_add(struct tt_request_threads *work, const struct tt_http_request *request,
+                            struct tt_http_response *answer);
 
 #endif

@@ -28,26 +28,26 @@ static inline void me_load(struct live *live, const char *model)
 
 static inline void me_initialise(struct live *live, double start, double stop)
 {
-    struct tutti_experiment_setup setup = {.start = start, .stop = stop, .has_stop = true};
-    assert_ok(tutti_instance_enter_initialization(live->in, &setup));
-    assert_ok(tutti_instance_exit_initialization(live->in));
-    assert_int_equal(tutti_instance_state(live->in), TUTTI_STATE_EVENT);
+    struct tt_experiment_setup setup = {.start = start, .stop = stop, .has_stop = true};
+    assert_ok(tt_instance_enter_initialization(live->in, &setup));
+    assert_ok(tt_instance_exit_initialization(live->in));
+    assert_int_equal(tt_instance_state(live->in), TUTTI_STATE_EVENT);
 }
 
 /* The event iteration; what all rounds said together. Ends in continuous-time mode, or in event mode at the end. */
-static inline struct tutti_discrete iterate(struct live *live)
+static inline struct tt_discrete_update iterate(struct live *live)
 {
-    struct tutti_discrete all = {.again = true};
+    struct tt_discrete_update all = {.again = true};
     while (all.again) {
-        struct tutti_discrete one;
-        assert_ok(tutti_instance_update_discrete(live->in, &one));
+        struct tt_discrete_update one;
+        assert_ok(tt_co_simulation_update_discrete(live->in, &one));
         one.terminate = one.terminate || all.terminate;
         one.nominals_changed = one.nominals_changed || all.nominals_changed;
         one.states_changed = one.states_changed || all.states_changed;
         all = one;
     }
     if (!all.terminate)
-        assert_ok(tutti_instance_enter_continuous(live->in));
+        assert_ok(tt_model_exchange_enter_continuous(live->in));
     return all;
 }
 
@@ -57,24 +57,24 @@ static inline void me_start(struct live *live, const char *model)
     me_load(live, model);
     me_initialise(live, 0, 100);
     iterate(live);
-    assert_int_equal(tutti_instance_state(live->in), TUTTI_STATE_CONTINUOUS);
+    assert_int_equal(tt_instance_state(live->in), TUTTI_STATE_CONTINUOUS);
 }
 
 /* Puts the FMU there. */
 static inline void place(struct live *live, double t, const double *x, size_t n)
 {
     bool discarded = false;
-    assert_ok(tutti_instance_set_time(live->in, t, &discarded));
-    assert_ok(tutti_instance_set_states(live->in, x, n, &discarded));
+    assert_ok(tt_model_exchange_set_time(live->in, t, &discarded));
+    assert_ok(tt_model_exchange_set_states(live->in, x, n, &discarded));
     assert_false(discarded);
-    assert_same_double(tutti_instance_time(live->in), t);
+    assert_same_double(tt_instance_time(live->in), t);
 }
 
 static inline void slope(struct live *live, double t, const double *x, double *dx, size_t n)
 {
     bool discarded = false;
     place(live, t, x, n);
-    assert_ok(tutti_instance_get_derivatives(live->in, dx, n, &discarded));
+    assert_ok(tt_model_exchange_get_derivatives(live->in, dx, n, &discarded));
     assert_false(discarded);
 }
 
@@ -93,7 +93,7 @@ static inline void step(struct live *live, double t, double h, double *x, size_t
         x[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
     place(live, t + h, x, n);
     bool event = true, terminate = true;
-    assert_ok(tutti_instance_completed_step(live->in, true, &event, &terminate));
+    assert_ok(tt_model_exchange_completed_step(live->in, true, &event, &terminate));
     assert_false(event || terminate);
 }
 

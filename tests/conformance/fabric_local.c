@@ -7,12 +7,12 @@
 const char *const fabric_name = "local";
 const int most_ranks = 1;
 
-void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports)
+void run_ranks(int ranks, void (*body)(struct tt_fabric *fabric), struct reported *reports)
 {
-    struct tutti_fabric *fabric = NULL;
+    struct tt_fabric *fabric = NULL;
     assert_int_equal(ranks, 1);
     assert_null(reports); /* no conductor hears them */
-    assert_ok(tutti_fabric_local_new(&fabric));
+    assert_ok(tt_fabric_new_local(&fabric));
     body(fabric);
     fabric->kind->close(fabric);
 }

@@ -65,7 +65,7 @@ static bool all_have_ended(void *context)
     return true;
 }
 
-static void open_files(struct listener *listener, const struct tutti_mpi_world *world, const char *folder)
+static void open_files(struct listener *listener, const struct tt_mpi_world *world, const char *folder)
 {
     listener->ranks = world->ranks;
     for (int r = 0; r < world->ranks; r++) {
@@ -78,13 +78,13 @@ static void open_files(struct listener *listener, const struct tutti_mpi_world *
 
 static void be_rank(intptr_t distance, const char *folder)
 {
-    void (*body)(struct tutti_fabric * fabric);
-    struct tutti_mpi_world world;
+    void (*body)(struct tt_fabric * fabric);
+    struct tt_mpi_world world;
     struct listener listener = {0};
-    const struct tutti_mpi_sink sink = {&listener, has_room, take};
-    struct tutti_fabric *fabric = NULL;
-    body = (void (*)(struct tutti_fabric *))((intptr_t)run_ranks + distance); /* NOLINT(performance-no-int-to-ptr) */
-    if (tutti_mpi_start(&world, TUTTI_MODULE))
+    const struct tt_mpi_sink sink = {&listener, has_room, take};
+    struct tt_fabric *fabric = NULL;
+    body = (void (*)(struct tt_fabric *))((intptr_t)run_ranks + distance); /* NOLINT(performance-no-int-to-ptr) */
+    if (tt_launch_mpi_start(&world, TUTTI_MODULE))
         give_up("MPI does not start");
     if (world.rank == 0)
         open_files(&listener, &world, folder);
@@ -138,7 +138,7 @@ static void remove_folder(const char *folder, int ranks)
     rmdir(folder);
 }
 
-void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports)
+void run_ranks(int ranks, void (*body)(struct tt_fabric *fabric), struct reported *reports)
 {
     char folder[] = "/tmp/test-tutti.XXXXXX", count[16], distance[32], self[4096] = "";
     assert_non_null(mkdtemp(folder));

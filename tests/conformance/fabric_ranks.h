@@ -21,7 +21,7 @@ extern const int most_ranks;          /* that the tests may start */
 /* Starts ranks, calls body(fabric) in each, closes the fabrics, and comes back once all have; fails the test if a rank did not
  * come to its end. `reports` (one per rank, the caller's then; NULL: not wanted) gets what they reported, which is read slowly,
  * so that there is back-pressure. */
-void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports);
+void run_ranks(int ranks, void (*body)(struct tt_fabric *fabric), struct reported *reports);
 
 #ifdef TEAMS
 /* In a rank: waits for the ranks of both teams, since a stop by one team is for the other as well, wherever that is. Called by all. */

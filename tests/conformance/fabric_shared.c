@@ -19,8 +19,8 @@ enum { TEAM_COUNT = 1 };
 enum { MOST_RANKS = 8, BITE = 100003 }; /* bytes that are read at once: no divisor of anything */
 
 struct rank {
-    struct tutti_shared *area;
-    void (*body)(struct tutti_fabric *fabric);
+    struct tt_shared_fabric *area;
+    void (*body)(struct tt_fabric *fabric);
     int rank;
 };
 
@@ -37,17 +37,17 @@ void wait_for_other_team(void)
 
 static void be_rank(const struct rank *self)
 {
-    struct tutti_fabric *fabric = NULL;
-    if (tutti_shared_join(self->area, self->rank, &fabric)) {
+    struct tt_fabric *fabric = NULL;
+    if (tt_shared_fabric_join(self->area, self->rank, &fabric)) {
         fprintf(stderr, "rank %d cannot join: %s\n", self->rank, tutti_err_message());
         _Exit(1);
     }
 #ifdef TEAMS
-    struct tutti_team *team = NULL;
-    expect(tutti_team_join(&team, fabric) == TUTTI_OK);
+    struct tt_team *team = NULL;
+    expect(tt_team_join(&team, fabric) == TUTTI_OK);
     wait_for_other_team();
-    self->body(tutti_team_fabric(team));
-    tutti_team_leave(team);
+    self->body(tt_team_fabric(team));
+    tt_team_leave(team);
 #else
     self->body(fabric);
 #endif
@@ -119,10 +119,10 @@ static void join(worker thread)
 #endif
 
 /* Takes a bite of what the rank reported; was there any? */
-static bool read_some(struct tutti_shared *area, int rank, struct reported *reports)
+static bool read_some(struct tt_shared_fabric *area, int rank, struct reported *reports)
 {
     size_t count;
-    const char *bytes = tutti_shared_reports(area, rank, &count);
+    const char *bytes = tt_shared_fabric_peek_reports(area, rank, &count);
     count = count < BITE ? count : BITE;
     if (count > 0 && reports) {
         reports[rank].bytes = realloc(reports[rank].bytes, reports[rank].size + count);
@@ -130,18 +130,18 @@ static bool read_some(struct tutti_shared *area, int rank, struct reported *repo
         memcpy(reports[rank].bytes + reports[rank].size, bytes, count);
         reports[rank].size += count;
     }
-    tutti_shared_consume(area, rank, count);
+    tt_shared_fabric_consume_reports(area, rank, count);
     return count > 0;
 }
 
-void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports)
+void run_ranks(int ranks, void (*body)(struct tt_fabric *fabric), struct reported *reports)
 {
-    struct tutti_shared *area = NULL;
+    struct tt_shared_fabric *area = NULL;
     struct rank self[TEAM_COUNT * MOST_RANKS];
     worker workers[TEAM_COUNT * MOST_RANKS];
     int all = TEAM_COUNT * ranks;
     assert_in_range(ranks, 1, MOST_RANKS);
-    assert_ok(tutti_shared_new(&area, all, fabric_name));
+    assert_ok(tt_shared_fabric_new(&area, all, fabric_name));
 #ifdef TEAMS
     assert_int_equal(pthread_barrier_init(&both_teams, NULL, (unsigned)all), 0);
 #endif
@@ -150,16 +150,16 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
         workers[r] = start(&self[r]);
     }
     for (bool moving = true; moving;) {
-        uint32_t seen = tutti_shared_bell(area);
+        uint32_t seen = tt_shared_fabric_event_count(area);
         bool left = true;
         for (int r = 0; r < all; r++)
-            left &= tutti_shared_has_left(area, r); /* before the last look at its reports */
+            left &= tt_shared_fabric_has_left(area, r); /* before the last look at its reports */
         moving = false;
         for (int r = 0; r < all; r++)
             moving |= read_some(area, r, r < ranks ? reports : NULL);
         if (!moving && !left) {
             watch(workers, all);
-            tutti_shared_wait(area, seen, 0.1);
+            tt_shared_fabric_wait(area, seen, 0.1);
             moving = true;
         }
     }
@@ -168,5 +168,5 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
 #ifdef TEAMS
     pthread_barrier_destroy(&both_teams);
 #endif
-    tutti_shared_free(area);
+    tt_shared_fabric_free(area);
 }

@@ -24,8 +24,8 @@ const int most_ranks = MOST_RANKS;
 
 /* How a child and the test tell each other the ports, and all keys. */
 struct meeting {
-    struct tutti_tcp_run run;
-    struct tutti_tcp_peer peers[MOST_RANKS];
+    struct tt_tcp_run run;
+    struct tt_tcp_peer peers[MOST_RANKS];
     _Atomic int ports; /* that are known */
 };
 
@@ -36,23 +36,23 @@ static void die(int rank, const char *what)
 }
 
 /* Every second rank pretends to be on another machine, so that both kinds of reduction are there. */
-static void be_rank(struct meeting *meeting, int rank, void (*body)(struct tutti_fabric *fabric))
+static void be_rank(struct meeting *meeting, int rank, void (*body)(struct tt_fabric *fabric))
 {
-    struct tutti_keys keys = {0};
-    struct tutti_tcp *tcp = NULL;
-    struct tutti_fabric *fabric = NULL;
-    struct tutti_tcp_peer *own = &meeting->peers[rank];
-    if (has_keys && tutti_keys_make(&keys))
+    struct tt_curve_keys keys = {0};
+    struct tt_tcp_fabric *tcp = NULL;
+    struct tt_fabric *fabric = NULL;
+    struct tt_tcp_peer *own = &meeting->peers[rank];
+    if (has_keys && tt_curve_auth_make_keys(&keys))
         die(rank, "make keys");
-    if (tutti_tcp_listen(&tcp, "127.0.0.1", NULL, has_keys ? &keys : NULL, 0, NULL))
+    if (tt_tcp_fabric_listen(&tcp, "127.0.0.1", NULL, has_keys ? &keys : NULL, 0, NULL))
         die(rank, "listen");
-    snprintf(own->endpoint, sizeof own->endpoint, "tcp://localhost:%d", tutti_tcp_port(tcp));
+    snprintf(own->endpoint, sizeof own->endpoint, "tcp://localhost:%d", tt_tcp_fabric_port(tcp));
     snprintf(own->host, sizeof own->host, "machine %d", rank / 3);
     memcpy(own->public_key, keys.public_key, sizeof own->public_key);
     atomic_fetch_add(&meeting->ports, 1);
     while (atomic_load(&meeting->ports) <= meeting->run.ranks) /* the hub's is the last */
         look_again();
-    if (tutti_tcp_connect(&fabric, tcp, rank, &meeting->run, NULL))
+    if (tt_tcp_fabric_connect(&fabric, tcp, rank, &meeting->run, NULL))
         die(rank, "connect");
     body(fabric);
     fabric->kind->close(fabric);
@@ -73,10 +73,10 @@ static void watch(const pid_t *workers, int ranks)
 }
 
 /* Takes a bite of what the rank reported; was there any? */
-static bool read_some(struct tutti_tcp_hub *hub, int rank, struct reported *reports)
+static bool read_some(struct tt_tcp_hub *hub, int rank, struct reported *reports)
 {
     size_t count;
-    const char *bytes = tutti_tcp_hub_bytes(hub, rank, &count);
+    const char *bytes = tt_tcp_hub_pending_bytes(hub, rank, &count);
     count = count < BITE ? count : BITE;
     if (count > 0 && reports) {
         reports[rank].bytes = realloc(reports[rank].bytes, reports[rank].size + count);
@@ -84,34 +84,34 @@ static bool read_some(struct tutti_tcp_hub *hub, int rank, struct reported *repo
         memcpy(reports[rank].bytes + reports[rank].size, bytes, count);
         reports[rank].size += count;
     }
-    tutti_tcp_hub_take(hub, rank, count);
+    tt_tcp_hub_consume(hub, rank, count);
     return count > 0;
 }
 
-static struct tutti_tcp_hub *open_hub(struct meeting *meeting, int ranks, const pid_t *workers)
+static struct tt_tcp_hub *open_hub(struct meeting *meeting, int ranks, const pid_t *workers)
 {
-    struct tutti_tcp_hub *hub = NULL;
-    struct tutti_keys keys = {0};
+    struct tt_tcp_hub *hub = NULL;
+    struct tt_curve_keys keys = {0};
     if (has_keys)
-        assert_ok(tutti_keys_make(&keys));
+        assert_ok(tt_curve_auth_make_keys(&keys));
     memcpy(meeting->run.hub_key, keys.public_key, sizeof keys.public_key);
     while (atomic_load(&meeting->ports) < ranks) {
         watch(workers, ranks);
         look_again();
     }
-    assert_ok(tutti_tcp_hub_open(&hub, &meeting->run, has_keys ? &keys : NULL));
+    assert_ok(tt_tcp_hub_open(&hub, &meeting->run, has_keys ? &keys : NULL));
     atomic_fetch_add(&meeting->ports, 1);
     return hub;
 }
 
-void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports)
+void run_ranks(int ranks, void (*body)(struct tt_fabric *fabric), struct reported *reports)
 {
     pid_t workers[MOST_RANKS];
     struct meeting *meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(meeting != MAP_FAILED);
     assert_in_range(ranks, 1, MOST_RANKS);
-    meeting->run = (struct tutti_tcp_run){.ranks = ranks, .peers = meeting->peers, .has_keys = has_keys};
-    assert_ok(tutti_keys_random(meeting->run.id, sizeof meeting->run.id));
+    meeting->run = (struct tt_tcp_run){.ranks = ranks, .peers = meeting->peers, .has_keys = has_keys};
+    assert_ok(tt_curve_auth_random_bytes(meeting->run.id, sizeof meeting->run.id));
     for (int r = 0; r < ranks; r++) {
         workers[r] = fork();
         assert_true(workers[r] >= 0);
@@ -120,19 +120,19 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
             _exit(0);
         }
     }
-    struct tutti_tcp_hub *hub = open_hub(meeting, ranks, workers);
+    struct tt_tcp_hub *hub = open_hub(meeting, ranks, workers);
     for (bool moving = true; moving;) {
         bool left = true;
         for (int r = 0; r < ranks; r++)
-            left &= tutti_tcp_hub_has_left(hub, r);
+            left &= tt_tcp_hub_has_left(hub, r);
         moving = false;
         for (int r = 0; r < ranks; r++)
             moving |= read_some(hub, r, reports);
         watch(workers, ranks);
         if (!moving && !left)
-            assert_ok(tutti_tcp_hub_wait(hub, 0.1));
+            assert_ok(tt_tcp_hub_wait(hub, 0.1));
         for (int r = 0; r < ranks; r++)
-            assert_ok(tutti_tcp_hub_state(hub, r));
+            assert_ok(tt_tcp_hub_state(hub, r));
         moving |= !left;
     }
     for (int r = 0; r < ranks; r++) {
@@ -140,6 +140,6 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
         assert_int_equal(waitpid(workers[r], &status, 0), workers[r]);
         assert_int_equal(status, 0);
     }
-    tutti_tcp_hub_close(hub);
+    tt_tcp_hub_close(hub);
     munmap(meeting, sizeof *meeting);
 }

@@ -22,24 +22,24 @@ static inline const char *control_at(size_t i)
 static const char *const orders[] = {"0", "1", "2", "3"};
 static const char *const detections[] = {"none", "early", "output"};
 
-static inline const struct tutti_coupling *coupling_of(const char *name)
+static inline const struct tt_coupling *coupling_of(const char *name)
 {
-    const struct tutti_coupling *coupling;
-    assert_ok(tutti_coupling_find(name, &coupling));
+    const struct tt_coupling *coupling;
+    assert_ok(tt_coupling_find(name, &coupling));
     return coupling;
 }
 
-static inline const struct tutti_control *control_of(const char *name)
+static inline const struct tt_control *control_of(const char *name)
 {
-    const struct tutti_control *control;
-    assert_ok(tutti_control_find(name, &control));
+    const struct tt_control *control;
+    assert_ok(tt_control_find(name, &control));
     return control;
 }
 
 /* Do they go together? */
 static inline bool fit(const char *coupling, const char *control)
 {
-    const struct tutti_control *kind = control_of(control);
+    const struct tt_control *kind = control_of(control);
     if (coupling_of(coupling)->federates)
         return !kind->for_iteration && (!kind->varies || kind->takes_quantum);
     return coupling_of(coupling)->iterates || !kind->for_iteration;

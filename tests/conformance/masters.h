@@ -61,35 +61,35 @@ static inline void bring_fmu(const struct component *component)
 /* An SSD, because there each component says which of its interfaces is meant; a path in the scratch folder. */
 static inline void write_system(const struct component *components, size_t count)
 {
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "<ssd:SystemStructureDescription version=\"1.0\" name=\"coupled\""
-                             " xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\">\n"
-                             "<ssd:System name=\"root\"><ssd:Elements>\n");
+    struct tt_text text = {0};
+    tt_text_append(&text, "<ssd:SystemStructureDescription version=\"1.0\" name=\"coupled\""
+                          " xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\">\n"
+                          "<ssd:System name=\"root\"><ssd:Elements>\n");
     for (size_t i = 0; i < count; i++) {
         bring_fmu(&components[i]);
-        tutti_text_printf(&text, "<ssd:Component name=\"%s\" source=\"%s_fmi%s.fmu\" implementation=\"%s\"/>\n",
-                          components[i].name, components[i].model, components[i].version,
-                          strcmp(components[i].interface, "me") == 0 ? "ModelExchange" : "CoSimulation");
+        tt_text_printf(&text, "<ssd:Component name=\"%s\" source=\"%s_fmi%s.fmu\" implementation=\"%s\"/>\n",
+                       components[i].name, components[i].model, components[i].version,
+                       strcmp(components[i].interface, "me") == 0 ? "ModelExchange" : "CoSimulation");
     }
-    tutti_text_append(&text, "</ssd:Elements></ssd:System></ssd:SystemStructureDescription>\n");
+    tt_text_append(&text, "</ssd:Elements></ssd:System></ssd:SystemStructureDescription>\n");
     assert_false(text.failed);
     scratch_write(&scratch, "system.ssd", text.text, text.length);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 /* ---- runs ---- */
 
 struct outcome {
     struct tutti_run_stats stats;
-    struct tutti_table *table; /* NULL: nothing was recorded */
-    struct tutti_table *log;   /* of steps; NULL: not asked for */
+    struct tt_csv_table *table; /* NULL: nothing was recorded */
+    struct tt_csv_table *log;   /* of steps; NULL: not asked for */
 };
 
 static inline void outcome_fini(struct outcome *outcome)
 {
-    tutti_run_stats_fini(&outcome->stats);
-    tutti_table_free(outcome->table);
-    tutti_table_free(outcome->log);
+    tt_stats_fini(&outcome->stats);
+    tt_csv_table_free(outcome->table);
+    tt_csv_table_free(outcome->log);
 }
 
 /* What the run of a model returns; its message can be asked for. */
@@ -110,7 +110,7 @@ static inline enum tutti_err try_run(struct outcome *outcome, const struct model
     options.step_log = options.step_log ? scratch_path(&log, "steps.csv") : NULL;
     enum tutti_err err = tutti_run(&options, &outcome->stats);
     if (err == TUTTI_OK && record)
-        assert_ok(tutti_table_read(&outcome->table, options.output));
+        assert_ok(tt_csv_table_read(&outcome->table, options.output));
     return err;
 }
 
@@ -123,7 +123,7 @@ static inline void run_model(struct outcome *outcome, const struct model *model,
     assert_same_double(stats->stop, options->stop);
     assert_int_equal(stats->unit_count, model->component_count);
     for (size_t i = 0; i < stats->unit_count; i++) {
-        const struct tutti_unit_stats *unit = &stats->units[i];
+        const struct tt_unit_stats *unit = &stats->units[i];
         assert_string_equal(unit->name, model->components[i].name);
         assert_string_equal(unit->interface, model->components[i].interface);
         assert_int_equal(unit->do_steps, unit->accepted + unit->rejected + unit->auxiliary);
@@ -135,34 +135,34 @@ static inline void run_model(struct outcome *outcome, const struct model *model,
 
 /* ---- results ---- */
 
-static inline size_t column_of(const struct tutti_table *table, const char *name)
+static inline size_t column_of(const struct tt_csv_table *table, const char *name)
 {
-    for (size_t c = 0; c < tutti_table_columns(table); c++)
-        if (strcmp(tutti_table_name(table, c), name) == 0)
+    for (size_t c = 0; c < tt_csv_table_columns(table); c++)
+        if (strcmp(tt_csv_table_name(table, c), name) == 0)
             return c;
     fail_msg("there is no column %s", name);
     return 0;
 }
 
-static inline const char *text_at(const struct tutti_table *table, size_t row, const char *name)
+static inline const char *text_at(const struct tt_csv_table *table, size_t row, const char *name)
 {
-    return tutti_table_cell(table, row, column_of(table, name));
+    return tt_csv_table_cell(table, row, column_of(table, name));
 }
 
-static inline double value_at(const struct tutti_table *table, size_t row, const char *name)
+static inline double value_at(const struct tt_csv_table *table, size_t row, const char *name)
 {
     double value = NAN;
     const char *cell = text_at(table, row, name);
-    assert_true(tutti_number_read_double(cell, strlen(cell), &value));
+    assert_true(tt_number_read_double(cell, strlen(cell), &value));
     return value;
 }
 
 static inline double last_value(const struct outcome *outcome, const char *name)
 {
-    return value_at(outcome->table, tutti_table_rows(outcome->table) - 1, name);
+    return value_at(outcome->table, tt_csv_table_rows(outcome->table) - 1, name);
 }
 
-static inline const struct tutti_unit_stats *unit_of(const struct outcome *outcome, const char *name)
+static inline const struct tt_unit_stats *unit_of(const struct outcome *outcome, const char *name)
 {
     for (size_t i = 0; i < outcome->stats.unit_count; i++)
         if (strcmp(outcome->stats.units[i].name, name) == 0)
@@ -172,32 +172,32 @@ static inline const struct tutti_unit_stats *unit_of(const struct outcome *outco
 }
 
 /* To the last digit, whatever the order of columns. */
-static inline void assert_same_cells(const struct tutti_table *a, const struct tutti_table *b)
+static inline void assert_same_cells(const struct tt_csv_table *a, const struct tt_csv_table *b)
 {
-    assert_int_equal(tutti_table_rows(a), tutti_table_rows(b));
-    assert_int_equal(tutti_table_columns(a), tutti_table_columns(b));
-    for (size_t c = 0; c < tutti_table_columns(a); c++) {
-        size_t other = column_of(b, tutti_table_name(a, c));
-        for (size_t r = 0; r < tutti_table_rows(a); r++) {
-            assert_same_double(tutti_table_times(a)[r], tutti_table_times(b)[r]);
-            if (strcmp(tutti_table_cell(a, r, c), tutti_table_cell(b, r, other)) != 0)
-                fail_msg("%s at row %zu: %s here, %s there", tutti_table_name(a, c), r, tutti_table_cell(a, r, c),
-                         tutti_table_cell(b, r, other));
+    assert_int_equal(tt_csv_table_rows(a), tt_csv_table_rows(b));
+    assert_int_equal(tt_csv_table_columns(a), tt_csv_table_columns(b));
+    for (size_t c = 0; c < tt_csv_table_columns(a); c++) {
+        size_t other = column_of(b, tt_csv_table_name(a, c));
+        for (size_t r = 0; r < tt_csv_table_rows(a); r++) {
+            assert_same_double(tt_csv_table_times(a)[r], tt_csv_table_times(b)[r]);
+            if (strcmp(tt_csv_table_cell(a, r, c), tt_csv_table_cell(b, r, other)) != 0)
+                fail_msg("%s at row %zu: %s here, %s there", tt_csv_table_name(a, c), r, tt_csv_table_cell(a, r, c),
+                         tt_csv_table_cell(b, r, other));
         }
     }
 }
 
 /* Within a tolerance, relative to 1. */
-static inline void assert_near_cells(const struct tutti_table *a, const struct tutti_table *b, double tolerance)
+static inline void assert_near_cells(const struct tt_csv_table *a, const struct tt_csv_table *b, double tolerance)
 {
-    assert_int_equal(tutti_table_rows(a), tutti_table_rows(b));
-    for (size_t c = 0; c < tutti_table_columns(a); c++)
-        for (size_t r = 0; r < tutti_table_rows(a); r++) {
-            const char *name = tutti_table_name(a, c), *left = text_at(a, r, name), *right = text_at(b, r, name);
+    assert_int_equal(tt_csv_table_rows(a), tt_csv_table_rows(b));
+    for (size_t c = 0; c < tt_csv_table_columns(a); c++)
+        for (size_t r = 0; r < tt_csv_table_rows(a); r++) {
+            const char *name = tt_csv_table_name(a, c), *left = text_at(a, r, name), *right = text_at(b, r, name);
             double x, y;
-            bool numbers = tutti_number_read_double(left, strlen(left), &x) &&
-                           tutti_number_read_double(right, strlen(right), &y);
-            assert_same_double(tutti_table_times(a)[r], tutti_table_times(b)[r]);
+            bool numbers = tt_number_read_double(left, strlen(left), &x) &&
+                           tt_number_read_double(right, strlen(right), &y);
+            assert_same_double(tt_csv_table_times(a)[r], tt_csv_table_times(b)[r]);
             if (numbers ? !(fabs(x - y) <= tolerance * fmax(1, fabs(x))) : strcmp(left, right) != 0)
                 fail_msg("%s at row %zu: %s here, %s there", name, r, left, right);
         }
@@ -207,10 +207,10 @@ static inline void assert_near_cells(const struct tutti_table *a, const struct t
 
 static inline bool takes_back(const char *coupling, const char *control, const char *events)
 {
-    const struct tutti_coupling *couples;
-    const struct tutti_control *controls;
-    assert_ok(tutti_coupling_find(coupling, &couples));
-    assert_ok(tutti_control_find(control, &controls));
+    const struct tt_coupling *couples;
+    const struct tt_control *controls;
+    assert_ok(tt_coupling_find(coupling, &couples));
+    assert_ok(tt_control_find(control, &controls));
     return couples->iterates || controls->rejects || strcmp(events, "none") != 0;
 }
 

@@ -31,7 +31,7 @@ static inline void read_line(const char *text, struct line *line)
     double *const numbers[] = {&line->t, &line->h, &line->error};
     for (int i = 0; i < 3; i++) {
         *numbers[i] = NAN;
-        assert_true((i == 2 && lengths[i] == 0) || tutti_number_read_double(cells[i], lengths[i], numbers[i]));
+        assert_true((i == 2 && lengths[i] == 0) || tt_number_read_double(cells[i], lengths[i], numbers[i]));
     }
     snprintf(line->verdict, sizeof line->verdict, "%.*s", (int)lengths[3], cells[3]);
     line->iterations = (unsigned)strtoul(cells[4], NULL, 10);

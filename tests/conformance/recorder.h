@@ -11,7 +11,7 @@
 #define FORMAT conformance_arguments[1]
 
 static struct scratch scratch;
-static const struct tutti_record_format *format;
+static const struct tt_record_format *format;
 static char path[128]; /* of a result */
 
 static inline int set_up(void **state)
@@ -32,7 +32,7 @@ static inline int tear_down(void **state)
 static inline int find_format(void **state)
 {
     (void)state;
-    return tutti_record_format_for(&format, conformance_join("result.", FORMAT)) != TUTTI_OK;
+    return tt_recorder_find_format(&format, conformance_join("result.", FORMAT)) != TUTTI_OK;
 }
 
 #endif

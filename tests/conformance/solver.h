@@ -14,30 +14,30 @@ enum { STATES_MAX = 60 };
 
 /* A problem that watches its solver. */
 struct problem {
-    struct tutti_ode ode;
+    struct tt_ode ode;
     double nominals[STATES_MAX];
-    double x[STATES_MAX];   /* at the beginning, then where the solver is */
-    double begin;           /* time of the beginning */
-    unsigned long calls;    /* of rhs */
-    double latest;          /* time of a call */
-    double input;           /* of problems that have one */
-    double wall;            /* time from which on there is no value (or a failure) */
-    enum tutti_eval behind; /* ... what there is */
-    double reach;           /* how far ahead of the solver there is a value */
-    double lowest;          /* below this, x[0] has none */
-    struct tutti_solver *solver;
-    struct tutti_solver_options options;
+    double x[STATES_MAX]; /* at the beginning, then where the solver is */
+    double begin;         /* time of the beginning */
+    unsigned long calls;  /* of rhs */
+    double latest;        /* time of a call */
+    double input;         /* of problems that have one */
+    double wall;          /* time from which on there is no value (or a failure) */
+    enum tt_eval behind;  /* ... what there is */
+    double reach;         /* how far ahead of the solver there is a value */
+    double lowest;        /* below this, x[0] has none */
+    struct tt_solver *solver;
+    struct tt_solver_options options;
     void (*exact)(const struct problem *problem, double t, double *x);
 };
 
 /* For x' = f of a problem: what all right-hand sides begin with. */
-static inline enum tutti_eval watch(struct problem *problem, double t, const double *x)
+static inline enum tt_eval watch(struct problem *problem, double t, const double *x)
 {
     problem->calls++;
     problem->latest = fmax(problem->latest, t);
     if (t > problem->wall) {
         if (problem->behind == TUTTI_EVAL_FAILED)
-            problem->ode.err = tutti_fail(TUTTI_ERR_FMU, "the pump has burst");
+            problem->ode.err = tt_fail(TUTTI_ERR_FMU, "the pump has burst");
         return problem->behind;
     }
     if ((problem->solver && t > problem->solver->t + problem->reach) || x[0] < problem->lowest)
@@ -51,15 +51,15 @@ static inline const char *name_of(void *context, size_t i)
     return i ? "another" : "tank.level";
 }
 
-static inline const struct tutti_solver_kind *the_kind(void)
+static inline const struct tt_solver_kind *the_kind(void)
 {
-    const struct tutti_solver_kind *kind = NULL;
-    assert_ok(tutti_solver_find(KIND, &kind));
+    const struct tt_solver_kind *kind = NULL;
+    assert_ok(tt_solver_find(KIND, &kind));
     return kind;
 }
 
 static inline void problem_init(struct problem *problem, size_t count, double tolerance,
-                                enum tutti_eval (*rhs)(void *context, double t, const double *x, double *dx))
+                                enum tt_eval (*rhs)(void *context, double t, const double *x, double *dx))
 {
     *problem = (struct problem){
         .ode = {.count = count,
@@ -83,20 +83,20 @@ static inline void problem_init(struct problem *problem, size_t count, double to
 static inline void problem_start(struct problem *problem)
 {
     problem->latest = -INFINITY;
-    assert_ok(tutti_solver_new(&problem->solver, the_kind(), &problem->ode, &problem->options));
-    assert_ok(tutti_solver_restart(problem->solver, problem->begin, problem->x));
+    assert_ok(tt_solver_new(&problem->solver, the_kind(), &problem->ode, &problem->options));
+    assert_ok(tt_solver_restart(problem->solver, problem->begin, problem->x));
 }
 
 static inline void problem_stop(struct problem *problem)
 {
-    tutti_solver_free(problem->solver);
+    tt_solver_free(problem->solver);
     problem->solver = NULL;
 }
 
 /* One step that must succeed. */
 static inline void step(struct problem *problem, double limit)
 {
-    struct tutti_solver *solver = problem->solver;
+    struct tt_solver *solver = problem->solver;
     double t = solver->t;
     assert_true(t < limit);
     assert_ok(solver->kind->step(solver, limit, problem->x));
@@ -131,11 +131,11 @@ static inline double error_now(const struct problem *problem)
 }
 
 /* u = exp(sin t), v = 1 / (1 + t), in units of their nominals; the last term of u' is 0 on the solution. */
-static inline enum tutti_eval smooth_rhs(void *context, double t, const double *x, double *dx)
+static inline enum tt_eval smooth_rhs(void *context, double t, const double *x, double *dx)
 {
     struct problem *problem = context;
     double u = x[0] / problem->nominals[0], v = x[1] / problem->nominals[1];
-    enum tutti_eval eval = watch(problem, t, x);
+    enum tt_eval eval = watch(problem, t, x);
     dx[0] = problem->nominals[0] * (u * cos(t) + (v * (1 + t) - 1));
     dx[1] = problem->nominals[1] * (-v * v);
     return eval;

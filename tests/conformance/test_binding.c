@@ -22,19 +22,19 @@ static void test_life(void **state)
     live_load(&live, "Dahlquist", VERSION);
     assert_int_equal(live.fmu->desc->fmi, fmi);
     assert_ok(live_instantiate(&live));
-    assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
+    assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
     live_initialise(&live, 0, 1);
-    assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_STEP);
+    assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_STEP);
     assert_same_double(get_real(&live, "x"), 1);
     for (int n = 0; n < 1000; n++) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         assert_ok(do_step(&live, n * 1e-3, 1e-3, &step));
         assert_same_double(step.reached, n * 1e-3 + 1e-3);
         assert_false(step.discarded || step.early || step.event || step.terminate);
     }
     assert_near(get_real(&live, "x"), exp(-1), 1e-10);
-    assert_ok(tutti_instance_terminate(live.in));
-    assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_TERMINATED);
+    assert_ok(tt_instance_terminate(live.in));
+    assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_TERMINATED);
     assert_near(get_real(&live, "x"), exp(-1), 1e-10);
     live_end(&live);
 }
@@ -44,23 +44,23 @@ static void test_forbidden_calls(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     live_load(&live, "Tracker", VERSION);
     assert_ok(live_instantiate(&live));
     assert_fails(do_step(&live, 0, 0.1, &step), TUTTI_ERR_STATE, "do a step in the state \"instantiated\"");
-    assert_fails(tutti_instance_exit_initialization(live.in), TUTTI_ERR_STATE, "exit initialisation");
-    assert_fails(tutti_instance_terminate(live.in), TUTTI_ERR_STATE, "terminate");
+    assert_fails(tt_instance_exit_initialization(live.in), TUTTI_ERR_STATE, "exit initialisation");
+    assert_fails(tt_instance_terminate(live.in), TUTTI_ERR_STATE, "terminate");
     live_initialise(&live, 0, 10);
-    struct tutti_experiment_setup setup = {0};
-    assert_fails(tutti_instance_enter_initialization(live.in, &setup), TUTTI_ERR_STATE, "");
+    struct tt_experiment_setup setup = {0};
+    assert_fails(tt_instance_enter_initialization(live.in, &setup), TUTTI_ERR_STATE, "");
     assert_ok(set_real(&live, "u", 1));
     uint32_t y = reference_of(&live, "y");
     double value;
-    assert_fails(tutti_instance_get(live.in, TUTTI_TYPE_FLOAT64, &y, 1, &value, 1), TUTTI_ERR_STATE,
+    assert_fails(tt_instance_get(live.in, TUTTI_TYPE_FLOAT64, &y, 1, &value, 1), TUTTI_ERR_STATE,
                  "step mode with new inputs");
     assert_ok(do_step(&live, 0, 0.1, &step));
     assert_true(get_real(&live, "y") > 0);
-    assert_int_equal(tutti_instance_warnings(live.in), 0);
+    assert_int_equal(tt_instance_warnings(live.in), 0);
     assert_int_equal(live.messages.count, 0); /* the kit complains about every forbidden call that it sees */
     live_end(&live);
 }
@@ -70,7 +70,7 @@ static void test_step_from_elsewhere(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     live_start(&live, "Dahlquist", VERSION);
     assert_fails(do_step(&live, 0.5, 0.1, &step), TUTTI_ERR_STATE, "but the FMU is at 0;");
     assert_ok(do_step(&live, 0, 0.3, &step));
@@ -100,30 +100,30 @@ static void test_values(void **state)
     bool boolean = true, boolean_out = false;
     const char *string = "J\xc3\xbcrgen & Co", *string_out = NULL;
     int64_t color = 3, color_out = 0;
-    if (tutti_instance_uses_events(live.in))
-        assert_ok(tutti_instance_enter_event(live.in));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_FLOAT64, &in[0], 1, &real, 1));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_INT32, &in[1], 1, &integer, 1));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_BOOLEAN, &in[2], 1, &boolean, 1));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_STRING, &in[3], 1, &string, 1));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_ENUMERATION, &in[4], 1, &color, 1));
-    if (tutti_instance_uses_events(live.in))
+    if (tt_instance_uses_events(live.in))
+        assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_FLOAT64, &in[0], 1, &real, 1));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_INT32, &in[1], 1, &integer, 1));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_BOOLEAN, &in[2], 1, &boolean, 1));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_STRING, &in[3], 1, &string, 1));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_ENUMERATION, &in[4], 1, &color, 1));
+    if (tt_instance_uses_events(live.in))
         settle(live.in);
-    struct tutti_step step;
+    struct tt_fmi_step step;
     assert_ok(do_step(&live, 0, 0.1, &step));
-    assert_ok(tutti_instance_get(live.in, TUTTI_TYPE_FLOAT64, &out[0], 1, &real_out, 1));
-    assert_ok(tutti_instance_get(live.in, TUTTI_TYPE_INT32, &out[1], 1, &integer_out, 1));
-    assert_ok(tutti_instance_get(live.in, TUTTI_TYPE_BOOLEAN, &out[2], 1, &boolean_out, 1));
-    assert_ok(tutti_instance_get(live.in, TUTTI_TYPE_STRING, &out[3], 1, &string_out, 1));
+    assert_ok(tt_instance_get(live.in, TUTTI_TYPE_FLOAT64, &out[0], 1, &real_out, 1));
+    assert_ok(tt_instance_get(live.in, TUTTI_TYPE_INT32, &out[1], 1, &integer_out, 1));
+    assert_ok(tt_instance_get(live.in, TUTTI_TYPE_BOOLEAN, &out[2], 1, &boolean_out, 1));
+    assert_ok(tt_instance_get(live.in, TUTTI_TYPE_STRING, &out[3], 1, &string_out, 1));
     assert_string_equal(string_out, string);
-    assert_ok(tutti_instance_get(live.in, TUTTI_TYPE_ENUMERATION, &out[4], 1, &color_out, 1));
+    assert_ok(tt_instance_get(live.in, TUTTI_TYPE_ENUMERATION, &out[4], 1, &color_out, 1));
     assert_same_double(real_out, real);
     assert_int_equal(integer_out, integer);
     assert_true(boolean_out);
     assert_int_equal(color_out, color);
     int8_t narrow = 0;
     if (fmi < 3)
-        assert_fails(tutti_instance_get(live.in, TUTTI_TYPE_INT8, &out[1], 1, &narrow, 1), TUTTI_ERR_UNSUPPORTED,
+        assert_fails(tt_instance_get(live.in, TUTTI_TYPE_INT8, &out[1], 1, &narrow, 1), TUTTI_ERR_UNSUPPORTED,
                      "of type Int8");
     live_end(&live);
 }
@@ -133,43 +133,43 @@ static void test_saved_states(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_saved saved = {0};
+    struct tt_saved_state saved = {0};
     live_start(&live, "VanDerPol", VERSION);
     if (fmi == 1 && !conformance_forked) {
-        assert_fails(tutti_instance_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
+        assert_fails(tt_saved_state_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
         live_end(&live);
         return;
     }
-    struct tutti_step step;
+    struct tt_fmi_step step;
     assert_ok(do_step(&live, 0, 0.5, &step));
-    assert_ok(tutti_instance_save(live.in, &saved));
+    assert_ok(tt_saved_state_save(live.in, &saved));
     assert_ok(do_step(&live, 0.5, 0.5, &step));
     double first = get_real(&live, "x0");
-    assert_ok(tutti_instance_restore(live.in, &saved));
-    assert_same_double(tutti_instance_time(live.in), 0.5);
+    assert_ok(tt_saved_state_restore(live.in, &saved));
+    assert_same_double(tt_instance_time(live.in), 0.5);
     assert_ok(do_step(&live, 0.5, 0.5, &step));
     assert_same_double(get_real(&live, "x0"), first);
 
     unsigned char *bytes;
     size_t size;
     if (conformance_forked) { /* a process is no bytes */
-        assert_fails(tutti_instance_serialize(live.in, &saved, &bytes, &size), TUTTI_ERR_UNSUPPORTED, "serialised");
-        tutti_instance_discard_saved(live.in, &saved);
+        assert_fails(tt_saved_state_serialize(live.in, &saved, &bytes, &size), TUTTI_ERR_UNSUPPORTED, "serialised");
+        tt_saved_state_discard(live.in, &saved);
         live_end(&live);
         return;
     }
-    assert_ok(tutti_instance_serialize(live.in, &saved, &bytes, &size));
-    tutti_instance_discard_saved(live.in, &saved);
-    struct tutti_instance *original = live.in;
+    assert_ok(tt_saved_state_serialize(live.in, &saved, &bytes, &size));
+    tt_saved_state_discard(live.in, &saved);
+    struct tt_instance *original = live.in;
     assert_ok(live_instantiate(&live));
-    assert_fails(tutti_instance_deserialize(live.in, bytes, 7, &saved), TUTTI_ERR_FORMAT, "no saved state");
-    assert_ok(tutti_instance_deserialize(live.in, bytes, size, &saved));
+    assert_fails(tt_saved_state_deserialize(live.in, bytes, 7, &saved), TUTTI_ERR_FORMAT, "no saved state");
+    assert_ok(tt_saved_state_deserialize(live.in, bytes, size, &saved));
     free(bytes);
-    assert_ok(tutti_instance_restore(live.in, &saved));
+    assert_ok(tt_saved_state_restore(live.in, &saved));
     assert_ok(do_step(&live, 0.5, 0.5, &step));
     assert_same_double(get_real(&live, "x0"), first);
-    tutti_instance_discard_saved(live.in, &saved);
-    tutti_instance_free(original);
+    tt_saved_state_discard(live.in, &saved);
+    tt_instance_free(original);
     live_end(&live);
 }
 
@@ -177,12 +177,12 @@ static void test_reset(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     live_start(&live, "Dahlquist", VERSION);
     assert_ok(do_step(&live, 0, 0.5, &step));
     double first = get_real(&live, "x");
-    assert_ok(tutti_instance_reset(live.in));
-    assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
+    assert_ok(tt_instance_reset(live.in));
+    assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
     live_initialise(&live, 0, 1);
     assert_ok(do_step(&live, 0, 0.5, &step));
     assert_same_double(get_real(&live, "x"), first);
@@ -199,15 +199,15 @@ static void test_input_derivatives(void **state)
     int32_t order = 1;
     double slope = 1;
     if (fmi == 3) {
-        assert_fails(tutti_instance_set_input_derivatives(live.in, &u, 1, &order, &slope), TUTTI_ERR_UNSUPPORTED,
+        assert_fails(tt_instance_set_input_derivatives(live.in, &u, 1, &order, &slope), TUTTI_ERR_UNSUPPORTED,
                      "input derivatives");
         live_end(&live);
         return;
     }
     for (int n = 0; n < 10; n++) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         assert_ok(set_real(&live, "u", 0.1 * n));
-        assert_ok(tutti_instance_set_input_derivatives(live.in, &u, 1, &order, &slope));
+        assert_ok(tt_instance_set_input_derivatives(live.in, &u, 1, &order, &slope));
         assert_ok(do_step(&live, 0.1 * n, 0.1, &step));
     }
     assert_near(get_real(&live, "y"), 1 - 0.5 + 0.5 * exp(-2), 1e-7);
@@ -218,14 +218,14 @@ static void test_output_derivatives(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     live_start(&live, "Tracker", VERSION);
     assert_ok(set_real(&live, "u", 1));
     assert_ok(do_step(&live, 0, 0.1, &step));
     uint32_t y = reference_of(&live, "y");
     int32_t order = 1;
     double slope = 0;
-    assert_ok(tutti_instance_get_output_derivatives(live.in, &y, 1, &order, &slope));
+    assert_ok(tt_instance_get_output_derivatives(live.in, &y, 1, &order, &slope));
     assert_near(slope, (1 - get_real(&live, "y")) / 0.5, 1e-12);
     live_end(&live);
 }
@@ -234,16 +234,16 @@ static void test_directional_derivatives(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     live_start(&live, "Tracker", VERSION);
     uint32_t unknown = reference_of(&live, "der(x)"), knowns[] = {reference_of(&live, "x"), reference_of(&live, "u")};
     double seed[] = {3, 1}, sensitivity = 0;
     assert_ok(do_step(&live, 0, 0.1, &step));
     if (fmi == 1) {
-        assert_fails(tutti_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, 2, &sensitivity, 1),
+        assert_fails(tt_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, 2, &sensitivity, 1),
                      TUTTI_ERR_UNSUPPORTED, "directional");
     } else {
-        assert_ok(tutti_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, 2, &sensitivity, 1));
+        assert_ok(tt_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, 2, &sensitivity, 1));
         assert_near(sensitivity, (-3 + 1) / 0.5, 1e-14);
     }
     live_end(&live);
@@ -253,12 +253,12 @@ static void test_warning_is_no_error(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     setenv("KIT_FAULT", "warning DoStep", 1);
     live_start(&live, "Faulty", VERSION);
     for (int n = 0; n < 50; n++)
         assert_ok(do_step(&live, 0.1 * n, 0.1, &step));
-    assert_int_equal(tutti_instance_warnings(live.in), 50);
+    assert_int_equal(tt_instance_warnings(live.in), 50);
     assert_true(live.messages.count < 10); /* said once, not fifty times */
     assert_non_null(strstr(live.messages.text, "returned Warning"));
     live_end(&live);
@@ -268,7 +268,7 @@ static void test_discard(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     setenv("KIT_FAULT", "discard DoStep 0.25", 1);
     live_start(&live, "Faulty", VERSION);
     assert_ok(do_step(&live, 0, 0.2, &step));
@@ -281,7 +281,7 @@ static void test_discard(void **state)
         assert_false(step.discarded);
     } else {
         assert_true(step.reached >= 0.2 && step.reached < 0.4);
-        assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_DISCARDED);
+        assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_DISCARDED);
         assert_fails(do_step(&live, step.reached, 0.1, &step), TUTTI_ERR_STATE, "step discarded");
     }
     live_end(&live);
@@ -291,7 +291,7 @@ static void test_discard(void **state)
 static void check_failure(const char *kind, enum tutti_err expected, const char *word)
 {
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     char fault[64], function[64];
     snprintf(fault, sizeof fault, "%s DoStep 0.25", kind);
     setenv("KIT_FAULT", fault, 1);
@@ -301,11 +301,10 @@ static void check_failure(const char *kind, enum tutti_err expected, const char 
     assert_fails(do_step(&live, 0.2, 0.2, &step), expected, function);
     assert_non_null(strstr(tutti_err_message(), "t = 0.2"));
     assert_non_null(strstr(tutti_err_message(), "last messages: \""));
-    assert_int_equal(tutti_instance_state(live.in),
-                     expected == TUTTI_ERR_FATAL ? TUTTI_STATE_FATAL : TUTTI_STATE_ERROR);
+    assert_int_equal(tt_instance_state(live.in), expected == TUTTI_ERR_FATAL ? TUTTI_STATE_FATAL : TUTTI_STATE_ERROR);
     assert_fails(do_step(&live, 0.2, 0.1, &step), TUTTI_ERR_STATE,
                  expected == TUTTI_ERR_FATAL ? "returned Fatal" : "error");
-    assert_fails(tutti_instance_terminate(live.in), TUTTI_ERR_STATE, "");
+    assert_fails(tt_instance_terminate(live.in), TUTTI_ERR_STATE, "");
     live_end(&live);
 }
 
@@ -331,24 +330,24 @@ static void test_fatal_for_all_instances(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
-    struct tutti_saved saved = {0};
+    struct tt_fmi_step step;
+    struct tt_saved_state saved = {0};
     double y;
     setenv("KIT_FAULT", "fatal DoStep @bad", 1);
     live_load(&live, "Faulty", VERSION);
-    struct tutti_library *library = live.fmu->libraries[TUTTI_CS];
-    struct tutti_instance *instances[2];
+    struct tt_library *library = live.fmu->libraries[TUTTI_CS];
+    struct tt_instance *instances[2];
     for (int i = 0; i < 2; i++) {
-        struct tutti_instance_options options = {
+        struct tt_instance_options options = {
             .name = i == 0 ? "good" : "bad", .log = &live.log, .forked = conformance_forked};
-        assert_ok(tutti_instance_new(&live.in, library, &options));
+        assert_ok(tt_instance_new(&live.in, library, &options));
         live_initialise(&live, 0, 1);
         instances[i] = live.in;
     }
-    assert_ok(tutti_instance_do_step(instances[0], 0, 0.1, true, &step));
+    assert_ok(tt_co_simulation_do_step(instances[0], 0, 0.1, true, &step));
     if (fmi > 1)
-        assert_ok(tutti_instance_save(instances[0], &saved));
-    assert_fails(tutti_instance_do_step(instances[1], 0, 0.1, true, &step), TUTTI_ERR_FATAL, "returned Fatal");
+        assert_ok(tt_saved_state_save(instances[0], &saved));
+    assert_fails(tt_co_simulation_do_step(instances[1], 0, 0.1, true, &step), TUTTI_ERR_FATAL, "returned Fatal");
 
     /* Functions and objects are different things in C; the table holds them as dlsym gives them. */
     void (*function)(void) = (void (*)(void))is_called;
@@ -356,17 +355,17 @@ static void test_fatal_for_all_instances(void **state)
         memcpy(&library->functions[i], &function, sizeof function);
     uint32_t reference = reference_of(&live, "y");
     for (int i = 0; i < 2; i++) {
-        struct tutti_instance *in = instances[i];
-        assert_int_equal(tutti_instance_do_step(in, 0.1, 0.1, true, &step), TUTTI_ERR_STATE);
-        assert_int_equal(tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &reference, 1, &y, 1), TUTTI_ERR_STATE);
-        assert_int_equal(tutti_instance_reset(in), TUTTI_ERR_STATE);
-        assert_int_equal(tutti_instance_terminate(in), TUTTI_ERR_STATE);
+        struct tt_instance *in = instances[i];
+        assert_int_equal(tt_co_simulation_do_step(in, 0.1, 0.1, true, &step), TUTTI_ERR_STATE);
+        assert_int_equal(tt_instance_get(in, TUTTI_TYPE_FLOAT64, &reference, 1, &y, 1), TUTTI_ERR_STATE);
+        assert_int_equal(tt_instance_reset(in), TUTTI_ERR_STATE);
+        assert_int_equal(tt_instance_terminate(in), TUTTI_ERR_STATE);
     }
     assert_int_equal(live_instantiate(&live), TUTTI_ERR_STATE);
-    tutti_instance_discard_saved(instances[0], &saved);
-    tutti_instance_free(instances[0]);
-    tutti_instance_free(instances[1]);
-    tutti_fmu_free(live.fmu);
+    tt_saved_state_discard(instances[0], &saved);
+    tt_instance_free(instances[0]);
+    tt_instance_free(instances[1]);
+    tt_fmu_free(live.fmu);
 }
 
 static void test_failed_initialisation(void **state)
@@ -376,10 +375,10 @@ static void test_failed_initialisation(void **state)
     setenv("KIT_FAULT", fmi == 1 ? "error InitializeSlave" : "error EnterInitializationMode", 1);
     live_load(&live, "Faulty", VERSION);
     assert_ok(live_instantiate(&live));
-    struct tutti_experiment_setup setup = {0};
-    enum tutti_err err = tutti_instance_enter_initialization(live.in, &setup);
+    struct tt_experiment_setup setup = {0};
+    enum tutti_err err = tt_instance_enter_initialization(live.in, &setup);
     if (fmi == 1)
-        err = tutti_instance_exit_initialization(live.in);
+        err = tt_instance_exit_initialization(live.in);
     assert_int_equal(err, TUTTI_ERR_FMU);
     assert_non_null(strstr(tutti_err_message(), "nitializ"));
     live_end(&live);
@@ -402,13 +401,13 @@ static void test_bad_messages(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     setenv("KIT_FAULT", "flood DoStep; badlog DoStep", 1);
     live_start(&live, "Faulty", VERSION);
     for (int n = 0; n < 3; n++)
         assert_ok(do_step(&live, 0.1 * n, 0.1, &step));
     assert_true(live.messages.count > 0 && live.messages.count <= 201);
-    assert_true(tutti_instance_dropped_messages(live.in) > 100);
+    assert_true(tt_instance_dropped_messages(live.in) > 100);
     for (const char *c = live.messages.text; *c; c++)
         assert_true((unsigned char)*c >= 0x20 || *c == '\n');
     live_end(&live);
@@ -418,8 +417,8 @@ static void test_missing_functions(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
-    struct tutti_saved saved = {0};
+    struct tt_fmi_step step;
+    struct tt_saved_state saved = {0};
     live_start(&live, "Claiming", VERSION);
     if (fmi > 1) {
         assert_true(live.fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_STATE);
@@ -427,7 +426,7 @@ static void test_missing_functions(void **state)
     }
     assert_false(live.fmu->libraries[TUTTI_CS]->can & TUTTI_CAN_STATE);
     if (!conformance_forked) /* which needs no functions of the FMU */
-        assert_fails(tutti_instance_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
+        assert_fails(tt_saved_state_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
     assert_ok(do_step(&live, 0, 0.1, &step));
     live_end(&live);
 }
@@ -436,22 +435,22 @@ static void test_instances_are_independent(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     live_load(&live, "Dahlquist", VERSION);
     assert_ok(live_instantiate(&live));
-    struct tutti_instance *first = live.in;
+    struct tt_instance *first = live.in;
     assert_ok(live_instantiate(&live));
     assert_ok(set_real(&live, "k", 2));
     live_initialise(&live, 0, 1);
     assert_ok(do_step(&live, 0, 0.1, &step));
     double x = get_real(&live, "x");
-    struct tutti_instance *second = live.in;
+    struct tt_instance *second = live.in;
     live.in = first;
     live_initialise(&live, 0, 1);
     assert_same_double(get_real(&live, "x"), 1);
     live.in = second;
     assert_same_double(get_real(&live, "x"), x);
-    tutti_instance_free(first);
+    tt_instance_free(first);
     live_end(&live);
 }
 
@@ -461,9 +460,9 @@ static void test_once_per_process(void **state)
     struct live live;
     live_load(&live, "Once", VERSION);
     assert_ok(live_instantiate(&live));
-    struct tutti_instance *first = live.in;
+    struct tt_instance *first = live.in;
     assert_fails(live_instantiate(&live), TUTTI_ERR_UNSUPPORTED, "only once per process");
-    tutti_instance_free(first);
+    tt_instance_free(first);
     assert_ok(live_instantiate(&live));
     live_end(&live);
 }

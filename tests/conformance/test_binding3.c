@@ -11,10 +11,10 @@ static void test_events_and_early_return(void **state)
     (void)state;
     struct live live;
     live_start(&live, "BouncingBall", "3");
-    assert_true(tutti_instance_uses_events(live.in));
+    assert_true(tt_instance_uses_events(live.in));
     double t = 0, bounce = sqrt(2 / 9.81), v = 9.81 * bounce;
     for (int bounces = 0; bounces < 5;) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         assert_ok(do_step(&live, t, 0.1, &step));
         assert_true(step.reached >= t && step.reached <= t + 0.1 + 1e-12);
         t = step.reached;
@@ -23,7 +23,7 @@ static void test_events_and_early_return(void **state)
         assert_true(step.early);
         assert_near(t, bounce, 1e-9 * bounce);
         assert_true(get_real(&live, "v") < 0);
-        assert_ok(tutti_instance_enter_event(live.in));
+        assert_ok(tt_co_simulation_enter_event(live.in));
         settle(live.in);
         assert_near(get_real(&live, "v"), 0.7 * v, 1e-8);
         v *= 0.7;
@@ -38,16 +38,16 @@ static void test_without_event_mode(void **state)
     (void)state;
     struct live live;
     live_load(&live, "BouncingBall", "3");
-    struct tutti_instance_options options = {
+    struct tt_instance_options options = {
         .name = "plain", .log = &live.log, .logging_on = true, .forked = conformance_forked};
-    assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
+    assert_ok(tt_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
     live_initialise(&live, 0, 3);
     for (int n = 0; n < 30; n++) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         assert_ok(do_step(&live, n * 0.1, 0.1, &step));
         assert_false(step.event || step.early);
     }
-    assert_fails(tutti_instance_enter_event(live.in), TUTTI_ERR_STATE, "enter event mode");
+    assert_fails(tt_co_simulation_enter_event(live.in), TUTTI_ERR_STATE, "enter event mode");
     live_end(&live);
 }
 
@@ -57,18 +57,18 @@ struct ramp {
     unsigned calls;
 };
 
-static enum tutti_err follow(void *context, struct tutti_instance *in, struct tutti_intermediate *update)
+static enum tutti_err follow(void *context, struct tt_instance *in, struct tt_intermediate_update *update)
 {
     struct ramp *ramp = context;
     ramp->calls++;
     assert_true(update->time >= 0 && update->time <= 1 + 1e-12);
     double y;
     if (update->get_allowed)
-        TRY(tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &ramp->y, 1, &y, 1));
-    struct tutti_step step;
+        TRY(tt_instance_get(in, TUTTI_TYPE_FLOAT64, &ramp->y, 1, &y, 1));
+    struct tt_fmi_step step;
     /* Anything else than get and set is refused before the FMU sees it. */
-    assert_int_equal(tutti_instance_do_step(in, update->time, 0.1, true, &step), TUTTI_ERR_STATE);
-    return update->set_requested ? tutti_instance_set(in, TUTTI_TYPE_FLOAT64, &ramp->u, 1, &update->time, 1) : TUTTI_OK;
+    assert_int_equal(tt_co_simulation_do_step(in, update->time, 0.1, true, &step), TUTTI_ERR_STATE);
+    return update->set_requested ? tt_instance_set(in, TUTTI_TYPE_FLOAT64, &ramp->u, 1, &update->time, 1) : TUTTI_OK;
 }
 
 /* u = t, told at every micro step, gives the solution that a slope gives in FMI 2.0. */
@@ -79,7 +79,7 @@ static void test_intermediate_update(void **state)
     live_load(&live, "Tracker", "3");
     struct ramp ramp = {&live, reference_of(&live, "u"), reference_of(&live, "y"), 0};
     uint32_t required[] = {ramp.u, ramp.y};
-    struct tutti_instance_options options = {
+    struct tt_instance_options options = {
         .name = "ramp",
         .log = &live.log,
         .logging_on = true,
@@ -90,10 +90,10 @@ static void test_intermediate_update(void **state)
         .intermediate_update = follow,
         .intermediate_context = &ramp,
     };
-    assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
+    assert_ok(tt_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
     live_initialise(&live, 0, 1);
     for (int n = 0; n < 10; n++) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         assert_ok(set_real(&live, "u", 0.1 * n));
         assert_ok(do_step(&live, 0.1 * n, 0.1, &step));
     }
@@ -104,11 +104,11 @@ static void test_intermediate_update(void **state)
 }
 
 /* *context: go on refusing? */
-static enum tutti_err refuse(void *context, struct tutti_instance *in, struct tutti_intermediate *update)
+static enum tutti_err refuse(void *context, struct tt_instance *in, struct tt_intermediate_update *update)
 {
     (void)in;
     const bool *refusing = context;
-    return *refusing ? tutti_fail(TUTTI_ERR_ARGUMENT, "enough at %g", update->time) : TUTTI_OK;
+    return *refusing ? tt_fail(TUTTI_ERR_ARGUMENT, "enough at %g", update->time) : TUTTI_OK;
 }
 
 static void test_failing_callback(void **state)
@@ -118,20 +118,20 @@ static void test_failing_callback(void **state)
     live_load(&live, "Tracker", "3");
     uint32_t u = reference_of(&live, "u");
     bool refusing = true;
-    struct tutti_instance_options options = {.name = "ramp",
-                                             .early_return = true,
-                                             .forked = conformance_forked,
-                                             .intermediate = &u,
-                                             .intermediate_count = 1,
-                                             .intermediate_update = refuse,
-                                             .intermediate_context = &refusing};
-    assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
+    struct tt_instance_options options = {.name = "ramp",
+                                          .early_return = true,
+                                          .forked = conformance_forked,
+                                          .intermediate = &u,
+                                          .intermediate_count = 1,
+                                          .intermediate_update = refuse,
+                                          .intermediate_context = &refusing};
+    assert_ok(tt_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
     live_initialise(&live, 0, 1);
-    struct tutti_step step;
+    struct tt_fmi_step step;
     assert_fails(do_step(&live, 0, 0.1, &step), TUTTI_ERR_ARGUMENT, "enough");
     assert_fails(do_step(&live, 0, 0.1, &step), TUTTI_ERR_STATE, "");
     refusing = false;
-    assert_ok(tutti_instance_reset(live.in)); /* all is forgotten */
+    assert_ok(tt_instance_reset(live.in)); /* all is forgotten */
     live_initialise(&live, 0, 1);
     assert_ok(do_step(&live, 0, 0.1, &step));
     assert_same_double(step.reached, 0.1);
@@ -141,7 +141,7 @@ static void test_failing_callback(void **state)
 static void get_array(struct live *live, const char *name, double *values, size_t n)
 {
     uint32_t reference = reference_of(live, name);
-    assert_ok(tutti_instance_get(live->in, TUTTI_TYPE_FLOAT64, &reference, 1, values, n));
+    assert_ok(tt_instance_get(live->in, TUTTI_TYPE_FLOAT64, &reference, 1, values, n));
 }
 
 /* One structural parameter resizes several arrays; an extent may become 0. */
@@ -153,18 +153,18 @@ static void test_structural_parameters(void **state)
     assert_ok(live_instantiate(&live));
     uint32_t n = reference_of(&live, "n"), m = reference_of(&live, "m");
     uint64_t two = 2, zero = 0;
-    assert_fails(tutti_instance_exit_configuration(live.in), TUTTI_ERR_STATE, "configuration");
-    assert_ok(tutti_instance_enter_configuration(live.in));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_UINT64, &n, 1, &two, 1));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_UINT64, &m, 1, &zero, 1));
-    assert_ok(tutti_instance_exit_configuration(live.in));
+    assert_fails(tt_instance_exit_configuration(live.in), TUTTI_ERR_STATE, "configuration");
+    assert_ok(tt_instance_enter_configuration(live.in));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_UINT64, &n, 1, &two, 1));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_UINT64, &m, 1, &zero, 1));
+    assert_ok(tt_instance_exit_configuration(live.in));
     uint32_t A = reference_of(&live, "A"), x0 = reference_of(&live, "x0");
     double values[4] = {-1, 0, 0, -2}, start[2] = {1, 1};
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_FLOAT64, &A, 1, values, 4));
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_FLOAT64, &x0, 1, start, 2));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_FLOAT64, &A, 1, values, 4));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_FLOAT64, &x0, 1, start, 2));
     live_initialise(&live, 0, 1);
     for (int i = 0; i < 10; i++) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         assert_ok(do_step(&live, 0.1 * i, 0.1, &step));
     }
     get_array(&live, "x", start, 2);
@@ -177,8 +177,8 @@ static void test_structural_parameters(void **state)
     do {                                                                                                               \
         ctype in_ = (value), out_ = 0;                                                                                 \
         uint32_t from_ = reference_of(&live, word "_in"), to_ = reference_of(&live, word "_out");                      \
-        assert_ok(tutti_instance_set(live.in, type, &from_, 1, &in_, 1));                                              \
-        assert_ok(tutti_instance_get(live.in, type, &to_, 1, &out_, 1));                                               \
+        assert_ok(tt_instance_set(live.in, type, &from_, 1, &in_, 1));                                                 \
+        assert_ok(tt_instance_get(live.in, type, &to_, 1, &out_, 1));                                                  \
         assert_true(in_ == out_);                                                                                      \
     } while (0)
 
@@ -188,7 +188,7 @@ static void test_all_types(void **state)
     (void)state;
     struct live live;
     live_start(&live, "Feedthrough", "3");
-    assert_ok(tutti_instance_enter_event(live.in));
+    assert_ok(tt_co_simulation_enter_event(live.in));
     ECHO(TUTTI_TYPE_FLOAT32, float, "float32", 0.1f);
     ECHO(TUTTI_TYPE_INT8, int8_t, "int8", INT8_MIN);
     ECHO(TUTTI_TYPE_UINT8, uint8_t, "uint8", UINT8_MAX);
@@ -200,10 +200,10 @@ static void test_all_types(void **state)
     ECHO(TUTTI_TYPE_BOOLEAN, bool, "boolean", true);
     ECHO(TUTTI_TYPE_ENUMERATION, int64_t, "color", 2);
 
-    struct tutti_bytes in = {4, (const uint8_t *)"\0\1\xff\n"}, out = {0};
+    struct tt_bytes in = {4, (const uint8_t *)"\0\1\xff\n"}, out = {0};
     uint32_t from = reference_of(&live, "binary_in"), to = reference_of(&live, "binary_out");
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_BINARY, &from, 1, &in, 1));
-    assert_ok(tutti_instance_get(live.in, TUTTI_TYPE_BINARY, &to, 1, &out, 1));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_BINARY, &from, 1, &in, 1));
+    assert_ok(tt_instance_get(live.in, TUTTI_TYPE_BINARY, &to, 1, &out, 1));
     assert_int_equal(out.size, 4);
     assert_memory_equal(out.data, in.data, 4);
 
@@ -211,8 +211,8 @@ static void test_all_types(void **state)
     uint32_t inputs[] = {reference_of(&live, "float64_in"), reference_of(&live, "matrix_in")};
     uint32_t outputs[] = {reference_of(&live, "matrix_out"), reference_of(&live, "float64_out")};
     double values[7] = {7, 1, 2, 3, 4, 5, 6}, back[7] = {0};
-    assert_ok(tutti_instance_set(live.in, TUTTI_TYPE_FLOAT64, inputs, 2, values, 7));
-    assert_ok(tutti_instance_get(live.in, TUTTI_TYPE_FLOAT64, outputs, 2, back, 7));
+    assert_ok(tt_instance_set(live.in, TUTTI_TYPE_FLOAT64, inputs, 2, values, 7));
+    assert_ok(tt_instance_get(live.in, TUTTI_TYPE_FLOAT64, outputs, 2, back, 7));
     for (int i = 0; i < 6; i++)
         assert_same_double(back[i], i + 1);
     assert_same_double(back[6], 7);
@@ -227,15 +227,15 @@ static void test_next_event_time(void **state)
     struct live live;
     live_load(&live, "Stair", "3");
     assert_ok(live_instantiate(&live));
-    struct tutti_experiment_setup setup = {.stop = 20, .has_stop = true};
-    assert_ok(tutti_instance_enter_initialization(live.in, &setup));
-    assert_ok(tutti_instance_exit_initialization(live.in));
-    struct tutti_discrete discrete = settle(live.in);
+    struct tt_experiment_setup setup = {.stop = 20, .has_stop = true};
+    assert_ok(tt_instance_enter_initialization(live.in, &setup));
+    assert_ok(tt_instance_exit_initialization(live.in));
+    struct tt_discrete_update discrete = settle(live.in);
     assert_true(discrete.has_next_event);
     assert_same_double(discrete.next_event, 1);
-    struct tutti_step step;
+    struct tt_fmi_step step;
     assert_ok(do_step(&live, 0, 1, &step));
-    assert_ok(tutti_instance_enter_event(live.in));
+    assert_ok(tt_co_simulation_enter_event(live.in));
     discrete = settle(live.in);
     assert_same_double(discrete.next_event, 2);
     live_end(&live);

@@ -19,10 +19,10 @@ static enum tutti_err make(struct live *live, int call, double t, bool *discarde
 {
     double x[] = {0.5};
     switch (call) {
-    case SET_TIME: return tutti_instance_set_time(live->in, t, discarded);
-    case SET_STATES: return tutti_instance_set_states(live->in, x, 1, discarded);
-    case DERIVATIVES: return tutti_instance_get_derivatives(live->in, x, 1, discarded);
-    default: return tutti_instance_get_indicators(live->in, x, 1, discarded);
+    case SET_TIME: return tt_model_exchange_set_time(live->in, t, discarded);
+    case SET_STATES: return tt_model_exchange_set_states(live->in, x, 1, discarded);
+    case DERIVATIVES: return tt_model_exchange_get_derivatives(live->in, x, 1, discarded);
+    default: return tt_model_exchange_get_indicators(live->in, x, 1, discarded);
     }
 }
 
@@ -48,15 +48,15 @@ static void test_discard(void **state)
         live.log.level = TUTTI_LOG_WARNING;
         assert_ok(make(&live, call, 0.75, &discarded));
         assert_true(discarded);
-        assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
-        assert_same_double(tutti_instance_time(live.in), 0.5);
+        assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
+        assert_same_double(tt_instance_time(live.in), 0.5);
         assert_ok(make(&live, SET_TIME, 0.5, &discarded));
         assert_true(discarded); /* is never made false */
         double x[] = {0.25}, dx[1];
         slope(&live, 0.55, x, dx, 1);
         assert_near(dx[0], 0.75, 1e-15);
         assert_int_equal(live.messages.count, 0);
-        assert_int_equal(tutti_instance_warnings(live.in), 0);
+        assert_int_equal(tt_instance_warnings(live.in), 0);
         live_end(&live);
     }
 }
@@ -64,7 +64,7 @@ static void test_discard(void **state)
 /* Puts a function of ours in the place of the FMU's. */
 static void replace(struct live *live, const char *name, void (*function)(void))
 {
-    struct tutti_library *library = live->fmu->libraries[TUTTI_ME];
+    struct tt_library *library = live->fmu->libraries[TUTTI_ME];
     unsigned found = 0;
     for (size_t i = 0; i < library->binding->symbol_count; i++)
         if (strcmp(library->binding->symbols[i].name + strlen(PREFIX), name) == 0) {
@@ -79,7 +79,8 @@ static int complain_and_discard(void *component, double *derivatives, size_t n)
 {
     (void)component;
     (void)n;
-    tutti_instance_message(tutti_instance_current(), TUTTI_STATUS_ERROR, "status", "the root of a negative number");
+    tt_fmu_callbacks_message(tt_fmi_call_current_instance(), TUTTI_STATUS_ERROR, "status",
+                             "the root of a negative number");
     derivatives[0] = 7;
     return TUTTI_STATUS_DISCARD;
 }
@@ -93,7 +94,7 @@ static void test_discard_is_silent(void **state)
     bool discarded = false;
     me_start(&live, "Faulty");
     replace(&live, GET_DERIVATIVES, (void (*)(void))complain_and_discard);
-    assert_ok(tutti_instance_get_derivatives(live.in, dx, 1, &discarded));
+    assert_ok(tt_model_exchange_get_derivatives(live.in, dx, 1, &discarded));
     assert_true(discarded);
     place(&live, 0.5, (double[]){0.25}, 1);
     assert_int_equal(live.messages.count, 0);
@@ -108,7 +109,7 @@ static void test_discarded_input(void **state)
     setenv("KIT_FAULT", fmi == 3 ? "discard SetFloat64" : "discard SetReal", 1);
     me_start(&live, "Faulty");
     assert_fails(set_real(&live, "u", 2), TUTTI_ERR_FMU, "returned Discard");
-    assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
+    assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
     live_end(&live);
 }
 
@@ -122,7 +123,7 @@ static void test_nameless_states(void **state)
     uint32_t reference;
     setenv("KIT_FAULT", "discard GetStateValueReferences", 1);
     me_start(&live, "Faulty");
-    assert_fails(tutti_instance_get_state_references(live.in, &reference, 1), TUTTI_ERR_UNSUPPORTED, "does not tell");
+    assert_fails(tt_model_exchange_get_references(live.in, &reference, 1), TUTTI_ERR_UNSUPPORTED, "does not tell");
     double x[] = {0.25}, dx[1];
     slope(&live, 0, x, dx, 1);
     assert_near(dx[0], 0.75, 1e-15);
@@ -141,7 +142,7 @@ static void test_warning_is_no_error(void **state)
     for (int n = 0; n < 10; n++)
         step(&live, 0.1 * n, 0.1, x, 1);
     assert_near(x[0], 1 - exp(-1), 1e-6);
-    assert_int_equal(tutti_instance_warnings(live.in), 40);
+    assert_int_equal(tt_instance_warnings(live.in), 40);
     assert_non_null(strstr(live.messages.text, "returned Warning"));
     live_end(&live);
 }
@@ -162,12 +163,12 @@ static void check_failure(const char *kind, enum tutti_err expected, const char 
         assert_fails(make(&live, call, 0.75, &discarded), expected, message);
         assert_non_null(strstr(tutti_err_message(), "last messages: \""));
         assert_false(discarded);
-        assert_int_equal(tutti_instance_state(live.in),
+        assert_int_equal(tt_instance_state(live.in),
                          expected == TUTTI_ERR_FATAL ? TUTTI_STATE_FATAL : TUTTI_STATE_ERROR);
         bool readable = fmi > 1 && expected != TUTTI_ERR_FATAL; /* for debugging */
         assert_int_equal(make(&live, DERIVATIVES, 0.75, &discarded), readable ? TUTTI_OK : TUTTI_ERR_STATE);
         assert_fails(make(&live, SET_TIME, 0.75, &discarded), TUTTI_ERR_STATE, "");
-        assert_fails(tutti_instance_terminate(live.in), TUTTI_ERR_STATE, "");
+        assert_fails(tt_instance_terminate(live.in), TUTTI_ERR_STATE, "");
         live_end(&live);
     }
 }
@@ -192,20 +193,20 @@ static void test_error_of_a_point(void **state)
             me_start(&live, "Faulty");
             place(&live, 0.5, (double[]){0.25}, 1);
             assert_ok(make(&live, call, 0.5, &discarded));
-            assert_true(discarded && tutti_instance_refused(live.in));
+            assert_true(discarded && tt_instance_refused(live.in));
             snprintf(message, sizeof message, "%s%s returned Error at t = 0.5", PREFIX, name_of(call));
-            assert_non_null(strstr(tutti_instance_refusal(live.in), message));
-            assert_non_null(strstr(tutti_instance_refusal(live.in), "last messages: \""));
+            assert_non_null(strstr(tt_instance_refusal(live.in), message));
+            assert_non_null(strstr(tt_instance_refusal(live.in), "last messages: \""));
             assert_non_null(strstr(live.messages.text, "a point that was tried"));
-            assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
+            assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
             if (strict) {
                 assert_fails(make(&live, SET_TIME, 0.45, &other), TUTTI_ERR_FMU, message);
                 assert_non_null(strstr(tutti_err_message(), "cannot go on after an Error"));
-                assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_ERROR);
+                assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_ERROR);
             } else {
                 assert_ok(make(&live, SET_TIME, 0.45, &other));
                 assert_ok(make(&live, DERIVATIVES, 0.45, &other));
-                assert_false(other || tutti_instance_refused(live.in));
+                assert_false(other || tt_instance_refused(live.in));
             }
             live_end(&live);
         }
@@ -247,7 +248,7 @@ static void test_other_errors(void **state)
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct live live;
-        struct tutti_discrete discrete;
+        struct tt_discrete_update discrete;
         char fault[64], message[96];
         double x[1];
         bool event, terminate;
@@ -258,15 +259,15 @@ static void test_other_errors(void **state)
         setenv("KIT_FAULT", fault, 1);
         me_start(&live, "Faulty");
         place(&live, 0.5, (double[]){0.25}, 1);
-        enum tutti_err err = tutti_instance_get_states(live.in, x, 1);
-        err = err ? err : tutti_instance_get_nominals(live.in, x, 1);
-        err = err ? err : tutti_instance_completed_step(live.in, true, &event, &terminate);
-        err = err ? err : tutti_instance_enter_event(live.in);
-        err = err ? err : tutti_instance_update_discrete(live.in, &discrete);
-        err = err ? err : tutti_instance_enter_continuous(live.in);
-        err = err ? err : tutti_instance_terminate(live.in);
+        enum tutti_err err = tt_model_exchange_get_states(live.in, x, 1);
+        err = err ? err : tt_model_exchange_get_nominals(live.in, x, 1);
+        err = err ? err : tt_model_exchange_completed_step(live.in, true, &event, &terminate);
+        err = err ? err : tt_co_simulation_enter_event(live.in);
+        err = err ? err : tt_co_simulation_update_discrete(live.in, &discrete);
+        err = err ? err : tt_model_exchange_enter_continuous(live.in);
+        err = err ? err : tt_instance_terminate(live.in);
         assert_fails(err, TUTTI_ERR_FMU, message);
-        assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_ERROR);
+        assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_ERROR);
         live_end(&live);
     }
 }
@@ -279,14 +280,14 @@ static void test_failed_initialisation(void **state)
                                            {"Initialize", "ExitInitializationMode", "ExitInitializationMode"}};
     for (int i = 0; i < 2; i++) {
         struct live live;
-        struct tutti_experiment_setup setup = {0};
+        struct tt_experiment_setup setup = {0};
         char fault[64], message[96];
         snprintf(fault, sizeof fault, "error %s", names[i][fmi - 1]);
         snprintf(message, sizeof message, "%s%s returned Error at t = 0", PREFIX, names[i][fmi - 1]);
         setenv("KIT_FAULT", fault, 1);
         me_load(&live, "Faulty");
-        enum tutti_err err = tutti_instance_enter_initialization(live.in, &setup);
-        err = err ? err : tutti_instance_exit_initialization(live.in);
+        enum tutti_err err = tt_instance_enter_initialization(live.in, &setup);
+        err = err ? err : tt_instance_exit_initialization(live.in);
         assert_fails(err, TUTTI_ERR_FMU, message);
         live_end(&live);
     }
@@ -323,17 +324,17 @@ static void test_tolerance(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_experiment_setup setup = {.stop = 1, .has_stop = true, .tolerance = 1e-4, .has_tolerance = true};
+    struct tt_experiment_setup setup = {.stop = 1, .has_stop = true, .tolerance = 1e-4, .has_tolerance = true};
     me_load(&live, "Faulty");
     replace(
         &live, BY_VERSION("Initialize", "SetupExperiment", "EnterInitializationMode"),
         BY_VERSION((void (*)(void))note_tolerance1, (void (*)(void))note_tolerance2, (void (*)(void))note_tolerance3));
     tolerance_told = -1;
-    assert_ok(tutti_instance_set_up(live.in, &setup));
+    assert_ok(tt_instance_set_up(live.in, &setup));
     if (fmi != 2)
-        assert_ok(tutti_instance_enter_initialization(live.in, NULL));
+        assert_ok(tt_instance_enter_initialization(live.in, NULL));
     if (fmi == 1)
-        assert_ok(tutti_instance_exit_initialization(live.in));
+        assert_ok(tt_instance_exit_initialization(live.in));
     assert_true(tolerance_told == (fmi == 2 ? 0 : 1e-4));
     live_end(&live);
 }
@@ -348,7 +349,7 @@ static void test_failed_instantiation(void **state)
                  BY_VERSION("fmiInstantiateModel returned NULL", "fmi2Instantiate returned NULL",
                             "fmi3InstantiateModelExchange returned NULL"));
     assert_null(live.in);
-    tutti_fmu_free(live.fmu);
+    tt_fmu_free(live.fmu);
 }
 
 /* What the description claims and the library lacks is not used. */
@@ -356,16 +357,16 @@ static void test_missing_functions(void **state)
 {
     (void)state;
     struct live live;
-    struct tutti_saved saved = {0};
+    struct tt_saved_state saved = {0};
     double x[1], sensitivity, seed = 1;
     uint32_t reference = 1;
     me_start(&live, "Claiming");
     if (fmi > 1)
         assert_non_null(strstr(live.messages.text, "Model Exchange claims "));
-    assert_fails(tutti_instance_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
-    assert_fails(tutti_instance_get_directional(live.in, &reference, 1, &reference, 1, &seed, 1, &sensitivity, 1),
+    assert_fails(tt_saved_state_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
+    assert_fails(tt_instance_get_directional(live.in, &reference, 1, &reference, 1, &seed, 1, &sensitivity, 1),
                  TUTTI_ERR_UNSUPPORTED, "directional");
-    assert_ok(tutti_instance_get_states(live.in, x, 1));
+    assert_ok(tt_model_exchange_get_states(live.in, x, 1));
     step(&live, 0, 0.1, x, 1);
     live_end(&live);
 }
@@ -377,7 +378,7 @@ static void test_missing_counts(void **state)
     struct live live;
     size_t states = 99, indicators = 99;
     live_load_for(&live, TUTTI_ME, TUTTI_FMUS, "BouncingBall", VERSION);
-    struct tutti_library *library = live.fmu->libraries[TUTTI_ME];
+    struct tt_library *library = live.fmu->libraries[TUTTI_ME];
     unsigned removed = 0;
     for (size_t i = 0; i < library->binding->symbol_count; i++)
         if (strstr(library->binding->symbols[i].name, "GetNumberOf")) {
@@ -386,7 +387,7 @@ static void test_missing_counts(void **state)
         }
     assert_int_equal(removed, fmi == 3 ? 3 : 0); /* the third is about dependencies */
     assert_ok(live_instantiate(&live));
-    assert_ok(tutti_instance_count_states(live.in, &states, &indicators));
+    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 2);
     assert_int_equal(indicators, 1);
     live_end(&live);
@@ -413,14 +414,15 @@ static int update2(void *component, fmi2EventInfo *info)
     return TUTTI_STATUS_OK;
 }
 
-static struct tutti_discrete update(struct live *live)
+static struct tt_discrete_update update(struct live *live)
 {
-    struct tutti_discrete discrete;
-    assert_ok(tutti_instance_update_discrete(live->in, &discrete));
+    struct tt_discrete_update discrete;
+    assert_ok(tt_co_simulation_update_discrete(live->in, &discrete));
     return discrete;
 }
 
-static void check_discrete(struct tutti_discrete d, bool again, bool terminate, bool nominals, bool states, bool next)
+static void check_discrete(struct tt_discrete_update d, bool again, bool terminate, bool nominals, bool states,
+                           bool next)
 {
     assert_int_equal(d.again, again);
     assert_int_equal(d.terminate, terminate);
@@ -439,7 +441,7 @@ static void test_event_information(void **state)
     if (fmi == 3)
         skip(); /* has no such structure: its arguments go straight to the FMU */
     me_start(&live, "Faulty");
-    assert_ok(tutti_instance_enter_event(live.in));
+    assert_ok(tt_co_simulation_enter_event(live.in));
     replace(&live, BY_VERSION("EventUpdate", "NewDiscreteStates", ""),
             fmi == 1 ? (void (*)(void))update1 : (void (*)(void))update2);
     said.one = (fmiEventInfo){.iterationConverged = fmiFalse};
@@ -488,7 +490,7 @@ static void test_end_after_step(void **state)
     me_start(&live, "Faulty");
     replace(&live, "CompletedIntegratorStep",
             fmi == 2 ? (void (*)(void))end_after_step2 : (void (*)(void))end_after_step3);
-    assert_ok(tutti_instance_completed_step(live.in, true, &event, &terminate));
+    assert_ok(tt_model_exchange_completed_step(live.in, true, &event, &terminate));
     assert_true(terminate && !event);
     live_end(&live);
 }
@@ -496,9 +498,9 @@ static void test_end_after_step(void **state)
 static void set_extent(struct live *live, const char *name, uint64_t value)
 {
     uint32_t reference = reference_of(live, name);
-    assert_ok(tutti_instance_enter_configuration(live->in));
-    assert_ok(tutti_instance_set(live->in, TUTTI_TYPE_UINT64, &reference, 1, &value, 1));
-    assert_ok(tutti_instance_exit_configuration(live->in));
+    assert_ok(tt_instance_enter_configuration(live->in));
+    assert_ok(tt_instance_set(live->in, TUTTI_TYPE_UINT64, &reference, 1, &value, 1));
+    assert_ok(tt_instance_exit_configuration(live->in));
 }
 
 /* Directional derivatives of arrays: as many values as elements. d der(x) = A dx. */
@@ -506,12 +508,12 @@ static void check_array_derivatives(struct live *live)
 {
     uint32_t unknown = reference_of(live, "der(x)"), known = reference_of(live, "x"), A = reference_of(live, "A");
     double matrix[25], seed[] = {1, -2, 3, -4, 5}, sensitivity[5];
-    assert_ok(tutti_instance_get(live->in, TUTTI_TYPE_FLOAT64, &A, 1, matrix, 25));
+    assert_ok(tt_instance_get(live->in, TUTTI_TYPE_FLOAT64, &A, 1, matrix, 25));
     matrix[7] = 2.5; /* row 1, column 2 */
-    assert_ok(tutti_instance_enter_event(live->in));
-    assert_ok(tutti_instance_set(live->in, TUTTI_TYPE_FLOAT64, &A, 1, matrix, 25));
+    assert_ok(tt_co_simulation_enter_event(live->in));
+    assert_ok(tt_instance_set(live->in, TUTTI_TYPE_FLOAT64, &A, 1, matrix, 25));
     iterate(live);
-    assert_ok(tutti_instance_get_directional(live->in, &unknown, 1, &known, 1, seed, 5, sensitivity, 5));
+    assert_ok(tt_instance_get_directional(live->in, &unknown, 1, &known, 1, seed, 5, sensitivity, 5));
     for (int i = 0; i < 5; i++) {
         double sum = 0;
         for (int j = 0; j < 5; j++)
@@ -531,25 +533,25 @@ static void test_configuration(void **state)
     if (fmi < 3)
         skip(); /* have no configuration mode */
     me_load(&live, "StateSpace");
-    assert_ok(tutti_instance_count_states(live.in, &states, &indicators));
+    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 3);
     set_extent(&live, "n", 5);
-    assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
-    assert_ok(tutti_instance_count_states(live.in, &states, &indicators));
+    assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
+    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 5);
     assert_int_equal(indicators, 0);
     me_initialise(&live, 0, 10);
     iterate(&live);
-    assert_ok(tutti_instance_get_states(live.in, x, 5));
+    assert_ok(tt_model_exchange_get_states(live.in, x, 5));
     check_array_derivatives(&live);
-    assert_fails(tutti_instance_enter_configuration(live.in), TUTTI_ERR_STATE, "continuous-time mode");
-    assert_ok(tutti_instance_enter_event(live.in));
+    assert_fails(tt_instance_enter_configuration(live.in), TUTTI_ERR_STATE, "continuous-time mode");
+    assert_ok(tt_co_simulation_enter_event(live.in));
     set_extent(&live, "n", 1);
-    assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_EVENT);
-    assert_ok(tutti_instance_count_states(live.in, &states, &indicators));
+    assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_EVENT);
+    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 1);
     iterate(&live);
-    assert_ok(tutti_instance_get_states(live.in, x, 1));
+    assert_ok(tt_model_exchange_get_states(live.in, x, 1));
     live_end(&live);
 }
 

@@ -163,8 +163,8 @@ static struct tutti_run_options plain_options(void)
 /* Recorded points are where they were asked for, to the bit; a row per point, unless there are events. */
 static void check_rows(const struct outcome *outcome, const struct tutti_run_options *options)
 {
-    const double *times = tutti_table_times(outcome->table);
-    size_t rows = tutti_table_rows(outcome->table), points = (size_t)lround(options->stop / options->output_step);
+    const double *times = tt_csv_table_times(outcome->table);
+    size_t rows = tt_csv_table_rows(outcome->table), points = (size_t)lround(options->stop / options->output_step);
     assert_int_equal(rows, points + 1);
     for (size_t r = 0; r < points; r++)
         assert_same_double(times[r], (double)r * options->output_step);
@@ -178,7 +178,7 @@ static void check_counts(const struct outcome *outcome, const char *coupling, co
 {
     const struct tutti_run_stats *stats = &outcome->stats;
     for (size_t i = 0; i < stats->unit_count; i++) {
-        const struct tutti_unit_stats *unit = &stats->units[i];
+        const struct tt_unit_stats *unit = &stats->units[i];
         unsigned long tries = stats->steps + stats->rejected;
         /* In a cycle it is repeated, beside one not; trials for a Jacobian move one input each, to both sides. */
         if (iterates(coupling))
@@ -466,7 +466,7 @@ static void a_rejected_step_begins_anew(void **state)
         assert_true(first > 1);
         options.step = steps.lines[first].h;
         run_model(&direct, &ring, &options, true);
-        assert_same_double(tutti_table_times(rejected.table)[1], tutti_table_times(direct.table)[1]);
+        assert_same_double(tt_csv_table_times(rejected.table)[1], tt_csv_table_times(direct.table)[1]);
         for (size_t i = 0; i < COUNT(columns); i++)
             assert_string_equal(text_at(rejected.table, 1, columns[i]), text_at(direct.table, 1, columns[i]));
         free(steps.lines);
@@ -478,12 +478,12 @@ static void a_rejected_step_begins_anew(void **state)
 static void it_is_found_by_its_name(void **state)
 {
     (void)state;
-    const struct tutti_control *control = NULL;
-    assert_ok(tutti_control_find(KIND, &control));
+    const struct tt_control *control = NULL;
+    assert_ok(tt_control_find(KIND, &control));
     assert_string_equal(control->name, KIND);
     assert_non_null(control->attempt);
     assert_non_null(control->judge);
-    assert_fails(tutti_control_find("none of them", &control), TUTTI_ERR_ARGUMENT, KIND);
+    assert_fails(tt_control_find("none of them", &control), TUTTI_ERR_ARGUMENT, KIND);
 }
 
 int main(int argc, char **argv)

@@ -161,8 +161,8 @@ static void check_quanta(double a, double b, const char *const *named, size_t co
     options.h_max = 0.25;
     run_model(&outcome, &lags, &options, true);
     struct steps log = read_steps();
-    const double *times = tutti_table_times(outcome.table);
-    size_t rows = tutti_table_rows(outcome.table);
+    const double *times = tt_csv_table_times(outcome.table);
+    size_t rows = tt_csv_table_rows(outcome.table);
     for (size_t r = 2; r + 2 < rows; r++) { /* the last ones are cut for the end */
         double moved = fmax(fabs(value_at(outcome.table, r - 1, "a.x") - value_at(outcome.table, r - 2, "a.x")) / a,
                             fabs(value_at(outcome.table, r - 1, "b.x") - value_at(outcome.table, r - 2, "b.x")) / b);

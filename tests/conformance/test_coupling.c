@@ -11,7 +11,7 @@
 
 #define KIND conformance_arguments[1]
 
-static const struct tutti_coupling *kind;
+static const struct tt_coupling *kind;
 
 /* Steps so many times as long, to be above the errors of solvers. */
 static int longer(void)
@@ -212,8 +212,8 @@ static void times_are_those_of_the_grid(void **state)
         struct outcome outcome;
         double stop = 1;
         simulate(&outcome, &masses, NULL, stop, steps[i], true);
-        const double *times = tutti_table_times(outcome.table);
-        size_t rows = tutti_table_rows(outcome.table);
+        const double *times = tt_csv_table_times(outcome.table);
+        size_t rows = tt_csv_table_rows(outcome.table);
         assert_int_equal(rows, outcome.stats.steps + 1);
         for (size_t r = 0; r + 1 < rows; r++)
             assert_same_double(times[r], (double)r * steps[i]);
@@ -248,9 +248,9 @@ static void nothing_drifts(void **state)
     struct outcome outcome;
     run_model(&outcome, &model, &options, true);
     assert_int_equal(outcome.stats.steps, steps);
-    assert_int_equal(tutti_table_rows(outcome.table), steps / 1000 + 1);
-    for (size_t r = 0; r < tutti_table_rows(outcome.table); r++) {
-        double t = tutti_table_times(outcome.table)[r];
+    assert_int_equal(tt_csv_table_rows(outcome.table), steps / 1000 + 1);
+    for (size_t r = 0; r < tt_csv_table_rows(outcome.table); r++) {
+        double t = tt_csv_table_times(outcome.table)[r];
         assert_same_double(t, (double)r * 10);
         assert_same_double(value_at(outcome.table, r, "clock.swing"), sin(t) + t);
         assert_near(value_at(outcome.table, r, "decay.x"), exp(-1e-3 * t), 1e-12);
@@ -274,7 +274,7 @@ static void calls_are_as_few_as_can_be(void **state)
     assert_int_equal(many.stats.exchanges - few.stats.exchanges, sweeps * (kind->waves ? CHAIN : 1));
     assert_int_equal(many.stats.step_jacobians, few.stats.step_jacobians); /* of a linear system: one */
     for (int i = 0; i < CHAIN; i++) {
-        const struct tutti_unit_stats *a = &few.stats.units[i], *b = &many.stats.units[i];
+        const struct tt_unit_stats *a = &few.stats.units[i], *b = &many.stats.units[i];
         unsigned long before = kind->iterates ? few.stats.iterations : 100; /* derivatives take no steps */
         assert_int_equal(a->accepted, few.stats.steps);
         assert_int_equal(a->do_steps, before);
@@ -364,17 +364,17 @@ static void sweeps_and_accelerations_agree(void **state)
 static void it_is_found_by_its_name(void **state)
 {
     (void)state;
-    const struct tutti_coupling *coupling = NULL;
-    assert_ok(tutti_coupling_find(KIND, &coupling));
+    const struct tt_coupling *coupling = NULL;
+    assert_ok(tt_coupling_find(KIND, &coupling));
     assert_string_equal(coupling->name, KIND);
     assert_non_null(coupling->step);
-    assert_fails(tutti_coupling_find("none of them", &coupling), TUTTI_ERR_ARGUMENT, KIND);
+    assert_fails(tt_coupling_find("none of them", &coupling), TUTTI_ERR_ARGUMENT, KIND);
 }
 
 static int find_kind(void **state)
 {
     (void)state;
-    if (tutti_coupling_find(KIND, &kind) != TUTTI_OK)
+    if (tt_coupling_find(KIND, &kind) != TUTTI_OK)
         return 1;
     adapt_units();
     return set_up(state);

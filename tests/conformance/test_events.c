@@ -41,13 +41,13 @@ static struct tutti_run_options plain_options(const char *coupling, const char *
 }
 
 /* The row from which on a column has another value than in the first one; rows of the same time are before and after. */
-static size_t change_of(const struct tutti_table *table, const char *name)
+static size_t change_of(const struct tt_csv_table *table, const char *name)
 {
     const char *first = text_at(table, 0, name);
     size_t r = 1;
-    while (r < tutti_table_rows(table) && strcmp(text_at(table, r, name), first) == 0)
+    while (r < tt_csv_table_rows(table) && strcmp(text_at(table, r, name), first) == 0)
         r++;
-    if (r == tutti_table_rows(table))
+    if (r == tt_csv_table_rows(table))
         fail_msg("%s is %s all the time", name, first);
     return r;
 }
@@ -65,10 +65,10 @@ static const char *const alarm_values[] = {"alarm.at=0.33370000000000005", "alar
                                            "second.again=0.2", "a.x=1"};
 static const struct model alarms = MODEL(alarmed, alarm_wires, alarm_values);
 
-static void has_rows_at(const struct tutti_table *table, double t)
+static void has_rows_at(const struct tt_csv_table *table, double t)
 {
-    for (size_t r = 1; r < tutti_table_rows(table); r++)
-        if (tutti_table_times(table)[r] == t && tutti_table_times(table)[r - 1] == t)
+    for (size_t r = 1; r < tt_csv_table_rows(table); r++)
+        if (tt_csv_table_times(table)[r] == t && tt_csv_table_times(table)[r - 1] == t)
             return;
     fail_msg("there is no row before and behind an event at %.17g", t);
 }
@@ -136,7 +136,7 @@ static void check_coming_back(const char *coupling, const char *control, const c
     run_model(&outcome, &model, &options, true);
     double exact = 1 - exp(-(1 - SWITCHED) / 0.5), error = fabs(last_value(&outcome, "lag.x") - exact);
     size_t row = change_of(outcome.table, "switch.flag");
-    const double *times = tutti_table_times(outcome.table);
+    const double *times = tt_csv_table_times(outcome.table);
     if (is("none")) { /* the lag hears of it at the end of the step at the earliest */
         assert_true(error > 1e-3 || times[row] != SWITCHED);
     } else {
@@ -217,9 +217,9 @@ static void check_output(const char *coupling, const char *control, const char *
         if ((one && one != d) || !takes(coupling, d))
             continue;
         snprintf(name, sizeof name, "switch.%s", d->output);
-        assert_string_equal(text_at(outcome.table, tutti_table_rows(outcome.table) - 1, name), d->after);
+        assert_string_equal(text_at(outcome.table, tt_csv_table_rows(outcome.table) - 1, name), d->after);
         size_t row = change_of(outcome.table, name);
-        double before = tutti_table_times(outcome.table)[row - 1], behind = tutti_table_times(outcome.table)[row];
+        double before = tt_csv_table_times(outcome.table)[row - 1], behind = tt_csv_table_times(outcome.table)[row];
         double when = last_value(&outcome, "switch.when");
         assert_true(before <= when && when <= behind);
         if (is("output"))
@@ -229,7 +229,7 @@ static void check_output(const char *coupling, const char *control, const char *
         snprintf(name, sizeof name, "ready.%.*s_out", (int)(strlen(d->input) - 3), d->input);
         size_t seen = change_of(outcome.table, name);
         if (is("output")) /* event mode: at the same time */
-            assert_same_double(tutti_table_times(outcome.table)[seen], behind);
+            assert_same_double(tt_csv_table_times(outcome.table)[seen], behind);
         snprintf(name, sizeof name, "late.%.*s_out", (int)(strlen(d->input) - 3), d->input);
         change_of(outcome.table, name);
     }
@@ -256,10 +256,10 @@ static void discrete_outputs_of_every_type(void **state)
 static void it_is_found_by_its_name(void **state)
 {
     (void)state;
-    const struct tutti_detection *detection = NULL;
-    assert_ok(tutti_detection_find(KIND, &detection));
+    const struct tt_detection *detection = NULL;
+    assert_ok(tt_detector_find_kind(KIND, &detection));
     assert_string_equal(detection->name, KIND);
-    assert_fails(tutti_detection_find("none of them", &detection), TUTTI_ERR_ARGUMENT, KIND);
+    assert_fails(tt_detector_find_kind("none of them", &detection), TUTTI_ERR_ARGUMENT, KIND);
 }
 
 int main(int argc, char **argv)

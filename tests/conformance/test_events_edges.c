@@ -48,12 +48,12 @@ static void run_recorded(struct outcome *outcome, const struct model *model, str
 /* ---- pulses ---- */
 
 /* How often a column changes, and where it does so first. */
-static unsigned changes_of(const struct tutti_table *table, const char *name, double *first)
+static unsigned changes_of(const struct tt_csv_table *table, const char *name, double *first)
 {
     unsigned changes = 0;
-    for (size_t r = 1; r < tutti_table_rows(table); r++)
+    for (size_t r = 1; r < tt_csv_table_rows(table); r++)
         if (strcmp(text_at(table, r, name), text_at(table, r - 1, name)) != 0 && changes++ == 0)
-            *first = tutti_table_times(table)[r];
+            *first = tt_csv_table_times(table)[r];
     return changes;
 }
 
@@ -171,7 +171,7 @@ static void an_event_that_flees(void **state)
             run_model(&outcome, &model, &options, true);
             assert_true(outcome.stats.steps < 1000);
             assert_true(outcome.stats.events_located > 2 && outcome.stats.events_located < 100);
-            for (size_t r = 0; r < tutti_table_rows(outcome.table); r++) /* the band is 1 K wide */
+            for (size_t r = 0; r < tt_csv_table_rows(outcome.table); r++) /* the band is 1 K wide */
                 assert_near(value_at(outcome.table, r, "inner.T"), 293.65, 1.01);
             outcome_fini(&outcome);
         }
@@ -196,7 +196,7 @@ static void a_ball_that_bounces(void **state)
                 options.stop = 3;
                 options.has_h_max = false;
                 run_recorded(&outcome, &model, options);
-                for (size_t r = 0; r < tutti_table_rows(outcome.table); r++)
+                for (size_t r = 0; r < tt_csv_table_rows(outcome.table); r++)
                     assert_true(value_at(outcome.table, r, "ball.h") > -1e-9);
                 double end = last_value(&outcome, "ball.h");
                 assert_true(end >= 0 && end < 0.1);
@@ -224,8 +224,8 @@ static void run_faulty(struct outcome *outcome, const char *version, const char 
 
 static bool has_time(const struct outcome *outcome, double t)
 {
-    for (size_t r = 0; r < tutti_table_rows(outcome->table); r++)
-        if (tutti_table_times(outcome->table)[r] == t)
+    for (size_t r = 0; r < tt_csv_table_rows(outcome->table); r++)
+        if (tt_csv_table_times(outcome->table)[r] == t)
             return true;
     return false;
 }
@@ -308,8 +308,8 @@ static void a_unit_that_ends_the_run(void **state)
             assert_ok(try_run(&outcome, &model, options, true));
             assert_true(outcome.stats.terminated_by_fmu);
             assert_near(outcome.stats.stop, 0.43, 1e-6);
-            size_t last = tutti_table_rows(outcome.table) - 1;
-            assert_same_double(tutti_table_times(outcome.table)[last], outcome.stats.stop);
+            size_t last = tt_csv_table_rows(outcome.table) - 1;
+            assert_same_double(tt_csv_table_times(outcome.table)[last], outcome.stats.stop);
             assert_near(last_value(&outcome, "ramp.x"), 0.43, 1e-6);
             outcome_fini(&outcome);
         }

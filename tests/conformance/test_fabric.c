@@ -18,27 +18,27 @@ static double value_of(int r, int i, int n)
 
 /* Channels over that array. `reads(r, s)`: does rank r read what rank s has? */
 struct net {
-    struct tutti_piece pieces[MOST][2];
-    struct tutti_link links[MOST];
-    struct tutti_channel channel;
+    struct tt_cargo_piece pieces[MOST][2];
+    struct tt_channel_link links[MOST];
+    struct tt_channel channel;
 };
 
-static void make_net(struct net *net, const struct tutti_fabric *fabric, bool (*reads)(int r, int s, int ranks))
+static void make_net(struct net *net, const struct tt_fabric *fabric, bool (*reads)(int r, int s, int ranks))
 {
     *net = (struct net){.channel.links = net->links};
     for (int r = 0; r < fabric->ranks; r++) {
         /* in two pieces, the second first, as a layout may have it */
         size_t start = (size_t)r * WIDTH * sizeof(double), half = 2 * sizeof(double);
-        net->pieces[r][0] = (struct tutti_piece){start + half, WIDTH * sizeof(double) - half};
-        net->pieces[r][1] = (struct tutti_piece){start, half};
+        net->pieces[r][0] = (struct tt_cargo_piece){start + half, WIDTH * sizeof(double) - half};
+        net->pieces[r][1] = (struct tt_cargo_piece){start, half};
         bool out = r != fabric->rank && reads(r, fabric->rank, fabric->ranks);
         bool in = r != fabric->rank && reads(fabric->rank, r, fabric->ranks);
-        struct tutti_link *link = &net->links[net->channel.link_count];
-        *link = (struct tutti_link){.peer = r};
+        struct tt_channel_link *link = &net->links[net->channel.link_count];
+        *link = (struct tt_channel_link){.peer = r};
         if (out)
-            link->out = (struct tutti_cargo){net->pieces[fabric->rank], 2, NULL, 0, WIDTH * sizeof(double)};
+            link->out = (struct tt_cargo){net->pieces[fabric->rank], 2, NULL, 0, WIDTH * sizeof(double)};
         if (in)
-            link->in = (struct tutti_cargo){net->pieces[r], 2, NULL, 0, WIDTH * sizeof(double)};
+            link->in = (struct tt_cargo){net->pieces[r], 2, NULL, 0, WIDTH * sizeof(double)};
         net->channel.link_count += out || in;
     }
 }
@@ -74,8 +74,8 @@ static bool nobody(int r, int s, int ranks)
 }
 
 /* One exchange of a net, number n; looks at what came. What no rank sends must stay as it was. */
-static void exchange(struct tutti_fabric *fabric, uint32_t channel, bool (*reads)(int r, int s, int ranks),
-                     double *values, int n)
+static void exchange(struct tt_fabric *fabric, uint32_t channel, bool (*reads)(int r, int s, int ranks), double *values,
+                     int n)
 {
     for (int r = 0; r < fabric->ranks; r++)
         for (int i = 0; i < WIDTH; i++)
@@ -95,15 +95,15 @@ static void pause_for(double seconds)
 }
 
 /* Runs `body` on 1, 2, 3 and most_ranks ranks: alone, a pair, one with a rank between, more than there are cores. */
-static void on_some(void (*body)(struct tutti_fabric *fabric))
+static void on_some(void (*body)(struct tt_fabric *fabric))
 {
     for (int ranks = 1; ranks <= most_ranks; ranks = ranks < 3 || ranks == most_ranks ? ranks + 1 : most_ranks)
         run_ranks(ranks, body, NULL);
 }
 
-static void look_at_kind(struct tutti_fabric *fabric)
+static void look_at_kind(struct tt_fabric *fabric)
 {
-    const struct tutti_fabric_kind *kind = fabric->kind;
+    const struct tt_fabric_kind *kind = fabric->kind;
     expect(strcmp(kind->name, fabric_name) == 0);
     expect(kind->open && kind->exchange && kind->reduce && kind->report && kind->stop && kind->close);
     expect(fabric->exchanges == 0 && fabric->step == 0);
@@ -118,7 +118,7 @@ static void it_has_a_name_and_all_functions(void **state)
     on_some(look_at_kind);
 }
 
-static void look_at_rank(struct tutti_fabric *fabric)
+static void look_at_rank(struct tt_fabric *fabric)
 {
     double present[MOST] = {0};
     expect(fabric->rank >= 0 && fabric->rank < fabric->ranks && fabric->ranks <= MOST);
@@ -135,7 +135,7 @@ static void every_rank_is_there_once(void **state)
 }
 
 /* 2000 exchanges over each of these nets. */
-static void exchange_often(struct tutti_fabric *fabric, bool (*reads)(int r, int s, int ranks))
+static void exchange_often(struct tt_fabric *fabric, bool (*reads)(int r, int s, int ranks))
 {
     struct net net;
     double values[MOST * WIDTH];
@@ -155,7 +155,7 @@ static void exchange_often(struct tutti_fabric *fabric, bool (*reads)(int r, int
     X(nobody)
 
 #define X(net)                                                                                                         \
-    static void often_##net(struct tutti_fabric *fabric)                                                               \
+    static void often_##net(struct tt_fabric *fabric)                                                                  \
     {                                                                                                                  \
         exchange_often(fabric, net);                                                                                   \
     }                                                                                                                  \
@@ -168,7 +168,7 @@ NETS(X)
 #undef X
 
 /* Which channel is used when is the same on all ranks, in no regular order; a reduction now and then. */
-static void use_channels(struct tutti_fabric *fabric)
+static void use_channels(struct tt_fabric *fabric)
 {
     static bool (*const reads[])(int, int, int) = {
 #define X(net) net,
@@ -203,7 +203,7 @@ static void channels_do_not_disturb_each_other(void **state)
 }
 
 /* The first could be far ahead of those who read from it. It is held back, or what it sends is kept: nothing is lost. */
-static void lag_behind(struct tutti_fabric *fabric)
+static void lag_behind(struct tt_fabric *fabric)
 {
     struct net net;
     double values[MOST * WIDTH];
@@ -223,26 +223,26 @@ static void who_reads_may_lag_behind(void **state)
 }
 
 /* A message of many pages, in many pieces. */
-static void exchange_much(struct tutti_fabric *fabric)
+static void exchange_much(struct tt_fabric *fabric)
 {
     enum { PIECES = 1000, DOUBLES = 150 };
     int n = fabric->ranks, left = (fabric->rank + n - 1) % n, right = (fabric->rank + 1) % n;
     double *values = calloc(PIECES * DOUBLES * 2, sizeof *values);
-    struct tutti_piece *pieces = calloc(PIECES * 2, sizeof *pieces), *in = pieces + PIECES;
+    struct tt_cargo_piece *pieces = calloc(PIECES * 2, sizeof *pieces), *in = pieces + PIECES;
     expect(values && pieces);
     for (size_t p = 0; p < PIECES; p++) {
-        pieces[p] = (struct tutti_piece){2 * p * DOUBLES * sizeof(double), DOUBLES * sizeof(double)};
-        in[p] = (struct tutti_piece){(2 * p + 1) * DOUBLES * sizeof(double), DOUBLES * sizeof(double)};
+        pieces[p] = (struct tt_cargo_piece){2 * p * DOUBLES * sizeof(double), DOUBLES * sizeof(double)};
+        in[p] = (struct tt_cargo_piece){(2 * p + 1) * DOUBLES * sizeof(double), DOUBLES * sizeof(double)};
     }
     size_t size = PIECES * DOUBLES * sizeof(double);
-    struct tutti_cargo to_right = {pieces, PIECES, NULL, 0, size}, from_left = {in, PIECES, NULL, 0, size};
-    struct tutti_link links[2] = {{.peer = left, .in = from_left}, {.peer = right, .out = to_right}};
-    struct tutti_channel channel = {links, n == 1 ? 0 : 2};
+    struct tt_cargo to_right = {pieces, PIECES, NULL, 0, size}, from_left = {in, PIECES, NULL, 0, size};
+    struct tt_channel_link links[2] = {{.peer = left, .in = from_left}, {.peer = right, .out = to_right}};
+    struct tt_channel channel = {links, n == 1 ? 0 : 2};
     if (n == 2) {
-        links[0] = (struct tutti_link){.peer = 1 - fabric->rank, .out = to_right, .in = from_left};
+        links[0] = (struct tt_channel_link){.peer = 1 - fabric->rank, .out = to_right, .in = from_left};
         channel.link_count = 1;
     } else if (left > right) {
-        struct tutti_link first = links[1];
+        struct tt_channel_link first = links[1];
         links[1] = links[0];
         links[0] = first;
     }
@@ -271,7 +271,7 @@ enum { TEXTS = 2 };
 
 struct texts {
     const char *strings[TEXTS];
-    struct tutti_bytes binaries[TEXTS];
+    struct tt_bytes binaries[TEXTS];
     double number;
 };
 
@@ -297,12 +297,12 @@ static void fill(struct texts *own, char *buffers[2 * TEXTS], int r, int n)
         length = length_of(r, i + TEXTS, n);
         for (size_t at = 0; at < length; at++)
             buffers[TEXTS + i][at] = at % 5 == 3 ? '\0' : letter_of(r, i + TEXTS, n, at);
-        own->binaries[i] = (struct tutti_bytes){length, length == 0 ? NULL : (const uint8_t *)buffers[TEXTS + i]};
+        own->binaries[i] = (struct tt_bytes){length, length == 0 ? NULL : (const uint8_t *)buffers[TEXTS + i]};
     }
     own->number = n + r;
 }
 
-static void look_at_texts(const struct tutti_fabric *fabric, const struct texts *texts, int r, int n)
+static void look_at_texts(const struct tt_fabric *fabric, const struct texts *texts, int r, int n)
 {
     expect(texts->number == n + r);
     for (int i = 0; i < TEXTS; i++) {
@@ -317,31 +317,31 @@ static void look_at_texts(const struct tutti_fabric *fabric, const struct texts 
     }
 }
 
-static void exchange_texts(struct tutti_fabric *fabric)
+static void exchange_texts(struct tt_fabric *fabric)
 {
-    struct tutti_arena arena = {0};
+    struct tt_arena arena = {0};
     struct texts texts[MOST] = {0};
-    struct tutti_piece numbers[MOST];
-    struct tutti_text_piece pieces[MOST][2];
-    struct tutti_link links[MOST];
-    struct tutti_channel channel = {.links = links};
+    struct tt_cargo_piece numbers[MOST];
+    struct tt_cargo_text pieces[MOST][2];
+    struct tt_channel_link links[MOST];
+    struct tt_channel channel = {.links = links};
     char *buffers[2 * TEXTS];
     for (int i = 0; i < 2 * TEXTS; i++)
         expect((buffers[i] = malloc((1 << 20) + 1)) != NULL);
     for (int r = 0; r < fabric->ranks; r++) {
         size_t at = (size_t)r * sizeof *texts;
-        numbers[r] = (struct tutti_piece){at + offsetof(struct texts, number), sizeof(double)};
-        pieces[r][0] = (struct tutti_text_piece){at + offsetof(struct texts, strings), TUTTI_TYPE_STRING, TEXTS,
-                                                 tutti_owned_array(&arena, TEXTS)};
-        pieces[r][1] = (struct tutti_text_piece){at + offsetof(struct texts, binaries), TUTTI_TYPE_BINARY, TEXTS,
-                                                 tutti_owned_array(&arena, TEXTS)};
+        numbers[r] = (struct tt_cargo_piece){at + offsetof(struct texts, number), sizeof(double)};
+        pieces[r][0] = (struct tt_cargo_text){at + offsetof(struct texts, strings), TUTTI_TYPE_STRING, TEXTS,
+                                              tt_signals_owned_array(&arena, TEXTS)};
+        pieces[r][1] = (struct tt_cargo_text){at + offsetof(struct texts, binaries), TUTTI_TYPE_BINARY, TEXTS,
+                                              tt_signals_owned_array(&arena, TEXTS)};
     }
     for (int r = 0; r < fabric->ranks; r++)
         if (r != fabric->rank)
             links[channel.link_count++] =
-                (struct tutti_link){.peer = r,
-                                    .out = {&numbers[fabric->rank], 1, pieces[fabric->rank], 2, sizeof(double)},
-                                    .in = {&numbers[r], 1, pieces[r], 2, sizeof(double)}};
+                (struct tt_channel_link){.peer = r,
+                                         .out = {&numbers[fabric->rank], 1, pieces[fabric->rank], 2, sizeof(double)},
+                                         .in = {&numbers[r], 1, pieces[r], 2, sizeof(double)}};
     expect(fabric->kind->open(fabric, &channel) == TUTTI_OK);
     for (int n = 0; n < 20; n++) {
         fill(&texts[fabric->rank], buffers, fabric->rank, n);
@@ -354,10 +354,10 @@ static void exchange_texts(struct tutti_fabric *fabric)
     }
     for (int r = 0; r < fabric->ranks; r++)
         for (int i = 0; i < 2; i++)
-            tutti_owned_fini(pieces[r][i].owned, TEXTS);
+            tt_signals_owned_fini(pieces[r][i].owned, TEXTS);
     for (int i = 0; i < 2 * TEXTS; i++)
         free(buffers[i]);
-    tutti_arena_fini(&arena);
+    tt_arena_fini(&arena);
 }
 
 static void texts_arrive_whatever_their_length(void **state)
@@ -369,14 +369,14 @@ static void texts_arrive_whatever_their_length(void **state)
 }
 
 /* Vectors around the sizes at which kinds may cut them; rank (i + n) % ranks has the least, the one before it the greatest. */
-static void reduce_vectors(struct tutti_fabric *fabric)
+static void reduce_vectors(struct tt_fabric *fabric)
 {
     static const size_t lengths[] = {0, 1, 2, 1023, 1024, 1025, 5000};
     double *values = malloc(5000 * sizeof *values);
     expect(values);
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
         for (int n = 0; n < 20; n++) {
-            enum tutti_reduction reduction = n % 2 ? TUTTI_REDUCE_MIN : TUTTI_REDUCE_MAX;
+            enum tt_fabric_reduction reduction = n % 2 ? TUTTI_REDUCE_MIN : TUTTI_REDUCE_MAX;
             for (size_t i = 0; i < lengths[l]; i++)
                 values[i] = (double)(((int)i + n + fabric->rank) % fabric->ranks) * 0.1 - (double)i;
             expect(fabric->kind->reduce(fabric, reduction, values, lengths[l]) == TUTTI_OK);
@@ -399,7 +399,7 @@ static bool same(double a, double b)
 }
 
 /* A NaN of any rank wins; infinities are numbers; equal values stay to the bit. */
-static void reduce_odd_values(struct tutti_fabric *fabric)
+static void reduce_odd_values(struct tt_fabric *fabric)
 {
     for (int odd = 0; odd < fabric->ranks; odd++) {
         bool me = odd == fabric->rank;
@@ -426,7 +426,7 @@ static void odd_values_are_reduced_as_well(void **state)
 
 /* Zeros of both signs, on different ranks: whatever comes out is the same on all, and of the same sign however the ranks are
  * numbered. */
-static void reduce_zeros(struct tutti_fabric *fabric)
+static void reduce_zeros(struct tt_fabric *fabric)
 {
     for (int odd = 0; odd < fabric->ranks; odd++) {
         double least = odd == fabric->rank ? -0.0 : 0.0, most = odd == fabric->rank ? 0.0 : -0.0;
@@ -444,7 +444,7 @@ static void the_lesser_zero_is_the_negative_one(void **state)
 }
 
 /* The last rank does not take part; all others wait for it, until it stops them. */
-static void wait_in_exchange(struct tutti_fabric *fabric)
+static void wait_in_exchange(struct tt_fabric *fabric)
 {
     struct net net;
     double values[MOST * WIDTH];
@@ -455,14 +455,14 @@ static void wait_in_exchange(struct tutti_fabric *fabric)
     if (fabric->rank == fabric->ranks - 1) {
         pause_for(0.05);
         fabric->kind->stop(fabric, 0);
-        expect(tutti_fabric_is_stopped(fabric));
+        expect(tt_fabric_is_stopped(fabric));
         return;
     }
     expect(fabric->kind->exchange(fabric, 0, (char *)values) == TUTTI_ERR_STOPPED);
-    expect(tutti_fabric_is_stopped(fabric));
+    expect(tt_fabric_is_stopped(fabric));
 }
 
-static void wait_in_reduction(struct tutti_fabric *fabric)
+static void wait_in_reduction(struct tt_fabric *fabric)
 {
     double value = 0;
     if (fabric->rank == fabric->ranks - 1) {
@@ -481,7 +481,7 @@ static void who_waits_stops_waiting(void **state)
 }
 
 /* A stop after step 3 is no matter for those who have not made three; then they come back. */
-static void stop_later(struct tutti_fabric *fabric)
+static void stop_later(struct tt_fabric *fabric)
 {
     struct net net;
     double values[MOST * WIDTH];
@@ -500,7 +500,7 @@ static void stop_later(struct tutti_fabric *fabric)
     if (fabric->rank == 0)
         return; /* who goes on waits in vain */
     enum tutti_err err = fabric->kind->exchange(fabric, 0, (char *)values);
-    expect(err == TUTTI_ERR_STOPPED && tutti_fabric_is_stopped(fabric));
+    expect(err == TUTTI_ERR_STOPPED && tt_fabric_is_stopped(fabric));
 }
 
 static void a_stop_waits_for_its_step(void **state)
@@ -510,7 +510,7 @@ static void a_stop_waits_for_its_step(void **state)
 }
 
 /* Rank 0 sends, then stops all; what it sent is there and is taken, however late. */
-static void send_then_stop(struct tutti_fabric *fabric)
+static void send_then_stop(struct tt_fabric *fabric)
 {
     struct net net;
     double values[MOST * WIDTH];
@@ -542,7 +542,7 @@ static size_t report_size(int n)
     return n == 1000 ? LARGEST : (size_t)(n * 7919 % 2003);
 }
 
-static void report_much(struct tutti_fabric *fabric)
+static void report_much(struct tt_fabric *fabric)
 {
     char *bytes = malloc(LARGEST);
     size_t written = 0;
@@ -585,7 +585,7 @@ static void reports_come_whole_and_in_order(void **state)
 }
 
 /* A stop is no reason to lose what a rank has to say: its last words come after it. */
-static void stop_then_report(struct tutti_fabric *fabric)
+static void stop_then_report(struct tt_fabric *fabric)
 {
     fabric->kind->stop(fabric, 0);
     report_much(fabric);

@@ -39,7 +39,7 @@ struct counts {
 
 static struct counts count(const struct tutti_simulation *simulation)
 {
-    const struct tutti_rank *rank = &simulation->execution.rank;
+    const struct tt_rank *rank = &simulation->execution.rank;
     struct counts counts = {.rejected = simulation->stats.rejected, .iterations = simulation->stats.iterations};
     for (uint32_t m = 0; m < rank->member_count; m++)
         counts.do_steps[m] = rank->members[m].unit->counts.do_steps;

@@ -33,8 +33,8 @@ static void it_is_found_by_its_extension(void **state)
     (void)state;
     assert_string_equal(format->extension, conformance_join(".", FORMAT));
     assert_non_null(format->name);
-    const struct tutti_record_format *again = NULL;
-    assert_ok(tutti_record_format_for(&again, conformance_join("Folder.x/A.B.", FORMAT)));
+    const struct tt_record_format *again = NULL;
+    assert_ok(tt_recorder_find_format(&again, conformance_join("Folder.x/A.B.", FORMAT)));
     assert_ptr_equal(again, format);
 }
 
@@ -43,16 +43,16 @@ static void every_type_can_be_recorded(void **state)
     (void)state;
     static const uint64_t zeros[4];
     static const char *const text = "a \"text\",\nof two lines";
-    struct tutti_column columns[TUTTI_TYPE_COUNT];
+    struct tt_column columns[TUTTI_TYPE_COUNT];
     char names[TUTTI_TYPE_COUNT][32];
     for (int i = 0; i < TUTTI_TYPE_COUNT; i++) {
         snprintf(names[i], sizeof names[i], "unit.v[%d,\"x\"]", i);
-        columns[i] = (struct tutti_column){.name = names[i],
-                                           .type = (enum tutti_type)i,
-                                           .source = (size_t)i,
-                                           .value = i == TUTTI_TYPE_STRING ? (const void *)&text : zeros};
+        columns[i] = (struct tt_column){.name = names[i],
+                                        .type = (enum tt_type)i,
+                                        .source = (size_t)i,
+                                        .value = i == TUTTI_TYPE_STRING ? (const void *)&text : zeros};
     }
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_ok(format->open(&recorder, path, columns, TUTTI_TYPE_COUNT));
     assert_ok(format->row(recorder, -1));
     assert_ok(format->row(recorder, 0));
@@ -65,7 +65,7 @@ static void every_type_can_be_recorded(void **state)
 static void nothing_to_record_is_a_file_too(void **state)
 {
     (void)state;
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_ok(format->open(&recorder, path, NULL, 0));
     assert_ok(format->close(recorder));
     assert_int_equal(rows_of(path), 0);
@@ -76,9 +76,9 @@ static void an_older_file_is_replaced(void **state)
 {
     (void)state;
     double x = 1;
-    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    const struct tt_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
     for (int rows = 1000; rows >= 10; rows /= 10) {
-        struct tutti_recorder *recorder = NULL;
+        struct tt_recorder *recorder = NULL;
         assert_ok(format->open(&recorder, path, &column, 1));
         for (int i = 0; i < rows; i++)
             assert_ok(format->row(recorder, i));
@@ -92,8 +92,8 @@ static void a_file_is_written_by_one_run(void **state)
 {
     (void)state;
     double x = 1;
-    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
-    struct tutti_recorder *first = NULL, *second = NULL;
+    const struct tt_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    struct tt_recorder *first = NULL, *second = NULL;
     assert_ok(format->open(&first, path, &column, 1));
     assert_ok(format->row(first, 1));
     assert_ok(format->flush(first));
@@ -110,7 +110,7 @@ static void a_file_is_written_by_one_run(void **state)
 static void what_cannot_be_opened_is_named(void **state)
 {
     (void)state;
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     const char *nowhere = scratch_path(&scratch, conformance_join("nowhere/result.", FORMAT));
     assert_fails(format->open(&recorder, nowhere, NULL, 0), TUTTI_ERR_IO, conformance_join("nowhere/result.", FORMAT));
     assert_int_equal(mkdir(path, 0700), 0);
@@ -120,13 +120,13 @@ static void what_cannot_be_opened_is_named(void **state)
 }
 
 /* A process that ends without a word leaves what it flushed. */
-static void flushed_rows_survive(void (*flush)(struct tutti_recorder *recorder))
+static void flushed_rows_survive(void (*flush)(struct tt_recorder *recorder))
 {
     double x = 0;
-    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    const struct tt_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
     pid_t child = fork();
     if (child == 0) {
-        struct tutti_recorder *recorder = NULL;
+        struct tt_recorder *recorder = NULL;
         if (format->open(&recorder, path, &column, 1) != TUTTI_OK)
             _exit(1);
         for (int i = 0; i < 5000; i++) {
@@ -144,7 +144,7 @@ static void flushed_rows_survive(void (*flush)(struct tutti_recorder *recorder))
     assert_int_equal(rows_of(path), 5000);
 }
 
-static void plain_flush(struct tutti_recorder *recorder)
+static void plain_flush(struct tt_recorder *recorder)
 {
     if (format->flush(recorder) != TUTTI_OK)
         _exit(3);
@@ -168,8 +168,8 @@ static int fill(void)
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){300000, 300000});
     double x = 1;
-    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
-    struct tutti_recorder *recorder = NULL;
+    const struct tt_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    struct tt_recorder *recorder = NULL;
     if (format->open(&recorder, path, &column, 1) != TUTTI_OK)
         return 1;
     enum tutti_err err = TUTTI_OK;
@@ -178,7 +178,7 @@ static int fill(void)
     if (err != TUTTI_ERR_IO || !strstr(tutti_err_message(), path))
         return 2;
     for (int i = 0; i < 3; i++) {
-        (void)tutti_fail(TUTTI_ERR_STATE, "another failure");
+        (void)tt_fail(TUTTI_ERR_STATE, "another failure");
         err = i == 0 ? format->row(recorder, 1e9) : i == 1 ? format->flush(recorder) : format->close(recorder);
         if (err != TUTTI_ERR_IO || !strstr(tutti_err_message(), path) || !strstr(tutti_err_message(), "too large"))
             return 3 + i;
@@ -205,7 +205,7 @@ static void a_full_disk_is_told(void **state)
 static void a_full_device_is_told(void **state)
 {
     (void)state;
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_int_equal(symlink("/dev/full", path), 0);
     if (format->open(&recorder, path, NULL, 0) == TUTTI_OK) {
         assert_fails(format->row(recorder, 0), TUTTI_ERR_IO, conformance_join("result.", FORMAT));

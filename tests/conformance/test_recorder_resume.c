@@ -28,9 +28,9 @@ static int32_t whole_number;
 static bool boolean;
 static const char *text;
 static uint8_t bytes[3];
-static struct tutti_bytes binary = {sizeof bytes, bytes};
+static struct tt_bytes binary = {sizeof bytes, bytes};
 
-static const struct tutti_column columns[] = {
+static const struct tt_column columns[] = {
     {.name = "x", .unit = "m", .description = "a place", .type = TUTTI_TYPE_FLOAT64, .source = 0, .value = &x},
     {.name = "minus x", .type = TUTTI_TYPE_FLOAT64, .negated = true, .source = 0, .value = &x},
     {.name = "k", .type = TUTTI_TYPE_FLOAT64, .fixed = true, .source = 2, .value = &fixed_number},
@@ -55,13 +55,13 @@ static void set_values(size_t row)
 }
 
 /* Times come in pairs. */
-static enum tutti_err put_row(struct tutti_recorder *recorder, size_t row)
+static enum tutti_err put_row(struct tt_recorder *recorder, size_t row)
 {
     set_values(row);
     return format->row(recorder, floor((double)row / 2) * 0.1);
 }
 
-static void put_rows(struct tutti_recorder *recorder, size_t first, size_t end)
+static void put_rows(struct tt_recorder *recorder, size_t first, size_t end)
 {
     for (size_t row = first; row < end; row++)
         assert_ok(put_row(recorder, row));
@@ -70,7 +70,7 @@ static void put_rows(struct tutti_recorder *recorder, size_t first, size_t end)
 /* A file that was never interrupted. */
 static void write_whole(size_t rows)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_ok(format->open(&recorder, whole_path, columns, COLUMNS));
     put_rows(recorder, 0, rows);
     assert_ok(format->close(recorder));
@@ -80,20 +80,20 @@ static void write_whole(size_t rows)
 
 enum ending { KILLED, FLUSHED, EMERGENCY, CLOSED, ENDINGS };
 
-static void save_mark(struct tutti_recorder *recorder)
+static void save_mark(struct tt_recorder *recorder)
 {
-    struct tutti_parcel mark = {0};
+    struct tt_byte_writer mark = {0};
     int fd = open(mark_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || format->mark(recorder, &mark) != TUTTI_OK || write(fd, mark.bytes, mark.size) != (ssize_t)mark.size)
         _exit(1);
     close(fd);
-    tutti_parcel_fini(&mark);
+    tt_bytes_fini(&mark);
 }
 
 /* Opens the file, or reopens that of the mark at row `first`; marks it at row `at` and goes on to `rows`. */
 static _Noreturn void record_and_end(size_t first, size_t at, size_t rows, enum ending ending)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     enum tutti_err err;
     if (first == SIZE_MAX) {
         err = format->open(&recorder, path, columns, COLUMNS);
@@ -101,7 +101,7 @@ static _Noreturn void record_and_end(size_t first, size_t at, size_t rows, enum 
     } else {
         size_t size;
         char *bytes_of_mark = slurp_file(mark_path, &size);
-        struct tutti_unparcel mark = {.at = bytes_of_mark, .end = bytes_of_mark + size};
+        struct tt_byte_reader mark = {.at = bytes_of_mark, .end = bytes_of_mark + size};
         err = format->reopen(&recorder, path, columns, COLUMNS, &mark);
     }
     if (err)
@@ -141,11 +141,11 @@ static void add_rubbish(void)
     close(fd);
 }
 
-static enum tutti_err reopen_with(struct tutti_recorder **recorder, const struct tutti_column *with, size_t n)
+static enum tutti_err reopen_with(struct tt_recorder **recorder, const struct tt_column *with, size_t n)
 {
     size_t size;
     char *mark_bytes = slurp_file(mark_path, &size);
-    struct tutti_unparcel mark = {.at = mark_bytes, .end = mark_bytes + size};
+    struct tt_byte_reader mark = {.at = mark_bytes, .end = mark_bytes + size};
     *recorder = NULL;
     enum tutti_err err = format->reopen(recorder, path, with, n, &mark);
     free(mark_bytes);
@@ -155,7 +155,7 @@ static enum tutti_err reopen_with(struct tutti_recorder **recorder, const struct
 /* Goes on from the mark at row `at`. */
 static void go_on(size_t at, size_t rows)
 {
-    struct tutti_recorder *recorder;
+    struct tt_recorder *recorder;
     assert_ok(reopen_with(&recorder, columns, COLUMNS));
     put_rows(recorder, at, rows);
     assert_ok(format->close(recorder));
@@ -294,9 +294,9 @@ static void its_rows_survive_as_those_of_any_run(void **state)
     assert_int_equal(rows_now(), 1500);
 }
 
-static void assert_untouched(enum tutti_err expected, const char *words, const struct tutti_column *with, size_t n)
+static void assert_untouched(enum tutti_err expected, const char *words, const struct tt_column *with, size_t n)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     size_t before, after;
     char *was = slurp_file(path, &before);
     assert_fails(reopen_with(&recorder, with, n), expected, words);
@@ -311,7 +311,7 @@ static void assert_untouched(enum tutti_err expected, const char *words, const s
 static void other_columns_are_refused(void **state)
 {
     (void)state;
-    struct tutti_column others[COLUMNS];
+    struct tt_column others[COLUMNS];
     interrupt(SIZE_MAX, 5, 9, FLUSHED);
     assert_untouched(TUTTI_ERR_FORMAT, "8 columns, not 7", columns, COLUMNS - 1);
     memcpy(others, columns, sizeof others);
@@ -328,7 +328,7 @@ static void other_columns_are_refused(void **state)
 static void other_files_are_refused(void **state)
 {
     (void)state;
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     interrupt(SIZE_MAX, 500, 900, FLUSHED);
     assert_int_equal(truncate(path, 0), 0);
     assert_untouched(TUTTI_ERR_FORMAT, "cannot go on with", columns, COLUMNS);
@@ -350,7 +350,7 @@ static void other_files_are_refused(void **state)
 static void it_is_not_taken_from_another_run(void **state)
 {
     (void)state;
-    struct tutti_recorder *recorder = NULL, *second = NULL;
+    struct tt_recorder *recorder = NULL, *second = NULL;
     interrupt(SIZE_MAX, 5, 9, FLUSHED);
     assert_ok(reopen_with(&recorder, columns, COLUMNS));
     assert_fails(reopen_with(&second, columns, COLUMNS), TUTTI_ERR_IO, "another run is writing it");
@@ -375,8 +375,8 @@ static void a_broken_mark_is_refused(void **state)
         random = random * 6364136223846793005u + 1442695040888963407u;
         if (i >= size)
             bad[i % size] = (char)(bad[i % size] ^ (char)(1 + (random >> 33) % 255));
-        struct tutti_unparcel mark = {.at = bad, .end = bad + n};
-        struct tutti_recorder *recorder = NULL;
+        struct tt_byte_reader mark = {.at = bad, .end = bad + n};
+        struct tt_recorder *recorder = NULL;
         if (format->reopen(&recorder, path, columns, COLUMNS, &mark) == TUTTI_OK)
             fail_msg("a mark of %zu bytes with another byte %zu is taken", n, i % size);
         assert_contains(tutti_err_message(), path);
@@ -391,33 +391,33 @@ static void a_broken_mark_is_refused(void **state)
 static void another_formats_mark_is_refused(void **state)
 {
     (void)state;
-    const struct tutti_record_format *other = strcmp(FORMAT, "mat") == 0 ? &tutti_record_jsonl : &tutti_record_mat;
-    struct tutti_recorder *recorder = NULL;
-    struct tutti_parcel mark = {0};
+    const struct tt_record_format *other = strcmp(FORMAT, "mat") == 0 ? &tt_jsonl_format : &tt_mat_format;
+    struct tt_recorder *recorder = NULL;
+    struct tt_byte_writer mark = {0};
     interrupt(SIZE_MAX, 5, 9, FLUSHED);
     assert_ok(other->open(&recorder, scratch_path(&scratch, "other"), columns, COLUMNS));
     assert_ok(other->mark(recorder, &mark));
     assert_ok(other->close(recorder));
     assert_non_null(scratch_write(&scratch, "mark", mark.bytes, mark.size));
-    tutti_parcel_fini(&mark);
+    tt_bytes_fini(&mark);
     assert_untouched(TUTTI_ERR_FORMAT, other->extension, columns, COLUMNS);
 }
 
 static void nothing_to_record_goes_on_too(void **state)
 {
     (void)state;
-    struct tutti_recorder *recorder = NULL;
-    struct tutti_parcel mark = {0};
+    struct tt_recorder *recorder = NULL;
+    struct tt_byte_writer mark = {0};
     assert_ok(format->open(&recorder, path, NULL, 0));
     assert_ok(format->row(recorder, 0));
     assert_ok(format->mark(recorder, &mark));
     assert_ok(format->row(recorder, 1));
     assert_ok(format->close(recorder));
-    struct tutti_unparcel in = {.at = mark.bytes, .end = mark.bytes + mark.size};
+    struct tt_byte_reader in = {.at = mark.bytes, .end = mark.bytes + mark.size};
     assert_ok(format->reopen(&recorder, path, NULL, 0, &in));
     assert_ok(format->row(recorder, 2));
     assert_ok(format->close(recorder));
-    tutti_parcel_fini(&mark);
+    tt_bytes_fini(&mark);
     struct tutti_result *result = NULL;
     assert_ok(tutti_result_open(&result, path, NULL));
     assert_int_equal(result->rows, 2);
@@ -426,7 +426,7 @@ static void nothing_to_record_goes_on_too(void **state)
 }
 
 struct syncing {
-    struct tutti_recorder *recorder;
+    struct tt_recorder *recorder;
     atomic_bool over;
     enum tutti_err err;
 };
@@ -450,10 +450,10 @@ static void it_is_synced_all_the_while(void **state)
     assert_ok(format->open(&syncing.recorder, path, columns, COLUMNS));
     assert_int_equal(pthread_create(&thread, NULL, keep_syncing, &syncing), 0);
     for (size_t row = 0; row < ROWS; row += 1000) {
-        struct tutti_parcel mark = {0};
+        struct tt_byte_writer mark = {0};
         put_rows(syncing.recorder, row, row + 1000);
         assert_ok(format->mark(syncing.recorder, &mark));
-        tutti_parcel_fini(&mark);
+        tt_bytes_fini(&mark);
     }
     syncing.over = true;
     assert_int_equal(pthread_join(thread, NULL), 0);

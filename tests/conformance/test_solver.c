@@ -16,10 +16,10 @@ static double fine(void)
 }
 
 /* x' = input - x */
-static enum tutti_eval lag_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval lag_rhs(void *context, double t, const double *x, double *dx)
 {
     struct problem *problem = context;
-    enum tutti_eval eval = watch(problem, t, x);
+    enum tt_eval eval = watch(problem, t, x);
     dx[0] = eval ? NAN : problem->input - x[0];
     return eval;
 }
@@ -27,11 +27,11 @@ static enum tutti_eval lag_rhs(void *context, double t, const double *x, double 
 static void test_it_says_what_it_is(void **state)
 {
     (void)state;
-    const struct tutti_solver_kind *kind = the_kind();
+    const struct tt_solver_kind *kind = the_kind();
     assert_string_equal(kind->name, KIND);
     assert_true(strlen(kind->title) > 10);
     assert_in_range(kind->order, 1, 13);
-    assert_true(kind->size >= sizeof(struct tutti_solver));
+    assert_true(kind->size >= sizeof(struct tt_solver));
     assert_true(!kind->saved_size == !kind->save && !kind->save == !kind->restore);
 }
 
@@ -42,7 +42,7 @@ static void test_limits(void **state)
     struct problem problem;
     smooth_init(&problem, 1e-6);
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
+    struct tt_solver *solver = problem.solver;
     double limit = 0;
     for (int i = 0; i < 200; i++) {
         static const double ways[] = {0.01, 1.0 / 3, 1e-3, 0.1, 1e-9, 0.07, 1e-14, 0.02, 1e-5};
@@ -68,7 +68,7 @@ static void test_close_limits(void **state)
         problem.begin = begins[i];
         smooth_exact(&problem, problem.begin, problem.x);
         problem_start(&problem);
-        struct tutti_solver *solver = problem.solver;
+        struct tt_solver *solver = problem.solver;
         for (int bits = 1; bits < 200; bits += 1 + bits / 3) {
             double limit = solver->t + bits * DBL_EPSILON * fmax(1, begins[i]);
             while (solver->t < limit)
@@ -76,7 +76,7 @@ static void test_close_limits(void **state)
             assert_same_double(solver->t, limit);
             assert_true(problem.latest <= limit);
             if (bits % 2)
-                assert_ok(tutti_solver_resume(solver, solver->t, problem.x));
+                assert_ok(tt_solver_resume(solver, solver->t, problem.x));
         }
         run_to(&problem, begins[i] + 0.5);
         assert_near(error_now(&problem), 0, fine());
@@ -93,7 +93,7 @@ static void test_longest_step(void **state)
     if (!the_kind()->fixed)
         problem.options.h_max = 0.01;
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
+    struct tt_solver *solver = problem.solver;
     while (solver->t < 2) {
         step(&problem, 2);
         assert_true(solver->t - solver->before <= 0.01 * (1 + 1e-12));
@@ -109,7 +109,7 @@ static void test_ends_of_dense_output(void **state)
     struct problem problem;
     smooth_init(&problem, 1e-6);
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
+    struct tt_solver *solver = problem.solver;
     double before[2], x[2];
     while (solver->t < 2) {
         memcpy(before, problem.x, sizeof before);
@@ -138,7 +138,7 @@ static void test_looking_changes_nothing(void **state)
         struct problem problem;
         smooth_init(&problem, 1e-6);
         problem_start(&problem);
-        struct tutti_solver *solver = problem.solver;
+        struct tt_solver *solver = problem.solver;
         while (solver->t < 2) {
             double x[2];
             step(&problem, 2);
@@ -157,7 +157,7 @@ static void test_restart(void **state)
     struct problem problem;
     smooth_init(&problem, 1e-6);
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
+    struct tt_solver *solver = problem.solver;
     static const double begins[] = {0.25, 5, 0, 0};
     for (int i = 0; i < 4; i++) {
         run_to(&problem, solver->t + 1);
@@ -165,7 +165,7 @@ static void test_restart(void **state)
         /* elsewhere, and in other units */
         problem.nominals[0] = i % 2 ? 1 : 1e3;
         smooth_exact(&problem, begins[i], problem.x);
-        assert_ok(tutti_solver_restart(solver, begins[i], problem.x));
+        assert_ok(tt_solver_restart(solver, begins[i], problem.x));
         assert_same_double(solver->t, begins[i]);
         assert_same_double(solver->before, begins[i]);
         double x[2]; /* at once */
@@ -186,21 +186,21 @@ static void test_resume_at_the_end(void **state)
         struct problem problem;
         double exact = 0;
         problem_init(&problem, 1, 1e-6, lag_rhs);
-        problem.options.predictor = (enum tutti_predictor)predictor;
-        enum tutti_err err = tutti_solver_new(&problem.solver, the_kind(), &problem.ode, &problem.options);
+        problem.options.predictor = (enum tt_predictor)predictor;
+        enum tutti_err err = tt_solver_new(&problem.solver, the_kind(), &problem.ode, &problem.options);
         if (err) { /* refused, in words */
             assert_int_equal(err, TUTTI_ERR_ARGUMENT);
             assert_non_null(strstr(tutti_err_message(), "bdf"));
             assert_true(predictor >= TUTTI_PREDICTOR_CORRECT_1 || !the_kind()->multistep);
             continue;
         }
-        struct tutti_solver *solver = problem.solver;
-        assert_ok(tutti_solver_restart(solver, 0, problem.x));
+        struct tt_solver *solver = problem.solver;
+        assert_ok(tt_solver_restart(solver, 0, problem.x));
         for (int i = 0; i < 40; i++) {
             double end = (i + 1) * 0.25;
             problem.input = i % 4 == 3 ? -1 : i % 3;
             if (i)
-                assert_ok(tutti_solver_resume(solver, solver->t, problem.x));
+                assert_ok(tt_solver_resume(solver, solver->t, problem.x));
             exact = problem.input + (exact - problem.input) * exp(-0.25);
             run_to(&problem, end);
             /* who goes on blindly goes on badly */
@@ -218,19 +218,19 @@ static void test_resume_inside(void **state)
     for (int predictor = 0; predictor < TUTTI_PREDICTOR_COUNT; predictor++) {
         struct problem problem;
         problem_init(&problem, 1, 1e-6, lag_rhs);
-        problem.options.predictor = (enum tutti_predictor)predictor;
-        if (tutti_solver_new(&problem.solver, the_kind(), &problem.ode, &problem.options))
+        problem.options.predictor = (enum tt_predictor)predictor;
+        if (tt_solver_new(&problem.solver, the_kind(), &problem.ode, &problem.options))
             continue;
-        struct tutti_solver *solver = problem.solver;
+        struct tt_solver *solver = problem.solver;
         problem.input = 1;
-        assert_ok(tutti_solver_restart(solver, 0, problem.x));
+        assert_ok(tt_solver_restart(solver, 0, problem.x));
         while (solver->t < 0.5)
             step(&problem, 10);
         double t = 0.5 * (solver->before + solver->t), x = 0;
         assert_ok(solver->kind->interpolate(solver, t, &x));
         assert_near(x, 1 - exp(-t), fine());
         problem.input = -2;
-        assert_ok(tutti_solver_resume(solver, t, &x));
+        assert_ok(tt_solver_resume(solver, t, &x));
         assert_same_double(solver->t, t);
         double again = 0;
         assert_ok(solver->kind->interpolate(solver, t, &again));
@@ -253,11 +253,11 @@ static void test_resume_again(void **state)
         problem_init(&problem, 1, 1e-6, lag_rhs);
         problem.input = 1;
         problem_start(&problem);
-        struct tutti_solver *solver = problem.solver;
+        struct tt_solver *solver = problem.solver;
         run_to(&problem, 3);
         problem.input = 1.5;
         for (int k = 0; k < times; k++)
-            assert_ok(tutti_solver_resume(solver, solver->t, problem.x));
+            assert_ok(tt_solver_resume(solver, solver->t, problem.x));
         for (int i = 0; i < STEPS; i++) {
             step(&problem, 20);
             if (times == 1) {
@@ -272,10 +272,10 @@ static void test_resume_again(void **state)
 }
 
 /* x' = 1e5 (input - x) */
-static enum tutti_eval fast_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval fast_rhs(void *context, double t, const double *x, double *dx)
 {
     struct problem *problem = context;
-    enum tutti_eval eval = watch(problem, t, x);
+    enum tt_eval eval = watch(problem, t, x);
     dx[0] = eval ? NAN : 1e5 * (problem->input - x[0]);
     return eval;
 }
@@ -289,7 +289,7 @@ static void test_inside_behind_a_jump(void **state)
     struct problem problem;
     problem_init(&problem, 1, 1e-3, fast_rhs);
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
+    struct tt_solver *solver = problem.solver;
     for (int i = 1; i < 40; i++) {
         while (solver->t < 2 * i) {
             step(&problem, 2 * i);
@@ -301,7 +301,7 @@ static void test_inside_behind_a_jump(void **state)
             }
         }
         problem.input = i % 3 - 1;
-        assert_ok(tutti_solver_resume(solver, solver->t, problem.x));
+        assert_ok(tt_solver_resume(solver, solver->t, problem.x));
     }
     problem_stop(&problem);
 }
@@ -315,7 +315,7 @@ static void test_save_and_restore(void **state)
     struct problem problem;
     smooth_init(&problem, 1e-6);
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
+    struct tt_solver *solver = problem.solver;
     run_to(&problem, 0.5);
     size_t size = solver->kind->saved_size(solver);
     void *memory = malloc(size);
@@ -335,7 +335,7 @@ static void test_save_and_restore(void **state)
             assert_memory_equal(problem.x, x[i], sizeof x[i]);
         }
         if (round == 1) /* not only along the same way */
-            assert_ok(tutti_solver_restart(solver, 3, saved));
+            assert_ok(tt_solver_restart(solver, 3, saved));
         solver->kind->restore(solver, memory);
         assert_same_double(solver->t, t);
         assert_same_double(solver->before, before);
@@ -352,7 +352,7 @@ static void test_save_and_restore(void **state)
 /* Steps until one fails; `calls` is a bound of the evaluations that this takes. */
 static enum tutti_err run_until_it_fails(struct problem *problem, double limit, unsigned long calls)
 {
-    struct tutti_solver *solver = problem->solver;
+    struct tt_solver *solver = problem->solver;
     for (;;) {
         double t = solver->t;
         assert_true(t < limit);
@@ -389,9 +389,9 @@ static void test_no_value_ahead(void **state)
 }
 
 /* x' = -2 sqrt(x), x = (1 - t)^2, up to where it ends. */
-static enum tutti_eval outflow_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval outflow_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     dx[0] = -2 * sqrt(x[0]);
     return eval;
 }
@@ -451,7 +451,7 @@ static void test_no_value_any_more(void **state)
         problem.wall = walls[i];
         problem_start(&problem);
         assert_int_equal(bytes_printed(run_into_the_wall, &problem), 0);
-        struct tutti_solver *solver = problem.solver;
+        struct tt_solver *solver = problem.solver;
         assert_int_equal(outcome, TUTTI_ERR_SOLVER);
         const char *message = tutti_err_message();
         printf("%s\n", message);
@@ -466,16 +466,16 @@ static void test_no_value_any_more(void **state)
         /* It can begin anew. */
         problem.wall = INFINITY;
         problem.x[0] = 0;
-        assert_ok(tutti_solver_restart(solver, 1, problem.x));
+        assert_ok(tt_solver_restart(solver, 1, problem.x));
         run_to(&problem, 2);
         assert_near(problem.x[0], 1 - exp(-1), fine());
         problem_stop(&problem);
     }
 }
 
-static enum tutti_eval pole_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval pole_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     dx[0] = x[0] * x[0];
     return eval ? eval : isfinite(dx[0]) ? TUTTI_EVAL_OK : TUTTI_EVAL_NO_VALUE;
 }
@@ -497,10 +497,10 @@ static void test_pole(void **state)
     problem_stop(&problem);
 }
 
-static enum tutti_eval huge_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval huge_rhs(void *context, double t, const double *x, double *dx)
 {
     struct problem *problem = context;
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     assert_true(isfinite(t) && isfinite(x[0])); /* nothing else is shown to a problem */
     assert_true(problem->calls < 1000000);
     dx[0] = problem->input;
@@ -520,11 +520,10 @@ static void test_overflow(void **state)
         enum tutti_err err = TUTTI_OK;
         double middle;
         for (int steps = 0; steps < 10000 && !err && problem.solver->t < 3; steps++) {
-            err = tutti_solver_step(problem.solver, 3, problem.x);
+            err = tt_solver_step(problem.solver, 3, problem.x);
             assert_true(err || isfinite(problem.x[0]));
             if (!err)
-                err =
-                    tutti_solver_interpolate(problem.solver, (problem.solver->before + problem.solver->t) / 2, &middle);
+                err = tt_solver_interpolate(problem.solver, (problem.solver->before + problem.solver->t) / 2, &middle);
             assert_true(err || isfinite(middle));
         }
         assert_true(err == TUTTI_ERR_SOLVER || slopes[i] == 1e200);
@@ -541,7 +540,7 @@ static void test_late_start(void **state)
     problem.input = 2;
     problem_start(&problem);
     problem.x[0] = 0;
-    assert_ok(tutti_solver_restart(problem.solver, 1e9, problem.x));
+    assert_ok(tt_solver_restart(problem.solver, 1e9, problem.x));
     double x[1] = {0};
     while (problem.solver->t < 1e9 + 1)
         assert_ok(the_kind()->step(problem.solver, 1e9 + 1, x));
@@ -569,9 +568,9 @@ static void test_failure(void **state)
 }
 
 /* States that are 0 and stay so, with next to no tolerance. */
-static enum tutti_eval still_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval still_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     dx[0] = 0;
     dx[1] = 0;
     dx[2] = -x[2];
@@ -599,16 +598,16 @@ static void test_zero_states(void **state)
 static void test_options_that_make_no_sense(void **state)
 {
     (void)state;
-    const struct tutti_solver_kind *kind = the_kind();
+    const struct tt_solver_kind *kind = the_kind();
     struct problem problem;
-    struct tutti_solver *solver = NULL;
+    struct tt_solver *solver = NULL;
     smooth_init(&problem, 1e-6);
-    struct tutti_solver_options options = problem.options;
+    struct tt_solver_options options = problem.options;
     if (kind->fixed) {
         static const double sizes[] = {0, -1, INFINITY, NAN};
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             options.h_fixed = sizes[i];
-            assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "fixed size");
+            assert_fails(tt_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "fixed size");
             assert_null(solver);
         }
         options = problem.options;
@@ -617,26 +616,26 @@ static void test_options_that_make_no_sense(void **state)
         for (size_t i = 0; i < sizeof tolerances / sizeof *tolerances; i++) {
             problem.ode.rtol = tolerances[i][0];
             problem.ode.atol = tolerances[i][1];
-            assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "tolerance");
+            assert_fails(tt_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "tolerance");
             assert_null(solver);
         }
         problem.ode.rtol = problem.ode.atol = 1e-6;
     }
     for (int i = 0; i < 2; i++) {
         options.h_max = i ? NAN : -1;
-        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "h-max");
+        assert_fails(tt_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "h-max");
         assert_null(solver);
     }
     options.h_max = 0;
     if (!kind->stiff) {
         options.jacobian = TUTTI_JACOBIAN_DENSE;
-        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "jacobian");
+        assert_fails(tt_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "jacobian");
         assert_null(solver);
         options.jacobian = TUTTI_JACOBIAN_AUTO;
     }
     if (!kind->multistep) {
         options.predictor = TUTTI_PREDICTOR_RESTART;
-        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "predictor");
+        assert_fails(tt_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "predictor");
         assert_null(solver);
     }
 }
@@ -648,8 +647,8 @@ static void test_counts(void **state)
     unsigned long steps = 0;
     smooth_init(&problem, 1e-6);
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
-    const struct tutti_solver_counts *counts = &solver->counts;
+    struct tt_solver *solver = problem.solver;
+    const struct tt_solver_counts *counts = &solver->counts;
     for (int i = 1; i <= 4; i++) {
         while (solver->t < i) {
             double x[2];
@@ -659,7 +658,7 @@ static void test_counts(void **state)
             assert_int_equal(counts->steps, steps);
             assert_int_equal(counts->rhs, problem.calls);
         }
-        assert_ok(tutti_solver_resume(solver, solver->t, problem.x));
+        assert_ok(tt_solver_resume(solver, solver->t, problem.x));
     }
     assert_true(counts->rhs >= counts->steps);
     assert_int_equal(counts->directional, 0);

@@ -21,7 +21,7 @@ static struct figures run(void (*init)(struct problem *problem, double tolerance
     problem.options.h_fixed = h;
     problem.options.h_max = the_kind()->fixed ? 0 : h;
     problem_start(&problem);
-    struct tutti_solver *solver = problem.solver;
+    struct tt_solver *solver = problem.solver;
     while (solver->t < to) {
         step(&problem, to);
         figures.calls = (double)problem.calls;
@@ -40,9 +40,9 @@ static struct figures run(void (*init)(struct problem *problem, double tolerance
 }
 
 /* A planet about its sun, numerical eccentricity 0.3; for the exact solution see any book on mechanics. */
-static enum tutti_eval planet_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval planet_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     double cube = pow(x[0] * x[0] + x[1] * x[1], 1.5);
     dx[0] = x[2];
     dx[1] = x[3];
@@ -156,9 +156,9 @@ static void test_inside_of_steps(void **state)
 }
 
 /* x' = g(t): integrals of inputs. (There are pairs of formulas that see no error here.) */
-static enum tutti_eval integral_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval integral_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     dx[0] = cos(t) * exp(sin(t));
     return eval;
 }
@@ -210,9 +210,9 @@ static void test_nominals(void **state)
 }
 
 /* Prothero, Robinson (1974): x' = lambda (x - sin t) + cos t. */
-static enum tutti_eval robinson_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval robinson_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     dx[0] = -1e6 * (x[0] - sin(t)) + cos(t);
     dx[1] = -x[0] * x[1];
     return eval;
@@ -237,7 +237,7 @@ static void test_stiff_linear(void **state)
         problem.exact = robinson_exact;
         robinson_exact(&problem, 0, problem.x);
         problem_start(&problem);
-        struct tutti_solver *solver = problem.solver;
+        struct tt_solver *solver = problem.solver;
         while (solver->t < 10) {
             double x[2];
             step(&problem, 10);
@@ -278,9 +278,9 @@ static void test_stiff_of_fixed_size(void **state)
 
 static double stiffness;
 
-static enum tutti_eval pol_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval pol_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     dx[0] = x[1];
     dx[1] = stiffness * ((1 - x[0] * x[0]) * x[1] - x[0]);
     return eval;
@@ -309,7 +309,7 @@ static void test_stiff_oscillator(void **state)
         memcpy(problem.x, cases[i].x, sizeof cases[i].x);
         problem_start(&problem);
         run_to(&problem, 2);
-        const struct tutti_solver_counts *counts = &problem.solver->counts;
+        const struct tt_solver_counts *counts = &problem.solver->counts;
         printf("%g: %lu steps, %lu and %lu failed, %lu evaluations, %lu Jacobians, %lu factorisations, %lu iterations; "
                "errors %.1e, %.1e\n",
                stiffness, counts->steps, counts->error_failures, counts->other_failures, counts->rhs, counts->jacobians,
@@ -334,9 +334,9 @@ static double rate(void)
     return 4 * s * s * (CELLS + 1) * (CELLS + 1);
 }
 
-static enum tutti_eval rod_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval rod_rhs(void *context, double t, const double *x, double *dx)
 {
-    enum tutti_eval eval = watch(context, t, x);
+    enum tt_eval eval = watch(context, t, x);
     double square = (CELLS + 1) * (CELLS + 1);
     for (int i = 0; i < CELLS; i++)
         dx[i] = square * ((i ? x[i - 1] : 0) - 2 * x[i] + (i + 1 < CELLS ? x[i + 1] : 0));
@@ -365,14 +365,14 @@ static void test_jacobian_modes(void **state)
             rows[count++] = r;
     }
     starts[CELLS] = starts[CELLS + 1] = count; /* the last state has an empty column: no diagonal there */
-    struct tutti_pattern pattern = {CELLS + 1, CELLS + 1, starts, rows};
+    struct tt_pattern pattern = {CELLS + 1, CELLS + 1, starts, rows};
     unsigned long calls[TUTTI_JACOBIAN_COUNT];
     for (int mode = 0; mode < TUTTI_JACOBIAN_COUNT; mode++) {
         struct problem problem;
         problem_init(&problem, CELLS + 1, 1e-6, rod_rhs);
         problem.ode.pattern = mode == TUTTI_JACOBIAN_PLAIN ? NULL : &pattern;
         problem.exact = rod_exact;
-        problem.options.jacobian = (enum tutti_jacobian_mode)mode;
+        problem.options.jacobian = (enum tt_jacobian_mode)mode;
         rod_exact(&problem, 0, problem.x);
         problem_start(&problem);
         run_to(&problem, 0.5);

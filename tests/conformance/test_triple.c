@@ -15,7 +15,7 @@ struct pair {
     struct live live;
     uint32_t u_reference, y_reference;
     double u, y, t;
-    struct tutti_call_triple triple;
+    struct tt_batched_call triple;
 };
 
 static int clear_faults(void **state)
@@ -30,44 +30,44 @@ static void start(struct pair *pair, const char *version)
     live_start(&pair->live, "Faulty", version);
     pair->u_reference = reference_of(&pair->live, "u");
     pair->y_reference = reference_of(&pair->live, "y");
-    const struct tutti_triple_values in = {&pair->u_reference, &pair->u, 1, 1},
-                                     out = {&pair->y_reference, &pair->y, 1, 1};
-    assert_true(tutti_triple_make(&pair->triple, pair->live.in, &in, &out));
+    const struct tt_batched_call_values in = {&pair->u_reference, &pair->u, 1, 1},
+                                        out = {&pair->y_reference, &pair->y, 1, 1};
+    assert_true(tt_batched_call_make(&pair->triple, pair->live.in, &in, &out));
     pair->triple.arrived = &pair->t;
     pair->triple.heartbeat = 7;
     pair->triple.quiet = 1000;
 }
 
 /* One step by the functions of instance.h. */
-static enum tutti_err step_by_hand(struct pair *pair, double t, struct tutti_step *step)
+static enum tutti_err step_by_hand(struct pair *pair, double t, struct tt_fmi_step *step)
 {
-    struct tutti_instance *in = pair->live.in;
-    TRY(tutti_instance_set(in, TUTTI_TYPE_FLOAT64, &pair->u_reference, 1, &pair->u, 1));
-    TRY(tutti_instance_do_step(in, t, H, true, step));
-    return tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
+    struct tt_instance *in = pair->live.in;
+    TRY(tt_instance_set(in, TUTTI_TYPE_FLOAT64, &pair->u_reference, 1, &pair->u, 1));
+    TRY(tt_co_simulation_do_step(in, t, H, true, step));
+    return tt_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
 }
 
 /* ... and by its triple; what the pass stops at is concluded, and what is left is done by hand. */
-static enum tutti_err step_by_lane(struct pair *pair, double t, struct tutti_step *step, enum tutti_triple_stop *at)
+static enum tutti_err step_by_lane(struct pair *pair, double t, struct tt_fmi_step *step, enum tt_batched_call_stop *at)
 {
-    struct tutti_instance *in = pair->live.in;
+    struct tt_instance *in = pair->live.in;
     _Atomic uint32_t heartbeat = 0;
-    struct tutti_triples_pass pass = {.heartbeat = &heartbeat};
-    assert_true(tutti_triples_aim(&pass, t, t + H, 100));
-    *step = (struct tutti_step){.reached = t + H};
-    uint32_t reached = tutti_triples_step(&pair->triple, 0, 1, &pass);
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat};
+    assert_true(tt_batched_call_aim(&pass, t, t + H, 100));
+    *step = (struct tt_fmi_step){.reached = t + H};
+    uint32_t reached = tt_batched_call_step(&pair->triple, 0, 1, &pass);
     *at = pass.at;
     assert_int_equal(reached, pass.at == TUTTI_TRIPLE_NOWHERE);
     assert_int_equal(heartbeat, pass.at == TUTTI_TRIPLE_BEFORE ? 0 : 7);
     if (pass.at == TUTTI_TRIPLE_NOWHERE)
         return TUTTI_OK;
-    TRY(tutti_triple_conclude(&pair->triple, &pass));
+    TRY(tt_batched_call_conclude(&pair->triple, &pass));
     if (pass.at == TUTTI_TRIPLE_SET)
-        TRY(tutti_instance_do_step(in, t, H, true, step));
+        TRY(tt_co_simulation_do_step(in, t, H, true, step));
     if (pass.at == TUTTI_TRIPLE_STEP)
         *step = pass.step;
     return pass.at == TUTTI_TRIPLE_GET ? TUTTI_OK
-                                       : tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
+                                       : tt_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
 }
 
 static void test_same_numbers(void **state)
@@ -75,8 +75,8 @@ static void test_same_numbers(void **state)
     (void)state;
     for (int v = 0; v < VERSIONS; v++) {
         struct pair lane, hand;
-        struct tutti_step step;
-        enum tutti_triple_stop at;
+        struct tt_fmi_step step;
+        enum tt_batched_call_stop at;
         start(&lane, versions[v]);
         start(&hand, versions[v]);
         for (int k = 0; k < STEPS; k++) {
@@ -85,8 +85,8 @@ static void test_same_numbers(void **state)
             assert_ok(step_by_lane(&lane, k * H, &step, &at));
             assert_int_equal(at, TUTTI_TRIPLE_NOWHERE);
             assert_true(lane.y == hand.y && lane.t == (k + 1) * H);
-            assert_true(tutti_instance_time(lane.live.in) == tutti_instance_time(hand.live.in));
-            assert_int_equal(tutti_instance_state(lane.live.in), TUTTI_STATE_STEP);
+            assert_true(tt_instance_time(lane.live.in) == tt_instance_time(hand.live.in));
+            assert_int_equal(tt_instance_state(lane.live.in), TUTTI_STATE_STEP);
         }
         assert_int_equal(lane.triple.quiet, 1000 - STEPS);
         live_end(&lane.live);
@@ -95,24 +95,24 @@ static void test_same_numbers(void **state)
 }
 
 /* Steps with a fault until one fails; whatever can be seen is the same. The last call that the lane stopped at. */
-static enum tutti_triple_stop compare(const char *version)
+static enum tt_batched_call_stop compare(const char *version)
 {
     struct pair lane, hand;
-    enum tutti_triple_stop at, last = TUTTI_TRIPLE_NOWHERE;
+    enum tt_batched_call_stop at, last = TUTTI_TRIPLE_NOWHERE;
     enum tutti_err err = TUTTI_OK;
     start(&lane, version);
     start(&hand, version);
     double t = 0;
     for (int k = 0; k < STEPS && !err; k++) {
-        struct tutti_step step = {0}, other = {0};
+        struct tt_fmi_step step = {0}, other = {0};
         char message[4096];
         err = step_by_hand(&hand, t, &step);
         snprintf(message, sizeof message, "%s", err ? tutti_err_message() : "");
         assert_int_equal(step_by_lane(&lane, t, &other, &at), err);
         assert_string_equal(err ? tutti_err_message() : "", message);
         assert_string_equal(lane.live.messages.text, hand.live.messages.text);
-        assert_int_equal(tutti_instance_state(lane.live.in), tutti_instance_state(hand.live.in));
-        assert_true(tutti_instance_time(lane.live.in) == tutti_instance_time(hand.live.in));
+        assert_int_equal(tt_instance_state(lane.live.in), tt_instance_state(hand.live.in));
+        assert_true(tt_instance_time(lane.live.in) == tt_instance_time(hand.live.in));
         assert_true(err || (step.reached == other.reached && step.discarded == other.discarded &&
                             step.can_retry == other.can_retry && step.early == other.early));
         assert_true(lane.y == hand.y || err);
@@ -121,7 +121,7 @@ static enum tutti_triple_stop compare(const char *version)
             break;
         t += H;
     }
-    assert_int_equal(tutti_instance_warnings(lane.live.in), tutti_instance_warnings(hand.live.in));
+    assert_int_equal(tt_instance_warnings(lane.live.in), tt_instance_warnings(hand.live.in));
     live_end(&lane.live);
     live_end(&hand.live);
     return last;
@@ -132,14 +132,14 @@ static void test_faults(void **state)
     (void)state;
     static const char *const kinds[] = {"warning", "error", "fatal", "slip", "discard", "flood", "badlog"};
     static const char *const calls[] = {"SetReal|SetFloat64", "DoStep", "GetReal|GetFloat64"};
-    static const enum tutti_triple_stop stops[] = {TUTTI_TRIPLE_SET, TUTTI_TRIPLE_STEP, TUTTI_TRIPLE_GET};
+    static const enum tt_batched_call_stop stops[] = {TUTTI_TRIPLE_SET, TUTTI_TRIPLE_STEP, TUTTI_TRIPLE_GET};
     for (int v = 0; v < VERSIONS; v++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             for (int c = 0; c < 3; c++) {
                 char fault[64];
                 snprintf(fault, sizeof fault, "%s %s 0.5", kinds[k], calls[c]);
                 setenv("KIT_FAULT", fault, 1);
-                enum tutti_triple_stop last = compare(versions[v]);
+                enum tt_batched_call_stop last = compare(versions[v]);
                 bool says_so_only = k >= 5; /* messages: it stops where some are of errors */
                 if (last != stops[c] && !(says_so_only && last == TUTTI_TRIPLE_NOWHERE))
                     fail_msg("FMI %s, %s: the lane stopped at %d, not %d", versions[v], fault, (int)last,
@@ -158,7 +158,7 @@ static void test_early_return(void **state)
 static int step_with_a_message(void *component, double t, double h, int no_going_back)
 {
     (void)component, (void)t, (void)h, (void)no_going_back;
-    tutti_instance_message(tutti_instance_current(), TUTTI_STATUS_ERROR, NULL, "that was close");
+    tt_fmu_callbacks_message(tt_fmi_call_current_instance(), TUTTI_STATUS_ERROR, NULL, "that was close");
     return TUTTI_STATUS_OK;
 }
 
@@ -170,16 +170,16 @@ static void test_message_of_a_call_that_succeeds(void **state)
     _Atomic uint32_t heartbeat = 0;
     start(&pair, "2");
     pair.triple.step = (void (*)(void))step_with_a_message;
-    struct tutti_triples_pass pass = {.heartbeat = &heartbeat};
-    assert_true(tutti_triples_aim(&pass, 0, H, 100));
-    assert_int_equal(tutti_triples_step(&pair.triple, 0, 1, &pass), 0);
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat};
+    assert_true(tt_batched_call_aim(&pass, 0, H, 100));
+    assert_int_equal(tt_batched_call_step(&pair.triple, 0, 1, &pass), 0);
     assert_int_equal(pass.at, TUTTI_TRIPLE_STEP);
     assert_null(strstr(pair.live.messages.text, "that was close"));
-    assert_ok(tutti_triple_conclude(&pair.triple, &pass));
+    assert_ok(tt_batched_call_conclude(&pair.triple, &pass));
     assert_non_null(strstr(pair.live.messages.text, "that was close"));
-    assert_true(pass.step.reached == H && tutti_instance_time(pair.live.in) == H);
-    assert_int_equal(tutti_instance_state(pair.live.in), TUTTI_STATE_STEP);
-    assert_null(tutti_instance_current());
+    assert_true(pass.step.reached == H && tt_instance_time(pair.live.in) == H);
+    assert_int_equal(tt_instance_state(pair.live.in), TUTTI_STATE_STEP);
+    assert_null(tt_fmi_call_current_instance());
     live_end(&pair.live);
 }
 
@@ -189,8 +189,8 @@ static void test_not_in_step_mode(void **state)
     (void)state;
     for (int v = 0; v < VERSIONS; v++) {
         struct pair pair;
-        struct tutti_step step;
-        enum tutti_triple_stop at;
+        struct tt_fmi_step step;
+        enum tt_batched_call_stop at;
         start(&pair, versions[v]);
         pair.triple.quiet = 2;
         assert_ok(step_by_lane(&pair, 0, &step, &at));
@@ -198,12 +198,12 @@ static void test_not_in_step_mode(void **state)
         assert_ok(step_by_lane(&pair, H, &step, &at));
         assert_int_equal(at, TUTTI_TRIPLE_BEFORE);
         assert_int_equal(pair.triple.quiet, 0);
-        assert_ok(tutti_instance_terminate(pair.live.in));
+        assert_ok(tt_instance_terminate(pair.live.in));
         pair.triple.quiet = 10;
         assert_ok(step_by_lane(&pair, H, &step, &at));
         assert_int_equal(at, TUTTI_TRIPLE_BEFORE);
-        struct tutti_call_triple triple;
-        assert_false(tutti_triple_make(&triple, pair.live.in, &pair.triple.inputs, &pair.triple.outputs));
+        struct tt_batched_call triple;
+        assert_false(tt_batched_call_make(&triple, pair.live.in, &pair.triple.inputs, &pair.triple.outputs));
         live_end(&pair.live);
     }
 }
@@ -213,7 +213,7 @@ static void test_not_in_step_mode(void **state)
 /* Each reads the one before it, the first one the last. */
 struct ring {
     struct pair pairs[VERSIONS];
-    struct tutti_call_triple triples[VERSIONS];
+    struct tt_batched_call triples[VERSIONS];
     uint32_t from[VERSIONS];
     double signals[VERSIONS], staged[VERSIONS];
 };
@@ -241,7 +241,7 @@ static void end_ring(struct ring *ring)
 /* The same by hand. */
 static void step_ring(struct ring *ring, double t, bool one_by_one)
 {
-    struct tutti_step step;
+    struct tt_fmi_step step;
     double before[VERSIONS];
     memcpy(before, ring->signals, sizeof before);
     for (uint32_t v = 0; v < VERSIONS; v++) {
@@ -256,29 +256,29 @@ static void run_ring(bool one_by_one)
     struct ring lane, hand;
     _Atomic uint32_t heartbeat = 0;
     volatile sig_atomic_t interrupt = 0;
-    struct tutti_grid grid;
+    struct tt_time_grid grid;
     start_ring(&lane);
     start_ring(&hand);
-    tutti_grid_init(&grid, 0, H, STEPS * H);
-    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = one_by_one};
-    struct tutti_triples_many many = {.grid = &grid,
-                                      .span = STEPS * H,
-                                      .most = 5,
-                                      .interrupt = &interrupt,
-                                      .from = lane.from,
-                                      .staged = lane.staged,
-                                      .gather_count = VERSIONS};
-    assert_int_equal(tutti_triples_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
+    tt_time_grid_init(&grid, 0, H, STEPS * H);
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = one_by_one};
+    struct tt_batched_call_many many = {.grid = &grid,
+                                        .span = STEPS * H,
+                                        .most = 5,
+                                        .interrupt = &interrupt,
+                                        .from = lane.from,
+                                        .staged = lane.staged,
+                                        .gather_count = VERSIONS};
+    assert_int_equal(tt_batched_call_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
     assert_int_equal(many.made, 5);
     assert_true(many.t == 5 * H && grid.next == 6 * H);
 
     interrupt = 1;
-    tutti_triples_run(lane.triples, VERSIONS, &pass, &many);
+    tt_batched_call_run(lane.triples, VERSIONS, &pass, &many);
     assert_int_equal(many.made, 0);
 
     interrupt = 0;
     many.most = 1000;
-    assert_int_equal(tutti_triples_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
+    assert_int_equal(tt_batched_call_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
     assert_int_equal(many.made, STEPS - 5); /* that is the end */
     for (int k = 0; k < STEPS; k++)
         step_ring(&hand, k * H, one_by_one);
@@ -308,16 +308,16 @@ static void test_hops(void **state)
     _Atomic uint32_t heartbeat = 0;
     start_ring(&lane);
     start_ring(&hand);
-    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = true};
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = true};
     for (int k = 0; k < HOPS; k++) {
-        assert_true(tutti_triples_aim(&pass, k * H, (k + 1) * H, HOPS * H));
-        assert_int_equal(tutti_triples_hop(lane.triples, VERSIONS, &pass), VERSIONS);
+        assert_true(tt_batched_call_aim(&pass, k * H, (k + 1) * H, HOPS * H));
+        assert_int_equal(tt_batched_call_step_once(lane.triples, VERSIONS, &pass), VERSIONS);
         step_ring(&hand, k * H, true);
     }
     assert_memory_equal(lane.signals, hand.signals, sizeof lane.signals);
     lane.triples[1].quiet = 1;
-    assert_true(tutti_triples_aim(&pass, HOPS * H, (HOPS + 1) * H, HOPS * H));
-    assert_int_equal(tutti_triples_hop(lane.triples, VERSIONS, &pass), 1);
+    assert_true(tt_batched_call_aim(&pass, HOPS * H, (HOPS + 1) * H, HOPS * H));
+    assert_int_equal(tt_batched_call_step_once(lane.triples, VERSIONS, &pass), 1);
     assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     end_ring(&lane);
     end_ring(&hand);
@@ -327,26 +327,26 @@ static void test_hops(void **state)
 static void run_alone(uint32_t v, unsigned long most, unsigned calls, struct ring *ring)
 {
     _Atomic uint32_t heartbeat = 0;
-    struct tutti_grid grid;
+    struct tt_time_grid grid;
     double arrived = 0;
     start_ring(ring);
-    tutti_grid_init(&grid, 0, 0.1, 9.97);
-    struct tutti_call_triple *triple = &ring->triples[v];
+    tt_time_grid_init(&grid, 0, 0.1, 9.97);
+    struct tt_batched_call *triple = &ring->triples[v];
     triple->from = &v;
     triple->arrived = &arrived;
     triple->quiet = 1000;
     triple->heartbeat = 7;
-    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = ring->signals};
-    struct tutti_triples_many many = {.grid = &grid, .span = 10, .most = most};
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = ring->signals};
+    struct tt_batched_call_many many = {.grid = &grid, .span = 10, .most = most};
     for (unsigned i = 0; i < calls; i++) {
-        assert_int_equal(tutti_triples_run(triple, 1, &pass, &many), 1);
+        assert_int_equal(tt_batched_call_run(triple, 1, &pass, &many), 1);
         assert_int_equal(many.made, most < 100 ? 1 : 100);
-        assert_true(arrived == many.t && tutti_instance_time(ring->pairs[v].live.in) == many.t);
+        assert_true(arrived == many.t && tt_instance_time(ring->pairs[v].live.in) == many.t);
         assert_true(many.t == (i == 99 || most > 1 ? 9.97 : (i + 1) * 0.1));
     }
     assert_int_equal(triple->quiet, 900);
     assert_int_equal(heartbeat, 7);
-    assert_int_equal(tutti_triples_run(triple, 1, &pass, &many), 1);
+    assert_int_equal(tt_batched_call_run(triple, 1, &pass, &many), 1);
     assert_int_equal(many.made, 0);
 }
 
@@ -369,20 +369,20 @@ static void test_stop_in_a_step(void **state)
     (void)state;
     struct ring ring;
     _Atomic uint32_t heartbeat = 0;
-    struct tutti_grid grid;
+    struct tt_time_grid grid;
     start_ring(&ring);
-    tutti_grid_init(&grid, 0, H, STEPS * H);
-    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = ring.signals, .one_by_one = true};
-    struct tutti_triples_many many = {.grid = &grid, .span = STEPS * H, .most = 1000};
+    tt_time_grid_init(&grid, 0, H, STEPS * H);
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = ring.signals, .one_by_one = true};
+    struct tt_batched_call_many many = {.grid = &grid, .span = STEPS * H, .most = 1000};
     ring.triples[1].quiet = 4;
-    assert_int_equal(tutti_triples_run(ring.triples, VERSIONS, &pass, &many), 1);
+    assert_int_equal(tt_batched_call_run(ring.triples, VERSIONS, &pass, &many), 1);
     assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     assert_int_equal(many.made, 3);
     assert_true(many.t == 3 * H && grid.next == 4 * H && pass.aim.t == 3 * H && pass.aim.arrival == 4 * H);
-    assert_true(tutti_instance_time(ring.pairs[0].live.in) == 4 * H);
-    assert_true(tutti_instance_time(ring.pairs[1].live.in) == 3 * H);
+    assert_true(tt_instance_time(ring.pairs[0].live.in) == 4 * H);
+    assert_true(tt_instance_time(ring.pairs[1].live.in) == 3 * H);
     ring.triples[2].fmi = 0;
-    assert_int_equal(tutti_triples_step(ring.triples, 2, VERSIONS, &pass), 2);
+    assert_int_equal(tt_batched_call_step(ring.triples, 2, VERSIONS, &pass), 2);
     assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     end_ring(&ring);
 }

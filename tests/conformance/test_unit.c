@@ -13,15 +13,15 @@
 #define VERSION conformance_arguments[2]
 
 struct life {
-    struct tutti_fmu *fmu;
-    struct tutti_unit *unit;
-    const struct tutti_unit_kind *kind;
-    struct tutti_arena arena;
+    struct tt_fmu *fmu;
+    struct tt_unit *unit;
+    const struct tt_unit_kind *kind;
+    struct tt_arena arena;
 };
 
-static struct tutti_unit_options options_for(const char *name)
+static struct tt_unit_options options_for(const char *name)
 {
-    return (struct tutti_unit_options){
+    return (struct tt_unit_options){
         .name = name,
         .interface = strcmp(KIND, "me") == 0 ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
         .integration = {.rtol = 1e-8, .atol = 1e-10},
@@ -34,31 +34,31 @@ static enum tutti_err open_unit(struct life *life, const char *model)
     char path[1024];
     snprintf(path, sizeof path, "%s/%s_fmi%s", TUTTI_FOLDERS, model, VERSION);
     memset(life, 0, sizeof *life);
-    assert_ok(tutti_fmu_open(&life->fmu, path, NULL));
-    struct tutti_unit_options options = options_for("it");
-    assert_ok(tutti_unit_kind_for(life->fmu, options.interface, false, &life->kind));
-    return tutti_unit_new(&life->unit, life->fmu, &options);
+    assert_ok(tt_fmu_open(&life->fmu, path, NULL));
+    struct tt_unit_options options = options_for("it");
+    assert_ok(tt_unit_kind_for(life->fmu, options.interface, false, &life->kind));
+    return tt_unit_new(&life->unit, life->fmu, &options);
 }
 
 static void close_unit(struct life *life)
 {
-    tutti_unit_free(life->unit);
-    tutti_fmu_free(life->fmu);
-    tutti_arena_fini(&life->arena);
+    tt_unit_free(life->unit);
+    tt_fmu_free(life->fmu);
+    tt_arena_fini(&life->arena);
 }
 
 static void apply(struct life *life, const char *text)
 {
-    struct tutti_setting setting;
-    assert_ok(tutti_setting_read(&setting, &life->arena, life->fmu->desc, NULL, text));
-    assert_ok(tutti_unit_apply(life->unit, &setting, 1));
+    struct tt_setting setting;
+    assert_ok(tt_setting_read(&setting, &life->arena, life->fmu->desc, NULL, text));
+    assert_ok(tt_unit_apply(life->unit, &setting, 1));
 }
 
 /* From new to the first step; the time of the first announced event. */
 static double initialise(struct life *life)
 {
-    struct tutti_unit_event event = {.next_event = INFINITY};
-    assert_ok(life->kind->set_up(life->unit, &(struct tutti_experiment_setup){.stop = 100, .has_stop = true}));
+    struct tt_unit_event event = {.next_event = INFINITY};
+    assert_ok(life->kind->set_up(life->unit, &(struct tt_experiment_setup){.stop = 100, .has_stop = true}));
     assert_ok(life->kind->enter_init(life->unit));
     assert_ok(life->kind->exit_init(life->unit));
     if (life->unit->has_events)
@@ -69,34 +69,34 @@ static double initialise(struct life *life)
 static void start(struct life *life, const char *model)
 {
     assert_ok(open_unit(life, model));
-    assert_ok(tutti_unit_apply(life->unit, NULL, 0));
+    assert_ok(tt_unit_apply(life->unit, NULL, 0));
     initialise(life);
 }
 
-static void signals_of(struct life *life, const char *name, struct tutti_signals *signals)
+static void signals_of(struct life *life, const char *name, struct tt_signals *signals)
 {
-    uint32_t variable = tutti_desc_find(life->fmu->desc, name);
+    uint32_t variable = tt_description_find(life->fmu->desc, name);
     assert_int_not_equal(variable, TUTTI_NONE);
-    assert_ok(tutti_unit_signals(life->unit, &variable, 1, signals));
+    assert_ok(tt_unit_signals(life->unit, &variable, 1, signals));
 }
 
 static double get_real(struct life *life, const char *name)
 {
-    struct tutti_signals signals;
+    struct tt_signals signals;
     signals_of(life, name, &signals);
-    assert_ok(tutti_unit_get(life->unit, &signals));
+    assert_ok(tt_unit_get(life->unit, &signals));
     double value = *(const double *)signals.slots[0];
-    tutti_signals_fini(&signals);
+    tt_signals_fini(&signals);
     return value;
 }
 
 static void set_real(struct life *life, const char *name, double value)
 {
-    struct tutti_signals signals;
+    struct tt_signals signals;
     signals_of(life, name, &signals);
     *(double *)signals.slots[0] = value;
-    assert_ok(tutti_unit_set(life->unit, &signals));
-    tutti_signals_fini(&signals);
+    assert_ok(tt_unit_set(life->unit, &signals));
+    tt_signals_fini(&signals);
 }
 
 static void it_is_the_kind_for_the_fmu(void **state)
@@ -108,14 +108,14 @@ static void it_is_the_kind_for_the_fmu(void **state)
     assert_ptr_equal(life.unit->kind, life.kind);
     assert_string_equal(life.unit->name, "it");
     close_unit(&life); /* also if nothing was done with it */
-    tutti_unit_free(NULL);
+    tt_unit_free(NULL);
 }
 
 static void it_steps_to_where_it_was_asked_to(void **state)
 {
     (void)state;
     struct life life;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     assert_ok(open_unit(&life, "Dahlquist"));
     apply(&life, "k=2");
     initialise(&life);
@@ -134,7 +134,7 @@ static void inputs_count_from_the_next_step_on(void **state)
 {
     (void)state;
     struct life life;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     start(&life, "Tracker");
     double x = 0;
     for (int i = 0; i < 4; i++) {
@@ -151,21 +151,21 @@ static void units_do_not_disturb_each_other(void **state)
 {
     (void)state;
     struct life a;
-    struct tutti_unit *b = NULL;
-    struct tutti_step step;
+    struct tt_unit *b = NULL;
+    struct tt_fmi_step step;
     start(&a, "Dahlquist");
-    struct tutti_unit_options options = options_for("other");
-    assert_ok(tutti_unit_new(&b, a.fmu, &options));
+    struct tt_unit_options options = options_for("other");
+    assert_ok(tt_unit_new(&b, a.fmu, &options));
     assert_ok(a.kind->step(a.unit, 0, 0.5, &step));
     double x = get_real(&a, "x");
-    assert_ok(a.kind->set_up(b, &(struct tutti_experiment_setup){.start = 3}));
+    assert_ok(a.kind->set_up(b, &(struct tt_experiment_setup){.start = 3}));
     assert_ok(a.kind->enter_init(b));
     assert_ok(a.kind->exit_init(b));
-    struct tutti_unit_event event;
+    struct tt_unit_event event;
     if (b->has_events)
         assert_ok(a.kind->settle(b, &event));
     assert_ok(a.kind->step(b, 3, 1, &step));
-    tutti_unit_free(b);
+    tt_unit_free(b);
     assert_same_double(get_real(&a, "x"), x);
     close_unit(&a);
 }
@@ -175,16 +175,16 @@ static void events_are_where_they_belong(void **state)
 {
     (void)state;
     struct life life;
-    struct tutti_step step = {0};
+    struct tt_fmi_step step = {0};
     assert_ok(open_unit(&life, "Stair"));
-    assert_ok(tutti_unit_apply(life.unit, NULL, 0));
+    assert_ok(tt_unit_apply(life.unit, NULL, 0));
     double next = initialise(&life);
     for (int i = 1; i <= 3; i++) {
         assert_true(life.unit->has_events ? next == i : next == INFINITY);
         assert_ok(life.kind->step(life.unit, i - 1, 1, &step));
         assert_same_double(step.reached, i);
         if (life.unit->has_events) {
-            struct tutti_unit_event event;
+            struct tt_unit_event event;
             assert_ok(life.kind->enter_event(life.unit));
             assert_ok(life.kind->settle(life.unit, &event));
             assert_false(event.terminate);
@@ -209,7 +209,7 @@ static void a_failed_call_says_where(void **state)
 {
     (void)state;
     struct life life;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     setenv("KIT_FAULT",
            strcmp(KIND, "me") == 0 ? "error GetDerivatives|GetContinuousStateDerivatives 0.3" : "error DoStep 0.25", 1);
     start(&life, "Faulty");

@@ -34,40 +34,40 @@ static void check_name(const char *name)
             abort();
 }
 
-static void read_all(struct tutti_archive *archive, const char *name)
+static void read_all(struct tt_archive *archive, const char *name)
 {
-    struct tutti_reader reader;
+    struct tt_byte_source reader;
     char buffer[4096];
     size_t got = 1;
-    if (tutti_archive_begin_entry(archive, name, &reader) == TUTTI_OK)
+    if (tt_archive_open_entry(archive, name, &reader) == TUTTI_OK)
         while (got > 0 && reader.read(reader.context, buffer, sizeof buffer, &got) == TUTTI_OK)
             if (got > sizeof buffer)
                 abort();
-    tutti_archive_end_entry(archive);
+    tt_archive_close_entry(archive);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("archive", MFD_CLOEXEC);
-    if (fd < 0 || tutti_fs_write(fd, data, size, -1) != size)
+    if (fd < 0 || tt_fs_write(fd, data, size, -1) != size)
         abort();
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    struct tutti_archive *archive = NULL;
-    enum tutti_err err = tutti_archive_open(&archive, path);
+    struct tt_archive *archive = NULL;
+    enum tutti_err err = tt_archive_open(&archive, path);
     if ((err == TUTTI_OK) != (archive != NULL) || (err != TUTTI_OK && !tutti_err_message()[0]))
         abort();
-    for (size_t i = 0; archive && i < tutti_archive_count(archive); i++) {
-        const char *name = tutti_archive_name(archive, i);
+    for (size_t i = 0; archive && i < tt_archive_count(archive); i++) {
+        const char *name = tt_archive_name(archive, i);
         check_name(name);
-        if (!tutti_archive_has(archive, name))
+        if (!tt_archive_has(archive, name))
             abort();
         read_all(archive, name);
     }
     const char *folder = NULL;
-    if (archive && tutti_archive_folder(archive, &folder) == TUTTI_OK && access(folder, F_OK) != 0)
+    if (archive && tt_archive_unpack(archive, &folder) == TUTTI_OK && access(folder, F_OK) != 0)
         abort();
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
     close(fd);
     return 0;
 }

@@ -32,47 +32,46 @@ static char *copy_of(const uint8_t *data, size_t size)
 
 static void parse(const char *bytes, size_t size)
 {
-    struct tutti_checkpoint *checkpoint;
-    struct tutti_parcel again = {0};
-    enum tutti_err err = tutti_checkpoint_parse(&checkpoint, bytes, size, "file");
+    struct tt_checkpoint *checkpoint;
+    struct tt_byte_writer again = {0};
+    enum tutti_err err = tt_checkpoint_parse(&checkpoint, bytes, size, "file");
     check(!err == (checkpoint != NULL) && (!err || strstr(tutti_err_message(), "'file'")));
     if (err)
         return;
-    tutti_checkpoint_compose(&again, checkpoint);
+    tt_checkpoint_encode_and_hash(&again, checkpoint);
     check(again.size == size && memcmp(again.bytes, bytes, size) == 0);
-    tutti_parcel_fini(&again);
-    tutti_checkpoint_free(checkpoint);
+    tt_bytes_fini(&again);
+    tt_checkpoint_free(checkpoint);
 }
 
 static void parse_with_sum(char *bytes, size_t size)
 {
-    struct tutti_parcel head = {0};
+    struct tt_byte_writer head = {0};
     if (size < PAYLOAD_AT)
         return;
-    tutti_checkpoint_compose(&head, &(struct tutti_checkpoint){.t = 0});
+    tt_checkpoint_encode_and_hash(&head, &(struct tt_checkpoint){.t = 0});
     check(!head.failed);
     memcpy(bytes, head.bytes, HASH_AT);
     crypto_generichash((unsigned char *)bytes + HASH_AT, HASH, (unsigned char *)bytes + PAYLOAD_AT, size - PAYLOAD_AT,
                        NULL, 0);
-    tutti_parcel_fini(&head);
+    tt_bytes_fini(&head);
     parse(bytes, size);
 }
 
 /* A frame that must wait does so for ever here: it is left out. */
-static enum tutti_err take(struct tutti_collector *collector, const uint8_t *data, size_t size)
+static enum tutti_err take(struct tt_collector *collector, const uint8_t *data, size_t size)
 {
     char *copy = copy_of(data, size);
-    struct tutti_unparcel in = {.at = copy, .end = copy + size};
+    struct tt_byte_reader in = {.at = copy, .end = copy + size};
     bool complete = false;
     enum tutti_err err = TUTTI_OK;
-    if (!tutti_collector_must_wait(collector, in))
-        err = tutti_collector_take(collector, &in, &complete);
+    if (!tt_collector_must_wait(collector, in))
+        err = tt_collector_add_frame(collector, &in, &complete);
     free(copy);
     if (err || !complete)
         return err;
-    check(tutti_collector_write(collector, (struct tutti_bytes){2, (const uint8_t *)"at"}, (struct tutti_bytes){0}) ==
-          TUTTI_OK);
-    struct tutti_bytes last = tutti_collector_last(collector);
+    check(tt_collector_write(collector, (struct tt_bytes){2, (const uint8_t *)"at"}, (struct tt_bytes){0}) == TUTTI_OK);
+    struct tt_bytes last = tt_collector_last_file(collector);
     check(last.size > 0);
     parse((const char *)last.data, last.size);
     return TUTTI_OK;
@@ -80,10 +79,10 @@ static enum tutti_err take(struct tutti_collector *collector, const uint8_t *dat
 
 static void collect(const uint8_t *data, size_t size)
 {
-    const struct tutti_collector_target target = {
+    const struct tt_collector_target target = {
         .identity = {3, (const uint8_t *)"who"}, .unit_count = UNITS, .keeps = true};
-    struct tutti_collector *collector;
-    check(tutti_collector_new(&collector, &target) == TUTTI_OK);
+    struct tt_collector *collector;
+    check(tt_collector_new(&collector, &target) == TUTTI_OK);
     while (size >= 2) {
         size_t length = data[0] | (size_t)data[1] << 8;
         data += 2;
@@ -94,7 +93,7 @@ static void collect(const uint8_t *data, size_t size)
         data += length;
         size -= length;
     }
-    tutti_collector_free(collector);
+    tt_collector_free(collector);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -27,7 +27,7 @@ static void name(void *context, const char *text, bool is_defined)
     check_text(context, text);
 }
 
-static void entry(void *context, enum tutti_elf_entry kind, const char *text)
+static void entry(void *context, enum tt_elf_entry kind, const char *text)
 {
     (void)kind;
     check_text(context, text);
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (size > 0)
         memcpy((char *)file.bytes, data, size);
-    tutti_elf_read(file.bytes, size, name, entry, &file);
+    tt_elf_read(file.bytes, size, name, entry, &file);
     free((char *)file.bytes);
     return 0;
 }

@@ -15,14 +15,14 @@ static const char model[] =
     "<interactions><interactionClass><name>HLAinteractionRoot</name><interactionClass><name>Honk</name>"
     "<parameter><name>p</name></parameter></interactionClass></interactionClass></interactions></objectModel>";
 
-static void on_ready(void *context, struct tutti_fedpro_connection *connection)
+static void on_ready(void *context, struct tt_fedpro_connection *connection)
 {
     (void)context, (void)connection;
 }
 
 /* A federate, with the RTI's side of its connection. */
 struct federate {
-    struct tutti_fedpro_connection connection;
+    struct tt_fedpro_connection connection;
     int32_t sequence;
 };
 
@@ -31,30 +31,29 @@ static void send_message(struct federate *federate, uint32_t type, const uint8_t
     uint8_t head[TUTTI_FEDPRO_HEADER];
     bool left = true;
     uint64_t session = federate->connection.session ? federate->connection.session->link.session : 0;
-    struct tutti_fedpro_header header = {(uint32_t)(sizeof head + size), federate->sequence++, session, INT32_MIN,
-                                         type};
-    tutti_fedpro_put_header(head, &header);
-    if (tutti_fedpro_intake_feed(&federate->connection.intake, head, sizeof head) ||
-        tutti_fedpro_intake_feed(&federate->connection.intake, bytes, size))
+    struct tt_fedpro_header header = {(uint32_t)(sizeof head + size), federate->sequence++, session, INT32_MIN, type};
+    tt_fedpro_message_put_header(head, &header);
+    if (tt_fedpro_message_append_bytes(&federate->connection.intake, head, sizeof head) ||
+        tt_fedpro_message_append_bytes(&federate->connection.intake, bytes, size))
         abort();
     while (left)
-        if (tutti_fedpro_connection_take(&federate->connection, 1, 2, &left))
+        if (tt_sessions_handle_messages(&federate->connection, 1, 2, &left))
             return;
     const uint8_t *out = NULL;
-    while ((out = tutti_fedpro_connection_output(&federate->connection, NULL, 0, &size)) != NULL)
-        tutti_fedpro_connection_wrote(&federate->connection, size);
+    while ((out = tt_sessions_get_output(&federate->connection, NULL, 0, &size)) != NULL)
+        tt_sessions_consume_output(&federate->connection, size);
 }
 
 static void call(struct federate *federate, uint32_t number, const ProtobufCMessage *request)
 {
-    struct tutti_fedpro_memory memory;
+    struct tt_payload_memory memory;
     size_t size = 0;
-    tutti_fedpro_memory_init(&memory);
-    const uint8_t *bytes = tutti_fedpro_envelope_close(&memory, number, request, &size);
+    tt_payload_memory_init(&memory);
+    const uint8_t *bytes = tt_payload_close_envelope(&memory, number, request, &size);
     if (!bytes)
         abort();
     send_message(federate, TUTTI_FEDPRO_CALL, bytes, size);
-    tutti_fedpro_memory_fini(&memory);
+    tt_payload_memory_fini(&memory);
 }
 
 static void join(struct federate *federate)
@@ -81,29 +80,29 @@ static void join(struct federate *federate)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tutti_fedpro_service service;
-    struct tutti_fedpro_service_options options = {.longest_message = 1 << 20,
-                                                   .limits = {.callbacks = 1000, .bytes = 1 << 20}};
-    struct tutti_fedpro_sessions sessions;
+    struct tt_fedpro_service service;
+    struct tt_fedpro_service_options options = {.longest_message = 1 << 20,
+                                                .limits = {.callbacks = 1000, .bytes = 1 << 20}};
+    struct tt_fedpro_sessions sessions;
     struct federate federates[2] = {0};
-    if (tutti_fedpro_service_init(&service, &options))
+    if (tt_fedpro_service_init(&service, &options))
         abort();
-    struct tutti_fedpro_handler handler = tutti_fedpro_service_handler(&service);
+    struct tt_fedpro_handler handler = tt_fedpro_service_session_handler(&service);
     handler.ready = on_ready;
-    tutti_fedpro_sessions_init(&sessions, &handler, &tutti_fedpro_rules_usual);
+    tt_sessions_init(&sessions, &handler, &tt_sessions_default_rules);
     for (int i = 0; i < 2; i++) {
-        tutti_fedpro_connection_init(&federates[i].connection, &sessions, 0);
+        tt_sessions_init_connection(&federates[i].connection, &sessions, 0);
         join(&federates[i]);
     }
     for (size_t at = 0, i = 0; at < size; i++) {
         size_t count = data[at] < size - at - 1 ? data[at] : size - at - 1;
         send_message(&federates[i % 2], TUTTI_FEDPRO_CALL, data + at + 1, count);
-        tutti_fedpro_service_settle(&service);
+        tt_fedpro_service_send_callbacks(&service);
         at += 1 + count;
     }
     for (int i = 0; i < 2; i++)
-        tutti_fedpro_connection_fini(&federates[i].connection, 2);
-    tutti_fedpro_sessions_fini(&sessions, "all over");
-    tutti_fedpro_service_fini(&service);
+        tt_sessions_free_connection(&federates[i].connection, 2);
+    tt_sessions_fini(&sessions, "all over");
+    tt_fedpro_service_fini(&service);
     return 0;
 }

@@ -3,7 +3,7 @@
 #include "foreign/assembly.h"
 #include "ssp_fuzz.h"
 
-static size_t walk(const struct tutti_assembly *a)
+static size_t walk(const struct tt_import *a)
 {
     size_t sum = strlen(a->file);
     for (size_t i = 0; i < a->unit_count; i++)
@@ -23,15 +23,15 @@ static size_t walk(const struct tutti_assembly *a)
 static size_t read_groups(const uint8_t *data, size_t size)
 {
     struct block block = {data, size, 0};
-    struct tutti_reader reader = {read_block, &block};
-    struct tutti_arena arena = {0};
-    struct tutti_assembly_group group;
+    struct tt_byte_source reader = {read_block, &block};
+    struct tt_arena arena = {0};
+    struct tt_import_group group;
     bool found = false;
     size_t sum = 0;
-    if (tutti_assembly_read_group("fuzz.xml", &reader, "g", &arena, &group, &found) == TUTTI_OK && found)
+    if (tt_osp_read_group("fuzz.xml", &reader, "g", &arena, &group, &found) == TUTTI_OK && found)
         for (size_t i = 0; i < group.count; i++)
             sum += strlen(group.variables[i]);
-    tutti_arena_fini(&arena);
+    tt_arena_fini(&arena);
     return sum;
 }
 
@@ -41,16 +41,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     static const char *const files[] = {"OspSystemStructure.xml", "project.msim"};
     struct block block = {data + 1, size - 1, 0};
-    struct tutti_reader reader = {read_block, &block};
+    struct tt_byte_source reader = {read_block, &block};
     size_t said = 0;
-    struct tutti_findings findings = {.report = ignore, .context = &said};
-    struct tutti_assembly *assembly;
+    struct tt_findings findings = {.report = ignore, .context = &said};
+    struct tt_import *assembly;
     said += read_groups(data + 1, size - 1);
-    enum tutti_err err = tutti_assembly_read(&assembly, files[data[0] & 1], &reader, &findings);
+    enum tutti_err err = tt_import_read(&assembly, files[data[0] & 1], &reader, &findings);
     if (err != TUTTI_OK && (assembly || !*tutti_err_message()))
         abort();
     size_t sum = said + (assembly ? walk(assembly) : 0);
     __asm__ volatile("" : : "r"(sum)); /* the compiler must not drop the walk */
-    tutti_assembly_free(assembly);
+    tt_import_free(assembly);
     return 0;
 }

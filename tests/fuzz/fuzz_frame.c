@@ -22,42 +22,43 @@ static void check(bool good)
 static void read_hello(const char *message, size_t size)
 {
     static const uint8_t run[TUTTI_FRAME_RUN_ID] = {1, 2, 3};
-    struct tutti_frame_hello hello, ours, again;
-    enum tutti_frame_reason reason;
+    struct tt_frame_hello hello, ours, again;
+    enum tt_frame_reason reason;
     char version[TUTTI_FRAME_VERSION];
-    if (tutti_frame_get_hello(message, size, &hello)) {
-        tutti_frame_introduce(&ours, run, 0, 2);
-        reason = tutti_frame_compare(&hello, &ours);
-        check(reason == TUTTI_FRAME_FINE || tutti_frame_disagree(reason, "rank 1", hello.version) == TUTTI_ERR_FORMAT);
-        struct tutti_parcel parcel = {0};
-        tutti_frame_put_hello(&parcel, &hello);
-        check(tutti_frame_get_hello(parcel.bytes, parcel.size, &again));
+    if (tt_tcp_frame_read_hello(message, size, &hello)) {
+        tt_tcp_frame_fill_hello(&ours, run, 0, 2);
+        reason = tt_tcp_frame_compare_hello(&hello, &ours);
+        check(reason == TUTTI_FRAME_FINE ||
+              tt_tcp_frame_fail_mismatch(reason, "rank 1", hello.version) == TUTTI_ERR_FORMAT);
+        struct tt_byte_writer parcel = {0};
+        tt_tcp_frame_write_hello(&parcel, &hello);
+        check(tt_tcp_frame_read_hello(parcel.bytes, parcel.size, &again));
         check(hello.protocol != TUTTI_FRAME_PROTOCOL || memcmp(&hello, &again, sizeof hello) == 0);
-        tutti_parcel_fini(&parcel);
+        tt_bytes_fini(&parcel);
     }
-    if (tutti_frame_get_refusal(message, size, &reason, version))
-        check(tutti_frame_disagree(reason, "rank 1", version) == TUTTI_ERR_FORMAT);
+    if (tt_tcp_frame_read_refusal(message, size, &reason, version))
+        check(tt_tcp_frame_fail_mismatch(reason, "rank 1", version) == TUTTI_ERR_FORMAT);
 }
 
 static void read_head(const char *message, size_t size)
 {
-    struct tutti_frame_head head;
+    struct tt_frame_head head;
     char bytes[TUTTI_FRAME_HEAD];
-    if (!tutti_frame_get_head(message, size, &head))
+    if (!tt_tcp_frame_read_head(message, size, &head))
         return;
-    tutti_frame_put_head(bytes, &head);
+    tt_tcp_frame_write_head(bytes, &head);
     check(memcmp(bytes, message, sizeof bytes) == 0);
     if (head.kind == TUTTI_FRAME_STOP || head.kind == TUTTI_FRAME_GRANT) {
-        tutti_frame_put_u64(bytes, tutti_frame_get_u64(message));
+        tt_tcp_frame_write_u64(bytes, tt_tcp_frame_read_u64(message));
         check(memcmp(bytes, message + TUTTI_FRAME_HEAD, sizeof(uint64_t)) == 0);
     }
 }
 
 struct layout {
-    struct tutti_arena arena;
-    struct tutti_piece pieces[MOST];
-    struct tutti_text_piece texts[MOST];
-    struct tutti_cargo cargo;
+    struct tt_arena arena;
+    struct tt_cargo_piece pieces[MOST];
+    struct tt_cargo_text texts[MOST];
+    struct tt_cargo cargo;
     bool has_strings;
     _Alignas(16) char values[VALUES];
 };
@@ -65,20 +66,20 @@ struct layout {
 static void lay_out(struct layout *layout, const uint8_t *shape)
 {
     size_t offset = 0;
-    layout->cargo = (struct tutti_cargo){.pieces = layout->pieces, .texts = layout->texts};
+    layout->cargo = (struct tt_cargo){.pieces = layout->pieces, .texts = layout->texts};
     for (unsigned i = 0; i < shape[0] % MOST; i++) {
         size_t size = (size_t)1 << (shape[0] + i) % 7;
-        layout->pieces[layout->cargo.piece_count++] = (struct tutti_piece){offset, size};
+        layout->pieces[layout->cargo.piece_count++] = (struct tt_cargo_piece){offset, size};
         layout->cargo.size += size;
         offset += size + 3;
     }
     offset = (offset + 15) / 16 * 16;
     for (unsigned i = 0; i < shape[1] % MOST; i++) {
-        enum tutti_type type = shape[2] >> i & 1 ? TUTTI_TYPE_STRING : TUTTI_TYPE_BINARY;
+        enum tt_type type = shape[2] >> i & 1 ? TUTTI_TYPE_STRING : TUTTI_TYPE_BINARY;
         uint32_t count = 1 + (shape[1] / MOST + i) % 3;
-        struct tutti_owned *owned = tutti_owned_array(&layout->arena, count);
+        struct tt_owned *owned = tt_signals_owned_array(&layout->arena, count);
         check(owned != NULL);
-        layout->texts[layout->cargo.text_count++] = (struct tutti_text_piece){offset, type, count, owned};
+        layout->texts[layout->cargo.text_count++] = (struct tt_cargo_text){offset, type, count, owned};
         layout->has_strings |= type == TUTTI_TYPE_STRING;
         offset += count * 16;
     }
@@ -88,19 +89,19 @@ static void read_cargo(const uint8_t *shape, const char *message, size_t size)
 {
     struct layout layout = {0};
     lay_out(&layout, shape);
-    enum tutti_err err = tutti_cargo_unpack(&layout.cargo, layout.values, message, size);
+    enum tutti_err err = tt_fabric_cargo_unpack(&layout.cargo, layout.values, message, size);
     check(err != TUTTI_OK || layout.cargo.text_count > 0 || size == layout.cargo.size);
     if (!err && !layout.has_strings) { /* a String ends at its first zero */
-        check(tutti_cargo_size(&layout.cargo, layout.values) == size);
+        check(tt_fabric_cargo_size(&layout.cargo, layout.values) == size);
         char *again = malloc(size + 1);
         check(again != NULL);
-        tutti_cargo_pack(&layout.cargo, layout.values, again);
+        tt_fabric_cargo_pack(&layout.cargo, layout.values, again);
         check(memcmp(again, message, size) == 0);
         free(again);
     }
     for (uint32_t i = 0; i < layout.cargo.text_count; i++)
-        tutti_owned_fini(layout.texts[i].owned, layout.texts[i].count);
-    tutti_arena_fini(&layout.arena);
+        tt_signals_owned_fini(layout.texts[i].owned, layout.texts[i].count);
+    tt_arena_fini(&layout.arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static double x;
 static const char *text = "a \"text\"";
-static const struct tutti_column columns[] = {
+static const struct tt_column columns[] = {
     {.name = "x", .unit = "m", .type = TUTTI_TYPE_FLOAT64, .source = 0, .value = &x},
     {.name = "k", .type = TUTTI_TYPE_FLOAT64, .source = 1, .fixed = true, .value = &x},
     {.name = "s", .type = TUTTI_TYPE_STRING, .source = 2, .value = &text},
@@ -27,16 +27,16 @@ static void check(bool good)
         abort();
 }
 
-static void put_row(const struct tutti_record_format *format, struct tutti_recorder *recorder, int row)
+static void put_row(const struct tt_record_format *format, struct tt_recorder *recorder, int row)
 {
     x = row;
     check(format->row(recorder, row) == TUTTI_OK);
 }
 
-static void resume_file(const struct tutti_record_format *format, struct tutti_unparcel *mark)
+static void resume_file(const struct tt_record_format *format, struct tt_byte_reader *mark)
 {
     char path[40];
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     int fd = memfd_create("result", MFD_CLOEXEC);
     check(fd >= 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -64,18 +64,18 @@ static enum tutti_err look(void *context, double t, const double *values)
 static void resume_rows(const uint8_t *data, size_t size)
 {
     const struct tutti_watcher watcher = {.row = look};
-    const struct tutti_output_target target = {.watcher = &watcher, .resume = {size, data}};
-    struct tutti_output output;
+    const struct tt_output_target target = {.watcher = &watcher, .resume = {size, data}};
+    struct tt_output output;
     x = ROWS;
-    if (tutti_output_open(&output, &target, columns, COLUMNS) == TUTTI_OK)
-        check(tutti_output_row(&output, ROWS) == TUTTI_OK);
-    check(tutti_output_close(&output) == TUTTI_OK);
+    if (tt_output_open(&output, &target, columns, COLUMNS) == TUTTI_OK)
+        check(tt_output_row(&output, ROWS) == TUTTI_OK);
+    check(tt_output_close(&output) == TUTTI_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_csv_units,
-                                                                &tutti_record_jsonl, &tutti_record_mat};
+    static const struct tt_record_format *const formats[] = {&tt_csv_format, &tt_csv_units_format, &tt_jsonl_format,
+                                                             &tt_mat_format};
     enum { FORMATS = sizeof formats / sizeof *formats };
     if (size == 0)
         return 0;
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % (FORMATS + 1) == FORMATS)
         resume_rows((const uint8_t *)copy, size - 1);
     else
-        resume_file(formats[data[0] % (FORMATS + 1)], &(struct tutti_unparcel){.at = copy, .end = copy + size - 1});
+        resume_file(formats[data[0] % (FORMATS + 1)], &(struct tt_byte_reader){.at = copy, .end = copy + size - 1});
     free(copy);
     return 0;
 }

@@ -61,7 +61,7 @@ static char *copy(const uint8_t *data, size_t size, bool text)
 static int make_file(const uint8_t *data, size_t size, char path[static 40])
 {
     int fd = memfd_create("node", MFD_CLOEXEC);
-    check(fd >= 0 && fchmod(fd, S_IRUSR | S_IWUSR) == 0 && tutti_fs_write(fd, data, size, -1) == size);
+    check(fd >= 0 && fchmod(fd, S_IRUSR | S_IWUSR) == 0 && tt_fs_write(fd, data, size, -1) == size);
     snprintf(path, 40, "/proc/self/fd/%d", fd);
     return fd;
 }
@@ -70,33 +70,33 @@ static int make_file(const uint8_t *data, size_t size, char path[static 40])
 
 static void read_answer(const char *bytes, size_t size, bool ours)
 {
-    struct tutti_node_client client = {.name = "node:1", .fd = -1};
-    struct tutti_unparcel in = {.at = bytes, .end = bytes + size}, for_ready, for_lost, for_denied;
-    struct tutti_node_ready ready;
-    struct tutti_node_lost lost;
-    struct tutti_node_denied denied;
+    struct tt_node_client client = {.name = "node:1", .fd = -1};
+    struct tt_byte_reader in = {.at = bytes, .end = bytes + size}, for_ready, for_lost, for_denied;
+    struct tt_node_ready ready;
+    struct tt_node_lost lost;
+    struct tt_node_denied denied;
     uint32_t kind;
-    enum tutti_err err = tutti_node_client_take_kind(&client, &in, &kind);
+    enum tutti_err err = tt_node_client_read_kind(&client, &in, &kind);
     check(!err == (size >= sizeof kind && kind != TUTTI_NODE_REFUSED) && (!err || tutti_err_message()[0]));
     check(!ours || err != TUTTI_ERR_FORMAT || !strstr(tutti_err_message(), "says what no node"));
     for_ready = for_lost = for_denied = in;
     if (!err && kind == TUTTI_NODE_WELCOME) {
-        err = tutti_node_client_take_welcome(&client, &in);
+        err = tt_node_client_read_welcome(&client, &in);
         check(!err == client.welcome && (!ours || client.welcome));
         for (uint32_t i = 0; i < client.offer_count && client.welcome; i++)
             check(client.offers[i].name != NULL);
     }
-    if (!err && kind == TUTTI_NODE_LACK && tutti_node_client_take_lack(&client, &in, MOST_FILES) == TUTTI_OK)
+    if (!err && kind == TUTTI_NODE_LACK && tt_node_client_read_lack(&client, &in, MOST_FILES) == TUTTI_OK)
         for (uint32_t i = 0; i < client.lack_count; i++)
             check(client.lack_count <= MOST_FILES && client.lacks[i] < MOST_FILES);
-    if (tutti_node_read_ready(&for_ready, MOST_RANKS, &ready))
+    if (tt_node_protocol_read_ready(&for_ready, MOST_RANKS, &ready))
         check(ready.rank < MOST_RANKS && ready.port > 0 && ready.port < 65536);
-    if (tutti_node_read_lost(&for_lost, MOST_RANKS, &lost))
+    if (tt_node_protocol_read_lost(&for_lost, MOST_RANKS, &lost))
         check(lost.rank < MOST_RANKS && lost.err != TUTTI_OK && strlen(tutti_err_name(lost.err)) > 0 &&
               (!lost.message || strlen(lost.message) < size));
-    if (tutti_node_read_denied(&for_denied, MOST_RANKS, &denied))
+    if (tt_node_protocol_read_denied(&for_denied, MOST_RANKS, &denied))
         check(denied.rank < MOST_RANKS && strlen(denied.denial.what) < sizeof denied.denial.what);
-    tutti_node_client_close(&client);
+    tt_node_client_close(&client);
 }
 
 /* ---- to a node ---- */
@@ -104,7 +104,7 @@ static void read_answer(const char *bytes, size_t size, bool ours)
 /* Where answers arrive, and what all sessions share. */
 static struct {
     void *context, *near, *client;
-    struct tutti_tempdir *tempdir;
+    struct tt_tempdir *tempdir;
     char stand[200];
     struct stat st;
 } place;
@@ -114,7 +114,7 @@ static void leave(void)
     zmq_close(place.near);
     zmq_close(place.client);
     zmq_ctx_term(place.context);
-    tutti_tempdir_free(place.tempdir);
+    tt_tempdir_free(place.tempdir);
 }
 
 static void settle(void)
@@ -125,8 +125,8 @@ static void settle(void)
     place.near = zmq_socket(place.context, ZMQ_PAIR);
     place.client = zmq_socket(place.context, ZMQ_PAIR);
     check(zmq_bind(place.client, "inproc://answers") == 0 && zmq_connect(place.near, "inproc://answers") == 0);
-    check(tutti_tempdir_new(&place.tempdir) == TUTTI_OK);
-    snprintf(place.stand, sizeof place.stand, "%s/engine.fmu", tutti_tempdir_path(place.tempdir));
+    check(tt_tempdir_new(&place.tempdir) == TUTTI_OK);
+    snprintf(place.stand, sizeof place.stand, "%s/engine.fmu", tt_tempdir_path(place.tempdir));
     FILE *file = fopen(place.stand, "we");
     check(file && fputs(STAND, file) >= 0 && fclose(file) == 0 && stat(place.stand, &place.st) == 0);
     check(atexit(leave) == 0);
@@ -150,9 +150,9 @@ static void hear_answers(void)
     check(count <= 1);
 }
 
-static void serve(struct tutti_daemon *node, bool greeted, const uint8_t *data, size_t size)
+static void serve(struct tt_node_daemon *node, bool greeted, const uint8_t *data, size_t size)
 {
-    struct tutti_session *session = calloc(1, sizeof *session); /* it frees itself */
+    struct tt_node_session *session = calloc(1, sizeof *session); /* it frees itself */
     check(session != NULL);
     session->id_size = 1;
     session->greeted = greeted;
@@ -162,14 +162,14 @@ static void serve(struct tutti_daemon *node, bool greeted, const uint8_t *data, 
         size -= 2;
         length = length < size ? length : size;
         char *message = copy(data, length, false);
-        tutti_session_take(node, session, message, length);
+        tt_node_session_receive(node, session, message, length);
         free(message);
         hear_answers();
-        tutti_session_watch(node, session);
+        tt_node_session_check_workers(node, session);
         data += length;
         size -= length;
     }
-    tutti_session_free(node, session);
+    tt_node_session_free(node, session);
 }
 
 /* A node as it is, but for its sockets; and with a program for workers that cannot be started. */
@@ -177,28 +177,28 @@ static void read_session(bool greeted, const uint8_t *data, size_t size)
 {
     static const char *const worker[] = {"/dev/null/worker", NULL};
     settle();
-    struct tutti_node_options options = {.worker = worker, .cache_size = 1 << 20, .idle = 300};
-    struct tutti_offer offer = {.name = (char[]){"engine.fmu"},
-                                .path = place.stand,
-                                .stand = place.stand,
-                                .size = place.st.st_size,
-                                .changed = place.st.st_mtim};
-    tutti_content_of_bytes(&offer.content, STAND, strlen(STAND));
-    struct tutti_daemon *node = calloc(1, sizeof *node);
+    struct tt_node_options options = {.worker = worker, .cache_size = 1 << 20, .idle = 300};
+    struct tt_node_offer offer = {.name = (char[]){"engine.fmu"},
+                                  .path = place.stand,
+                                  .stand = place.stand,
+                                  .size = place.st.st_size,
+                                  .changed = place.st.st_mtim};
+    tt_content_of_bytes(&offer.content, STAND, strlen(STAND));
+    struct tt_node_daemon *node = calloc(1, sizeof *node);
     check(node != NULL);
-    *node = (struct tutti_daemon){.options = &options,
-                                  .address = {.host = "127.0.0.1", .port = 1},
-                                  .loopback = true,
-                                  .offers = &offer,
-                                  .offer_count = 1,
-                                  .router = place.near};
+    *node = (struct tt_node_daemon){.options = &options,
+                                    .address = {.host = "127.0.0.1", .port = 1},
+                                    .loopback = true,
+                                    .offers = &offer,
+                                    .offer_count = 1,
+                                    .router = place.near};
     char folder[240];
-    snprintf(folder, sizeof folder, "%s/cache", tutti_tempdir_path(place.tempdir));
-    check(tutti_cache_open(&node->cache, folder) == TUTTI_OK);
+    snprintf(folder, sizeof folder, "%s/cache", tt_tempdir_path(place.tempdir));
+    check(tt_content_cache_open(&node->cache, folder) == TUTTI_OK);
     serve(node, greeted, data, size);
-    tutti_cache_free(node->cache);
-    check(tutti_fs_remove_tree(folder) == 0); /* what one input brings is not there for the next */
-    tutti_parcel_fini(&node->parcel);
+    tt_content_cache_free(node->cache);
+    check(tt_fs_remove_tree(folder) == 0); /* what one input brings is not there for the next */
+    tt_bytes_fini(&node->parcel);
     free(node);
 }
 
@@ -206,11 +206,11 @@ static void read_session(bool greeted, const uint8_t *data, size_t size)
 
 static void read_peers(const char *bytes, size_t size, int ranks)
 {
-    struct tutti_unparcel in = {.at = bytes, .end = bytes + size};
-    struct tutti_tcp_peer peers[MOST_RANKS] = {0};
+    struct tt_byte_reader in = {.at = bytes, .end = bytes + size};
+    struct tt_tcp_peer peers[MOST_RANKS] = {0};
     uint8_t key[TUTTI_KEY_SIZE];
     bool meets_all;
-    if (!tutti_node_read_peers(&in, ranks, &meets_all, key, peers))
+    if (!tt_node_protocol_read_peers(&in, ranks, &meets_all, key, peers))
         return;
     for (int i = 0; i < ranks; i++)
         check(memchr(peers[i].endpoint, 0, sizeof peers[i].endpoint) && memchr(peers[i].host, 0, sizeof peers[i].host));
@@ -219,28 +219,28 @@ static void read_peers(const char *bytes, size_t size, int ranks)
 /* Options that were read once are the same whenever they travel on. */
 static void pass_on(const struct tutti_run_options *options)
 {
-    struct tutti_parcel parcels[2] = {0};
+    struct tt_byte_writer parcels[2] = {0};
     struct tutti_run_options next;
-    struct tutti_options_extras extras;
-    struct tutti_arena arena = {0};
-    check(tutti_options_pack(options, &parcels[0]) == TUTTI_OK);
-    struct tutti_unparcel in = {.at = parcels[0].bytes, .end = parcels[0].bytes + parcels[0].size};
-    check(tutti_options_unpack(&next, &extras, &in, &arena) == TUTTI_OK && in.at == in.end);
+    struct tt_options_extras extras;
+    struct tt_arena arena = {0};
+    check(tt_options_pack(options, &parcels[0]) == TUTTI_OK);
+    struct tt_byte_reader in = {.at = parcels[0].bytes, .end = parcels[0].bytes + parcels[0].size};
+    check(tt_options_unpack(&next, &extras, &in, &arena) == TUTTI_OK && in.at == in.end);
     next.log = options->log;
     next.progress = options->progress;
     check(extras.log_level == (options->log ? (int)options->log->level : -1));
     check(extras.has_progress == (options->progress != NULL));
-    check(tutti_options_pack(&next, &parcels[1]) == TUTTI_OK && parcels[0].size == parcels[1].size);
+    check(tt_options_pack(&next, &parcels[1]) == TUTTI_OK && parcels[0].size == parcels[1].size);
     check(memcmp(parcels[0].bytes, parcels[1].bytes, parcels[0].size) == 0);
-    tutti_parcel_fini(&parcels[0]);
-    tutti_parcel_fini(&parcels[1]);
-    tutti_arena_fini(&arena);
+    tt_bytes_fini(&parcels[0]);
+    tt_bytes_fini(&parcels[1]);
+    tt_arena_fini(&arena);
 }
 
 static void read_job(const char *bytes, size_t size, int ranks)
 {
-    struct tutti_node_job job;
-    enum tutti_err err = tutti_node_job_unpack(&job, bytes, size, "/folder", ranks);
+    struct tt_node_job job;
+    enum tutti_err err = tt_node_protocol_read_job(&job, bytes, size, "/folder", ranks);
     check(!err || tutti_err_message()[0]);
     for (uint32_t i = 0; i < job.place_count && !err; i++)
         check(job.place[i] >= 0 && job.place[i] < ranks);
@@ -249,20 +249,20 @@ static void read_job(const char *bytes, size_t size, int ranks)
               strspn(job.options.aliases[i].path + 8, "0123456789") == strlen(job.options.aliases[i].path + 8));
     if (!err)
         pass_on(&job.options);
-    tutti_node_job_fini(&job);
+    tt_node_protocol_free_job(&job);
 }
 
 /* ---- lists and keys ---- */
 
 static void read_list(const char *text)
 {
-    struct tutti_nodes_list list;
+    struct tt_nodes_list list;
     bool seen[TUTTI_NODE_MOST_RANKS] = {false};
     int ranks = 0;
-    enum tutti_err err = tutti_nodes_list_read(&list, text);
+    enum tutti_err err = tt_nodes_list_read(&list, text);
     check(err ? tutti_err_message()[0] != '\0' : list.ranks > 0 && list.ranks <= TUTTI_NODE_MOST_RANKS);
     for (size_t i = 0; i < list.count && !err; i++) {
-        const struct tutti_nodes_entry *entry = &list.entries[i];
+        const struct tt_nodes_entry *entry = &list.entries[i];
         check(entry->address.host[0] && entry->address.port > 0 && entry->address.port < 65536);
         for (int r = 0; r < entry->rank_count; r++, ranks++) {
             check(entry->ranks[r] >= 0 && entry->ranks[r] < list.ranks && !seen[entry->ranks[r]]);
@@ -271,20 +271,20 @@ static void read_list(const char *text)
         }
     }
     check(err || ranks == list.ranks);
-    tutti_nodes_list_fini(&list);
+    tt_nodes_list_fini(&list);
 }
 
 /* An address that is taken is the same when it is written as an endpoint and read again. */
 static void read_address(const char *text)
 {
     static const char scheme[] = "tcp://";
-    struct tutti_address address, again;
+    struct tt_host_address address, again;
     char endpoint[TUTTI_ADDRESS_SIZE];
-    if (tutti_address_read(&address, text, "--listen", true) != TUTTI_OK)
+    if (tt_host_address_read(&address, text, "--listen", true) != TUTTI_OK)
         return;
-    (void)tutti_address_is_loopback(&address);
-    tutti_address_endpoint(&address, endpoint, sizeof endpoint);
-    check(tutti_address_read(&again, endpoint + strlen(scheme), "--listen", true) == TUTTI_OK);
+    (void)tt_host_address_is_loopback(&address);
+    tt_host_address_endpoint(&address, endpoint, sizeof endpoint);
+    check(tt_host_address_read(&again, endpoint + strlen(scheme), "--listen", true) == TUTTI_OK);
     check(strcmp(again.host, address.host) == 0 && again.port == address.port);
 }
 
@@ -299,16 +299,16 @@ static void read_words(const uint8_t *data, size_t size)
 
 static void read_key(const char *path)
 {
-    struct tutti_keys keys;
+    struct tt_curve_keys keys;
     uint8_t key[TUTTI_KEY_SIZE];
     char text[TUTTI_KEY_TEXT];
-    enum tutti_err err = tutti_key_files_read(path, &keys);
-    check((tutti_key_files_read_public(path, key) == TUTTI_OK) == (err == TUTTI_OK));
+    enum tutti_err err = tt_key_files_read(path, &keys);
+    check((tt_key_files_read_public(path, key) == TUTTI_OK) == (err == TUTTI_OK));
     if (err)
         return;
     check(memcmp(key, keys.secret_key, sizeof key) == 0);
-    tutti_key_show(key, text);
-    check(tutti_key_read(text, keys.public_key) == TUTTI_OK && memcmp(keys.public_key, key, sizeof key) == 0);
+    tt_curve_auth_format_key(key, text);
+    check(tt_curve_auth_parse_key(text, keys.public_key) == TUTTI_OK && memcmp(keys.public_key, key, sizeof key) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

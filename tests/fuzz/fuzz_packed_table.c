@@ -11,13 +11,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Touches all that the table points at, for the sanitizers. */
-static size_t walk(const struct tutti_packed_table *table)
+static size_t walk(const struct tt_packed_table *table)
 {
     size_t sum = strlen(table->token);
     for (size_t i = 0; i < table->count; i++) {
-        const struct tutti_packed_row *row = &table->rows[i];
-        sum += strlen(row->name) + (row->target ? strlen(row->target) : 0) + strlen(tutti_packed_role_name(row->role)) +
-               tutti_type_size(row->type);
+        const struct tt_packed_row *row = &table->rows[i];
+        sum += strlen(row->name) + (row->target ? strlen(row->target) : 0) +
+               strlen(tt_packed_table_role_name(row->role)) + tt_type_size(row->type);
     }
     return sum;
 }
@@ -25,18 +25,18 @@ static size_t walk(const struct tutti_packed_table *table)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
-    struct tutti_packed_table table = {0};
+    struct tt_packed_table table = {0};
     int file = memfd_create("table", 0);
     if (file < 0 || write(file, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (tutti_packed_table_read(&table, path) == TUTTI_OK) {
+    if (tt_packed_table_read(&table, path) == TUTTI_OK) {
         size_t sum = walk(&table);
         __asm__ volatile("" : : "r"(sum)); /* the compiler must not drop the walk */
     } else if (!*tutti_err_message()) {
         abort();
     }
-    tutti_packed_table_fini(&table);
+    tt_packed_table_fini(&table);
     close(file);
     return 0;
 }

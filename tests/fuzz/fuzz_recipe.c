@@ -29,20 +29,20 @@ static void write_file(const char *name, const void *bytes, size_t size)
         abort();
 }
 
-static struct tutti_tempdir *tempdir;
+static struct tt_tempdir *tempdir;
 
 static void remove_all(void)
 {
-    tutti_tempdir_free(tempdir);
+    tt_tempdir_free(tempdir);
 }
 
 /* An FMU as a folder, whose files are written anew for every input. */
 static void make_folder(void)
 {
     char path[PATH_MAX];
-    if (tutti_tempdir_new(&tempdir) != TUTTI_OK)
+    if (tt_tempdir_new(&tempdir) != TUTTI_OK)
         abort();
-    folder = tutti_tempdir_path(tempdir);
+    folder = tt_tempdir_path(tempdir);
     snprintf(path, sizeof path, "%s/sources", folder);
     if (mkdir(path, 0700) != 0)
         abort();
@@ -56,7 +56,7 @@ static void check_path(const char *path)
         abort();
 }
 
-static void check_set(const struct tutti_recipe_set *set)
+static void check_set(const struct tt_recipe_set *set)
 {
     for (size_t i = 0; i < set->sources.count; i++)
         check_path(((const char *const *)set->sources.items)[i]);
@@ -69,14 +69,14 @@ static void check_set(const struct tutti_recipe_set *set)
         abort();
 }
 
-static void check(const struct tutti_recipe *recipe)
+static void check(const struct tt_recipe *recipe)
 {
     for (size_t b = 0; b < recipe->builds.count; b++) {
-        const struct tutti_recipe_build *build = ((struct tutti_recipe_build *const *)recipe->builds.items)[b];
+        const struct tt_recipe_build *build = ((struct tt_recipe_build *const *)recipe->builds.items)[b];
         if (!build->identifier[0] || strchr(build->identifier, '/'))
             abort();
         for (size_t s = 0; s < build->sets.count; s++)
-            check_set(((struct tutti_recipe_set *const *)build->sets.items)[s]);
+            check_set(((struct tt_recipe_set *const *)build->sets.items)[s]);
         for (size_t i = 0; i < build->libraries.count; i++)
             if (strchr(((const char *const *)build->libraries.items)[i], '/'))
                 abort();
@@ -85,8 +85,8 @@ static void check(const struct tutti_recipe *recipe)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tutti_fmu *fmu = NULL;
-    struct tutti_recipe recipe = {0};
+    struct tt_fmu *fmu = NULL;
+    struct tt_recipe recipe = {0};
     bool three = size > 0 && (data[0] & 1);
     if (size == 0)
         return 0;
@@ -95,13 +95,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_file(three ? "sources/buildDescription.xml" : "modelDescription.xml", data + 1, size - 1);
     if (three)
         write_file("modelDescription.xml", model, sizeof model - 1);
-    if (tutti_fmu_open(&fmu, folder, NULL) != TUTTI_OK)
+    if (tt_fmu_open(&fmu, folder, NULL) != TUTTI_OK)
         return 0;
-    if (tutti_recipe_read(&recipe, fmu, NULL) == TUTTI_OK)
+    if (tt_recipe_read(&recipe, fmu, NULL) == TUTTI_OK)
         check(&recipe);
     else if (!*tutti_err_message())
         abort();
-    tutti_recipe_fini(&recipe);
-    tutti_fmu_free(fmu);
+    tt_recipe_fini(&recipe);
+    tt_fmu_free(fmu);
     return 0;
 }

@@ -21,8 +21,8 @@ static void check(bool good)
 
 /* ---- the unit ---- */
 
-static const struct tutti_dimension three = {.start = 3, .variable = TUTTI_NONE};
-static struct tutti_var variables[] = {
+static const struct tt_dimension three = {.start = 3, .variable = TUTTI_NONE};
+static struct tt_var variables[] = {
     {.name = "x", .reference = 1, .type = TUTTI_TYPE_FLOAT64},
     {.name = "v", .reference = 2, .type = TUTTI_TYPE_FLOAT64, .dimension_count = 1, .dimensions = &three},
     {.name = "b", .reference = 1, .type = TUTTI_TYPE_BOOLEAN},
@@ -30,27 +30,27 @@ static struct tutti_var variables[] = {
     {.name = "o", .reference = 4, .type = TUTTI_TYPE_BINARY},
     {.name = "n", .reference = 5, .type = TUTTI_TYPE_INT8},
 };
-static struct tutti_desc desc = {.vars = variables, .var_count = sizeof variables / sizeof *variables};
-static struct tutti_fmu fmu = {.path = "told.fmu", .desc = &desc};
+static struct tt_description desc = {.vars = variables, .var_count = sizeof variables / sizeof *variables};
+static struct tt_fmu fmu = {.path = "told.fmu", .desc = &desc};
 
 /* What it was told, in one number. */
 struct told {
-    struct tutti_unit unit;
+    struct tt_unit unit;
     uint64_t state;
 };
 
-struct tutti_unit_saved {
+struct tt_unit_saved {
     uint64_t state;
 };
 
-static void hear(struct tutti_unit *unit, const void *bytes, size_t size)
+static void hear(struct tt_unit *unit, const void *bytes, size_t size)
 {
     uint64_t *state = &((struct told *)unit)->state;
     for (size_t i = 0; i < size; i++)
         *state = (*state ^ ((const uint8_t *)bytes)[i]) * 1099511628211u;
 }
 
-static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
+static enum tutti_err set(struct tt_unit *unit, const struct tt_block *block)
 {
     hear(unit, block->references, block->count * sizeof *block->references);
     for (size_t i = 0; i < block->value_count; i++)
@@ -58,19 +58,19 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
             const char *text = ((const char *const *)block->values)[i];
             hear(unit, text, strlen(text));
         } else if (block->type == TUTTI_TYPE_BINARY) {
-            const struct tutti_bytes *bytes = &((const struct tutti_bytes *)block->values)[i];
+            const struct tt_bytes *bytes = &((const struct tt_bytes *)block->values)[i];
             hear(unit, bytes->data, bytes->size);
         } else if (block->type == TUTTI_TYPE_BOOLEAN) {
             check(((const uint8_t *)block->values)[i] <= 1);
             hear(unit, (const bool *)block->values + i, sizeof(bool));
         } else {
-            size_t size = tutti_type_size(block->type);
+            size_t size = tt_type_size(block->type);
             hear(unit, (const char *)block->values + i * size, size);
         }
     return TUTTI_OK;
 }
 
-static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
+static enum tutti_err get(struct tt_unit *unit, struct tt_block *block)
 {
     static const char *const texts[] = {"", "one", "and another"};
     uint64_t state = ((struct told *)unit)->state;
@@ -79,15 +79,14 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
         if (block->type == TUTTI_TYPE_STRING)
             ((const char **)block->values)[i] = text;
         else if (block->type == TUTTI_TYPE_BINARY)
-            ((struct tutti_bytes *)block->values)[i] = (struct tutti_bytes){strlen(text), (const uint8_t *)text};
+            ((struct tt_bytes *)block->values)[i] = (struct tt_bytes){strlen(text), (const uint8_t *)text};
         else
-            memset((char *)block->values + i * tutti_type_size(block->type), (state + i) & 1,
-                   tutti_type_size(block->type));
+            memset((char *)block->values + i * tt_type_size(block->type), (state + i) & 1, tt_type_size(block->type));
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
+static enum tutti_err set_input_derivatives(struct tt_unit *unit, const uint32_t *references, const size_t *elements,
                                             size_t count, const int32_t *orders, const double *values)
 {
     hear(unit, references, count * sizeof *references);
@@ -98,36 +97,36 @@ static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint3
 }
 
 /* It asks for inputs as often as it likes. */
-static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
+static enum tutti_err step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     const unsigned char back[] = {unit->back_to < t, unit->back_to == INFINITY};
     hear(unit, (double[]){t, h, unit->horizon}, 3 * sizeof(double));
     hear(unit, back, sizeof back);
     for (uint64_t n = ((struct told *)unit)->state % 3; n > 0; n--) {
         double values[MOVING] = {t, (double)n};
-        if (!tutti_replay_give_moving(unit->replay, values, MOVING))
-            tutti_replay_note_moving(unit->replay, values, MOVING);
+        if (!tt_replay_read_moving(unit->replay, values, MOVING))
+            tt_replay_record_moving(unit->replay, values, MOVING);
         hear(unit, values, sizeof values);
     }
     uint64_t state = ((struct told *)unit)->state;
-    *out = (struct tutti_step){.reached = t + h, .early = state & 1, .event = state & 2, .terminate = state & 4};
+    *out = (struct tt_fmi_step){.reached = t + h, .early = state & 1, .event = state & 2, .terminate = state & 4};
     return TUTTI_OK;
 }
 
-static enum tutti_err enter_event(struct tutti_unit *unit)
+static enum tutti_err enter_event(struct tt_unit *unit)
 {
     hear(unit, "event", 5);
     return TUTTI_OK;
 }
 
-static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *event)
+static enum tutti_err settle(struct tt_unit *unit, struct tt_unit_event *event)
 {
     hear(unit, "settle", 6);
     event->next_event = (double)((struct told *)unit)->state;
     return TUTTI_OK;
 }
 
-static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **saved)
+static enum tutti_err save(struct tt_unit *unit, struct tt_unit_saved **saved)
 {
     *saved = *saved ? *saved : malloc(sizeof **saved);
     check(*saved != NULL);
@@ -135,24 +134,24 @@ static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **sa
     return TUTTI_OK;
 }
 
-static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+static enum tutti_err restore(struct tt_unit *unit, const struct tt_unit_saved *saved)
 {
     ((struct told *)unit)->state = saved->state;
     return TUTTI_OK;
 }
 
-static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+static void discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 {
     (void)unit;
     free(saved);
 }
 
-static void finish(struct tutti_unit *unit)
+static void finish(struct tt_unit *unit)
 {
     (void)unit;
 }
 
-static const struct tutti_unit_kind kind = {
+static const struct tt_unit_kind kind = {
     .name = "told",
     .finish = finish,
     .set = set,
@@ -169,8 +168,8 @@ static const struct tutti_unit_kind kind = {
 static void begin(struct told *told)
 {
     *told = (struct told){.unit = {.kind = &kind, .name = "it", .fmu = &fmu}};
-    check(tutti_replay_attach(&told->unit, ENOUGH) == TUTTI_OK);
-    tutti_replay_begin(&told->unit);
+    check(tt_replay_attach(&told->unit, ENOUGH) == TUTTI_OK);
+    tt_replay_start(&told->unit);
 }
 
 /* ---- a record ---- */
@@ -182,13 +181,13 @@ static enum tutti_err pass(void *context, double t)
     return TUTTI_OK;
 }
 
-static const struct tutti_replay_watch watch = {pass, NULL};
+static const struct tt_replay_watch watch = {pass, NULL};
 
 static enum tutti_err replay(struct told *told, const void *bytes, size_t size)
 {
-    struct tutti_unparcel in = {.at = bytes, .end = (const char *)bytes + size};
+    struct tt_byte_reader in = {.at = bytes, .end = (const char *)bytes + size};
     begin(told);
-    enum tutti_err err = tutti_replay_unpack(&told->unit, &in, &watch);
+    enum tutti_err err = tt_replay_unpack(&told->unit, &in, &watch);
     check(!err || strstr(tutti_err_message(), "it"));
     return err;
 }
@@ -197,14 +196,14 @@ static enum tutti_err replay(struct told *told, const void *bytes, size_t size)
 static void check_same(struct told *here)
 {
     struct told there;
-    struct tutti_parcel packed = {0}, again = {0};
-    check(tutti_replay_pack(&here->unit, &packed) == TUTTI_OK && !packed.failed);
+    struct tt_byte_writer packed = {0}, again = {0};
+    check(tt_replay_pack(&here->unit, &packed) == TUTTI_OK && !packed.failed);
     check(replay(&there, packed.bytes, packed.size) == TUTTI_OK && there.state == here->state);
-    check(tutti_replay_pack(&there.unit, &again) == TUTTI_OK && again.size == packed.size &&
+    check(tt_replay_pack(&there.unit, &again) == TUTTI_OK && again.size == packed.size &&
           memcmp(again.bytes, packed.bytes, packed.size) == 0);
     there.unit.kind->finish(&there.unit);
-    tutti_parcel_fini(&packed);
-    tutti_parcel_fini(&again);
+    tt_bytes_fini(&packed);
+    tt_bytes_fini(&again);
 }
 
 static void take(const void *bytes, size_t size)
@@ -217,11 +216,11 @@ static void take(const void *bytes, size_t size)
 
 static void take_entries(const void *bytes, size_t size)
 {
-    struct tutti_parcel packed = {0};
-    tutti_parcel_put_block(&packed, bytes, size);
+    struct tt_byte_writer packed = {0};
+    tt_bytes_put_block(&packed, bytes, size);
     check(!packed.failed);
     take(packed.bytes, packed.size);
-    tutti_parcel_fini(&packed);
+    tt_bytes_fini(&packed);
 }
 
 /* ---- calls ---- */
@@ -236,18 +235,18 @@ static uint8_t next(struct calls *calls)
 }
 
 /* A variable, twice at times, and values for it. */
-static void exchange(struct tutti_unit *unit, struct calls *calls, bool sets)
+static void exchange(struct tt_unit *unit, struct calls *calls, bool sets)
 {
-    const struct tutti_var *var = &variables[next(calls) % desc.var_count];
+    const struct tt_var *var = &variables[next(calls) % desc.var_count];
     size_t count = 1 + next(calls) % 2, values = count * (var->dimension_count ? 3 : 1);
     double room[6] = {0};
     const char *texts[2] = {"", "text"};
-    struct tutti_bytes binaries[2] = {{0}, {2, (const uint8_t *)"\0b"}};
-    struct tutti_block block = {.type = var->type,
-                                .count = count,
-                                .value_count = values,
-                                .references = (uint32_t[]){var->reference, var->reference},
-                                .values = room};
+    struct tt_bytes binaries[2] = {{0}, {2, (const uint8_t *)"\0b"}};
+    struct tt_block block = {.type = var->type,
+                             .count = count,
+                             .value_count = values,
+                             .references = (uint32_t[]){var->reference, var->reference},
+                             .values = room};
     if (var->type == TUTTI_TYPE_STRING)
         block.values = texts;
     else if (var->type == TUTTI_TYPE_BINARY)
@@ -257,18 +256,18 @@ static void exchange(struct tutti_unit *unit, struct calls *calls, bool sets)
     check((sets ? unit->kind->set(unit, &block) : unit->kind->get(unit, &block)) == TUTTI_OK);
 }
 
-static void make_step(struct tutti_unit *unit, struct calls *calls)
+static void make_step(struct tt_unit *unit, struct calls *calls)
 {
-    struct tutti_step out;
+    struct tt_fmi_step out;
     double t = next(calls), back[] = {t, -INFINITY, INFINITY};
     unit->back_to = back[next(calls) % 3];
     unit->horizon = next(calls);
     check(unit->kind->step(unit, t, next(calls) / 8.0, &out) == TUTTI_OK);
 }
 
-static void make_call(struct tutti_unit *unit, struct calls *calls, struct tutti_unit_saved **saved)
+static void make_call(struct tt_unit *unit, struct calls *calls, struct tt_unit_saved **saved)
 {
-    struct tutti_unit_event event = {0};
+    struct tt_unit_event event = {0};
     enum tutti_err err = TUTTI_OK;
     switch (next(calls) % 8) {
     case 0: exchange(unit, calls, true); break;
@@ -291,7 +290,7 @@ static void make_call(struct tutti_unit *unit, struct calls *calls, struct tutti
 static void record(const uint8_t *data, size_t size)
 {
     struct told here;
-    struct tutti_unit_saved *saved = NULL;
+    struct tt_unit_saved *saved = NULL;
     struct calls calls = {data, data + (size < 4096 ? size : 4096)};
     begin(&here);
     while (calls.at < calls.end)

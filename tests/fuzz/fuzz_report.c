@@ -44,10 +44,10 @@ static void append(struct stream *stream, const uint8_t *bytes, size_t size)
     stream->size += size;
 }
 
-static enum tutti_err offer(struct tutti_conductor *conductor, int rank, struct stream *stream)
+static enum tutti_err offer(struct tt_conductor *conductor, int rank, struct stream *stream)
 {
     size_t taken;
-    enum tutti_err err = tutti_conductor_take(conductor, rank, stream->bytes, stream->size, &taken);
+    enum tutti_err err = tt_conductor_receive(conductor, rank, stream->bytes, stream->size, &taken);
     if (taken > stream->size || (err && !tutti_err_message()[0]))
         abort();
     memmove(stream->bytes, stream->bytes + taken, stream->size - taken);
@@ -56,7 +56,7 @@ static enum tutti_err offer(struct tutti_conductor *conductor, int rank, struct 
 }
 
 /* Everything that is left after a piece has come, in turn: one rank's row may let go of another's. */
-static enum tutti_err feed(struct tutti_conductor *conductor, int ranks, struct stream *streams, const uint8_t *data,
+static enum tutti_err feed(struct tt_conductor *conductor, int ranks, struct stream *streams, const uint8_t *data,
                            size_t size)
 {
     while (size >= 3) {
@@ -71,9 +71,9 @@ static enum tutti_err feed(struct tutti_conductor *conductor, int ranks, struct 
         for (int r = 0; r < ranks; r++)
             if (streams[r].size > 0)
                 TRY(offer(conductor, r, &streams[r]));
-        (void)tutti_conductor_last_words(conductor, rank);
-        (void)tutti_conductor_time(conductor);
-        TRY(tutti_conductor_idle(conductor));
+        (void)tt_conductor_last_log_lines(conductor, rank);
+        (void)tt_conductor_time(conductor);
+        TRY(tt_conductor_update(conductor));
     }
     return TUTTI_OK;
 }
@@ -86,26 +86,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tutti_run_options options = {
         .log = &log, .progress = look, .progress_context = &last, .step_log = "/dev/null"};
     struct stream streams[MOST_RANKS] = {{0}};
-    struct tutti_conductor *conductor;
+    struct tt_conductor *conductor;
     struct tutti_run_stats stats;
     if (size == 0)
         return 0;
     int ranks = 1 + data[0] % MOST_RANKS;
-    if (tutti_conductor_new(&conductor, &options, "/dev/null", ranks) != TUTTI_OK)
+    if (tt_conductor_new(&conductor, &options, "/dev/null", ranks) != TUTTI_OK)
         abort();
     enum tutti_err fed = feed(conductor, ranks, streams, data + 1, size - 1);
-    bool done = tutti_conductor_is_done(conductor);
+    bool done = tt_conductor_is_done(conductor);
     for (int r = 0; r < ranks; r++)
-        tutti_conductor_lose(conductor, r, TUTTI_ERR_LOST);
-    if (!tutti_conductor_is_done(conductor))
+        tt_conductor_mark_lost(conductor, r, TUTTI_ERR_LOST);
+    if (!tt_conductor_is_done(conductor))
         abort();
-    enum tutti_err err = tutti_conductor_finish(conductor, &stats);
+    enum tutti_err err = tt_conductor_finish(conductor, &stats);
     if ((fed || !done) && !err)
         abort();
     for (size_t i = 0; i < stats.unit_count; i++)
         if (!stats.units[i].name || !stats.units[i].interface || stats.units[i].rank >= ranks)
             abort();
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     for (int r = 0; r < ranks; r++)
         free(streams[r].bytes);
     return 0;

@@ -43,8 +43,8 @@ static const char *const names[] = {"a", "b", "c", "HLAx", ""};
 struct play {
     const uint8_t *data;
     size_t size;
-    struct tutti_rti *rti;
-    struct tutti_ambassador *a[PROGRAMS];
+    struct tt_rti *rti;
+    struct tt_ambassador *a[PROGRAMS];
     uint64_t retraction;
 };
 
@@ -89,67 +89,67 @@ static const char *some_name(struct play *p)
 static int64_t some_time(struct play *p)
 {
     int64_t time;
-    return tutti_time_from_double(TUTTI_TIME_FLOAT64, next(p, 12) * 0.5, &time) ? time : 0;
+    return tt_logical_time_from_double(TUTTI_TIME_FLOAT64, next(p, 12) * 0.5, &time) ? time : 0;
 }
 
-static void check_object(const struct tutti_federation *federation, const struct tutti_object *object)
+static void check_object(const struct tt_federation *federation, const struct tt_object *object)
 {
     for (size_t i = 0; i < object->known_count; i++)
         if ((i && object->known[i].federate <= object->known[i - 1].federate) || !object->known[i].class ||
-            !tutti_federation_member(federation, object->known[i].federate))
+            !tt_federation_member(federation, object->known[i].federate))
             abort();
     for (size_t i = 0; i < object->attribute_count; i++) {
-        const struct tutti_object_attribute *a = &object->attributes[i];
+        const struct tt_object_attribute *a = &object->attributes[i];
         if ((i && a->attribute <= object->attributes[i - 1].attribute) ||
-            (a->owner && a->owner != TUTTI_OWNED_BY_RTI && !tutti_federation_member(federation, a->owner)) ||
-            (a->owner && tutti_handles_have(&a->acquirers, a->owner)) || (!a->owner && a->divesting))
+            (a->owner && a->owner != TUTTI_OWNED_BY_RTI && !tt_federation_member(federation, a->owner)) ||
+            (a->owner && tt_federation_has_handle(&a->acquirers, a->owner)) || (!a->owner && a->divesting))
             abort();
         for (size_t k = 0; k < a->acquirers.count; k++)
-            if (!tutti_federation_member(federation, a->acquirers.items[k]))
+            if (!tt_federation_member(federation, a->acquirers.items[k]))
                 abort();
     }
     if (object->deleter && object->known_count == 0)
         abort();
 }
 
-static void check_federate(struct tutti_federate *f)
+static void check_federate(struct tt_federate *f)
 {
-    const struct tutti_message *first = tutti_message_heap_first(&f->tso);
-    struct tutti_time_status status;
-    tutti_time_status(f, &status);
+    const struct tt_message *first = tt_message_heap_first(&f->tso);
+    struct tt_time_status status;
+    tt_time_management_status(f, &status);
     if (f->time.constrained && ((first && first->time < f->time.now) || (status.has_galt && status.galt < f->time.now)))
         abort();
     if ((!f->time.constrained && (f->tso.count || f->held_count)) || f->ambassador->federate != f)
         abort();
 }
 
-static void check_federation(const struct tutti_federation *federation)
+static void check_federation(const struct tt_federation *federation)
 {
     for (size_t i = 0; i < federation->objects.count; i++)
         check_object(federation, federation->objects.items[i].item);
     for (size_t i = 0; i < federation->federates.count; i++)
-        check_federate(tutti_federation_at(federation, i));
+        check_federate(tt_federation_at(federation, i));
     for (size_t i = 0; i < federation->name_count; i++) {
         if (i && strcmp(federation->names[i - 1].name, federation->names[i].name) >= 0)
             abort();
-        if (federation->names[i].object && !tutti_federation_object(federation, federation->names[i].object))
+        if (federation->names[i].object && !tt_federation_object(federation, federation->names[i].object))
             abort();
     }
     for (size_t i = 0; i < federation->point_count; i++)
         for (size_t k = 0; k < federation->points[i].count; k++)
-            if (!tutti_federation_member(federation, federation->points[i].members[k].federate))
+            if (!tt_federation_member(federation, federation->points[i].members[k].federate))
                 abort();
 }
 
 /* What waits is what is counted. */
-static void check_queue(const struct tutti_ambassador *a)
+static void check_queue(const struct tt_ambassador *a)
 {
     size_t count = 0, bytes = 0;
-    for (const struct tutti_callback *c = a->first; c; c = c->next) {
+    for (const struct tt_callback *c = a->first; c; c = c->next) {
         count++;
         bytes += c->size;
     }
-    const struct tutti_federate *f = a->federate;
+    const struct tt_federate *f = a->federate;
     for (size_t i = 0; f && i < f->tso.count; i++, count++)
         bytes += f->tso.items[i]->size;
     for (size_t i = 0; f && i < f->held_count; i++, count++)
@@ -167,140 +167,141 @@ static void check(const struct play *p)
             check_queue(p->a[i]);
 }
 
-static struct tutti_fom_module *module(const char *text)
+static struct tt_fom_module *module(const char *text)
 {
-    struct tutti_fom_module *m;
-    if (tutti_fom_module_read_bytes(&m, "m", text, strlen(text)) != TUTTI_OK)
+    struct tt_fom_module *m;
+    if (tt_fom_module_read_bytes(&m, "m", text, strlen(text)) != TUTTI_OK)
         abort();
     return m;
 }
 
-static enum tutti_hla join(struct play *p, struct tutti_ambassador *a)
+static enum tt_hla join(struct play *p, struct tt_ambassador *a)
 {
     uint32_t handle;
-    enum tutti_time_kind time;
+    enum tt_logical_time_kind time;
     unsigned with = next(p, 3);
-    struct tutti_fom_module *m = with == 1 ? module(more) : NULL;
-    return tutti_rti_join(
-        a, &(struct tutti_rti_join){next(p, 5) ? "f" : "g", "t", with == 2 ? some_name(p) : NULL, &m, with == 1},
-        &handle, &time);
+    struct tt_fom_module *m = with == 1 ? module(more) : NULL;
+    return tt_rti_join(
+        a, &(struct tt_rti_join){next(p, 5) ? "f" : "g", "t", with == 2 ? some_name(p) : NULL, &m, with == 1}, &handle,
+        &time);
 }
 
-static enum tutti_hla manage(struct play *p, struct tutti_ambassador *a)
+static enum tt_hla manage(struct play *p, struct tt_ambassador *a)
 {
-    struct tutti_fom_module *m;
+    struct tt_fom_module *m;
     uint32_t federates[] = {next(p, 5), next(p, 5)};
     switch (next(p, 8)) {
-    case 0: m = module(base); return tutti_rti_create(a, next(p, 5) ? "f" : "g", &m, 1, "", NULL);
-    case 1: return tutti_rti_destroy(a, next(p, 5) ? "f" : "g");
-    case 2: return tutti_rti_list_federations(a);
-    case 3: return tutti_rti_list_members(a, next(p, 2) ? "f" : "g");
-    case 4: return tutti_rti_resign(a, (enum tutti_resign)next(p, TUTTI_RESIGNS));
+    case 0: m = module(base); return tt_rti_create(a, next(p, 5) ? "f" : "g", &m, 1, "", NULL);
+    case 1: return tt_rti_destroy(a, next(p, 5) ? "f" : "g");
+    case 2: return tt_rti_list_federations(a);
+    case 3: return tt_rti_list_members(a, next(p, 2) ? "f" : "g");
+    case 4: return tt_rti_resign(a, (enum tt_resign)next(p, TUTTI_RESIGNS));
     case 5:
-        return tutti_rti_register_sync_point(a, some_name(p), (struct tutti_octets){"tag", next(p, 3)}, federates,
-                                             next(p, 2));
-    case 6: return tutti_rti_sync_point_achieved(a, some_name(p), next(p, 1));
+        return tt_rti_register_sync_point(a, some_name(p), (struct tt_octets){"tag", next(p, 3)}, federates,
+                                          next(p, 2));
+    case 6: return tt_rti_achieve_sync_point(a, some_name(p), next(p, 1));
     default: return join(p, a);
     }
 }
 
-static enum tutti_hla declare(struct play *p, struct tutti_ambassador *a)
+static enum tt_hla declare(struct play *p, struct tt_ambassador *a)
 {
     uint32_t handles[MOST_SET] = {some_member(p), some_member(p), some_member(p)}, class = some_class(p);
-    struct tutti_class_set set = {class, handles, next(p, MOST_SET)};
+    struct tt_class_set set = {class, handles, next(p, MOST_SET)};
     switch (next(p, 15)) {
     case 0:
-    case 1: return tutti_rti_publish_attributes(a, set);
-    case 2: return tutti_rti_unpublish_attributes(a, set);
-    case 3: return tutti_rti_unpublish_object_class(a, class);
+    case 1: return tt_declarations_publish_attributes(a, set);
+    case 2: return tt_declarations_unpublish_attributes(a, set);
+    case 3: return tt_declarations_unpublish_object_class(a, class);
     case 4:
-    case 5: return tutti_rti_subscribe_attributes(a, set, next(p, 1), "");
-    case 6: return tutti_rti_unsubscribe_attributes(a, set);
-    case 7: return tutti_rti_unsubscribe_object_class(a, class);
-    case 8: return tutti_rti_publish_interaction(a, class);
-    case 9: return tutti_rti_unpublish_interaction(a, class);
-    case 10: return tutti_rti_subscribe_interaction(a, class, next(p, 1));
-    case 11: return tutti_rti_unsubscribe_interaction(a, class);
-    case 12: return next(p, 1) ? tutti_rti_publish_directed(a, set) : tutti_rti_unpublish_directed(a, set);
+    case 5: return tt_declarations_subscribe_attributes(a, set, next(p, 1), "");
+    case 6: return tt_declarations_unsubscribe_attributes(a, set);
+    case 7: return tt_declarations_unsubscribe_object_class(a, class);
+    case 8: return tt_declarations_publish_interaction(a, class);
+    case 9: return tt_declarations_unpublish_interaction(a, class);
+    case 10: return tt_declarations_subscribe_interaction(a, class, next(p, 1));
+    case 11: return tt_declarations_unsubscribe_interaction(a, class);
+    case 12: return next(p, 1) ? tt_declarations_publish_directed(a, set) : tt_declarations_unpublish_directed(a, set);
     case 13:
-        return next(p, 1) ? tutti_rti_subscribe_directed(a, set, next(p, 1)) : tutti_rti_unsubscribe_directed(a, set);
-    case 14: return tutti_rti_change_default_attribute_order(a, set, (enum tutti_order)next(p, 1));
-    default: return tutti_rti_change_interaction_order(a, class, (enum tutti_order)next(p, 1));
+        return next(p, 1) ? tt_declarations_subscribe_directed(a, set, next(p, 1))
+                          : tt_declarations_unsubscribe_directed(a, set);
+    case 14: return tt_declarations_set_default_order(a, set, (enum tt_message_order)next(p, 1));
+    default: return tt_declarations_set_interaction_order(a, class, (enum tt_message_order)next(p, 1));
     }
 }
 
-static enum tutti_hla exchange(struct play *p, struct tutti_ambassador *a)
+static enum tt_hla exchange(struct play *p, struct tt_ambassador *a)
 {
     int64_t time = some_time(p);
-    struct tutti_send send = {next(p, 2) ? &time : NULL, {"tag", next(p, 3)}};
+    struct tt_message_stamp send = {next(p, 2) ? &time : NULL, {"tag", next(p, 3)}};
     uint32_t handle, object = next(p, 9), class = some_class(p);
-    struct tutti_value values[] = {{some_member(p), {"value", 5}}, {some_member(p), {"other value", 11}}};
+    struct tt_hla_value values[] = {{some_member(p), {"value", 5}}, {some_member(p), {"other value", 11}}};
     uint32_t handles[] = {values[0].handle, values[1].handle};
     size_t count = next(p, 2);
     const char *two[] = {some_name(p), some_name(p)};
     switch (next(p, 14)) {
-    case 0: return tutti_rti_reserve_name(a, two[0]);
-    case 1: return tutti_rti_release_name(a, two[0]);
-    case 2: return tutti_rti_reserve_names(a, two, count);
-    case 3: return tutti_rti_release_names(a, two, count);
+    case 0: return tt_objects_reserve_name(a, two[0]);
+    case 1: return tt_objects_release_name(a, two[0]);
+    case 2: return tt_objects_reserve_names(a, two, count);
+    case 3: return tt_objects_release_names(a, two, count);
     case 4:
-    case 5: return tutti_rti_register(a, class, next(p, 1) ? two[0] : NULL, &handle);
+    case 5: return tt_objects_register(a, class, next(p, 1) ? two[0] : NULL, &handle);
     case 6:
-    case 7: return tutti_rti_update(a, object, values, count, send, &p->retraction);
-    case 8: return tutti_rti_delete(a, object, send, &p->retraction);
-    case 9: return tutti_rti_local_delete(a, object);
-    case 10: return tutti_rti_request_update(a, (struct tutti_attribute_set){object, handles, count}, send.tag);
-    case 11: return tutti_rti_request_class_update(a, class, handles, count, send.tag);
-    case 12: return tutti_rti_send_interaction(a, class, values, count, send, &p->retraction);
-    case 13: return tutti_rti_send_directed(a, class, object, values, count, send, &p->retraction);
-    default: return tutti_rti_retract(a, next(p, 3) ? p->retraction : next(p, 255));
+    case 7: return tt_objects_update(a, object, values, count, send, &p->retraction);
+    case 8: return tt_objects_delete(a, object, send, &p->retraction);
+    case 9: return tt_objects_local_delete(a, object);
+    case 10: return tt_objects_request_update(a, (struct tt_attribute_set){object, handles, count}, send.tag);
+    case 11: return tt_objects_request_class_update(a, class, handles, count, send.tag);
+    case 12: return tt_objects_send_interaction(a, class, values, count, send, &p->retraction);
+    case 13: return tt_objects_send_directed(a, class, object, values, count, send, &p->retraction);
+    default: return tt_message_retract(a, next(p, 3) ? p->retraction : next(p, 255));
     }
 }
 
-static enum tutti_hla own(struct play *p, struct tutti_ambassador *a)
+static enum tt_hla own(struct play *p, struct tt_ambassador *a)
 {
     uint32_t handles[MOST_SET] = {some_member(p), some_member(p), some_member(p)}, divested[MOST_SET];
-    struct tutti_attribute_set set = {next(p, 9), handles, next(p, MOST_SET)};
-    struct tutti_octets tag = {"tag", 3};
+    struct tt_attribute_set set = {next(p, 9), handles, next(p, MOST_SET)};
+    struct tt_octets tag = {"tag", 3};
     size_t count;
     bool owned;
     switch (next(p, 11)) {
-    case 0: return tutti_rti_unconditional_divest(a, set, tag);
-    case 1: return tutti_rti_negotiated_divest(a, set, tag);
-    case 2: return tutti_rti_cancel_negotiated_divest(a, set);
-    case 3: return tutti_rti_confirm_divestiture(a, set, tag);
-    case 4: return tutti_rti_acquire(a, set, tag);
-    case 5: return tutti_rti_acquire_if_available(a, set, tag);
-    case 6: return tutti_rti_cancel_acquisition(a, set);
-    case 7: return tutti_rti_release_denied(a, set);
-    case 8: return tutti_rti_divest_if_wanted(a, set, tag, divested, &count);
-    case 9: return tutti_rti_query_ownership(a, set);
-    case 10: return tutti_rti_change_attribute_order(a, set, (enum tutti_order)next(p, 1));
-    default: return tutti_rti_is_owned(a, set.object, handles[0], &owned);
+    case 0: return tt_ownership_unconditional_divest(a, set, tag);
+    case 1: return tt_ownership_negotiated_divest(a, set, tag);
+    case 2: return tt_ownership_cancel_negotiated_divest(a, set);
+    case 3: return tt_ownership_confirm_divestiture(a, set, tag);
+    case 4: return tt_ownership_acquire(a, set, tag);
+    case 5: return tt_ownership_acquire_if_available(a, set, tag);
+    case 6: return tt_ownership_cancel_acquisition(a, set);
+    case 7: return tt_ownership_release_denied(a, set);
+    case 8: return tt_ownership_divest_if_wanted(a, set, tag, divested, &count);
+    case 9: return tt_ownership_query(a, set);
+    case 10: return tt_objects_set_attribute_order(a, set, (enum tt_message_order)next(p, 1));
+    default: return tt_ownership_is_owned(a, set.object, handles[0], &owned);
     }
 }
 
-static enum tutti_hla advance(struct play *p, struct tutti_ambassador *a)
+static enum tt_hla advance(struct play *p, struct tt_ambassador *a)
 {
     int64_t time = some_time(p);
     switch (next(p, 11)) {
-    case 0: return tutti_rti_enable_time_regulation(a, time);
-    case 1: return tutti_rti_disable_time_regulation(a);
-    case 2: return tutti_rti_enable_time_constrained(a);
-    case 3: return tutti_rti_disable_time_constrained(a);
-    case 4: return tutti_rti_flush_queue_request(a, time);
-    case 5: return tutti_rti_enable_asynchronous_delivery(a);
-    case 6: return tutti_rti_disable_asynchronous_delivery(a);
-    case 7: return tutti_rti_modify_lookahead(a, time);
-    default: return tutti_rti_advance(a, (enum tutti_advance)(TUTTI_ADVANCE_TAR + (int)next(p, 3)), time);
+    case 0: return tt_time_management_enable_regulation(a, time);
+    case 1: return tt_time_management_disable_regulation(a);
+    case 2: return tt_time_management_enable_constrained(a);
+    case 3: return tt_time_management_disable_constrained(a);
+    case 4: return tt_time_management_flush_queue(a, time);
+    case 5: return tt_time_management_enable_async(a);
+    case 6: return tt_time_management_disable_async(a);
+    case 7: return tt_time_management_modify_lookahead(a, time);
+    default: return tt_time_management_advance(a, (enum tt_time_advance)(TUTTI_ADVANCE_TAR + (int)next(p, 3)), time);
     }
 }
 
-static size_t take(struct tutti_ambassador *a)
+static size_t take(struct tt_ambassador *a)
 {
     size_t sum = 0;
-    for (const struct tutti_callback *c = tutti_rti_next(a); c; c = tutti_rti_next(a)) {
-        sum += strlen(tutti_callback_name(c->kind)) + (c->text ? strlen(c->text) : 0);
+    for (const struct tt_callback *c = tt_rti_next_callback(a); c; c = tt_rti_next_callback(a)) {
+        sum += strlen(tt_callback_name(c->kind)) + (c->text ? strlen(c->text) : 0);
         for (size_t i = 0; i < c->value_count; i++)
             sum += ((const unsigned char *)c->values[i].bytes.data)[c->values[i].bytes.size - 1];
         for (size_t i = 0; i < c->handle_count; i++)
@@ -312,23 +313,23 @@ static size_t take(struct tutti_ambassador *a)
 }
 
 /* Connecting, being lost and taking what waits cannot fail. */
-static enum tutti_hla step(struct play *p)
+static enum tt_hla step(struct play *p)
 {
     unsigned i = next(p, PROGRAMS - 1), what = next(p, 11);
     size_t sum = 0;
     if (!p->a[i])
-        return tutti_rti_connect(p->rti, &p->a[i]);
+        return tt_rti_connect(p->rti, &p->a[i]);
     if (what == 0) {
         sum = take(p->a[i]);
         __asm__ volatile("" : : "r"(sum)); /* the compiler must not drop the walk */
         return TUTTI_HLA_OK;
     }
-    if (what == 1 && (next(p, 7) == 0 || tutti_rti_overflowed(p->a[i]))) {
-        tutti_rti_lose(p->a[i], "it is gone");
+    if (what == 1 && (next(p, 7) == 0 || tt_rti_has_overflowed(p->a[i]))) {
+        tt_rti_drop_federate(p->a[i], "it is gone");
         p->a[i] = NULL;
         return TUTTI_HLA_OK;
     }
-    enum tutti_hla (*const services[])(struct play *, struct tutti_ambassador *) = {
+    enum tt_hla (*const services[])(struct play *, struct tt_ambassador *) = {
         manage, declare, declare, exchange, exchange, exchange, own, advance, advance};
     return services[what % 9](p, p->a[i]);
 }
@@ -336,8 +337,8 @@ static enum tutti_hla step(struct play *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct play p = {.data = data, .size = size};
-    p.rti = tutti_rti_new(
-        (struct tutti_rti_limits){.callbacks = 40, .bytes = 20000, .federations = 2, .federates = 3, .objects = 8});
+    p.rti = tt_rti_new(
+        (struct tt_rti_limits){.callbacks = 40, .bytes = 20000, .federations = 2, .federates = 3, .objects = 8});
     if (!p.rti)
         return 0;
     while (p.size) {
@@ -345,6 +346,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         check(&p);
     }
-    tutti_rti_free(p.rti);
+    tt_rti_free(p.rti);
     return 0;
 }

@@ -31,7 +31,7 @@ static enum tutti_err read_block(void *context, void *buffer, size_t size, size_
 }
 
 /* Everything that was taken is what the rest of the program relies on. */
-static void look(const struct tutti_schedule *schedule)
+static void look(const struct tt_schedule *schedule)
 {
     for (size_t i = 0; i < schedule->count; i++)
         if (schedule->lines[i].variable != 1 || schedule->lines[i].first.resolution == 0 ||
@@ -46,26 +46,26 @@ static void look(const struct tutti_schedule *schedule)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct block block = {model, sizeof model - 1};
-    struct tutti_reader reader = {read_block, &block};
-    struct tutti_fmu fmu = {.path = "m.fmu"};
-    if (tutti_desc_read(&fmu.desc, "model.xml", &reader, NULL) != TUTTI_OK)
+    struct tt_byte_source reader = {read_block, &block};
+    struct tt_fmu fmu = {.path = "m.fmu"};
+    if (tt_description_read(&fmu.desc, "model.xml", &reader, NULL) != TUTTI_OK)
         abort();
-    struct tutti_component component = {.name = "m", .fmu = &fmu};
-    struct tutti_system system = {.name = "m", .single = true, .components = &component, .component_count = 1};
-    struct tutti_schedule schedule = {0};
+    struct tt_component component = {.name = "m", .fmu = &fmu};
+    struct tt_system system = {.name = "m", .single = true, .components = &component, .component_count = 1};
+    struct tt_schedule schedule = {0};
     char *text = malloc(size + 1);
-    if (!text || tutti_map_add(&system.names, "m", 0, NULL) != TUTTI_OK)
+    if (!text || tt_map_add(&system.names, "m", 0, NULL) != TUTTI_OK)
         abort();
     memcpy(text, data, size);
     text[size] = '\0';
     const char *const option = text;
-    if (tutti_schedule_set_intervals(&schedule, &option, 1, &system) == TUTTI_OK)
+    if (tt_schedule_set_intervals(&schedule, &option, 1, &system) == TUTTI_OK)
         look(&schedule);
-    if (tutti_schedule_parse(&schedule, text, size, "fuzz.csv", &system) == TUTTI_OK)
+    if (tt_schedule_parse(&schedule, text, size, "fuzz.csv", &system) == TUTTI_OK)
         look(&schedule);
     free(text);
-    tutti_schedule_fini(&schedule);
-    tutti_map_fini(&system.names);
-    tutti_desc_free(fmu.desc);
+    tt_schedule_fini(&schedule);
+    tt_map_fini(&system.names);
+    tt_description_free(fmu.desc);
     return 0;
 }

@@ -34,18 +34,18 @@ static enum tutti_err read_block(void *context, void *buffer, size_t size, size_
 }
 
 /* Touches all that terminals point at, for the sanitizers. */
-static size_t walk(const struct tutti_terminals *terminals, const struct tutti_desc *desc)
+static size_t walk(const struct tt_terminals *terminals, const struct tt_description *desc)
 {
     size_t sum = 0;
     for (uint32_t i = 0; i < terminals->count; i++) {
-        const struct tutti_terminal *terminal = &terminals->items[i];
+        const struct tt_terminal *terminal = &terminals->items[i];
         sum += strlen(terminal->path) + strlen(terminal->name) + strlen(terminal->rule);
         if (terminal->parent != TUTTI_NONE && terminal->parent >= i)
             abort();
-        if (tutti_terminals_find(terminals, terminal->path) == TUTTI_NONE)
+        if (tt_terminals_find(terminals, terminal->path) == TUTTI_NONE)
             abort();
         for (uint32_t m = 0; m < terminal->member_count; m++) {
-            const struct tutti_terminal_member *member = &terminals->members[terminal->first_member + m];
+            const struct tt_terminal_member *member = &terminals->members[terminal->first_member + m];
             if (member->terminal != i)
                 abort();
             sum += strlen(member->kind_name) + strlen(desc->vars[member->variable].name);
@@ -57,26 +57,26 @@ static size_t walk(const struct tutti_terminals *terminals, const struct tutti_d
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct block description = {(const uint8_t *)model, sizeof model - 1, 0}, block = {data, size, 0}, again = block;
-    struct tutti_reader reader = {read_block, &description};
-    struct tutti_findings findings = {0};
-    struct tutti_desc *desc;
-    struct tutti_terminals *terminals;
-    struct tutti_layer layer;
-    struct tutti_arena arena = {0};
-    if (tutti_desc_read(&desc, "model.xml", &reader, NULL) != TUTTI_OK)
+    struct tt_byte_source reader = {read_block, &description};
+    struct tt_findings findings = {0};
+    struct tt_description *desc;
+    struct tt_terminals *terminals;
+    struct tt_layer layer;
+    struct tt_arena arena = {0};
+    if (tt_description_read(&desc, "model.xml", &reader, NULL) != TUTTI_OK)
         abort();
-    reader = (struct tutti_reader){read_block, &block};
-    if (tutti_terminals_read(&terminals, "fuzz.xml", &reader, desc, &findings) == TUTTI_OK) {
+    reader = (struct tt_byte_source){read_block, &block};
+    if (tt_terminals_read(&terminals, "fuzz.xml", &reader, desc, &findings) == TUTTI_OK) {
         size_t sum = walk(terminals, desc);
         __asm__ volatile("" : : "r"(sum)); /* the compiler must not drop the walk */
-        tutti_terminals_free(terminals);
+        tt_terminals_free(terminals);
     } else if (terminals || !*tutti_err_message()) {
         abort();
     }
-    reader = (struct tutti_reader){read_block, &again};
-    if (tutti_layer_read(&layer, "fuzz.xml", &reader, &arena, &findings) == TUTTI_OK && !layer.name)
+    reader = (struct tt_byte_source){read_block, &again};
+    if (tt_layer_read(&layer, "fuzz.xml", &reader, &arena, &findings) == TUTTI_OK && !layer.name)
         abort();
-    tutti_arena_fini(&arena);
-    tutti_desc_free(desc);
+    tt_arena_fini(&arena);
+    tt_description_free(desc);
     return 0;
 }

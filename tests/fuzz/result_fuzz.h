@@ -55,7 +55,7 @@ static void check_values(struct tutti_result *result)
 static int fuzz_result(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("result", MFD_CLOEXEC);
-    if (fd < 0 || tutti_fs_write(fd, data, size, -1) != size)
+    if (fd < 0 || tt_fs_write(fd, data, size, -1) != size)
         abort();
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

@@ -62,7 +62,7 @@ class Accuracy(unittest.TestCase):
 
     def test_error_is_proportional_to_the_tolerance(self):
         """Where all inputs move, and steps are few: coarse runs must not be better than asked for. Slopes were 0.83 to 0.88 without
-        calibration (tutti_norm_calibrate), and those of the first two 0.87 and 0.89 as long as the ratio of errors to predictions
+        calibration (tt_norm_calibrate), and those of the first two 0.87 and 0.89 as long as the ratio of errors to predictions
         (embedded.c) fell by half at most each time that it was measured."""
         tolerances = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
         for seed in COARSE_SEEDS:

@@ -20,12 +20,12 @@ static inline enum tutti_err description_read_some(void *context, void *buffer, 
     return TUTTI_OK;
 }
 
-static inline struct tutti_desc *description(const char *text)
+static inline struct tt_description *description(const char *text)
 {
     struct description_source source = {text, strlen(text)};
-    struct tutti_reader reader = {description_read_some, &source};
-    struct tutti_desc *desc = NULL;
-    assert_ok(tutti_desc_read(&desc, "test.xml", &reader, NULL));
+    struct tt_byte_source reader = {description_read_some, &source};
+    struct tt_description *desc = NULL;
+    assert_ok(tt_description_read(&desc, "test.xml", &reader, NULL));
     return desc;
 }
 

@@ -57,17 +57,17 @@ WRAPPED(char *, strndup, const char *text, size_t n)
 }
 
 /* Those from arenas, which mostly need no memory of the system's. */
-WRAPPED(void *, tutti_arena_alloc, struct tutti_arena *arena, size_t size)
+WRAPPED(void *, tt_arena_alloc, struct tt_arena *arena, size_t size)
 {
-    return fails(FAILING_MEMORY) ? NULL : __real_tutti_arena_alloc(arena, size);
+    return fails(FAILING_MEMORY) ? NULL : __real_tt_arena_alloc(arena, size);
 }
-WRAPPED(void *, tutti_arena_array, struct tutti_arena *arena, size_t n, size_t size)
+WRAPPED(void *, tt_arena_array, struct tt_arena *arena, size_t n, size_t size)
 {
-    return fails(FAILING_MEMORY) ? NULL : __real_tutti_arena_array(arena, n, size);
+    return fails(FAILING_MEMORY) ? NULL : __real_tt_arena_array(arena, n, size);
 }
-WRAPPED(char *, tutti_arena_text, struct tutti_arena *arena, const char *text, size_t n)
+WRAPPED(char *, tt_arena_copy_text, struct tt_arena *arena, const char *text, size_t n)
 {
-    return fails(FAILING_MEMORY) ? NULL : __real_tutti_arena_text(arena, text, n);
+    return fails(FAILING_MEMORY) ? NULL : __real_tt_arena_copy_text(arena, text, n);
 }
 
 /* A call that fails, or moves half of the bytes. */

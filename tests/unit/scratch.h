@@ -30,7 +30,7 @@ static inline void scratch_init(struct scratch *scratch)
 
 static inline void scratch_fini(struct scratch *scratch)
 {
-    assert_int_equal(tutti_fs_remove_tree(scratch->path), 0);
+    assert_int_equal(tt_fs_remove_tree(scratch->path), 0);
 }
 
 /* The path of a file in the folder; valid until the next call. */
@@ -44,7 +44,7 @@ static inline const char *scratch_write(struct scratch *scratch, const char *nam
 {
     int fd = open(scratch_path(scratch, name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
-    assert_int_equal(tutti_fs_write(fd, data, n, -1), n);
+    assert_int_equal(tt_fs_write(fd, data, n, -1), n);
     close(fd);
     return scratch->joined;
 }

@@ -8,7 +8,7 @@ import { back, moveNames, movePattern, moveSettings, rest } from "../src/model/n
 
 const into = new Map([["a1", "group.a1"], ["a2", "group.a2"]]);
 
-/** As tutti_str_glob. */
+/** As tt_text_glob. */
 const fits = (pattern: string, name: string) => new RegExp(`^${pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`).test(name);
 
 test("what is left of a pattern", () => {

@@ -1,54 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 #include "conduct/launch/crew.h"
 
-enum tutti_err tutti_crew_open(struct tutti_crew *crew, const struct tutti_job *job, int ranks, const char *name)
+enum tutti_err tt_launcher_shared_open(struct tt_shared_launcher *crew, const struct tt_job *job, int ranks,
+                                       const char *name)
 {
     crew->job = job;
     crew->ranks = ranks;
-    TRY(tutti_shared_new(&crew->area, ranks, name));
-    crew->seen = tutti_shared_bell(crew->area);
+    TRY(tt_shared_fabric_new(&crew->area, ranks, name));
+    crew->seen = tt_shared_fabric_event_count(crew->area);
     return TUTTI_OK;
 }
 
-void tutti_crew_close(struct tutti_crew *crew)
+void tt_launcher_shared_close(struct tt_shared_launcher *crew)
 {
-    tutti_shared_free(crew->area);
+    tt_shared_fabric_free(crew->area);
 }
 
-enum tutti_err tutti_crew_poll(void *self, int milliseconds)
+enum tutti_err tt_launcher_shared_poll(void *self, int milliseconds)
 {
-    struct tutti_crew *crew = self;
-    tutti_shared_wait(crew->area, crew->seen, milliseconds / 1e3);
-    crew->seen = tutti_shared_bell(crew->area);
+    struct tt_shared_launcher *crew = self;
+    tt_shared_fabric_wait(crew->area, crew->seen, milliseconds / 1e3);
+    crew->seen = tt_shared_fabric_event_count(crew->area);
     return TUTTI_OK;
 }
 
-const char *tutti_crew_reports(void *self, int rank, size_t *count)
+const char *tt_launcher_shared_reports(void *self, int rank, size_t *count)
 {
-    const struct tutti_crew *crew = self;
-    return tutti_shared_reports(crew->area, rank, count);
+    const struct tt_shared_launcher *crew = self;
+    return tt_shared_fabric_peek_reports(crew->area, rank, count);
 }
 
-void tutti_crew_consume(void *self, int rank, size_t count)
+void tt_launcher_shared_consume(void *self, int rank, size_t count)
 {
-    const struct tutti_crew *crew = self;
-    tutti_shared_consume(crew->area, rank, count);
+    const struct tt_shared_launcher *crew = self;
+    tt_shared_fabric_consume_reports(crew->area, rank, count);
 }
 
-void tutti_crew_interrupt(void *self)
+void tt_launcher_shared_interrupt(void *self)
 {
-    const struct tutti_crew *crew = self;
-    *tutti_shared_interrupt(crew->area) = 1;
+    const struct tt_shared_launcher *crew = self;
+    *tt_shared_fabric_interrupt_flag(crew->area) = 1;
 }
 
-bool tutti_crew_order(void *self, const struct tutti_run_order *order)
+bool tt_launcher_shared_order(void *self, const struct tt_run_command *order)
 {
-    struct tutti_crew *crew = self;
-    return tutti_orders_give(tutti_shared_orders(crew->area), order);
+    struct tt_shared_launcher *crew = self;
+    return tt_command_ring_push(tt_shared_fabric_commands(crew->area), order);
 }
 
-void tutti_crew_stop(void *self, uint64_t step)
+void tt_launcher_shared_stop(void *self, uint64_t step)
 {
-    const struct tutti_crew *crew = self;
-    tutti_shared_stop(crew->area, step);
+    const struct tt_shared_launcher *crew = self;
+    tt_shared_fabric_stop(crew->area, step);
 }

@@ -7,23 +7,23 @@
 #include "conduct/launch/launcher.h"
 #include "fabric/shared.h"
 
-struct tutti_crew {
-    const struct tutti_job *job;
+struct tt_shared_launcher {
+    const struct tt_job *job;
     int ranks;
-    struct tutti_shared *area;
+    struct tt_shared_fabric *area;
     uint32_t seen; /* the bell, before ranks were last looked at */
 };
 
 /* `name` is that of the fabric. */
-TUTTI_CHECKED enum tutti_err tutti_crew_open(struct tutti_crew *crew, const struct tutti_job *job, int ranks,
-                                             const char *name);
-void tutti_crew_close(struct tutti_crew *crew);
+TUTTI_CHECKED enum tutti_err tt_launcher_shared_open(struct tt_shared_launcher *crew, const struct tt_job *job,
+                                                     int ranks, const char *name);
+void tt_launcher_shared_close(struct tt_shared_launcher *crew);
 
-enum tutti_err tutti_crew_poll(void *self, int milliseconds);
-const char *tutti_crew_reports(void *self, int rank, size_t *count);
-void tutti_crew_consume(void *self, int rank, size_t count);
-void tutti_crew_interrupt(void *self);
-bool tutti_crew_order(void *self, const struct tutti_run_order *order);
-void tutti_crew_stop(void *self, uint64_t step);
+enum tutti_err tt_launcher_shared_poll(void *self, int milliseconds);
+const char *tt_launcher_shared_reports(void *self, int rank, size_t *count);
+void tt_launcher_shared_consume(void *self, int rank, size_t count);
+void tt_launcher_shared_interrupt(void *self);
+bool tt_launcher_shared_order(void *self, const struct tt_run_command *order);
+void tt_launcher_shared_stop(void *self, uint64_t step);
 
 #endif

@@ -21,15 +21,15 @@
 #include "fabric/orders.h"
 #include "job/job.h"
 
-enum tutti_rank_state {
+enum tt_rank_state {
     TUTTI_RANK_RUNS,
     TUTTI_RANK_LEFT, /* it has come to its end, and everything that it reported can be had */
     TUTTI_RANK_LOST  /* it will not come to its end */
 };
 
 /* What a launcher knows of a rank. */
-struct tutti_rank_status {
-    enum tutti_rank_state state;
+struct tt_rank_status {
+    enum tt_rank_state state;
     /* LOST: what that is, LEFT: what the rank came to if its reports do not tell; in this thread's message how. */
     enum tutti_err err;
     uint64_t step; /* LOST: macro steps that it had made, as far as is known */
@@ -38,15 +38,15 @@ struct tutti_rank_status {
     bool is_dry; /* LOST: what it reported before can be had, nothing is on its way any more */
     /* RUNS: what shows that it is alive, to be watched for --timeout; there must be a way to `end` it. NULL: it is watched
      * elsewhere, or not at all. */
-    const struct tutti_heartbeat *heartbeat;
+    const struct tt_heartbeat *heartbeat;
 };
 
-struct tutti_launcher {
+struct tt_launcher {
     const char *name; /* "threads" */
     size_t size;      /* of its own state, `self`: zeroed before prepare; 0: none */
     double grace;     /* seconds that ranks have to come to their end by themselves once one is lost */
     /* What takes its place if units need several processes (canBeInstantiatedOnlyOncePerProcess). NULL: nothing does. */
-    const struct tutti_launcher *instead;
+    const struct tt_launcher *instead;
 
     bool (*is_asked_for)(const struct tutti_run_options *options);
     /* *prepared are the options that the job is made with: `options`, or some of its own. Whatever it lacks is an error that says
@@ -58,9 +58,9 @@ struct tutti_launcher {
      * this process only. */
     enum tutti_err (*agree)(void *self, enum tutti_err err);
     /* Fills place[c], the rank of component c, and *ranks; ARGUMENT where what people ask for does not fit. */
-    enum tutti_err (*place)(void *self, const struct tutti_job *job, int32_t *place, int *ranks);
+    enum tutti_err (*place)(void *self, const struct tt_job *job, int32_t *place, int *ranks);
     /* With the units placed (job->place). The job is borrowed until close. NULL: there is nothing to open. */
-    enum tutti_err (*open)(void *self, const struct tutti_job *job, int ranks);
+    enum tutti_err (*open)(void *self, const struct tt_job *job, int ranks);
     void (*close)(void *self); /* also after a failed prepare or open; NULL: there is nothing to release */
 
     /* NULL: the calling thread is the conductor. Else it is a rank, and this is all that it does; the conductor, if there is one
@@ -76,7 +76,7 @@ struct tutti_launcher {
     /* Waits for news of any rank, so many milliseconds at most. An error is one of the launcher itself, and ends the run. */
     enum tutti_err (*poll)(void *self, int milliseconds);
     /* What is known of a rank that was started, since the last poll. *status is zeroed. A state that is not RUNS stays. */
-    void (*look)(void *self, int rank, struct tutti_rank_status *status);
+    void (*look)(void *self, int rank, struct tt_rank_status *status);
     /* The next bytes that the rank reported (fabric/report.h), borrowed until they are consumed or the next poll; *count 0: there
      * are none at the moment. Frames may be cut anywhere; more may come once these are consumed. */
     const char *(*reports)(void *self, int rank, size_t *count);
@@ -84,7 +84,7 @@ struct tutti_launcher {
     /* The run is interrupted: ranks are to see it in options.interrupt. NULL: they have seen it themselves. */
     void (*interrupt)(void *self);
     /* Hands an order on to the first rank, which takes it from options.orders; false: not now. NULL: it takes them itself where they are given. */
-    bool (*order)(void *self, const struct tutti_run_order *order);
+    bool (*order)(void *self, const struct tt_run_command *order);
     /* No rank is to go beyond `step` macro steps; 0: all end at once. Each time with a smaller number. */
     void (*stop)(void *self, uint64_t step);
     /* Ends a rank by force; nothing of it runs after that. NULL: there is no way to. */
@@ -95,7 +95,7 @@ struct tutti_launcher {
 
 /* All of them: tutti_launcher_NAME, in NAME.c. The first that is asked for is taken; the last one always is. */
 #define TUTTI_LAUNCHERS(X) X(nodes) X(mpi) X(threads) X(processes) X(local)
-#define TUTTI_DECLARE_LAUNCHER(name) extern const struct tutti_launcher tutti_launcher_##name;
+#define TUTTI_DECLARE_LAUNCHER(name) extern const struct tt_launcher tt_launcher_##name;
 TUTTI_LAUNCHERS(TUTTI_DECLARE_LAUNCHER)
 #undef TUTTI_DECLARE_LAUNCHER
 

@@ -6,13 +6,13 @@
 #include "fabric/module.h"
 
 /* This process is rank `rank` of `ranks`. */
-struct tutti_mpi_world {
+struct tt_mpi_world {
     int rank, ranks;
-    const struct tutti_mpi_module *module; /* NULL: MPI has not been started */
+    const struct tt_mpi_module *module; /* NULL: MPI has not been started */
 };
 
 /* Loads the module (`path`; NULL: from where it belongs) and starts MPI; world->module->finish ends it. LOAD if the module is
  * missing. */
-TUTTI_CHECKED enum tutti_err tutti_mpi_start(struct tutti_mpi_world *world, const char *path);
+TUTTI_CHECKED enum tutti_err tt_launch_mpi_start(struct tt_mpi_world *world, const char *path);
 
 #endif

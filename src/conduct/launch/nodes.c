@@ -25,8 +25,8 @@ static const double REASON = 3.0, FAREWELL = 1.0;
 enum { NAP_MS = 20 }; /* between looks at the latter */
 
 /* What is known of a rank. */
-struct member {
-    struct tutti_node_client *client;
+struct launch_nodes_rank {
+    struct tt_node_client *client;
     bool ready;
     bool gone;          /* its worker has ended */
     uint64_t step;      /* macro steps that it had made, as far as is known */
@@ -36,15 +36,15 @@ struct member {
     char *how;          /* its process ended; NULL: it did not, as far as is known */
 };
 
-struct crew {
-    const struct tutti_job *job;
-    struct tutti_nodes *nodes;
-    struct tutti_nodes_files files;
-    struct tutti_tcp_hub *hub;
-    struct tutti_keys keys; /* of this run */
-    struct tutti_tcp_run run;
-    struct tutti_tcp_peer *peers;
-    struct member *members;
+struct launch_nodes {
+    const struct tt_job *job;
+    struct tt_nodes *nodes;
+    struct tt_nodes_files files;
+    struct tt_tcp_hub *hub;
+    struct tt_curve_keys keys; /* of this run */
+    struct tt_tcp_run run;
+    struct tt_tcp_peer *peers;
+    struct launch_nodes_rank *members;
     zmq_pollitem_t *items; /* nodes, and the hub after them */
     int ranks, ready;
     bool sent;      /* START, to all */
@@ -56,139 +56,141 @@ struct crew {
 
 /* ---- before the run ---- */
 
-static bool is_asked_for(const struct tutti_run_options *options)
+static bool launch_nodes_is_requested(const struct tutti_run_options *options)
 {
     return options->nodes != NULL;
 }
 
-static enum tutti_err prepare(void *self, const struct tutti_run_options *options,
-                              const struct tutti_run_options **prepared)
+static enum tutti_err launch_nodes_prepare(void *self, const struct tutti_run_options *options,
+                                           const struct tutti_run_options **prepared)
 {
-    struct crew *crew = self;
-    TRY(tutti_nodes_open(&crew->nodes, options));
+    struct launch_nodes *crew = self;
+    TRY(tt_nodes_open(&crew->nodes, options));
     *prepared = &crew->nodes->options;
     return TUTTI_OK;
 }
 
-static enum tutti_err place(void *self, const struct tutti_job *job, int32_t *places, int *ranks)
+static enum tutti_err launch_nodes_place(void *self, const struct tt_job *job, int32_t *places, int *ranks)
 {
-    struct crew *crew = self;
-    TRY(tutti_nodes_fix(crew->nodes, job->system));
-    TRY(tutti_place(job->system, job->asked, crew->nodes->list.ranks, places));
-    TRY(tutti_nodes_trim(crew->nodes, job->system, places));
+    struct launch_nodes *crew = self;
+    TRY(tt_nodes_assign_units(crew->nodes, job->system));
+    TRY(tt_placement_compute(job->system, job->asked, crew->nodes->list.ranks, places));
+    TRY(tt_nodes_remove_unused(crew->nodes, job->system, places));
     *ranks = crew->nodes->list.ranks;
     return TUTTI_OK;
 }
 
 /* ---- the hub ---- */
 
-static enum tutti_err make_keys(struct crew *crew)
+static enum tutti_err create_rank_keys(struct launch_nodes *crew)
 {
     crew->run.ranks = crew->ranks;
     crew->run.peers = crew->peers;
     crew->run.has_keys = true;
     crew->run.lost_after = TUTTI_NODE_LOST_MS / 1e3;
-    TRY(tutti_keys_make(&crew->keys));
+    TRY(tt_curve_auth_make_keys(&crew->keys));
     memcpy(crew->run.hub_key, crew->keys.public_key, sizeof crew->run.hub_key);
     const uint8_t *given = crew->nodes->asked->run_id;
     if (given)
         memcpy(crew->run.id, given, sizeof crew->run.id);
-    return given ? TUTTI_OK : tutti_keys_random(crew->run.id, sizeof crew->run.id);
+    return given ? TUTTI_OK : tt_curve_auth_random_bytes(crew->run.id, sizeof crew->run.id);
 }
 
 /* All workers are ready: all are told of all. */
-static enum tutti_err introduce(struct crew *crew)
+static enum tutti_err send_peers(struct launch_nodes *crew)
 {
-    struct tutti_parcel *parcel = &crew->nodes->parcel;
-    tutti_node_begin(parcel, TUTTI_NODE_PEERS);
-    tutti_parcel_put_u8(parcel, crew->meets_all);
-    tutti_parcel_put_bytes(parcel, crew->run.hub_key, sizeof crew->run.hub_key);
+    struct tt_byte_writer *parcel = &crew->nodes->parcel;
+    tt_node_protocol_start_message(parcel, TUTTI_NODE_PEERS);
+    tt_bytes_put_u8(parcel, crew->meets_all);
+    tt_bytes_put_bytes(parcel, crew->run.hub_key, sizeof crew->run.hub_key);
     for (int r = 0; r < crew->ranks; r++) {
-        tutti_parcel_put_text(parcel, crew->peers[r].endpoint);
-        tutti_parcel_put_text(parcel, crew->peers[r].host);
-        tutti_parcel_put_bytes(parcel, crew->peers[r].public_key, sizeof crew->peers[r].public_key);
+        tt_bytes_put_text(parcel, crew->peers[r].endpoint);
+        tt_bytes_put_text(parcel, crew->peers[r].host);
+        tt_bytes_put_bytes(parcel, crew->peers[r].public_key, sizeof crew->peers[r].public_key);
     }
     for (size_t i = 0; i < crew->nodes->list.count; i++)
         if (crew->nodes->clients[i].entry->rank_count > 0)
-            TRY(tutti_node_client_send(&crew->nodes->clients[i], parcel));
-    TRY(tutti_tcp_hub_open(&crew->hub, &crew->run, &crew->keys));
+            TRY(tt_node_client_send(&crew->nodes->clients[i], parcel));
+    TRY(tt_tcp_hub_open(&crew->hub, &crew->run, &crew->keys));
     crew->running = true;
     if (crew->stopped)
-        tutti_tcp_hub_stop(crew->hub, crew->stop_after);
+        tt_tcp_hub_stop(crew->hub, crew->stop_after);
     return TUTTI_OK;
 }
 
 /* ---- losing ranks ---- */
 
 /* A rank is known to be lost, with this thread's message; what it reported before may still be on its way. */
-static void note_loss(struct crew *crew, int rank, enum tutti_err err)
+static void launch_nodes_record_loss(struct launch_nodes *crew, int rank, enum tutti_err err)
 {
-    struct member *member = &crew->members[rank];
+    struct launch_nodes_rank *member = &crew->members[rank];
     if (member->err)
         return;
     if (member->lost_at == 0)
-        member->lost_at = tutti_clock_now();
+        member->lost_at = tt_wall_clock_now();
     member->err = err;
-    member->why = tutti_str_copy(tutti_err_message());
+    member->why = tt_text_copy(tutti_err_message());
 }
 
-static void lose_client(struct crew *crew, const struct tutti_node_client *client, enum tutti_err err)
+static void lose_node_client(struct launch_nodes *crew, const struct tt_node_client *client, enum tutti_err err)
 {
     char message[4096];
     snprintf(message, sizeof message, "%s", tutti_err_message());
     for (int r = 0; r < crew->ranks; r++)
         if (crew->members[r].client == client) {
-            (void)tutti_fail(err, "%s; everything computed before is kept", message);
-            note_loss(crew, r, err);
+            (void)tt_fail(err, "%s; everything computed before is kept", message);
+            launch_nodes_record_loss(crew, r, err);
             crew->members[r].gone = true;
         }
 }
 
-static void look(void *self, int rank, struct tutti_rank_status *status)
+static void launch_nodes_status(void *self, int rank, struct tt_rank_status *status)
 {
-    struct crew *crew = self;
-    struct member *member = &crew->members[rank];
-    enum tutti_err state = crew->running ? tutti_tcp_hub_state(crew->hub, rank) : TUTTI_OK;
-    double now = tutti_clock_now();
+    struct launch_nodes *crew = self;
+    struct launch_nodes_rank *member = &crew->members[rank];
+    enum tutti_err state = crew->running ? tt_tcp_hub_state(crew->hub, rank) : TUTTI_OK;
+    double now = tt_wall_clock_now();
     if (state && member->lost_at == 0)
         member->lost_at = now;
     /* Where the node has not said why: what the hub knows. */
     if (state && (state == TUTTI_ERR_FORMAT || now - member->lost_at > REASON))
-        note_loss(crew, rank, state);
+        launch_nodes_record_loss(crew, rank, state);
     if (member->err)
-        *status = (struct tutti_rank_status){
+        *status = (struct tt_rank_status){
             .state = TUTTI_RANK_LOST,
-            .err = tutti_fail(member->err, "%s", member->why ? member->why : tutti_err_name(member->err)),
+            .err = tt_fail(member->err, "%s", member->why ? member->why : tutti_err_name(member->err)),
             .step = member->step,
             .how = member->how,
             .is_dry = !crew->running || state != TUTTI_OK};
-    else if (crew->running && tutti_tcp_hub_has_left(crew->hub, rank))
-        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LEFT, .err = tutti_fabric_stopped()};
+    else if (crew->running && tt_tcp_hub_has_left(crew->hub, rank))
+        *status = (struct tt_rank_status){.state = TUTTI_RANK_LEFT, .err = tt_fabric_fail_stopped()};
 }
 
 /* ---- what nodes say ---- */
 
-static enum tutti_err take_ready(struct crew *crew, const struct tutti_node_client *client, struct tutti_unparcel *in)
+static enum tutti_err handle_ready(struct launch_nodes *crew, const struct tt_node_client *client,
+                                   struct tt_byte_reader *in)
 {
-    struct tutti_node_ready ready;
-    if (!tutti_node_read_ready(in, crew->ranks, &ready) || crew->members[ready.rank].client != client ||
+    struct tt_node_ready ready;
+    if (!tt_node_protocol_read_ready(in, crew->ranks, &ready) || crew->members[ready.rank].client != client ||
         crew->members[ready.rank].ready)
-        return tutti_node_client_fail_message(client);
-    struct tutti_tcp_peer *peer = &crew->peers[ready.rank];
-    struct tutti_address address = client->entry->address;
+        return tt_node_client_fail_message(client);
+    struct tt_tcp_peer *peer = &crew->peers[ready.rank];
+    struct tt_host_address address = client->entry->address;
     address.port = ready.port;
-    tutti_address_endpoint(&address, peer->endpoint, sizeof peer->endpoint);
+    tt_host_address_endpoint(&address, peer->endpoint, sizeof peer->endpoint);
     snprintf(peer->host, sizeof peer->host, "%.60s", address.host);
     memcpy(peer->public_key, ready.key, sizeof peer->public_key);
     crew->members[ready.rank].ready = true;
     crew->meets_all = crew->meets_all || ready.is_confined;
-    return ++crew->ready == crew->ranks ? introduce(crew) : TUTTI_OK;
+    return ++crew->ready == crew->ranks ? send_peers(crew) : TUTTI_OK;
 }
 
 /* "unit 'engine', engine.fmu", that it was in; or some of those that it had. */
-static void name_units(const struct crew *crew, const struct tutti_node_lost *loss, char *out, size_t size)
+static void launch_nodes_name_units(const struct launch_nodes *crew, const struct tt_node_lost *loss, char *out,
+                                    size_t size)
 {
-    const struct tutti_system *system = crew->job->system;
+    const struct tt_system *system = crew->job->system;
     int instances = crew->job->options.twin ? 2 : 1; /* of each unit, on ranks that are so far apart */
     size_t n = 0, listed = 0;
     if (loss->component < system->component_count) {
@@ -207,88 +209,90 @@ static void name_units(const struct crew *crew, const struct tutti_node_lost *lo
 }
 
 /* "worker 2 at 10.0.0.7:7000 (unit 'engine', engine.fmu, t = 1.25) was ended by signal 11 (...)" */
-static enum tutti_err fail_lost(struct crew *crew, const struct tutti_node_lost *loss)
+static enum tutti_err launch_nodes_fail_lost(struct launch_nodes *crew, const struct tt_node_lost *loss)
 {
     char units[1024], how[256];
-    name_units(crew, loss, units, sizeof units);
+    launch_nodes_name_units(crew, loss, units, sizeof units);
     if (loss->how == TUTTI_LOSS_HANG)
-        tutti_lost_by_silence(crew->job->options.timeout, how, sizeof how);
+        tt_supervision_describe_silence(crew->job->options.timeout, how, sizeof how);
     else if (loss->how == TUTTI_LOSS_EXIT)
-        tutti_ended_by_exit((int)loss->detail, how, sizeof how);
+        tt_exit_message_status((int)loss->detail, how, sizeof how);
     else
-        tutti_ended_by_signal((int)loss->detail, how, sizeof how);
-    crew->members[loss->rank].how = tutti_str_copy(how);
-    return tutti_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
-                      crew->members[loss->rank].client->name, units, TIME(loss->t), how);
+        tt_exit_message_signal((int)loss->detail, how, sizeof how);
+    crew->members[loss->rank].how = tt_text_copy(how);
+    return tt_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
+                   crew->members[loss->rank].client->name, units, TIME(loss->t), how);
 }
 
-static enum tutti_err take_lost(struct crew *crew, const struct tutti_node_client *client, struct tutti_unparcel *in)
+static enum tutti_err handle_lost(struct launch_nodes *crew, const struct tt_node_client *client,
+                                  struct tt_byte_reader *in)
 {
-    struct tutti_node_lost loss;
-    if (!tutti_node_read_lost(in, crew->ranks, &loss) || crew->members[loss.rank].client != client)
-        return tutti_node_client_fail_message(client);
+    struct tt_node_lost loss;
+    if (!tt_node_protocol_read_lost(in, crew->ranks, &loss) || crew->members[loss.rank].client != client)
+        return tt_node_client_fail_message(client);
     crew->members[loss.rank].gone = true;
     crew->members[loss.rank].step = loss.step;
     if (loss.how != TUTTI_LOSS_ERROR) {
-        note_loss(crew, (int)loss.rank, fail_lost(crew, &loss));
+        launch_nodes_record_loss(crew, (int)loss.rank, launch_nodes_fail_lost(crew, &loss));
         return TUTTI_OK;
     }
-    char *copy = tutti_str_copy(loss.message ? loss.message : "");
+    char *copy = tt_text_copy(loss.message ? loss.message : "");
     if (!copy)
-        return tutti_fail_memory();
-    tutti_str_make_printable(copy);
-    (void)tutti_fail(loss.err, "rank %u at %s: %s", loss.rank, client->name, copy);
-    note_loss(crew, (int)loss.rank, loss.err);
+        return tt_fail_memory();
+    tt_text_make_printable(copy);
+    (void)tt_fail(loss.err, "rank %u at %s: %s", loss.rank, client->name, copy);
+    launch_nodes_record_loss(crew, (int)loss.rank, loss.err);
     free(copy);
     return TUTTI_OK;
 }
 
-static enum tutti_err take_gone(struct crew *crew, const struct tutti_node_client *client, struct tutti_unparcel *in)
+static enum tutti_err handle_gone(struct launch_nodes *crew, const struct tt_node_client *client,
+                                  struct tt_byte_reader *in)
 {
-    uint32_t rank = tutti_unparcel_u32(in);
+    uint32_t rank = tt_bytes_get_u32(in);
     if (in->bad || rank >= (uint32_t)crew->ranks || crew->members[rank].client != client)
-        return tutti_node_client_fail_message(client);
+        return tt_node_client_fail_message(client);
     crew->members[rank].gone = true;
     return TUTTI_OK;
 }
 
-static enum tutti_err take_denied(const struct crew *crew, const struct tutti_node_client *client,
-                                  struct tutti_unparcel *in)
+static enum tutti_err handle_denied(const struct launch_nodes *crew, const struct tt_node_client *client,
+                                    struct tt_byte_reader *in)
 {
-    struct tutti_node_denied denied;
-    if (!tutti_node_read_denied(in, crew->ranks, &denied) || crew->members[denied.rank].client != client)
-        return tutti_node_client_fail_message(client);
-    tutti_confined_tell(crew->job->options.log, crew->job->system, (int)denied.rank, &denied.denial);
+    struct tt_node_denied denied;
+    if (!tt_node_protocol_read_denied(in, crew->ranks, &denied) || crew->members[denied.rank].client != client)
+        return tt_node_client_fail_message(client);
+    tt_confined_log_denial(crew->job->options.log, crew->job->system, (int)denied.rank, &denied.denial);
     return TUTTI_OK;
 }
 
-static enum tutti_err hear_client(struct crew *crew, struct tutti_node_client *client)
+static enum tutti_err receive_from_client(struct launch_nodes *crew, struct tt_node_client *client)
 {
-    TRY(tutti_node_client_look(client));
+    TRY(tt_node_client_check(client));
     for (bool got = true; got;) {
-        struct tutti_node_client_message message;
-        TRY(tutti_node_client_receive(client, &message, &got));
+        struct tt_node_client_message message;
+        TRY(tt_node_client_receive(client, &message, &got));
         if (!got)
             break;
-        enum tutti_err err = message.kind == TUTTI_NODE_READY    ? take_ready(crew, client, &message.in)
-                             : message.kind == TUTTI_NODE_LOST   ? take_lost(crew, client, &message.in)
-                             : message.kind == TUTTI_NODE_GONE   ? take_gone(crew, client, &message.in)
-                             : message.kind == TUTTI_NODE_DENIED ? take_denied(crew, client, &message.in)
-                                                                 : tutti_node_client_fail_message(client);
-        tutti_node_client_release(&message);
+        enum tutti_err err = message.kind == TUTTI_NODE_READY    ? handle_ready(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_LOST   ? handle_lost(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_GONE   ? handle_gone(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_DENIED ? handle_denied(crew, client, &message.in)
+                                                                 : tt_node_client_fail_message(client);
+        tt_node_client_release(&message);
         TRY(err);
     }
     return TUTTI_OK;
 }
 
-static void hear_nodes(struct crew *crew)
+static void receive_from_nodes(struct launch_nodes *crew)
 {
     for (size_t i = 0; i < crew->nodes->list.count; i++) {
-        struct tutti_node_client *client = &crew->nodes->clients[i];
-        enum tutti_err err = client->lost ? TUTTI_OK : hear_client(crew, client);
+        struct tt_node_client *client = &crew->nodes->clients[i];
+        enum tutti_err err = client->lost ? TUTTI_OK : receive_from_client(crew, client);
         if (err) {
             client->lost = true;
-            lose_client(crew, client, err);
+            lose_node_client(crew, client, err);
         }
     }
 }
@@ -296,71 +300,71 @@ static void hear_nodes(struct crew *crew)
 /* ---- the run ---- */
 
 /* For whatever comes first. */
-static enum tutti_err poll_all(void *self, int milliseconds)
+static enum tutti_err poll_all_nodes(void *self, int milliseconds)
 {
-    struct crew *crew = self;
+    struct launch_nodes *crew = self;
     int count = (int)crew->nodes->list.count;
-    crew->items[count].socket = crew->running ? tutti_tcp_hub_socket(crew->hub) : NULL;
+    crew->items[count].socket = crew->running ? tt_tcp_hub_socket(crew->hub) : NULL;
     zmq_poll(crew->items, count + crew->running, milliseconds);
-    enum tutti_err err = crew->running ? tutti_tcp_hub_wait(crew->hub, 0) : TUTTI_OK;
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
-    hear_nodes(crew);
-    return tutti_failure_return(&failure);
+    enum tutti_err err = crew->running ? tt_tcp_hub_wait(crew->hub, 0) : TUTTI_OK;
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    receive_from_nodes(crew);
+    return tt_fail_restore(&failure);
 }
 
-static const char *get_reports(void *self, int rank, size_t *count)
+static const char *launch_nodes_reports(void *self, int rank, size_t *count)
 {
-    const struct crew *crew = self;
+    const struct launch_nodes *crew = self;
     *count = 0;
-    return crew->running ? tutti_tcp_hub_bytes(crew->hub, rank, count) : NULL;
+    return crew->running ? tt_tcp_hub_pending_bytes(crew->hub, rank, count) : NULL;
 }
 
-static void consume(void *self, int rank, size_t count)
+static void launch_nodes_consume(void *self, int rank, size_t count)
 {
-    const struct crew *crew = self;
-    tutti_tcp_hub_take(crew->hub, rank, count);
+    const struct launch_nodes *crew = self;
+    tt_tcp_hub_consume(crew->hub, rank, count);
 }
 
-static void stop(void *self, uint64_t step)
+static void launch_nodes_stop(void *self, uint64_t step)
 {
-    struct crew *crew = self;
+    struct launch_nodes *crew = self;
     crew->stopped = true;
     crew->stop_after = step;
     if (crew->running)
-        tutti_tcp_hub_stop(crew->hub, step);
+        tt_tcp_hub_stop(crew->hub, step);
 }
 
 /* One word to all nodes. One that is gone needs none: the end of the connection says it. */
-static void tell_nodes(struct crew *crew, enum tutti_node_message word)
+static void send_word_to_nodes(struct launch_nodes *crew, enum tt_node_message word)
 {
-    tutti_node_begin(&crew->nodes->parcel, word);
+    tt_node_protocol_start_message(&crew->nodes->parcel, word);
     for (size_t i = 0; i < crew->nodes->list.count; i++)
         if (!crew->nodes->clients[i].lost)
-            (void)!tutti_node_client_send(&crew->nodes->clients[i], &crew->nodes->parcel);
+            (void)!tt_node_client_send(&crew->nodes->clients[i], &crew->nodes->parcel);
 }
 
-static void interrupt(void *self)
+static void launch_nodes_interrupt(void *self)
 {
-    tell_nodes(self, TUTTI_NODE_INTERRUPT);
+    send_word_to_nodes(self, TUTTI_NODE_INTERRUPT);
 }
 
-static bool order(void *self, const struct tutti_run_order *order)
+static bool launch_nodes_order(void *self, const struct tt_run_command *order)
 {
-    struct crew *crew = self;
-    struct tutti_parcel *parcel = &crew->nodes->parcel;
-    struct tutti_node_client *client = crew->members[0].client;
+    struct launch_nodes *crew = self;
+    struct tt_byte_writer *parcel = &crew->nodes->parcel;
+    struct tt_node_client *client = crew->members[0].client;
     if (!crew->running)
         return false;
-    tutti_node_begin(parcel, TUTTI_NODE_ORDER);
-    tutti_parcel_put_u32(parcel, order->kind);
-    tutti_parcel_put_u32(parcel, order->component);
-    tutti_parcel_put_u32(parcel, order->variable);
-    tutti_parcel_put_double(parcel, order->value);
-    return client->lost || tutti_node_client_send(client, parcel) == TUTTI_OK;
+    tt_node_protocol_start_message(parcel, TUTTI_NODE_ORDER);
+    tt_bytes_put_u32(parcel, order->kind);
+    tt_bytes_put_u32(parcel, order->component);
+    tt_bytes_put_u32(parcel, order->variable);
+    tt_bytes_put_double(parcel, order->value);
+    return client->lost || tt_node_client_send(client, parcel) == TUTTI_OK;
 }
 
-static bool all_gone(const struct crew *crew)
+static bool are_all_gone(const struct launch_nodes *crew)
 {
     for (int r = 0; r < crew->ranks; r++)
         if (!crew->members[r].gone)
@@ -369,35 +373,35 @@ static bool all_gone(const struct crew *crew)
 }
 
 /* Workers that have reported their end clean up; then nodes may forget the run. */
-static void finish(void *self, bool cut)
+static void launch_nodes_finish(void *self, bool cut)
 {
-    struct crew *crew = self;
-    double deadline = tutti_clock_now() + (cut || crew->stopped ? 0 : FAREWELL);
-    while (crew->running && !all_gone(crew) && tutti_clock_now() < deadline)
-        (void)!poll_all(crew, NAP_MS);
+    struct launch_nodes *crew = self;
+    double deadline = tt_wall_clock_now() + (cut || crew->stopped ? 0 : FAREWELL);
+    while (crew->running && !are_all_gone(crew) && tt_wall_clock_now() < deadline)
+        (void)!poll_all_nodes(crew, NAP_MS);
     if (crew->sent)
-        tell_nodes(crew, TUTTI_NODE_END);
+        send_word_to_nodes(crew, TUTTI_NODE_END);
 }
 
 /* What the nodes lack of the job's files goes to them first; each then starts all its ranks. */
-static enum tutti_err start(void *self, int rank)
+static enum tutti_err launch_nodes_start(void *self, int rank)
 {
-    struct crew *crew = self;
+    struct launch_nodes *crew = self;
     if (rank == 0)
-        TRY(tutti_nodes_send(crew->nodes, &crew->files, crew->job, crew->run.id));
+        TRY(tt_nodes_files_send(crew->nodes, &crew->files, crew->job, crew->run.id));
     crew->sent = true;
     return TUTTI_OK;
 }
 
 /* Makes room, and finds out who is where. */
-static enum tutti_err gather(struct crew *crew)
+static enum tutti_err launch_nodes_allocate_ranks(struct launch_nodes *crew)
 {
-    struct tutti_nodes *nodes = crew->nodes;
+    struct tt_nodes *nodes = crew->nodes;
     crew->members = calloc((size_t)crew->ranks, sizeof *crew->members);
     crew->peers = calloc((size_t)crew->ranks, sizeof *crew->peers);
     crew->items = calloc(nodes->list.count + 1, sizeof *crew->items);
     if (!crew->members || !crew->peers || !crew->items)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t n = 0; n < nodes->list.count; n++) {
         crew->items[n].socket = nodes->clients[n].socket;
         crew->items[n].events = ZMQ_POLLIN;
@@ -408,21 +412,21 @@ static enum tutti_err gather(struct crew *crew)
     return TUTTI_OK;
 }
 
-static enum tutti_err open_run(void *self, const struct tutti_job *job, int ranks)
+static enum tutti_err launch_nodes_open_run(void *self, const struct tt_job *job, int ranks)
 {
-    struct crew *crew = self;
+    struct launch_nodes *crew = self;
     crew->job = job;
     crew->ranks = ranks;
-    TRY(gather(crew));
-    TRY(tutti_nodes_files_list(&crew->files, crew->nodes, job));
-    return make_keys(crew);
+    TRY(launch_nodes_allocate_ranks(crew));
+    TRY(tt_nodes_files_list(&crew->files, crew->nodes, job));
+    return create_rank_keys(crew);
 }
 
-static void close_all(void *self)
+static void launch_nodes_close_all(void *self)
 {
-    struct crew *crew = self;
-    tutti_tcp_hub_close(crew->hub);
-    tutti_nodes_files_fini(&crew->files);
+    struct launch_nodes *crew = self;
+    tt_tcp_hub_close(crew->hub);
+    tt_nodes_files_fini(&crew->files);
     for (int r = 0; crew->members && r < crew->ranks; r++) {
         free(crew->members[r].why);
         free(crew->members[r].how);
@@ -430,24 +434,24 @@ static void close_all(void *self)
     free(crew->members);
     free(crew->peers);
     free(crew->items);
-    tutti_keys_wipe(&crew->keys);
-    tutti_nodes_close(crew->nodes);
+    tt_curve_auth_wipe_keys(&crew->keys);
+    tt_nodes_close(crew->nodes);
 }
 
-const struct tutti_launcher tutti_launcher_nodes = {.name = "nodes",
-                                                    .size = sizeof(struct crew),
-                                                    .grace = 1.5,
-                                                    .is_asked_for = is_asked_for,
-                                                    .prepare = prepare,
-                                                    .place = place,
-                                                    .open = open_run,
-                                                    .close = close_all,
-                                                    .start = start,
-                                                    .poll = poll_all,
-                                                    .look = look,
-                                                    .reports = get_reports,
-                                                    .consume = consume,
-                                                    .interrupt = interrupt,
-                                                    .order = order,
-                                                    .stop = stop,
-                                                    .finish = finish};
+const struct tt_launcher tt_launcher_nodes = {.name = "nodes",
+                                              .size = sizeof(struct launch_nodes),
+                                              .grace = 1.5,
+                                              .is_asked_for = launch_nodes_is_requested,
+                                              .prepare = launch_nodes_prepare,
+                                              .place = launch_nodes_place,
+                                              .open = launch_nodes_open_run,
+                                              .close = launch_nodes_close_all,
+                                              .start = launch_nodes_start,
+                                              .poll = poll_all_nodes,
+                                              .look = launch_nodes_status,
+                                              .reports = launch_nodes_reports,
+                                              .consume = launch_nodes_consume,
+                                              .interrupt = launch_nodes_interrupt,
+                                              .order = launch_nodes_order,
+                                              .stop = launch_nodes_stop,
+                                              .finish = launch_nodes_finish};

@@ -10,27 +10,27 @@
 #include "conduct/lines.h"
 
 /* The node of that address, new or known; NULL when memory is out. */
-static struct tutti_nodes_entry *get(struct tutti_nodes_list *list, const struct tutti_address *address)
+static struct tt_nodes_entry *nodes_list_find_or_add(struct tt_nodes_list *list, const struct tt_host_address *address)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcasecmp(list->entries[i].address.host, address->host) == 0 &&
             list->entries[i].address.port == address->port)
             return &list->entries[i];
-    struct tutti_nodes_entry *entries = reallocarray(list->entries, list->count + 1, sizeof *entries);
+    struct tt_nodes_entry *entries = reallocarray(list->entries, list->count + 1, sizeof *entries);
     if (!entries)
         return NULL;
     list->entries = entries;
-    entries[list->count] = (struct tutti_nodes_entry){.address = *address};
+    entries[list->count] = (struct tt_nodes_entry){.address = *address};
     return &entries[list->count++];
 }
 
-static enum tutti_err add_ranks(struct tutti_nodes_list *list, struct tutti_nodes_entry *entry, int count)
+static enum tutti_err add_node_ranks(struct tt_nodes_list *list, struct tt_nodes_entry *entry, int count)
 {
     if (count > TUTTI_NODE_MOST_RANKS - list->ranks)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: more than %d ranks", TUTTI_NODE_MOST_RANKS);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--nodes: more than %d ranks", TUTTI_NODE_MOST_RANKS);
     int *ranks = reallocarray(entry->ranks, (size_t)entry->rank_count + (size_t)count, sizeof *ranks);
     if (!ranks)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     entry->ranks = ranks;
     for (int i = 0; i < count; i++)
         ranks[entry->rank_count++] = list->ranks++;
@@ -38,7 +38,7 @@ static enum tutti_err add_ranks(struct tutti_nodes_list *list, struct tutti_node
 }
 
 /* "ranks=4" */
-static int read_count(const char *word)
+static int nodes_list_read_count(const char *word)
 {
     char *end;
     long count = strncmp(word, "ranks=", 6) == 0 ? strtol(word + 6, &end, 10) : 0;
@@ -46,73 +46,72 @@ static int read_count(const char *word)
 }
 
 /* The words after an address. */
-static enum tutti_err read_words(struct tutti_nodes_entry *entry, char *rest, const char *place, int *count)
+static enum tutti_err nodes_list_read_words(struct tt_nodes_entry *entry, char *rest, const char *place, int *count)
 {
     for (char *next, *word = strtok_r(rest, " \t", &next); word; word = strtok_r(NULL, " \t", &next)) {
         uint8_t key[TUTTI_KEY_SIZE];
-        int told = read_count(word);
+        int told = nodes_list_read_count(word);
         if (told > 0) {
             *count = told;
             continue;
         }
-        if (tutti_key_read(word, key))
-            return tutti_fail(
-                TUTTI_ERR_ARGUMENT,
-                "%s: '%s' is neither a public key (64 hexadecimal digits) nor ranks=N; a line is HOST:PORT "
-                "PUBLICKEY ranks=N",
-                place, tutti_str_show(word).text);
+        if (tt_curve_auth_parse_key(word, key))
+            return tt_fail(TUTTI_ERR_ARGUMENT,
+                           "%s: '%s' is neither a public key (64 hexadecimal digits) nor ranks=N; a line is HOST:PORT "
+                           "PUBLICKEY ranks=N",
+                           place, tt_text_excerpt(word).text);
         if (entry->has_key && memcmp(entry->key, key, sizeof key) != 0)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s:%d has another key in an earlier line", place,
-                              entry->address.host, entry->address.port);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s:%d has another key in an earlier line", place,
+                           entry->address.host, entry->address.port);
         entry->has_key = true;
         memcpy(entry->key, key, sizeof key);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err take(void *context, char *line, const char *place)
+static enum tutti_err nodes_list_parse_line(void *context, char *line, const char *place)
 {
-    struct tutti_nodes_list *list = context;
-    struct tutti_address address;
+    struct tt_nodes_list *list = context;
+    struct tt_host_address address;
     int count = 1;
     char *rest = line + strcspn(line, " \t");
     if (*rest)
         *rest++ = '\0';
-    TRY(tutti_address_read(&address, line, place, false));
-    struct tutti_nodes_entry *entry = get(list, &address);
+    TRY(tt_host_address_read(&address, line, place, false));
+    struct tt_nodes_entry *entry = nodes_list_find_or_add(list, &address);
     if (!entry)
-        return tutti_fail_memory();
-    TRY(read_words(entry, rest, place, &count));
-    return add_ranks(list, entry, count);
+        return tt_fail_memory();
+    TRY(nodes_list_read_words(entry, rest, place, &count));
+    return add_node_ranks(list, entry, count);
 }
 
-static enum tutti_err read_text(const struct tutti_lines *lines, const char *text)
+static enum tutti_err nodes_list_read_text(const struct tt_list_file *lines, const char *text)
 {
-    char *copy = tutti_str_copy(text);
+    char *copy = tt_text_copy(text);
     if (!copy)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     enum tutti_err err = TUTTI_OK;
     for (char *next, *word = strtok_r(copy, ",", &next); word && !err; word = strtok_r(NULL, ",", &next))
-        err = tutti_lines_take(lines, word, "--nodes");
+        err = tt_list_file_parse_line(lines, word, "--nodes");
     free(copy);
     return err;
 }
 
-enum tutti_err tutti_nodes_list_read(struct tutti_nodes_list *list, const char *text)
+enum tutti_err tt_nodes_list_read(struct tt_nodes_list *list, const char *text)
 {
     struct stat st;
-    const struct tutti_lines lines = {"--nodes", "a line is HOST:PORT PUBLICKEY ranks=N", take, list};
-    *list = (struct tutti_nodes_list){0};
+    const struct tt_list_file lines = {"--nodes", "a line is HOST:PORT PUBLICKEY ranks=N", nodes_list_parse_line, list};
+    *list = (struct tt_nodes_list){0};
     bool file = strchr(text, '/') || !strchr(text, ':') || (stat(text, &st) == 0 && S_ISREG(st.st_mode));
-    TRY(file ? tutti_lines_read(&lines, text) : read_text(&lines, text));
+    TRY(file ? tt_list_file_read(&lines, text) : nodes_list_read_text(&lines, text));
     if (list->count == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: there is no node in '%s'", tutti_str_show(text).text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--nodes: there is no node in '%s'", tt_text_excerpt(text).text);
     return TUTTI_OK;
 }
 
-void tutti_nodes_list_drop(struct tutti_nodes_list *list, size_t entry)
+void tt_nodes_list_remove(struct tt_nodes_list *list, size_t entry)
 {
-    struct tutti_nodes_entry *gone = &list->entries[entry];
+    struct tt_nodes_entry *gone = &list->entries[entry];
     for (size_t i = 0; i < list->count; i++)
         for (int r = 0; i != entry && r < list->entries[i].rank_count; r++) {
             int *rank = &list->entries[i].ranks[r], before = 0;
@@ -125,7 +124,7 @@ void tutti_nodes_list_drop(struct tutti_nodes_list *list, size_t entry)
     memmove(gone, gone + 1, (--list->count - entry) * sizeof *gone);
 }
 
-void tutti_nodes_list_fini(struct tutti_nodes_list *list)
+void tt_nodes_list_fini(struct tt_nodes_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         free(list->entries[i].ranks);

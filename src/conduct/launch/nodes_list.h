@@ -10,24 +10,24 @@
 #include "conduct/node/messages.h"
 #include "fabric/keys.h"
 
-struct tutti_nodes_entry {
-    struct tutti_address address;
+struct tt_nodes_entry {
+    struct tt_host_address address;
     bool has_key; /* it stands in the list; else it is a node of this user, on this machine */
     uint8_t key[TUTTI_KEY_SIZE];
     int *ranks; /* that it has, rising */
     int rank_count;
 };
 
-struct tutti_nodes_list {
-    struct tutti_nodes_entry *entries; /* each node once */
+struct tt_nodes_list {
+    struct tt_nodes_entry *entries; /* each node once */
     size_t count;
     int ranks;
 };
 
-/* ARGUMENT, with file and line. tutti_nodes_list_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_nodes_list_read(struct tutti_nodes_list *list, const char *text);
+/* ARGUMENT, with file and line. tt_nodes_list_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_nodes_list_read(struct tt_nodes_list *list, const char *text);
 /* Without one of several; ranks are numbered anew. */
-void tutti_nodes_list_drop(struct tutti_nodes_list *list, size_t entry);
-void tutti_nodes_list_fini(struct tutti_nodes_list *list);
+void tt_nodes_list_remove(struct tt_nodes_list *list, size_t entry);
+void tt_nodes_list_fini(struct tt_nodes_list *list);
 
 #endif

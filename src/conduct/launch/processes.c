@@ -21,74 +21,74 @@
 #include "conduct/settle.h"
 #include "master/conducted.h"
 
-enum end { NOT_YET, BY_ITSELF, DIED, ENDED };
+enum rank_process_end { NOT_YET, BY_ITSELF, DIED, ENDED };
 
-struct worker {
+struct rank_process {
     pid_t pid; /* 0: there is none, or it has ended and is collected */
-    enum end end;
+    enum rank_process_end end;
     int status; /* DIED: as waitpid told it */
 };
 
-struct processes {
-    struct tutti_crew crew; /* first */
-    struct worker *workers;
-    struct tutti_confined confined;
+struct launch_processes {
+    struct tt_shared_launcher crew; /* first */
+    struct rank_process *workers;
+    struct tt_confined confined;
     char *copy; /* of what a rank has reported: if it is confined, it may change what lies in the area at any time */
     size_t copy_room;
 };
 
-static bool is_asked_for(const struct tutti_run_options *options)
+static bool launch_processes_is_requested(const struct tutti_run_options *options)
 {
     return options->processes > 0;
 }
 
-static enum tutti_err place(void *self, const struct tutti_job *job, int32_t *places, int *ranks)
+static enum tutti_err launch_processes_place(void *self, const struct tt_job *job, int32_t *places, int *ranks)
 {
     int least;
     (void)self;
-    TRY(tutti_place_least_ranks(job->system, job->asked, &least));
-    *ranks = tutti_place_clamp(job->system, job->asked, job->options.processes, least);
-    return tutti_place(job->system, job->asked, *ranks, places);
+    TRY(tt_placement_least_ranks(job->system, job->asked, &least));
+    *ranks = tt_placement_clamp_ranks(job->system, job->asked, job->options.processes, least);
+    return tt_placement_compute(job->system, job->asked, *ranks, places);
 }
 
-static enum tutti_err open_all(void *self, const struct tutti_job *job, int ranks)
+static enum tutti_err launch_processes_open_all(void *self, const struct tt_job *job, int ranks)
 {
-    struct processes *processes = self;
-    TRY(tutti_job_unpack(job));
-    TRY(tutti_crew_open(&processes->crew, job, ranks, "processes"));
+    struct launch_processes *processes = self;
+    TRY(tt_job_unpack(job));
+    TRY(tt_launcher_shared_open(&processes->crew, job, ranks, "processes"));
     processes->workers = calloc((size_t)ranks, sizeof *processes->workers);
-    return processes->workers ? tutti_confined_open(&processes->confined, job, ranks) : tutti_fail_memory();
+    return processes->workers ? tt_confined_open(&processes->confined, job, ranks) : tt_fail_memory();
 }
 
 /* ---- in a worker ---- */
 
-static enum tutti_err run_rank(const struct processes *processes, const struct tutti_job *job,
-                               struct tutti_fabric *fabric)
+static enum tutti_err run_rank_in_child(const struct launch_processes *processes, const struct tt_job *job,
+                                        struct tt_fabric *fabric)
 {
-    struct tutti_confinement confinement;
+    struct tt_sandbox confinement;
     enum tutti_err err =
-        tutti_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, -1, &confinement);
+        tt_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, -1, &confinement);
     if (err)
-        tutti_rank_give_up(fabric, err);
+        tt_rank_main_fail(fabric, err);
     else
-        err = tutti_rank_run(job, fabric);
-    tutti_confine_end(&confinement);
+        err = tt_rank_main_run(job, fabric);
+    tt_sandbox_end(&confinement);
     return err;
 }
 
 /* The child of a fork: it never returns. */
-static void be_rank(const struct processes *processes, int rank, pid_t parent)
+static void launch_processes_child_main(const struct launch_processes *processes, int rank, pid_t parent)
 {
-    tutti_settle_in(parent);
+    tt_fmu_process_install_signals(parent);
     /* The interrupt of the options is the conductor's, out of sight from here, as orders are; those of the area are not. */
-    struct tutti_job job = *processes->crew.job;
-    job.options.interrupt = tutti_shared_interrupt(processes->crew.area);
+    struct tt_job job = *processes->crew.job;
+    job.options.interrupt = tt_shared_fabric_interrupt_flag(processes->crew.area);
     if (job.options.orders)
-        job.options.orders = tutti_shared_orders(processes->crew.area);
-    struct tutti_fabric *fabric;
-    enum tutti_err err = tutti_shared_join(processes->crew.area, rank, &fabric);
+        job.options.orders = tt_shared_fabric_commands(processes->crew.area);
+    struct tt_fabric *fabric;
+    enum tutti_err err = tt_shared_fabric_join(processes->crew.area, rank, &fabric);
     if (err == TUTTI_OK) {
-        err = run_rank(processes, &job, fabric);
+        err = run_rank_in_child(processes, &job, fabric);
         fflush(NULL); /* what an FMU printed */
         fabric->kind->close(fabric);
     }
@@ -97,26 +97,26 @@ static void be_rank(const struct processes *processes, int rank, pid_t parent)
 
 /* ---- in the conductor ---- */
 
-static enum tutti_err start(void *self, int rank)
+static enum tutti_err launch_processes_start(void *self, int rank)
 {
-    struct processes *processes = self;
-    struct worker *worker = &processes->workers[rank];
+    struct launch_processes *processes = self;
+    struct rank_process *worker = &processes->workers[rank];
     pid_t parent = getpid();
     fflush(NULL); /* or the worker would write it once more */
     worker->pid = fork();
     if (worker->pid == 0)
-        be_rank(processes, rank, parent);
+        launch_processes_child_main(processes, rank, parent);
     if (worker->pid > 0)
         return TUTTI_OK;
     worker->pid = 0;
-    return tutti_fail(TUTTI_ERR_LIMIT, "cannot start %d processes: %s; use fewer (--processes)", processes->crew.ranks,
-                      strerror(errno));
+    return tt_fail(TUTTI_ERR_LIMIT, "cannot start %d processes: %s; use fewer (--processes)", processes->crew.ranks,
+                   strerror(errno));
 }
 
 /* Collects the worker if it has ended; `flags` as of waitpid. */
-static void collect(struct processes *processes, int rank, int flags)
+static void launch_processes_reap(struct launch_processes *processes, int rank, int flags)
 {
-    struct worker *worker = &processes->workers[rank];
+    struct rank_process *worker = &processes->workers[rank];
     int status = 0;
     pid_t ended;
     do
@@ -127,103 +127,104 @@ static void collect(struct processes *processes, int rank, int flags)
     worker->pid = 0;
     worker->status = status;
     if (worker->end == NOT_YET)
-        worker->end = tutti_shared_has_left(processes->crew.area, rank) ? BY_ITSELF : DIED;
+        worker->end = tt_shared_fabric_has_left(processes->crew.area, rank) ? BY_ITSELF : DIED;
 }
 
-static const char *reports(void *self, int rank, size_t *count)
+static const char *launch_processes_reports(void *self, int rank, size_t *count)
 {
-    struct processes *processes = self;
-    const char *bytes = tutti_crew_reports(self, rank, count);
+    struct launch_processes *processes = self;
+    const char *bytes = tt_launcher_shared_reports(self, rank, count);
     if (processes->confined.how == TUTTI_CONFINE_NONE || *count == 0)
         return bytes;
-    if (!tutti_vector_reserve(&processes->copy, &processes->copy_room, *count, 1))
+    if (!tt_vector_reserve(&processes->copy, &processes->copy_room, *count, 1))
         *count = 0; /* there may be memory later */
     else
         memcpy(processes->copy, bytes, *count);
     return processes->copy;
 }
 
-static enum tutti_err fail_dead(const struct processes *processes, int rank, const struct tutti_heartbeat *heartbeat)
+static enum tutti_err fail_dead_rank(const struct launch_processes *processes, int rank,
+                                     const struct tt_heartbeat *heartbeat)
 {
     int status = processes->workers[rank].status;
     char how[256];
     if (WIFSIGNALED(status))
-        tutti_ended_by_signal(WTERMSIG(status), how, sizeof how);
+        tt_exit_message_signal(WTERMSIG(status), how, sizeof how);
     else
-        tutti_ended_by_exit(WEXITSTATUS(status), how, sizeof how);
-    return tutti_lost_worker(processes->crew.job->system, rank, heartbeat, how);
+        tt_exit_message_status(WEXITSTATUS(status), how, sizeof how);
+    return tt_supervision_describe_loss(processes->crew.job->system, rank, heartbeat, how);
 }
 
-static void look(void *self, int rank, struct tutti_rank_status *status)
+static void launch_processes_status(void *self, int rank, struct tt_rank_status *status)
 {
-    struct processes *processes = self;
-    struct worker *worker = &processes->workers[rank];
-    const struct tutti_heartbeat *heartbeat = tutti_shared_heartbeat(processes->crew.area, rank);
-    collect(processes, rank, WNOHANG);
-    tutti_confined_listen(&processes->confined, processes->crew.job, rank);
+    struct launch_processes *processes = self;
+    struct rank_process *worker = &processes->workers[rank];
+    const struct tt_heartbeat *heartbeat = tt_shared_fabric_heartbeat(processes->crew.area, rank);
+    launch_processes_reap(processes, rank, WNOHANG);
+    tt_confined_log_new_denials(&processes->confined, processes->crew.job, rank);
     if (worker->end == DIED)
-        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LOST,
-                                             .err = fail_dead(processes, rank, heartbeat),
-                                             .step = atomic_load(&heartbeat->step),
-                                             .is_dry = true};
-    else if (worker->end != NOT_YET || tutti_shared_has_left(processes->crew.area, rank))
-        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LEFT, .err = tutti_fabric_stopped()};
+        *status = (struct tt_rank_status){.state = TUTTI_RANK_LOST,
+                                          .err = fail_dead_rank(processes, rank, heartbeat),
+                                          .step = atomic_load(&heartbeat->step),
+                                          .is_dry = true};
+    else if (worker->end != NOT_YET || tt_shared_fabric_has_left(processes->crew.area, rank))
+        *status = (struct tt_rank_status){.state = TUTTI_RANK_LEFT, .err = tt_fabric_fail_stopped()};
     else
         status->heartbeat = heartbeat;
 }
 
-static void end(void *self, int rank)
+static void launch_processes_kill(void *self, int rank)
 {
-    struct processes *processes = self;
-    struct worker *worker = &processes->workers[rank];
+    struct launch_processes *processes = self;
+    struct rank_process *worker = &processes->workers[rank];
     if (worker->pid == 0)
         return;
     worker->end = ENDED;
-    (void)tutti_kill_child(worker->pid, SIGKILL);
-    collect(processes, rank, 0);
+    (void)tt_child_kill(worker->pid, SIGKILL);
+    launch_processes_reap(processes, rank, 0);
 }
 
 /* Workers that have told their end clean up, and are gone. */
-static void finish(void *self, bool cut)
+static void launch_processes_finish(void *self, bool cut)
 {
     static const struct timespec nap = {.tv_nsec = 1000000};
-    struct processes *processes = self;
-    double deadline = tutti_clock_now() + (cut ? 0 : TUTTI_SETTLE_LAST_SECONDS);
+    struct launch_processes *processes = self;
+    double deadline = tt_wall_clock_now() + (cut ? 0 : TUTTI_SETTLE_LAST_SECONDS);
     for (int r = 0; r < processes->crew.ranks; r++) {
         for (;;) {
-            collect(processes, r, WNOHANG);
-            if (processes->workers[r].pid == 0 || tutti_clock_now() >= deadline)
+            launch_processes_reap(processes, r, WNOHANG);
+            if (processes->workers[r].pid == 0 || tt_wall_clock_now() >= deadline)
                 break;
             nanosleep(&nap, NULL);
         }
-        end(processes, r);
-        tutti_confined_listen(&processes->confined, processes->crew.job, r);
+        launch_processes_kill(processes, r);
+        tt_confined_log_new_denials(&processes->confined, processes->crew.job, r);
     }
 }
 
-static void close_all(void *self)
+static void launch_processes_close_all(void *self)
 {
-    struct processes *processes = self;
+    struct launch_processes *processes = self;
     free(processes->workers);
     free(processes->copy);
-    tutti_confined_close(&processes->confined);
-    tutti_crew_close(&processes->crew);
+    tt_confined_close(&processes->confined);
+    tt_launcher_shared_close(&processes->crew);
 }
 
-const struct tutti_launcher tutti_launcher_processes = {.name = "processes",
-                                                        .size = sizeof(struct processes),
-                                                        .grace = 0.5,
-                                                        .is_asked_for = is_asked_for,
-                                                        .place = place,
-                                                        .open = open_all,
-                                                        .close = close_all,
-                                                        .start = start,
-                                                        .poll = tutti_crew_poll,
-                                                        .look = look,
-                                                        .reports = reports,
-                                                        .consume = tutti_crew_consume,
-                                                        .interrupt = tutti_crew_interrupt,
-                                                        .order = tutti_crew_order,
-                                                        .stop = tutti_crew_stop,
-                                                        .end = end,
-                                                        .finish = finish};
+const struct tt_launcher tt_launcher_processes = {.name = "processes",
+                                                  .size = sizeof(struct launch_processes),
+                                                  .grace = 0.5,
+                                                  .is_asked_for = launch_processes_is_requested,
+                                                  .place = launch_processes_place,
+                                                  .open = launch_processes_open_all,
+                                                  .close = launch_processes_close_all,
+                                                  .start = launch_processes_start,
+                                                  .poll = tt_launcher_shared_poll,
+                                                  .look = launch_processes_status,
+                                                  .reports = launch_processes_reports,
+                                                  .consume = tt_launcher_shared_consume,
+                                                  .interrupt = tt_launcher_shared_interrupt,
+                                                  .order = tt_launcher_shared_order,
+                                                  .stop = tt_launcher_shared_stop,
+                                                  .end = launch_processes_kill,
+                                                  .finish = launch_processes_finish};

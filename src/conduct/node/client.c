@@ -23,36 +23,36 @@ enum { LEAST_OFFER = sizeof(uint64_t) + TUTTI_CONTENT_SIZE + sizeof(uint64_t) };
 /* Descriptions are large at times; no run needs more. */
 static const uint64_t LARGEST_STAND_IN = (uint64_t)1 << 32;
 
-static enum tutti_err connect_to(struct tutti_node_client *client, void *context, const struct tutti_keys *keys)
+static enum tutti_err node_client_connect_to(struct tt_node_client *client, void *context,
+                                             const struct tt_curve_keys *keys)
 {
     char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE], monitor[64];
     bool loopback;
-    tutti_address_endpoint(&client->entry->address, endpoint, sizeof endpoint);
-    TRY(tutti_address_resolve(endpoint, numeric, &loopback));
-    TRY(tutti_node_set_up(client->socket, numeric));
-    TRY(tutti_zap_present(client->socket, keys, client->entry->key));
+    tt_host_address_endpoint(&client->entry->address, endpoint, sizeof endpoint);
+    TRY(tt_tcp_address_resolve(endpoint, numeric, &loopback));
+    TRY(tt_node_protocol_configure_socket(client->socket, numeric));
+    TRY(tt_curve_auth_identify_socket(client->socket, keys, client->entry->key));
     snprintf(monitor, sizeof monitor, "inproc://monitor-%p", (void *)client);
     client->monitor = zmq_socket(context, ZMQ_PAIR);
     if (!client->monitor || zmq_socket_monitor(client->socket, monitor, EVENTS) != 0 ||
         zmq_connect(client->monitor, monitor) != 0 || zmq_connect(client->socket, numeric) != 0)
-        return tutti_fail(TUTTI_ERR_LOST, "cannot connect to the node at %s: %s", client->name,
-                          zmq_strerror(zmq_errno()));
+        return tt_fail(TUTTI_ERR_LOST, "cannot connect to the node at %s: %s", client->name, zmq_strerror(zmq_errno()));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_node_client_open(struct tutti_node_client *client, void *context,
-                                      const struct tutti_nodes_entry *entry, const struct tutti_keys *keys)
+enum tutti_err tt_node_client_open(struct tt_node_client *client, void *context, const struct tt_nodes_entry *entry,
+                                   const struct tt_curve_keys *keys)
 {
     bool colons = strchr(entry->address.host, ':') != NULL;
-    *client = (struct tutti_node_client){.entry = entry, .fd = -1};
+    *client = (struct tt_node_client){.entry = entry, .fd = -1};
     snprintf(client->name, sizeof client->name, "%s%s%s:%d", colons ? "[" : "", entry->address.host, colons ? "]" : "",
              entry->address.port);
     client->socket = zmq_socket(context, ZMQ_DEALER);
-    return client->socket ? connect_to(client, context, keys)
-                          : tutti_fail(TUTTI_ERR_IO, "ZeroMQ cannot begin: %s", zmq_strerror(zmq_errno()));
+    return client->socket ? node_client_connect_to(client, context, keys)
+                          : tt_fail(TUTTI_ERR_IO, "ZeroMQ cannot begin: %s", zmq_strerror(zmq_errno()));
 }
 
-void tutti_node_client_close(struct tutti_node_client *client)
+void tt_node_client_close(struct tt_node_client *client)
 {
     int none = 0;
     if (client->socket)
@@ -74,9 +74,9 @@ void tutti_node_client_close(struct tutti_node_client *client)
 /* ---- what is the matter ---- */
 
 /* Where no key was named: it is no node of this user. */
-static enum tutti_err fail_own(const struct tutti_node_client *client)
+static enum tutti_err fail_foreign_node(const struct tt_node_client *client)
 {
-    return tutti_fail(
+    return tt_fail(
         TUTTI_ERR_LOST,
         "what is at %s does not answer as a node of this user does: it is another user's, or was started with "
         "a key, or is no node of Tutti %s. A node without a key works for the user who started it only; if "
@@ -85,171 +85,167 @@ static enum tutti_err fail_own(const struct tutti_node_client *client)
         client->name, tutti_version());
 }
 
-static enum tutti_err fail_keys(const struct tutti_node_client *client, bool refused)
+static enum tutti_err fail_node_keys(const struct tt_node_client *client, bool refused)
 {
     if (!client->entry->has_key)
-        return fail_own(client);
+        return fail_foreign_node(client);
     if (refused)
-        return tutti_fail(TUTTI_ERR_LOST,
-                          "the node at %s does not let this key in; its owner has to start it with --allow and the "
-                          "public key that belongs to --key",
-                          client->name);
-    return tutti_fail(TUTTI_ERR_LOST,
-                      "the node at %s has another key than the list of nodes says, or was started without a key, or "
-                      "something else is at that port; get its public key again",
-                      client->name);
+        return tt_fail(TUTTI_ERR_LOST,
+                       "the node at %s does not let this key in; its owner has to start it with --allow and the "
+                       "public key that belongs to --key",
+                       client->name);
+    return tt_fail(TUTTI_ERR_LOST,
+                   "the node at %s has another key than the list of nodes says, or was started without a key, or "
+                   "something else is at that port; get its public key again",
+                   client->name);
 }
 
-static enum tutti_err fail_gone(struct tutti_node_client *client)
+static enum tutti_err fail_node_gone(struct tt_node_client *client)
 {
     client->lost = true;
-    return tutti_fail(
-        TUTTI_ERR_LOST,
-        "the connection to the node at %s is lost: its program or its machine has ended, or the network is "
-        "cut",
-        client->name);
+    return tt_fail(TUTTI_ERR_LOST,
+                   "the connection to the node at %s is lost: its program or its machine has ended, or the network is "
+                   "cut",
+                   client->name);
 }
 
-enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *client)
+enum tutti_err tt_node_client_fail_late(const struct tt_node_client *client)
 {
     const char *why = client->error ? strerror(client->error) : "no answer";
     if (!client->connected)
-        return tutti_fail(
-            TUTTI_ERR_LOST,
-            "the node at %s cannot be reached (%s); is `tutti node --listen` running there, is the address "
-            "right, and does a firewall let port %d through?",
-            client->name, why, client->entry->address.port);
+        return tt_fail(TUTTI_ERR_LOST,
+                       "the node at %s cannot be reached (%s); is `tutti node --listen` running there, is the address "
+                       "right, and does a firewall let port %d through?",
+                       client->name, why, client->entry->address.port);
     if (!client->met)
-        return fail_keys(client, false);
-    return tutti_fail(TUTTI_ERR_LOST,
-                      "what is at %s does not answer as a node of Tutti %s does; is it one, of the same "
-                      "version?",
-                      client->name, tutti_version());
+        return fail_node_keys(client, false);
+    return tt_fail(TUTTI_ERR_LOST,
+                   "what is at %s does not answer as a node of Tutti %s does; is it one, of the same "
+                   "version?",
+                   client->name, tutti_version());
 }
 
-struct __attribute__((packed)) news {
+struct __attribute__((packed)) node_client_event {
     uint16_t event;
     int32_t value;
 };
 
-static enum tutti_err take_news(struct tutti_node_client *client, const struct news *news)
+static enum tutti_err node_client_handle_event(struct tt_node_client *client, const struct node_client_event *news)
 {
     switch (news->event) {
     case ZMQ_EVENT_CONNECTED: client->connected = true; break;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: client->met = true; break;
-    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return fail_keys(client, true);
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return fail_node_keys(client, true);
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         if (news->value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-            return fail_keys(client, false);
+            return fail_node_keys(client, false);
         client->failures++;
         break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: client->failures++; break;
     case ZMQ_EVENT_DISCONNECTED:
         if (client->met)
-            return fail_gone(client);
+            return fail_node_gone(client);
         client->failures++;
         break;
     default: break;
     }
     /* It hung up while keys were shown; tried again, in case it was only being restarted. */
-    return client->failures >= 3 && client->connected ? tutti_node_client_fail_late(client) : TUTTI_OK;
+    return client->failures >= 3 && client->connected ? tt_node_client_fail_late(client) : TUTTI_OK;
 }
 
-enum tutti_err tutti_node_client_look(struct tutti_node_client *client)
+enum tutti_err tt_node_client_check(struct tt_node_client *client)
 {
-    struct news news;
+    struct node_client_event news;
     char rest[8];
     while (!client->lost && zmq_recv(client->monitor, &news, sizeof news, ZMQ_DONTWAIT) == (int)sizeof news) {
         (void)!zmq_recv(client->monitor, rest, sizeof rest, ZMQ_DONTWAIT); /* the address */
-        TRY(take_news(client, &news));
+        TRY(node_client_handle_event(client, &news));
     }
     return TUTTI_OK;
 }
 
 /* ---- messages ---- */
 
-enum tutti_err tutti_node_client_fail_message(const struct tutti_node_client *client)
+enum tutti_err tt_node_client_fail_message(const struct tt_node_client *client)
 {
-    return tutti_fail(TUTTI_ERR_FORMAT, "the node at %s says what no node of Tutti %s says", client->name,
-                      tutti_version());
+    return tt_fail(TUTTI_ERR_FORMAT, "the node at %s says what no node of Tutti %s says", client->name,
+                   tutti_version());
 }
 
-enum tutti_err tutti_node_client_send(struct tutti_node_client *client, const struct tutti_parcel *parcel)
+enum tutti_err tt_node_client_send(struct tt_node_client *client, const struct tt_byte_writer *parcel)
 {
     if (parcel->failed)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (parcel->size > TUTTI_NODE_LARGEST)
-        return tutti_fail(TUTTI_ERR_LIMIT, "the run's options and placement are too large for a node");
-    return tutti_node_send(client->socket, NULL, 0, parcel) ? TUTTI_OK : fail_gone(client);
+        return tt_fail(TUTTI_ERR_LIMIT, "the run's options and placement are too large for a node");
+    return tt_node_protocol_send(client->socket, NULL, 0, parcel) ? TUTTI_OK : fail_node_gone(client);
 }
 
-static enum tutti_err fail_refused(const struct tutti_node_client *client, struct tutti_unparcel *in)
+static enum tutti_err fail_node_refused(const struct tt_node_client *client, struct tt_byte_reader *in)
 {
-    uint32_t err = tutti_unparcel_u32(in);
-    const char *sentence = tutti_unparcel_text(in);
+    uint32_t err = tt_bytes_get_u32(in);
+    const char *sentence = tt_bytes_get_text(in);
     if (in->bad || err == TUTTI_OK || err > TUTTI_ERR_LOST)
-        return tutti_node_client_fail_message(client);
-    char *copy = tutti_str_copy(sentence ? sentence : "");
+        return tt_node_client_fail_message(client);
+    char *copy = tt_text_copy(sentence ? sentence : "");
     if (!copy)
-        return tutti_fail_memory();
-    tutti_str_make_printable(copy);
-    enum tutti_err failed = tutti_fail((enum tutti_err)err, "the node at %s refuses: %s", client->name, copy);
+        return tt_fail_memory();
+    tt_text_make_printable(copy);
+    enum tutti_err failed = tt_fail((enum tutti_err)err, "the node at %s refuses: %s", client->name, copy);
     free(copy);
     return failed;
 }
 
-enum tutti_err tutti_node_client_take_kind(const struct tutti_node_client *client, struct tutti_unparcel *in,
-                                           uint32_t *kind)
+enum tutti_err tt_node_client_read_kind(const struct tt_node_client *client, struct tt_byte_reader *in, uint32_t *kind)
 {
-    *kind = tutti_unparcel_u32(in);
+    *kind = tt_bytes_get_u32(in);
     if (in->bad)
-        return tutti_node_client_fail_message(client);
-    return *kind == TUTTI_NODE_REFUSED ? fail_refused(client, in) : TUTTI_OK;
+        return tt_node_client_fail_message(client);
+    return *kind == TUTTI_NODE_REFUSED ? fail_node_refused(client, in) : TUTTI_OK;
 }
 
-enum tutti_err tutti_node_client_take_welcome(struct tutti_node_client *client, struct tutti_unparcel *in)
+enum tutti_err tt_node_client_read_welcome(struct tt_node_client *client, struct tt_byte_reader *in)
 {
-    (void)tutti_unparcel_text(in); /* its version, which is ours */
-    uint32_t count = tutti_unparcel_u32(in);
+    (void)tt_bytes_get_text(in); /* its version, which is ours */
+    uint32_t count = tt_bytes_get_u32(in);
     if (in->bad || count > (size_t)(in->end - in->at) / LEAST_OFFER)
-        return tutti_node_client_fail_message(client);
+        return tt_node_client_fail_message(client);
     client->offers = calloc(count + 1, sizeof *client->offers);
     if (!client->offers)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = tutti_unparcel_text(in);
-        struct tutti_node_client_offer *offer = &client->offers[client->offer_count++];
-        tutti_node_take_content(in, &offer->content);
+        const char *name = tt_bytes_get_text(in);
+        struct tt_node_client_offer *offer = &client->offers[client->offer_count++];
+        tt_node_protocol_read_content(in, &offer->content);
         if (in->bad || !name || offer->content.size > LARGEST_STAND_IN)
-            return tutti_node_client_fail_message(client);
-        offer->name = tutti_str_copy(name);
+            return tt_node_client_fail_message(client);
+        offer->name = tt_text_copy(name);
         if (!offer->name)
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     client->welcome = true;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_node_client_take_lack(struct tutti_node_client *client, struct tutti_unparcel *in, uint32_t files)
+enum tutti_err tt_node_client_read_lack(struct tt_node_client *client, struct tt_byte_reader *in, uint32_t files)
 {
-    uint32_t count = tutti_unparcel_u32(in);
+    uint32_t count = tt_bytes_get_u32(in);
     if (in->bad || client->knows_lack || count > files)
-        return tutti_node_client_fail_message(client);
+        return tt_node_client_fail_message(client);
     client->lacks = calloc(count + 1, sizeof *client->lacks);
     if (!client->lacks)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t i = 0; i < count; i++) {
-        client->lacks[i] = tutti_unparcel_u32(in);
+        client->lacks[i] = tt_bytes_get_u32(in);
         if (in->bad || client->lacks[i] >= files)
-            return tutti_node_client_fail_message(client);
+            return tt_node_client_fail_message(client);
     }
     client->lack_count = count;
     client->knows_lack = true;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_node_client_receive(struct tutti_node_client *client, struct tutti_node_client_message *message,
-                                         bool *got)
+enum tutti_err tt_node_client_receive(struct tt_node_client *client, struct tt_node_client_message *message, bool *got)
 {
     *got = false;
     zmq_msg_init(&message->message);
@@ -258,17 +254,17 @@ enum tutti_err tutti_node_client_receive(struct tutti_node_client *client, struc
         return TUTTI_OK;
     }
     const char *bytes = zmq_msg_data(&message->message);
-    message->in = (struct tutti_unparcel){.at = bytes, .end = bytes + zmq_msg_size(&message->message)};
+    message->in = (struct tt_byte_reader){.at = bytes, .end = bytes + zmq_msg_size(&message->message)};
     enum tutti_err err = zmq_msg_more(&message->message)
-                             ? tutti_node_client_fail_message(client)
-                             : tutti_node_client_take_kind(client, &message->in, &message->kind);
+                             ? tt_node_client_fail_message(client)
+                             : tt_node_client_read_kind(client, &message->in, &message->kind);
     *got = !err;
     if (err)
-        tutti_node_client_release(message);
+        tt_node_client_release(message);
     return err;
 }
 
-void tutti_node_client_release(struct tutti_node_client_message *message)
+void tt_node_client_release(struct tt_node_client_message *message)
 {
     zmq_msg_close(&message->message);
 }

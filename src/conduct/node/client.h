@@ -9,15 +9,15 @@
 #include "conduct/launch/nodes_list.h"
 
 /* What a node offers. */
-struct tutti_node_client_offer {
-    char *name;                   /* "engine.fmu" */
-    struct tutti_content content; /* of the stand-in */
-    char *path;                   /* where that is here; NULL: not fetched */
+struct tt_node_client_offer {
+    char *name;                /* "engine.fmu" */
+    struct tt_content content; /* of the stand-in */
+    char *path;                /* where that is here; NULL: not fetched */
 };
 
 /* A connection to a node. */
-struct tutti_node_client {
-    const struct tutti_nodes_entry *entry;
+struct tt_node_client {
+    const struct tt_nodes_entry *entry;
     char name[256]; /* "host:port" */
     void *socket, *monitor;
     bool connected; /* by TCP, at some time */
@@ -27,7 +27,7 @@ struct tutti_node_client {
     int failures; /* of greetings on the level of ZeroMQ */
     int error;    /* errno of the last try to connect */
     char why[200];
-    struct tutti_node_client_offer *offers;
+    struct tt_node_client_offer *offers;
     uint32_t offer_count;
     /* Files that it lacks, and how far they are sent. */
     bool asked, knows_lack, started;
@@ -40,35 +40,32 @@ struct tutti_node_client {
 };
 
 /* One message from a node, whose bytes `in` points to. */
-struct tutti_node_client_message {
+struct tt_node_client_message {
     zmq_msg_t message;
-    struct tutti_unparcel in;
+    struct tt_byte_reader in;
     uint32_t kind;
 };
 
 /* Begins to connect, with these keys. */
-TUTTI_CHECKED enum tutti_err tutti_node_client_open(struct tutti_node_client *client, void *context,
-                                                    const struct tutti_nodes_entry *entry,
-                                                    const struct tutti_keys *keys);
-void tutti_node_client_close(struct tutti_node_client *client);
+TUTTI_CHECKED enum tutti_err tt_node_client_open(struct tt_node_client *client, void *context,
+                                                 const struct tt_nodes_entry *entry, const struct tt_curve_keys *keys);
+void tt_node_client_close(struct tt_node_client *client);
 /* Looks what became of the connection. LOST, with what to do, if it has failed for good. */
-TUTTI_CHECKED enum tutti_err tutti_node_client_look(struct tutti_node_client *client);
+TUTTI_CHECKED enum tutti_err tt_node_client_check(struct tt_node_client *client);
 /* It has not answered in time: what is the matter. */
-enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *client);
-/* The next message, if there is one: then tutti_node_client_release follows. A node that refuses is an error with its sentence. */
-TUTTI_CHECKED enum tutti_err tutti_node_client_receive(struct tutti_node_client *client,
-                                                       struct tutti_node_client_message *message, bool *got);
-void tutti_node_client_release(struct tutti_node_client_message *message);
-TUTTI_CHECKED enum tutti_err tutti_node_client_send(struct tutti_node_client *client,
-                                                    const struct tutti_parcel *parcel);
-enum tutti_err tutti_node_client_fail_message(const struct tutti_node_client *client);
+enum tutti_err tt_node_client_fail_late(const struct tt_node_client *client);
+/* The next message, if there is one: then tt_node_client_release follows. A node that refuses is an error with its sentence. */
+TUTTI_CHECKED enum tutti_err tt_node_client_receive(struct tt_node_client *client,
+                                                    struct tt_node_client_message *message, bool *got);
+void tt_node_client_release(struct tt_node_client_message *message);
+TUTTI_CHECKED enum tutti_err tt_node_client_send(struct tt_node_client *client, const struct tt_byte_writer *parcel);
+enum tutti_err tt_node_client_fail_message(const struct tt_node_client *client);
 /* Reading, without a socket: what begins every message (REFUSED is an error with the node's sentence), WELCOME, and
  * LACK of so many files. */
-TUTTI_CHECKED enum tutti_err tutti_node_client_take_kind(const struct tutti_node_client *client,
-                                                         struct tutti_unparcel *in, uint32_t *kind);
-TUTTI_CHECKED enum tutti_err tutti_node_client_take_welcome(struct tutti_node_client *client,
-                                                            struct tutti_unparcel *in);
-TUTTI_CHECKED enum tutti_err tutti_node_client_take_lack(struct tutti_node_client *client, struct tutti_unparcel *in,
-                                                         uint32_t files);
+TUTTI_CHECKED enum tutti_err tt_node_client_read_kind(const struct tt_node_client *client, struct tt_byte_reader *in,
+                                                      uint32_t *kind);
+TUTTI_CHECKED enum tutti_err tt_node_client_read_welcome(struct tt_node_client *client, struct tt_byte_reader *in);
+TUTTI_CHECKED enum tutti_err tt_node_client_read_lack(struct tt_node_client *client, struct tt_byte_reader *in,
+                                                      uint32_t files);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "conduct/node/counts.h"
 
-void tutti_node_count_refusal(struct tutti_node_counts *counts, enum tutti_err err)
+void tt_node_metrics_count_refusal(struct tt_node_counts *counts, enum tutti_err err)
 {
     switch (err) {
 #define X(err_, label)                                                                                                 \

@@ -27,7 +27,7 @@
     X(UNSUPPORTED, "forbidden")                                                                                        \
     X(IO, "io")
 
-struct tutti_node_counts {
+struct tt_node_counts {
 #define X(field, name, help) uint64_t field;
     TUTTI_NODE_COUNTS(X)
 #undef X
@@ -38,6 +38,6 @@ struct tutti_node_counts {
 };
 
 /* Counts a session that was refused. */
-void tutti_node_count_refusal(struct tutti_node_counts *counts, enum tutti_err err);
+void tt_node_metrics_count_refusal(struct tt_node_counts *counts, enum tutti_err err);
 
 #endif

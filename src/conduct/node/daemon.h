@@ -34,7 +34,7 @@ enum {
 };
 
 /* What a node tells of itself. */
-struct tutti_node_event {
+struct tt_node_event {
     const char *name; /* "listening", "metrics", "begun", "over", "refused", "denied", "confinement",
                        * "stopped", "lost" */
     enum tutti_log_level level;
@@ -45,7 +45,7 @@ struct tutti_node_event {
     const char *text;        /* all of it in words */
 };
 
-struct tutti_node_options {
+struct tt_node_options {
     const char *listen;       /* "HOST:PORT"; port 0: any that is free */
     const char *ports;        /* "5000-5100": where its ranks, and it itself if it has port 0, listen; NULL: anywhere */
     const char *key;          /* file with the node's secret key; NULL: that of the user, on loopback only */
@@ -61,64 +61,65 @@ struct tutti_node_options {
     double max_seconds;  /* that a run may take; 0: any */
     uint64_t max_memory; /* bytes that the processes of a run may use; 0: any */
     const char *quota;   /* file that says what users may have (quota.h); NULL: none */
-    const char *const *allow_fmu;  /* files that list FMUs which may run (permitted.h) */
-    size_t allow_fmu_count;        /* 0: all may */
-    struct tutti_node_rules rules; /* what FMUs may do that runs bring */
-    const char *const *env;        /* names of variables (with * and ?) that workers get, besides the usual ones */
+    const char *const *allow_fmu; /* files that list FMUs which may run (permitted.h) */
+    size_t allow_fmu_count;       /* 0: all may */
+    struct tt_node_rules rules;   /* what FMUs may do that runs bring */
+    const char *const *env;       /* names of variables (with * and ?) that workers get, besides the usual ones */
     size_t env_count;
-    const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
+    const char *const
+        *worker;         /* the command that calls tt_worker_process_run, ended by NULL; [0] is the program's path */
     const char *metrics; /* "HOST:PORT" or "PORT" of loopback, where /metrics and /health are answered; NULL: nowhere */
-    void (*tell)(void *context, const struct tutti_node_event *event); /* by any thread; NULL: silent */
+    void (*tell)(void *context, const struct tt_node_event *event); /* by any thread; NULL: silent */
     void *tell_context;
     const volatile sig_atomic_t *interrupt; /* the node ends once this is not 0 */
     const volatile sig_atomic_t *drain;     /* once this is not 0, it takes no new runs, and ends with the last */
 };
 
 /* An FMU that stays here, and the archive with nothing but its description that others get. */
-struct tutti_offer {
-    char *name;                   /* "engine.fmu" */
-    char *path;                   /* absolute */
-    char *stand;                  /* path of the stand-in */
-    struct tutti_content content; /* of the stand-in */
-    off_t size;                   /* of the file, and when it was changed: it must stay as it is */
+struct tt_node_offer {
+    char *name;                /* "engine.fmu" */
+    char *path;                /* absolute */
+    char *stand;               /* path of the stand-in */
+    struct tt_content content; /* of the stand-in */
+    off_t size;                /* of the file, and when it was changed: it must stay as it is */
     struct timespec changed;
 };
 
-struct tutti_session;
+struct tt_node_session;
 
-struct tutti_daemon {
-    const struct tutti_node_options *options;
-    struct tutti_ports ports;
-    struct tutti_address address; /* that it listens at, as numbers */
+struct tt_node_daemon {
+    const struct tt_node_options *options;
+    struct tt_port_range ports;
+    struct tt_host_address address; /* that it listens at, as numbers */
     bool loopback;
-    struct tutti_keys keys;
-    struct tutti_cache *cache;
-    struct tutti_offer *offers;
+    struct tt_curve_keys keys;
+    struct tt_content_cache *cache;
+    struct tt_node_offer *offers;
     size_t offer_count;
     void *context, *router, *monitor;
-    struct tutti_zap *zap;
+    struct tt_zap *zap;
     struct tutti_log zap_log;
-    const struct tutti_http_module *http_module;
-    struct tutti_http *http; /* NULL: none */
-    struct tutti_node_counts counts;
-    struct tutti_quotas quotas;
-    struct tutti_permitted permitted;
+    const struct tt_http_module *http_module;
+    struct tt_http *http; /* NULL: none */
+    struct tt_node_counts counts;
+    struct tt_quotas quotas;
+    struct tt_permitted_fmus permitted;
     double began;
-    struct tutti_session *sessions[TUTTI_NODE_MOST_SESSIONS];
+    struct tt_node_session *sessions[TUTTI_NODE_MOST_SESSIONS];
     size_t session_count;
     unsigned runs;
-    bool orphans;               /* a worker has ended: processes that it has started may be left */
-    struct tutti_parcel parcel; /* for answers */
+    bool orphans;                 /* a worker has ended: processes that it has started may be left */
+    struct tt_byte_writer parcel; /* for answers */
 };
 
 /* Tells an event; `format` makes its text. */
-void tutti_daemon_tell(const struct tutti_daemon *node, struct tutti_node_event event, const char *format, ...)
+void tt_node_daemon_log(const struct tt_node_daemon *node, struct tt_node_event event, const char *format, ...)
     TUTTI_PRINTF(3, 4);
 
-/* Fills node->offers. tutti_offers_close follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_offers_open(struct tutti_daemon *node);
-void tutti_offers_close(struct tutti_daemon *node);
+/* Fills node->offers. tt_node_daemon_close_offers follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_node_daemon_open_offers(struct tt_node_daemon *node);
+void tt_node_daemon_close_offers(struct tt_node_daemon *node);
 /* ARGUMENT if the file is no longer what was offered. */
-TUTTI_CHECKED enum tutti_err tutti_offer_check(const struct tutti_offer *offer);
+TUTTI_CHECKED enum tutti_err tt_node_daemon_check_offer(const struct tt_node_offer *offer);
 
 #endif

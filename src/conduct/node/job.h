@@ -8,27 +8,27 @@
 #include "options/parcel.h"
 
 /* A name that a file goes by. */
-struct tutti_node_name {
+struct tt_node_name {
     const char *name;
     uint32_t file;
     bool system;
 };
 
-struct tutti_node_job {
+struct tt_node_job {
     struct tutti_run_options options; /* with aliases: names to files */
     struct tutti_log log;             /* that options.log points to, if there is one */
     int32_t *place;                   /* per component */
     uint32_t place_count;
-    struct tutti_arena arena;
+    struct tt_arena arena;
 };
 
-TUTTI_CHECKED enum tutti_err tutti_node_job_pack(const struct tutti_run_options *options,
-                                                 const struct tutti_node_name *names, uint32_t name_count,
-                                                 const int32_t *place, uint32_t place_count,
-                                                 struct tutti_parcel *parcel);
-/* `folder` is where files lie. FORMAT. tutti_node_job_fini follows in any case. `job` must not move. */
-TUTTI_CHECKED enum tutti_err tutti_node_job_unpack(struct tutti_node_job *job, const void *bytes, size_t size,
-                                                   const char *folder, int ranks);
-void tutti_node_job_fini(struct tutti_node_job *job);
+TUTTI_CHECKED enum tutti_err tt_node_protocol_write_job(const struct tutti_run_options *options,
+                                                        const struct tt_node_name *names, uint32_t name_count,
+                                                        const int32_t *place, uint32_t place_count,
+                                                        struct tt_byte_writer *parcel);
+/* `folder` is where files lie. FORMAT. tt_node_protocol_free_job follows in any case. `job` must not move. */
+TUTTI_CHECKED enum tutti_err tt_node_protocol_read_job(struct tt_node_job *job, const void *bytes, size_t size,
+                                                       const char *folder, int ranks);
+void tt_node_protocol_free_job(struct tt_node_job *job);
 
 #endif

@@ -13,21 +13,21 @@
 #include "base/kill.h"
 #include "conduct/orphans.h"
 
-static bool is_any(void *context, pid_t pid)
+static bool is_any_process(void *context, pid_t pid)
 {
     (void)context, (void)pid;
     return true;
 }
 
 /* All children, and what they leave in turn, unless the system is in the way. */
-static void end_all(void)
+static void keeper_end_children(void)
 {
-    for (int i = 0; i < 100 && tutti_orphans_signal(SIGKILL, is_any, NULL) > 0; i++)
+    for (int i = 0; i < 100 && tt_fmu_process_signal_orphans(SIGKILL, is_any_process, NULL) > 0; i++)
         (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
 /* As the worker did. */
-static void end_as(int status)
+static void exit_like_worker(int status)
 {
     sigset_t one;
     if (WIFSIGNALED(status)) {
@@ -42,24 +42,24 @@ static void end_as(int status)
 }
 
 /* All signals are blocked. */
-static void keep(pid_t worker, const sigset_t *all)
+static void keeper_reap(pid_t worker, const sigset_t *all)
 {
     int status = 0;
     for (;;) {
         int number = sigwaitinfo(all, NULL);
         if (number == SIGQUIT)
-            (void)tutti_kill_child(worker, SIGQUIT);
+            (void)tt_child_kill(worker, SIGQUIT);
         else if (number == SIGTERM) /* the daemon has ended */
-            (void)tutti_kill_child(worker, SIGKILL);
+            (void)tt_child_kill(worker, SIGKILL);
         for (pid_t ended; number == SIGCHLD && (ended = waitpid(-1, &status, WNOHANG)) > 0;)
             if (ended == worker) {
-                end_all();
-                end_as(status);
+                keeper_end_children();
+                exit_like_worker(status);
             }
     }
 }
 
-void tutti_keeper_fork(void)
+void tt_worker_process_fork_supervised(void)
 {
     pid_t daemon = getppid(), keeper = getpid();
     sigset_t all, before;
@@ -70,8 +70,8 @@ void tutti_keeper_fork(void)
         (void)close_range(STDERR_FILENO + 1, ~0U, 0); /* the daemon sees when the worker closes its end of the socket */
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
         if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != daemon)
-            raise(SIGTERM); /* is taken by keep() */
-        keep(worker, &all);
+            raise(SIGTERM); /* is taken by keeper_reap() */
+        keeper_reap(worker, &all);
     }
     if (worker == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != keeper))
         raise(SIGKILL);

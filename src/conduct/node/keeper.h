@@ -7,6 +7,6 @@
 /* Before there are threads, in the process that the daemon has started, which becomes the keeper: goes on in a child. The keeper
  * hands SIGQUIT on, ends as the child ends, after all processes that it started, and kills it if the daemon ends. Without a process to be
  * had there is none. */
-void tutti_keeper_fork(void);
+void tt_worker_process_fork_supervised(void);
 
 #endif

@@ -9,7 +9,7 @@
 enum { DEEPEST = 16 }; /* processes that start processes */
 
 /* "VmRSS:    1234 kB" and "VmSwap:", of the process alone. */
-static uint64_t own_memory(pid_t pid)
+static uint64_t read_own_memory(pid_t pid)
 {
     char path[64], line[256];
     uint64_t kilobytes = 0;
@@ -23,10 +23,10 @@ static uint64_t own_memory(pid_t pid)
     return 1024 * kilobytes;
 }
 
-static uint64_t memory_of(pid_t pid, int depth);
+static uint64_t sum_process_memory(pid_t pid, int depth);
 
 /* Of the processes that a thread has started: "/proc/PID/task/TID/children" is "123 456 ". */
-static uint64_t children_memory(pid_t pid, const char *thread, int depth)
+static uint64_t read_children_memory(pid_t pid, const char *thread, int depth)
 {
     char path[320], text[4096] = "";
     uint64_t sum = 0;
@@ -37,25 +37,25 @@ static uint64_t children_memory(pid_t pid, const char *thread, int depth)
         fclose(file);
     text[length] = '\0';
     for (char *next, *word = strtok_r(text, " ", &next); word; word = strtok_r(NULL, " ", &next))
-        sum += memory_of((pid_t)strtol(word, NULL, 10), depth + 1);
+        sum += sum_process_memory((pid_t)strtol(word, NULL, 10), depth + 1);
     return sum;
 }
 
-static uint64_t memory_of(pid_t pid, int depth)
+static uint64_t sum_process_memory(pid_t pid, int depth)
 {
     char path[64];
-    uint64_t sum = own_memory(pid);
+    uint64_t sum = read_own_memory(pid);
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *threads = depth < DEEPEST ? opendir(path) : NULL;
     for (struct dirent *entry; threads && (entry = readdir(threads));)
         if (entry->d_name[0] != '.')
-            sum += children_memory(pid, entry->d_name, depth);
+            sum += read_children_memory(pid, entry->d_name, depth);
     if (threads)
         closedir(threads);
     return sum;
 }
 
-uint64_t tutti_process_memory(pid_t pid)
+uint64_t tt_worker_process_memory(pid_t pid)
 {
-    return memory_of(pid, 0);
+    return sum_process_memory(pid, 0);
 }

@@ -7,6 +7,6 @@
 
 /* Bytes of memory that a process and all that it has started use, resident and swapped out; what they share is counted for each.
  * 0 if it is gone. */
-uint64_t tutti_process_memory(pid_t pid);
+uint64_t tt_worker_process_memory(pid_t pid);
 
 #endif

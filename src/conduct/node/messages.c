@@ -14,61 +14,61 @@ static const uint64_t ORDER = 0x0102030405060708; /* reads differently in anothe
 
 /* ---- parcels ---- */
 
-void tutti_node_begin(struct tutti_parcel *parcel, enum tutti_node_message kind)
+void tt_node_protocol_start_message(struct tt_byte_writer *parcel, enum tt_node_message kind)
 {
-    tutti_parcel_reset(parcel);
-    tutti_parcel_put_u32(parcel, kind);
+    tt_bytes_reset(parcel);
+    tt_bytes_put_u32(parcel, kind);
 }
 
-void tutti_node_put_content(struct tutti_parcel *parcel, const struct tutti_content *content)
+void tt_node_protocol_write_content(struct tt_byte_writer *parcel, const struct tt_content *content)
 {
-    tutti_parcel_put_bytes(parcel, content->hash, sizeof content->hash);
-    tutti_parcel_put_u64(parcel, content->size);
+    tt_bytes_put_bytes(parcel, content->hash, sizeof content->hash);
+    tt_bytes_put_u64(parcel, content->size);
 }
 
-void tutti_node_take_content(struct tutti_unparcel *in, struct tutti_content *content)
+void tt_node_protocol_read_content(struct tt_byte_reader *in, struct tt_content *content)
 {
-    const void *hash = tutti_unparcel_bytes(in, sizeof content->hash);
-    *content = (struct tutti_content){0};
+    const void *hash = tt_bytes_get(in, sizeof content->hash);
+    *content = (struct tt_content){0};
     if (hash)
         memcpy(content->hash, hash, sizeof content->hash);
-    content->size = tutti_unparcel_u64(in);
+    content->size = tt_bytes_get_u64(in);
 }
 
-void tutti_node_write_hello(struct tutti_parcel *parcel)
+void tt_node_protocol_write_hello(struct tt_byte_writer *parcel)
 {
-    tutti_node_begin(parcel, TUTTI_NODE_HELLO);
-    tutti_parcel_put_text(parcel, "tutti");
-    tutti_parcel_put_u32(parcel, TUTTI_NODE_PROTOCOL);
-    tutti_parcel_put_text(parcel, tutti_version());
-    tutti_parcel_put_bytes(parcel, &ORDER, sizeof ORDER);
+    tt_node_protocol_start_message(parcel, TUTTI_NODE_HELLO);
+    tt_bytes_put_text(parcel, "tutti");
+    tt_bytes_put_u32(parcel, TUTTI_NODE_PROTOCOL);
+    tt_bytes_put_text(parcel, tutti_version());
+    tt_bytes_put_bytes(parcel, &ORDER, sizeof ORDER);
 }
 
-enum tutti_err tutti_node_read_hello(struct tutti_unparcel *in)
+enum tutti_err tt_node_protocol_read_hello(struct tt_byte_reader *in)
 {
-    const char *magic = tutti_unparcel_text(in);
-    uint32_t protocol = tutti_unparcel_u32(in);
-    const char *version = tutti_unparcel_text(in);
-    const void *order = tutti_unparcel_bytes(in, sizeof ORDER);
+    const char *magic = tt_bytes_get_text(in);
+    uint32_t protocol = tt_bytes_get_u32(in);
+    const char *version = tt_bytes_get_text(in);
+    const void *order = tt_bytes_get(in, sizeof ORDER);
     if (!magic || strcmp(magic, "tutti") != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "this is a node of Tutti, and what came is no greeting that it knows");
+        return tt_fail(TUTTI_ERR_FORMAT, "this is a node of Tutti, and what came is no greeting that it knows");
     if (protocol != TUTTI_NODE_PROTOCOL || in->bad || !version || strcmp(version, tutti_version()) != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT,
-                          "the node runs Tutti %s (protocol %d), and this is Tutti %s (protocol %u); install the same "
-                          "version on both",
-                          tutti_version(), TUTTI_NODE_PROTOCOL, version ? tutti_str_show(version).text : "?", protocol);
+        return tt_fail(TUTTI_ERR_FORMAT,
+                       "the node runs Tutti %s (protocol %d), and this is Tutti %s (protocol %u); install the same "
+                       "version on both",
+                       tutti_version(), TUTTI_NODE_PROTOCOL, version ? tt_text_excerpt(version).text : "?", protocol);
     if (memcmp(order, &ORDER, sizeof ORDER) != 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "the node's machine has another byte order than this one; they cannot work "
-                                            "together");
+        return tt_fail(TUTTI_ERR_FORMAT, "the node's machine has another byte order than this one; they cannot work "
+                                         "together");
     return TUTTI_OK;
 }
 
-bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_node_ready *ready)
+bool tt_node_protocol_read_ready(struct tt_byte_reader *in, int ranks, struct tt_node_ready *ready)
 {
-    ready->rank = tutti_unparcel_u32(in);
-    uint32_t port = tutti_unparcel_u32(in);
-    const void *key = tutti_unparcel_bytes(in, sizeof ready->key);
-    ready->is_confined = tutti_unparcel_u8(in) != 0;
+    ready->rank = tt_bytes_get_u32(in);
+    uint32_t port = tt_bytes_get_u32(in);
+    const void *key = tt_bytes_get(in, sizeof ready->key);
+    ready->is_confined = tt_bytes_get_u8(in) != 0;
     if (in->bad || ready->rank >= (uint32_t)ranks || port == 0 || port > 65535)
         return false;
     ready->port = (int)port;
@@ -76,26 +76,26 @@ bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_no
     return true;
 }
 
-bool tutti_node_read_lost(struct tutti_unparcel *in, int ranks, struct tutti_node_lost *lost)
+bool tt_node_protocol_read_lost(struct tt_byte_reader *in, int ranks, struct tt_node_lost *lost)
 {
-    lost->rank = tutti_unparcel_u32(in);
-    lost->how = tutti_unparcel_u8(in);
-    lost->detail = tutti_unparcel_u32(in);
-    lost->component = tutti_unparcel_u32(in);
-    lost->t = tutti_unparcel_double(in);
-    lost->step = tutti_unparcel_u64(in);
-    uint32_t err = tutti_unparcel_u32(in);
-    lost->message = tutti_unparcel_text(in);
+    lost->rank = tt_bytes_get_u32(in);
+    lost->how = tt_bytes_get_u8(in);
+    lost->detail = tt_bytes_get_u32(in);
+    lost->component = tt_bytes_get_u32(in);
+    lost->t = tt_bytes_get_double(in);
+    lost->step = tt_bytes_get_u64(in);
+    uint32_t err = tt_bytes_get_u32(in);
+    lost->message = tt_bytes_get_text(in);
     if (in->bad || lost->rank >= (uint32_t)ranks || err == TUTTI_OK || err > TUTTI_ERR_LOST)
         return false;
     lost->err = (enum tutti_err)err;
     return true;
 }
 
-static void read_peer(struct tutti_unparcel *in, struct tutti_tcp_peer *peer)
+static void read_peer_address(struct tt_byte_reader *in, struct tt_tcp_peer *peer)
 {
-    const char *endpoint = tutti_unparcel_text(in), *host = tutti_unparcel_text(in);
-    const void *key = tutti_unparcel_bytes(in, sizeof peer->public_key);
+    const char *endpoint = tt_bytes_get_text(in), *host = tt_bytes_get_text(in);
+    const void *key = tt_bytes_get(in, sizeof peer->public_key);
     if (in->bad || !endpoint || !host || strlen(endpoint) >= sizeof peer->endpoint ||
         strlen(host) >= sizeof peer->host) {
         in->bad = true;
@@ -106,11 +106,11 @@ static void read_peer(struct tutti_unparcel *in, struct tutti_tcp_peer *peer)
     memcpy(peer->public_key, key, sizeof peer->public_key);
 }
 
-bool tutti_node_read_denied(struct tutti_unparcel *in, int ranks, struct tutti_node_denied *denied)
+bool tt_node_protocol_read_denied(struct tt_byte_reader *in, int ranks, struct tt_node_denied *denied)
 {
-    *denied = (struct tutti_node_denied){.rank = tutti_unparcel_u32(in)};
-    denied->denial.component = tutti_unparcel_u32(in);
-    const char *what = tutti_unparcel_text(in), *allow = tutti_unparcel_text(in);
+    *denied = (struct tt_node_denied){.rank = tt_bytes_get_u32(in)};
+    denied->denial.component = tt_bytes_get_u32(in);
+    const char *what = tt_bytes_get_text(in), *allow = tt_bytes_get_text(in);
     if (in->bad || denied->rank >= (uint32_t)ranks || !what || !allow)
         return false;
     snprintf(denied->denial.what, sizeof denied->denial.what, "%s", what);
@@ -118,22 +118,22 @@ bool tutti_node_read_denied(struct tutti_unparcel *in, int ranks, struct tutti_n
     return true;
 }
 
-bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, bool *meets_all, uint8_t hub_key[TUTTI_KEY_SIZE],
-                           struct tutti_tcp_peer *peers)
+bool tt_node_protocol_read_peers(struct tt_byte_reader *in, int ranks, bool *meets_all, uint8_t hub_key[TUTTI_KEY_SIZE],
+                                 struct tt_tcp_peer *peers)
 {
-    *meets_all = tutti_unparcel_u8(in) != 0;
-    const void *key = tutti_unparcel_bytes(in, TUTTI_KEY_SIZE);
+    *meets_all = tt_bytes_get_u8(in) != 0;
+    const void *key = tt_bytes_get(in, TUTTI_KEY_SIZE);
     if (key)
         memcpy(hub_key, key, TUTTI_KEY_SIZE);
     for (int i = 0; i < ranks; i++)
-        read_peer(in, &peers[i]);
+        read_peer_address(in, &peers[i]);
     return !in->bad && in->at == in->end;
 }
 
 /* ---- sockets ---- */
 
 /* A signal does not part a message. */
-static bool send_part(void *socket, const void *bytes, size_t size, int flags)
+static bool node_protocol_send_part(void *socket, const void *bytes, size_t size, int flags)
 {
     int sent;
     do
@@ -142,16 +142,16 @@ static bool send_part(void *socket, const void *bytes, size_t size, int flags)
     return sent >= 0;
 }
 
-bool tutti_node_send(void *socket, const void *id, size_t id_size, const struct tutti_parcel *parcel)
+bool tt_node_protocol_send(void *socket, const void *id, size_t id_size, const struct tt_byte_writer *parcel)
 {
     if (parcel->failed || parcel->size > TUTTI_NODE_LARGEST)
         return false;
-    if (id && !send_part(socket, id, id_size, ZMQ_SNDMORE))
+    if (id && !node_protocol_send_part(socket, id, id_size, ZMQ_SNDMORE))
         return false;
-    return send_part(socket, parcel->bytes, parcel->size, 0);
+    return node_protocol_send_part(socket, parcel->bytes, parcel->size, 0);
 }
 
-enum tutti_err tutti_node_set_up(void *socket, const char *endpoint)
+enum tutti_err tt_node_protocol_configure_socket(void *socket, const char *endpoint)
 {
     const struct {
         int option, value;
@@ -172,5 +172,5 @@ enum tutti_err tutti_node_set_up(void *socket, const char *endpoint)
         result = zmq_setsockopt(socket, settings[i].option, &settings[i].value, sizeof settings[i].value);
     return result == 0
                ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_UNSUPPORTED, "ZeroMQ does not take a setting: %s", zmq_strerror(zmq_errno()));
+               : tt_fail(TUTTI_ERR_UNSUPPORTED, "ZeroMQ does not take a setting: %s", zmq_strerror(zmq_errno()));
 }

@@ -32,12 +32,12 @@
  *  START     16 bytes id of the run, u8 keys, double timeout (0: none), u32 ranks; u32 count, u32 rank each; u32 files, each: u8 offered,
  *            content or u32 offer; block job (job.h)
  *  READY     u32 rank, u32 port, 32 bytes key (zeros: none), u8 whether its FMUs are confined
- *  PEERS     u8 whether any rank's FMUs are confined: then all ranks connect to all before they run (tutti_tcp_meet_all); 32 bytes key of
+ *  PEERS     u8 whether any rank's FMUs are confined: then all ranks connect to all before they run (tt_tcp_fabric_await_all_links); 32 bytes key of
  *            the conductor; per rank: text endpoint, text host, 32 bytes key. Only workers look at it
- *  LOST      u32 rank, u8 enum tutti_node_loss, u32 detail, u32 component, double t, u64 steps, u32 enum tutti_err, text message
+ *  LOST      u32 rank, u8 enum tt_node_loss, u32 detail, u32 component, double t, u64 steps, u32 enum tutti_err, text message
  *  GONE      u32 rank
  *  DENIED    u32 rank, u32 component, text what, text allow (confine/denials.h)
- *  ORDER     u32 enum tutti_run_order_kind, u32 component, u32 variable, double value
+ *  ORDER     u32 enum tt_run_command_kind, u32 component, u32 variable, double value
  *  INTERRUPT, END: nothing
  *
  * A content is 32 bytes SHA-256 and u64 size. */
@@ -62,7 +62,7 @@ enum {
     TUTTI_NODE_LOST_MS = 3000 /* ... and when it is given up */
 };
 
-enum tutti_node_message {
+enum tt_node_message {
     TUTTI_NODE_HELLO = 1,
     TUTTI_NODE_FETCH,
     TUTTI_NODE_ASK,
@@ -84,7 +84,7 @@ enum tutti_node_message {
 };
 
 /* How a worker came to its end before its time. */
-enum tutti_node_loss {
+enum tt_node_loss {
     TUTTI_LOSS_SIGNAL, /* detail: its number */
     TUTTI_LOSS_EXIT,   /* detail: status */
     TUTTI_LOSS_HANG,   /* no sign of life for the time that was asked for: it was killed */
@@ -92,49 +92,49 @@ enum tutti_node_loss {
 };
 
 /* Empty, but for its kind. */
-void tutti_node_begin(struct tutti_parcel *parcel, enum tutti_node_message kind);
-void tutti_node_put_content(struct tutti_parcel *parcel, const struct tutti_content *content);
-void tutti_node_take_content(struct tutti_unparcel *in, struct tutti_content *content);
+void tt_node_protocol_start_message(struct tt_byte_writer *parcel, enum tt_node_message kind);
+void tt_node_protocol_write_content(struct tt_byte_writer *parcel, const struct tt_content *content);
+void tt_node_protocol_read_content(struct tt_byte_reader *in, struct tt_content *content);
 
-void tutti_node_write_hello(struct tutti_parcel *parcel);
+void tt_node_protocol_write_hello(struct tt_byte_writer *parcel);
 /* After the kind. FORMAT if it is no such thing, with a sentence for the other side: another version, another byte order. */
-TUTTI_CHECKED enum tutti_err tutti_node_read_hello(struct tutti_unparcel *in);
+TUTTI_CHECKED enum tutti_err tt_node_protocol_read_hello(struct tt_byte_reader *in);
 
 /* What follows is read without sockets and without memory of its own. False: it is no such message of a run of so many ranks. */
 
-struct tutti_node_ready {
+struct tt_node_ready {
     uint32_t rank;
     int port;
     uint8_t key[TUTTI_KEY_SIZE];
     bool is_confined;
 };
-bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_node_ready *ready);
+bool tt_node_protocol_read_ready(struct tt_byte_reader *in, int ranks, struct tt_node_ready *ready);
 
-struct tutti_node_lost {
+struct tt_node_lost {
     uint32_t rank;
-    uint8_t how; /* enum tutti_node_loss, or an unknown number */
+    uint8_t how; /* enum tt_node_loss, or an unknown number */
     uint32_t detail, component;
     double t;
     uint64_t step;
     enum tutti_err err;  /* never OK */
     const char *message; /* in the bytes that were read; NULL: none */
 };
-bool tutti_node_read_lost(struct tutti_unparcel *in, int ranks, struct tutti_node_lost *lost);
+bool tt_node_protocol_read_lost(struct tt_byte_reader *in, int ranks, struct tt_node_lost *lost);
 
-struct tutti_node_denied {
+struct tt_node_denied {
     uint32_t rank;
-    struct tutti_denial denial;
+    struct tt_denial denial;
 };
-bool tutti_node_read_denied(struct tutti_unparcel *in, int ranks, struct tutti_node_denied *denied);
+bool tt_node_protocol_read_denied(struct tt_byte_reader *in, int ranks, struct tt_node_denied *denied);
 
 /* To the end of the message; `peers` has room for all ranks. */
-bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, bool *meets_all, uint8_t hub_key[TUTTI_KEY_SIZE],
-                           struct tutti_tcp_peer *peers);
+bool tt_node_protocol_read_peers(struct tt_byte_reader *in, int ranks, bool *meets_all, uint8_t hub_key[TUTTI_KEY_SIZE],
+                                 struct tt_tcp_peer *peers);
 
 /* Hands the parcel to a ZeroMQ socket, after `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the other one
  * is gone, or takes nothing any more. */
-bool tutti_node_send(void *socket, const void *id, size_t id_size, const struct tutti_parcel *parcel);
+bool tt_node_protocol_send(void *socket, const void *id, size_t id_size, const struct tt_byte_writer *parcel);
 /* Limits, heartbeats, no waiting at the end: the same on both sides. `endpoint` is what it will be bound or connected to. */
-TUTTI_CHECKED enum tutti_err tutti_node_set_up(void *socket, const char *endpoint);
+TUTTI_CHECKED enum tutti_err tt_node_protocol_configure_socket(void *socket, const char *endpoint);
 
 #endif

@@ -7,10 +7,10 @@
 #include "conduct/node/daemon.h"
 
 /* All of it, as Prometheus reads it. */
-void tutti_node_metrics_write(const struct tutti_daemon *node, struct tutti_text *out);
+void tt_node_metrics_write(const struct tt_node_daemon *node, struct tt_text *out);
 
-/* Serves it at options->metrics, if that is given. tutti_node_metrics_close follows in any case. ARGUMENT, IO, LOAD. */
-TUTTI_CHECKED enum tutti_err tutti_node_metrics_open(struct tutti_daemon *node);
-void tutti_node_metrics_close(struct tutti_daemon *node);
+/* Serves it at options->metrics, if that is given. tt_node_metrics_close follows in any case. ARGUMENT, IO, LOAD. */
+TUTTI_CHECKED enum tutti_err tt_node_metrics_open(struct tt_node_daemon *node);
+void tt_node_metrics_close(struct tt_node_daemon *node);
 
 #endif

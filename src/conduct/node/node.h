@@ -10,6 +10,6 @@
 #include "conduct/node/daemon.h"
 
 /* Serves until it is interrupted. The process is the node's: children that it did not start are killed. ARGUMENT where it would be open to strangers; IO if it cannot listen there. */
-TUTTI_CHECKED enum tutti_err tutti_node_serve(const struct tutti_node_options *options);
+TUTTI_CHECKED enum tutti_err tt_node_daemon_serve(const struct tt_node_options *options);
 
 #endif

@@ -8,60 +8,61 @@
 #include "base/str.h"
 #include "conduct/lines.h"
 
-enum tutti_err tutti_permitted_add(struct tutti_permitted *permitted, const uint8_t hash[TUTTI_CONTENT_SIZE])
+enum tutti_err tt_node_policy_permit(struct tt_permitted_fmus *permitted, const uint8_t hash[TUTTI_CONTENT_SIZE])
 {
     void *hashes = reallocarray(permitted->hashes, permitted->count + 1, sizeof *permitted->hashes);
     if (!hashes)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     permitted->hashes = hashes;
     memcpy(permitted->hashes[permitted->count++], hash, TUTTI_CONTENT_SIZE);
     return TUTTI_OK;
 }
 
-static enum tutti_err take(void *context, char *line, const char *place)
+static enum tutti_err permitted_parse_line(void *context, char *line, const char *place)
 {
     uint8_t hash[TUTTI_CONTENT_SIZE];
     size_t length = strcspn(line, " \t"), read = 0;
     if (length != 2 * sizeof hash || sodium_hex2bin(hash, sizeof hash, line, length, NULL, &read, NULL) != 0 ||
         read != sizeof hash)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no SHA-256 (64 hexadecimal digits), as sha256sum writes it",
-                          place, tutti_str_show(line).text);
-    return tutti_permitted_add(context, hash);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no SHA-256 (64 hexadecimal digits), as sha256sum writes it",
+                       place, tt_text_excerpt(line).text);
+    return tt_node_policy_permit(context, hash);
 }
 
-enum tutti_err tutti_permitted_read(struct tutti_permitted *permitted, const char *path)
+enum tutti_err tt_node_policy_read_permitted(struct tt_permitted_fmus *permitted, const char *path)
 {
-    return tutti_lines_read(&(struct tutti_lines){"--allow-fmu", "a line is a SHA-256", take, permitted}, path);
+    return tt_list_file_read(
+        &(struct tt_list_file){"--allow-fmu", "a line is a SHA-256", permitted_parse_line, permitted}, path);
 }
 
-void tutti_permitted_fini(struct tutti_permitted *permitted)
+void tt_node_policy_free_permitted(struct tt_permitted_fmus *permitted)
 {
     free(permitted->hashes);
-    *permitted = (struct tutti_permitted){0};
+    *permitted = (struct tt_permitted_fmus){0};
 }
 
-void tutti_permitted_pack(const struct tutti_permitted *permitted, struct tutti_parcel *parcel)
+void tt_node_policy_pack_permitted(const struct tt_permitted_fmus *permitted, struct tt_byte_writer *parcel)
 {
-    tutti_parcel_put_u8(parcel, permitted->all);
-    tutti_parcel_put_block(parcel, permitted->hashes, permitted->count * sizeof *permitted->hashes);
+    tt_bytes_put_u8(parcel, permitted->all);
+    tt_bytes_put_block(parcel, permitted->hashes, permitted->count * sizeof *permitted->hashes);
 }
 
-enum tutti_err tutti_permitted_unpack(struct tutti_permitted *permitted, struct tutti_unparcel *in)
+enum tutti_err tt_node_policy_unpack_permitted(struct tt_permitted_fmus *permitted, struct tt_byte_reader *in)
 {
     size_t size;
-    *permitted = (struct tutti_permitted){.all = tutti_unparcel_u8(in) != 0};
-    const void *hashes = tutti_unparcel_block(in, &size);
+    *permitted = (struct tt_permitted_fmus){.all = tt_bytes_get_u8(in) != 0};
+    const void *hashes = tt_bytes_get_block(in, &size);
     if (!hashes || size == 0)
         return TUTTI_OK;
     permitted->hashes = malloc(size);
     if (!permitted->hashes)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     memcpy(permitted->hashes, hashes, size);
     permitted->count = size / sizeof *permitted->hashes;
     return TUTTI_OK;
 }
 
-static bool has(const struct tutti_permitted *permitted, const struct tutti_content *content)
+static bool permitted_contains(const struct tt_permitted_fmus *permitted, const struct tt_content *content)
 {
     for (size_t i = 0; i < permitted->count; i++)
         if (memcmp(permitted->hashes[i], content->hash, sizeof content->hash) == 0)
@@ -69,18 +70,18 @@ static bool has(const struct tutti_permitted *permitted, const struct tutti_cont
     return false;
 }
 
-enum tutti_err tutti_permitted_check(const struct tutti_permitted *permitted, const struct tutti_system *system)
+enum tutti_err tt_node_policy_check_permitted(const struct tt_permitted_fmus *permitted, const struct tt_system *system)
 {
     for (uint32_t i = 0; i < system->file_count && !permitted->all; i++) {
-        const struct tutti_system_file *file = &system->files[i];
-        struct tutti_content content;
+        const struct tt_system_file *file = &system->files[i];
+        struct tt_content content;
         char digits[TUTTI_CONTENT_TEXT];
         if (!file->fmu)
             continue;
-        TRY(tutti_content_of_file(&content, file->path)); /* what is no plain file cannot be on the list */
-        tutti_content_show(&content, digits);
-        if (!has(permitted, &content))
-            return tutti_fail(
+        TRY(tt_content_of_file(&content, file->path)); /* what is no plain file cannot be on the list */
+        tt_content_format(&content, digits);
+        if (!permitted_contains(permitted, &content))
+            return tt_fail(
                 TUTTI_ERR_UNSUPPORTED,
                 "this node runs only the FMUs that its owner has listed, and %s is none of them; its SHA-256 "
                 "is %s",

@@ -12,24 +12,25 @@
 #include "conduct/content.h"
 #include "system/system.h"
 
-struct tutti_permitted {
+struct tt_permitted_fmus {
     bool all; /* there is no list */
     uint8_t (*hashes)[TUTTI_CONTENT_SIZE];
     size_t count;
 };
 
-/* Adds what the file lists: "HASH", or "HASH  NAME". ARGUMENT. tutti_permitted_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_permitted_read(struct tutti_permitted *permitted, const char *path);
-TUTTI_CHECKED enum tutti_err tutti_permitted_add(struct tutti_permitted *permitted,
-                                                 const uint8_t hash[TUTTI_CONTENT_SIZE]);
-void tutti_permitted_fini(struct tutti_permitted *permitted);
+/* Adds what the file lists: "HASH", or "HASH  NAME". ARGUMENT. tt_node_policy_free_permitted follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_node_policy_read_permitted(struct tt_permitted_fmus *permitted, const char *path);
+TUTTI_CHECKED enum tutti_err tt_node_policy_permit(struct tt_permitted_fmus *permitted,
+                                                   const uint8_t hash[TUTTI_CONTENT_SIZE]);
+void tt_node_policy_free_permitted(struct tt_permitted_fmus *permitted);
 
-void tutti_permitted_pack(const struct tutti_permitted *permitted, struct tutti_parcel *parcel);
-/* MEMORY; else in->bad says whether it was sound. tutti_permitted_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_permitted_unpack(struct tutti_permitted *permitted, struct tutti_unparcel *in);
+void tt_node_policy_pack_permitted(const struct tt_permitted_fmus *permitted, struct tt_byte_writer *parcel);
+/* MEMORY; else in->bad says whether it was sound. tt_node_policy_free_permitted follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_node_policy_unpack_permitted(struct tt_permitted_fmus *permitted,
+                                                             struct tt_byte_reader *in);
 
 /* UNSUPPORTED, naming it, if there is an FMU in the system that is not on the list. */
-TUTTI_CHECKED enum tutti_err tutti_permitted_check(const struct tutti_permitted *permitted,
-                                                   const struct tutti_system *system);
+TUTTI_CHECKED enum tutti_err tt_node_policy_check_permitted(const struct tt_permitted_fmus *permitted,
+                                                            const struct tt_system *system);
 
 #endif

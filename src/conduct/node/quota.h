@@ -16,31 +16,31 @@
 #include "fabric/keys.h"
 
 /* 0 everywhere: no limit of its own. */
-struct tutti_quota {
+struct tt_quota {
     uint32_t runs, ranks; /* at a time */
     double seconds;       /* of a run */
     uint64_t memory;      /* bytes of a run */
 };
 
 /* One whose key was allowed. */
-struct tutti_node_user {
+struct tt_node_user {
     char name[64];
     uint8_t key[TUTTI_KEY_SIZE];
 };
 
-struct tutti_quotas {
-    struct tutti_quota_entry *entries;
+struct tt_quotas {
+    struct tt_quota_entry *entries;
     size_t count;
 };
 
-/* Reads the file. Each line has to be about one of the users, or all others. ARGUMENT. tutti_quotas_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_quotas_read(struct tutti_quotas *quotas, const char *path,
-                                               const struct tutti_node_user *users, size_t user_count);
-void tutti_quotas_fini(struct tutti_quotas *quotas);
+/* Reads the file. Each line has to be about one of the users, or all others. ARGUMENT. tt_node_policy_free_quotas follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_node_policy_read_quotas(struct tt_quotas *quotas, const char *path,
+                                                        const struct tt_node_user *users, size_t user_count);
+void tt_node_policy_free_quotas(struct tt_quotas *quotas);
 /* What the user may have; a file that does not speak of them gives no limit. */
-struct tutti_quota tutti_quotas_of(const struct tutti_quotas *quotas, const char *user);
+struct tt_quota tt_node_policy_find_quota(const struct tt_quotas *quotas, const char *user);
 
 /* "500M", "2.5G", "1000"; K, M, G, T are powers of 1000. */
-bool tutti_size_read(const char *text, uint64_t *size);
+bool tt_node_policy_parse_size(const char *text, uint64_t *size);
 
 #endif

@@ -6,9 +6,9 @@
  *           block job (job.h)
  *   SOCKET  a pair (SOCK_SEQPACKET). To the daemon: READY (u32 port, 32 bytes key, u8 confined), FAILED (u32 enum tutti_err, text message) or DONE;
  *           from it: any byte, once PEERS is filled
- *   PAGE    struct tutti_worker_page, which both see
+ *   PAGE    struct tt_worker_page, which both see
  *   PEERS   a parcel: PEERS without its kind (messages.h)
- *   DENIALS struct tutti_denials, which the daemon and the worker's supervisor see; the worker gives it up */
+ *   DENIALS struct tt_denials, which the daemon and the worker's supervisor see; the worker gives it up */
 #ifndef TUTTI_CONDUCT_NODE_WORKER_H
 #define TUTTI_CONDUCT_NODE_WORKER_H
 
@@ -28,25 +28,25 @@ enum {
 };
 enum { TUTTI_WORKER_FDS = TUTTI_WORKER_END - TUTTI_WORKER_SETUP };
 
-struct tutti_worker_page {
-    struct tutti_heartbeat where;
+struct tt_worker_page {
+    struct tt_heartbeat where;
     volatile sig_atomic_t interrupt; /* that of the run's options */
-    struct tutti_orders orders;      /* likewise; for the first rank */
+    struct tt_command_ring orders;   /* likewise; for the first rank */
 };
 
 enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };
 
 /* What else a worker can do with a job than to run it once: layers above this one know (study/guest.h). */
-struct tutti_node_trade {
+struct tt_worker_role {
     bool (*is_asked_for)(const struct tutti_run_options *options);
     /* *job is made of the options, and borrowed until close; no code of an FMU runs. close follows in any case. */
-    enum tutti_err (*open)(void **self, const struct tutti_run_options *options, struct tutti_job **job);
+    enum tutti_err (*open)(void **self, const struct tutti_run_options *options, struct tt_job **job);
     /* As the only rank of its run. */
-    enum tutti_err (*work)(void *self, struct tutti_fabric *fabric);
+    enum tutti_err (*work)(void *self, struct tt_fabric *fabric);
     void (*close)(void *self); /* NULL is fine */
 };
 
 /* The whole life of a worker, from its descriptors on. Takes the process over: signals, descriptors. Returns its exit status. `trade` may be NULL. */
-int tutti_node_worker(const struct tutti_node_trade *trade);
+int tt_worker_process_run(const struct tt_worker_role *trade);
 
 #endif

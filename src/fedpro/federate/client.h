@@ -72,97 +72,102 @@ enum {
     GRANT = 61,
 };
 
-struct tutti_handle {
+struct tt_client_handle {
     uint8_t size, bytes[TUTTI_MOST_HANDLE];
 };
 
-struct tutti_client_member {
+struct tt_client_member {
     char *name;
-    struct tutti_handle handle;
+    struct tt_client_handle handle;
 };
 
-struct tutti_client_class {
+struct tt_client_class {
     char *name;
-    struct tutti_handle handle;
+    struct tt_client_handle handle;
     bool interaction;
-    struct tutti_client_member *members;
+    struct tt_client_member *members;
     size_t count, room;
 };
 
-struct tutti_client_object {
+struct tt_client_object {
     char *name;
-    struct tutti_handle handle;
+    struct tt_client_handle handle;
     size_t class;
     bool gone;
 };
 
 /* A callback that came while another was waited for. */
-struct tutti_client_later {
-    struct tutti_client_later *next;
+struct tt_client_callback {
+    struct tt_client_callback *next;
     uint32_t number;
     size_t size;
     uint8_t *content;
 };
 
 struct tutti_federate_client {
-    struct tutti_fedpro_caller *caller;
-    struct tutti_fedpro_tls *tls;
-    struct tutti_fedpro_memory memory; /* of the call or the event */
+    struct tt_fedpro_caller *caller;
+    struct tt_tls *tls;
+    struct tt_payload_memory memory; /* of the call or the event */
     char *federation;
-    enum tutti_time_kind kind;
+    enum tt_logical_time_kind kind;
     bool joined;
     double now;
-    struct tutti_client_class *classes;
+    struct tt_client_class *classes;
     size_t class_count, class_room;
-    struct tutti_client_object *objects;
+    struct tt_client_object *objects;
     size_t object_count, object_room;
-    struct tutti_client_later *first, *last;
+    struct tt_client_callback *first, *last;
     const volatile sig_atomic_t *interrupt; /* NULL: never */
 };
 
 /* A call whose response has the form fedpro__FORM; it is in the memory. */
 #define TUTTI_CLIENT_CALL(federate, number, request, form, response)                                                   \
-    tutti_fedpro_caller_call((federate)->caller, &(federate)->memory, number, &(request)->base,                        \
-                             &fedpro__##form##__descriptor, response)
+    tt_fedpro_caller_call((federate)->caller, &(federate)->memory, number, &(request)->base,                           \
+                          &fedpro__##form##__descriptor, response)
 
 /* A call that is answered by a message without content. */
-TUTTI_CHECKED enum tutti_err tutti_client_call(struct tutti_federate_client *federate, uint32_t number,
-                                               const ProtobufCMessage *request);
+TUTTI_CHECKED enum tutti_err tt_federate_call(struct tutti_federate_client *federate, uint32_t number,
+                                              const ProtobufCMessage *request);
 /* The handle that a call answers. */
-TUTTI_CHECKED enum tutti_err tutti_client_ask_handle(struct tutti_federate_client *federate, uint32_t number,
-                                                     const ProtobufCMessage *request, struct tutti_handle *handle);
+TUTTI_CHECKED enum tutti_err tt_federate_client_query_handle(struct tutti_federate_client *federate, uint32_t number,
+                                                             const ProtobufCMessage *request,
+                                                             struct tt_client_handle *handle);
 /* FORMAT: the RTI sent this, which it should not. */
-TUTTI_CHECKED enum tutti_err tutti_client_odd(const struct tutti_federate_client *federate, const char *what);
+TUTTI_CHECKED enum tutti_err tt_federate_client_fail_format(const struct tutti_federate_client *federate,
+                                                            const char *what);
 
 /* False: there is none, or it is too long. */
-bool tutti_handle_keep(struct tutti_handle *handle, const Fedpro__Handle *from);
+bool tt_federate_client_copy_handle(struct tt_client_handle *handle, const Fedpro__Handle *from);
 /* Borrows the handle's bytes. */
-Fedpro__Handle tutti_handle_lend(const struct tutti_handle *handle);
+Fedpro__Handle tt_federate_client_borrow_handle(const struct tt_client_handle *handle);
 
 /* Classes and their members, by name or by handle, as places in their lists. The RTI is asked for what is not known yet. */
-TUTTI_CHECKED enum tutti_err tutti_client_find_class(struct tutti_federate_client *federate, bool interaction,
-                                                     const char *name, size_t *place);
-TUTTI_CHECKED enum tutti_err tutti_client_class_of_handle(struct tutti_federate_client *federate, bool interaction,
-                                                          const Fedpro__Handle *wanted, size_t *place);
-TUTTI_CHECKED enum tutti_err tutti_client_find_member(struct tutti_federate_client *federate, size_t place,
-                                                      const char *name, size_t *which);
-TUTTI_CHECKED enum tutti_err tutti_client_member_of_handle(struct tutti_federate_client *federate, size_t place,
-                                                           const Fedpro__Handle *wanted, size_t *which);
+TUTTI_CHECKED enum tutti_err tt_federate_client_find_class(struct tutti_federate_client *federate, bool interaction,
+                                                           const char *name, size_t *place);
+TUTTI_CHECKED enum tutti_err tt_federate_client_class_by_handle(struct tutti_federate_client *federate,
+                                                                bool interaction, const Fedpro__Handle *wanted,
+                                                                size_t *place);
+TUTTI_CHECKED enum tutti_err tt_federate_client_find_member(struct tutti_federate_client *federate, size_t place,
+                                                            const char *name, size_t *which);
+TUTTI_CHECKED enum tutti_err tt_federate_client_member_by_handle(struct tutti_federate_client *federate, size_t place,
+                                                                 const Fedpro__Handle *wanted, size_t *which);
 /* Objects have numbers from 1 on. */
-TUTTI_CHECKED enum tutti_err tutti_client_add_object(struct tutti_federate_client *federate, const char *name,
-                                                     const struct tutti_handle *handle, size_t class, uint32_t *object);
+TUTTI_CHECKED enum tutti_err tt_federate_client_add_object(struct tutti_federate_client *federate, const char *name,
+                                                           const struct tt_client_handle *handle, size_t class,
+                                                           uint32_t *object);
 /* NULL: it was never heard of, or is gone. */
-struct tutti_client_object *tutti_client_object(struct tutti_federate_client *federate, uint32_t number);
+struct tt_client_object *tt_federate_client_object(struct tutti_federate_client *federate, uint32_t number);
 /* 0: there is none. */
-uint32_t tutti_client_object_of_handle(const struct tutti_federate_client *federate, const Fedpro__Handle *wanted);
+uint32_t tt_federate_client_object_by_handle(const struct tutti_federate_client *federate,
+                                             const Fedpro__Handle *wanted);
 /* Frees all that is known by name. */
-void tutti_client_forget(struct tutti_federate_client *federate);
+void tt_federate_client_free_names(struct tutti_federate_client *federate);
 
 /* 0 if it cannot be read. */
-double tutti_client_read_time(const struct tutti_federate_client *federate, const Fedpro__Handle *encoded);
+double tt_federate_read_time(const struct tutti_federate_client *federate, const Fedpro__Handle *encoded);
 /* Waits for a callback of one of two numbers; others stay for tutti_federate_next. Its message is in the memory. */
-TUTTI_CHECKED enum tutti_err tutti_client_wait_for(struct tutti_federate_client *federate, uint32_t one, uint32_t other,
-                                                   const ProtobufCMessageDescriptor *form, uint32_t *number,
-                                                   ProtobufCMessage **message);
+TUTTI_CHECKED enum tutti_err tt_federate_client_wait(struct tutti_federate_client *federate, uint32_t one,
+                                                     uint32_t other, const ProtobufCMessageDescriptor *form,
+                                                     uint32_t *number, ProtobufCMessage **message);
 
 #endif

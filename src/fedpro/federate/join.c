@@ -11,61 +11,63 @@
 
 enum { DELETE_THEN_DIVEST = 4 };
 
-static enum tutti_err read_module(struct tutti_fedpro_memory *memory, const char *path, Fedpro__Module *module)
+static enum tutti_err federate_read_module(struct tt_payload_memory *memory, const char *path, Fedpro__Module *module)
 {
     enum { MOST = 16 << 20 };
     FILE *file = fopen(path, "rbe");
     if (!file)
-        return tutti_fail(TUTTI_ERR_IO, "%s cannot be opened: %s", path, strerror(errno));
+        return tt_fail(TUTTI_ERR_IO, "%s cannot be opened: %s", path, strerror(errno));
     uint8_t *bytes = NULL;
     size_t room = 0, count = 0, got = 1;
-    while (got > 0 && count <= MOST && tutti_vector_reserve(&bytes, &room, count + 65536, 1)) {
+    while (got > 0 && count <= MOST && tt_vector_reserve(&bytes, &room, count + 65536, 1)) {
         got = fread(bytes + count, 1, room - count, file);
         count += got;
     }
     fclose(file);
     fedpro__module__init(module);
     module->form_case = FEDPRO__MODULE__FORM_FILE;
-    module->file = tutti_fedpro_memory_take(memory, sizeof *module->file);
-    uint8_t *kept = tutti_fedpro_memory_take(memory, count + 1);
+    module->file = tt_payload_memory_allocate(memory, sizeof *module->file);
+    uint8_t *kept = tt_payload_memory_allocate(memory, count + 1);
     if (module->file && kept && bytes) {
         memcpy(kept, bytes, count);
         fedpro__module_file__init(module->file);
-        module->file->name = tutti_fedpro_make_text(path);
+        module->file->name = tt_payload_make_text(path);
         module->file->content = (ProtobufCBinaryData){count, kept};
     }
     free(bytes);
-    return module->file && kept && got == 0 ? TUTTI_OK : tutti_fail(TUTTI_ERR_LIMIT, "%s is too large", path);
+    return module->file && kept && got == 0 ? TUTTI_OK : tt_fail(TUTTI_ERR_LIMIT, "%s is too large", path);
 }
 
 static enum tutti_err read_modules(struct tutti_federate_client *federate, const struct tutti_federate_options *options,
                                    Fedpro__Modules *set)
 {
-    Fedpro__Module *modules = tutti_fedpro_memory_take(&federate->memory, options->module_count * sizeof *modules);
-    set->item = tutti_fedpro_memory_take(&federate->memory, options->module_count * sizeof(Fedpro__Module *));
+    Fedpro__Module *modules = tt_payload_memory_allocate(&federate->memory, options->module_count * sizeof *modules);
+    set->item = tt_payload_memory_allocate(&federate->memory, options->module_count * sizeof(Fedpro__Module *));
     if (!modules || !set->item)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < options->module_count; i++) {
-        TRY(read_module(&federate->memory, options->modules[i], &modules[i]));
+        TRY(federate_read_module(&federate->memory, options->modules[i], &modules[i]));
         set->item[set->n_item++] = &modules[i];
     }
     return TUTTI_OK;
 }
 
 /* *there: it is already. */
-static enum tutti_err create(struct tutti_federate_client *federate, const struct tutti_federate_options *options,
-                             Fedpro__Modules *modules, bool *there)
+static enum tutti_err federate_create_federation(struct tutti_federate_client *federate,
+                                                 const struct tutti_federate_options *options, Fedpro__Modules *modules,
+                                                 bool *there)
 {
     Fedpro__CreateSeveral request = FEDPRO__CREATE_SEVERAL__INIT;
-    request.federation = tutti_fedpro_make_text(options->federation);
+    request.federation = tt_payload_make_text(options->federation);
     request.modules = modules;
-    request.time = tutti_fedpro_make_text(options->time ? options->time : "HLAfloat64Time");
-    enum tutti_err err = tutti_client_call(federate, CREATE, &request.base);
+    request.time = tt_payload_make_text(options->time ? options->time : "HLAfloat64Time");
+    enum tutti_err err = tt_federate_call(federate, CREATE, &request.base);
     *there = err == TUTTI_ERR_STATE && strncmp(tutti_err_message(), "FederationExecutionAlreadyExists", 32) == 0;
     return *there ? TUTTI_OK : err;
 }
 
-static enum tutti_err connect_to(struct tutti_federate_client *federate, const struct tutti_federate_options *options)
+static enum tutti_err federate_connect(struct tutti_federate_client *federate,
+                                       const struct tutti_federate_options *options)
 {
     Fedpro__Nothing plain = FEDPRO__NOTHING__INIT;
     Fedpro__Credited credited = FEDPRO__CREDITED__INIT;
@@ -73,72 +75,73 @@ static enum tutti_err connect_to(struct tutti_federate_client *federate, const s
     ProtobufCMessage *response = NULL;
     if (!options->key)
         return TUTTI_CLIENT_CALL(federate, CONNECT, &plain, connected, &response);
-    credentials.type = tutti_fedpro_make_text("HLAplainTextPassword");
-    TRY(tutti_fedpro_credentials_of_key(&federate->memory, options->key, &credentials.data));
+    credentials.type = tt_payload_make_text("HLAplainTextPassword");
+    TRY(tt_payload_make_credentials(&federate->memory, options->key, &credentials.data));
     credited.credentials = &credentials;
     return TUTTI_CLIENT_CALL(federate, CONNECT_WITH_CREDENTIALS, &credited, connected, &response);
 }
 
 /* `modules` are added to the federation's model; NULL: none. */
-static enum tutti_err join(struct tutti_federate_client *federate, const struct tutti_federate_options *options,
-                           Fedpro__Modules *modules)
+static enum tutti_err federate_join_federation(struct tutti_federate_client *federate,
+                                               const struct tutti_federate_options *options, Fedpro__Modules *modules)
 {
     Fedpro__Join any = FEDPRO__JOIN__INIT;
     Fedpro__JoinNamed named = FEDPRO__JOIN_NAMED__INIT;
-    char *type = tutti_fedpro_make_text(options->type ? options->type : "tutti");
+    char *type = tt_payload_make_text(options->type ? options->type : "tutti");
     ProtobufCMessage *response = NULL;
     any.type = named.type = type;
-    any.federation = named.federation = tutti_fedpro_make_text(options->federation);
+    any.federation = named.federation = tt_payload_make_text(options->federation);
     any.modules = named.modules = modules;
-    named.name = tutti_fedpro_make_text(options->name);
+    named.name = tt_payload_make_text(options->name);
     if (options->name)
         TRY(TUTTI_CLIENT_CALL(federate, modules ? JOIN_NAMED_WITH_MODULES : JOIN_NAMED, &named, joined, &response));
     else
         TRY(TUTTI_CLIENT_CALL(federate, modules ? JOIN_WITH_MODULES : JOIN, &any, joined, &response));
     const Fedpro__Joined *joined = (const Fedpro__Joined *)(const void *)response;
-    if (!joined->result || !tutti_time_kind_find(joined->result->name, &federate->kind))
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                          "the federation's time is %s; HLAfloat64Time and HLAinteger64Time are known",
-                          joined->result ? joined->result->name : "not said");
+    if (!joined->result || !tt_logical_time_kind_find(joined->result->name, &federate->kind))
+        return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                       "the federation's time is %s; HLAfloat64Time and HLAinteger64Time are known",
+                       joined->result ? joined->result->name : "not said");
     federate->joined = true;
     return TUTTI_OK;
 }
 
-static enum tutti_err begin(struct tutti_federate_client *federate, const struct tutti_federate_options *options)
+static enum tutti_err federate_enter_federation(struct tutti_federate_client *federate,
+                                                const struct tutti_federate_options *options)
 {
     const char *address = options->address ? options->address : "localhost";
-    struct tutti_fedpro_caller_options wishes = {.address = address,
-                                                 .patience = options->patience > 0 ? options->patience : 10};
+    struct tt_fedpro_caller_options wishes = {.address = address,
+                                              .patience = options->patience > 0 ? options->patience : 10};
     if (options->tls)
-        TRY(tutti_fedpro_tls_client(&federate->tls, options->trust, options->certificate, options->private_key));
+        TRY(tt_tls_open_client(&federate->tls, options->trust, options->certificate, options->private_key));
     wishes.tls = federate->tls;
     federate->interrupt = options->interrupt;
-    federate->federation = tutti_str_copy(options->federation);
+    federate->federation = tt_text_copy(options->federation);
     if (!federate->federation)
-        return tutti_fail_memory();
-    TRY(tutti_fedpro_caller_open(&federate->caller, &wishes));
-    TRY(connect_to(federate, options));
+        return tt_fail_memory();
+    TRY(tt_fedpro_caller_open(&federate->caller, &wishes));
+    TRY(federate_connect(federate, options));
     Fedpro__Modules modules = FEDPRO__MODULES__INIT;
     bool there = false;
     if (options->module_count > 0) {
         TRY(read_modules(federate, options, &modules));
-        TRY(create(federate, options, &modules, &there));
+        TRY(federate_create_federation(federate, options, &modules, &there));
     }
-    return join(federate, options, there ? &modules : NULL);
+    return federate_join_federation(federate, options, there ? &modules : NULL);
 }
 
-static void release(struct tutti_federate_client *federate)
+static void federate_release(struct tutti_federate_client *federate)
 {
-    tutti_fedpro_caller_free(federate->caller);
-    tutti_fedpro_tls_free(federate->tls);
-    tutti_client_forget(federate);
-    for (struct tutti_client_later *later = federate->first, *next = NULL; later; later = next) {
+    tt_fedpro_caller_free(federate->caller);
+    tt_tls_free(federate->tls);
+    tt_federate_client_free_names(federate);
+    for (struct tt_client_callback *later = federate->first, *next = NULL; later; later = next) {
         next = later->next;
         free(later->content);
         free(later);
     }
     free(federate->federation);
-    tutti_fedpro_memory_fini(&federate->memory);
+    tt_payload_memory_fini(&federate->memory);
     free(federate);
 }
 
@@ -146,17 +149,17 @@ enum tutti_err tutti_federate_join(struct tutti_federate_client **out, const str
 {
     *out = NULL;
     if (!options->federation || !options->federation[0])
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the name of the federation is missing");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the name of the federation is missing");
     struct tutti_federate_client *federate = calloc(1, sizeof *federate);
     if (!federate)
-        return tutti_fail_memory();
-    tutti_fedpro_memory_init(&federate->memory);
-    enum tutti_err err = begin(federate, options);
+        return tt_fail_memory();
+    tt_payload_memory_init(&federate->memory);
+    enum tutti_err err = federate_enter_federation(federate, options);
     if (err) {
-        struct tutti_failure failure;
-        tutti_failure_keep(&failure, err);
-        release(federate);
-        return tutti_failure_return(&failure);
+        struct tt_failure failure;
+        tt_fail_save(&failure, err);
+        federate_release(federate);
+        return tt_fail_restore(&failure);
     }
     *out = federate;
     return TUTTI_OK;
@@ -168,14 +171,14 @@ enum tutti_err tutti_federate_leave(struct tutti_federate_client *federate)
         return TUTTI_OK;
     Fedpro__Number action = FEDPRO__NUMBER__INIT;
     Fedpro__Text name = FEDPRO__TEXT__INIT;
-    struct tutti_failure failure;
-    tutti_fedpro_memory_reset(&federate->memory);
+    struct tt_failure failure;
+    tt_payload_memory_reset(&federate->memory);
     action.value = DELETE_THEN_DIVEST;
     name.text = federate->federation;
-    enum tutti_err err = tutti_client_call(federate, RESIGN, &action.base);
-    tutti_failure_keep(&failure, err);
+    enum tutti_err err = tt_federate_call(federate, RESIGN, &action.base);
+    tt_fail_save(&failure, err);
     if (!err)
-        (void)!tutti_client_call(federate, DESTROY, &name.base); /* fails while others are in it */
-    release(federate);
-    return tutti_failure_return(&failure);
+        (void)!tt_federate_call(federate, DESTROY, &name.base); /* fails while others are in it */
+    federate_release(federate);
+    return tt_fail_restore(&failure);
 }

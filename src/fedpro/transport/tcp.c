@@ -7,13 +7,13 @@
 
 #include "fedpro/transport/transport.h"
 
-struct tcp {
-    struct tutti_fedpro_transport base;
+struct tcp_transport {
+    struct tt_transport base;
     int socket;
     int patience; /* milliseconds, as the socket knows them; 0: no end */
 };
 
-static enum tutti_fedpro_io outcome(ssize_t got, size_t *count)
+static enum tt_transport_io tcp_result(ssize_t got, size_t *count)
 {
     *count = got > 0 ? (size_t)got : 0;
     if (got > 0)
@@ -22,45 +22,44 @@ static enum tutti_fedpro_io outcome(ssize_t got, size_t *count)
         return TUTTI_FEDPRO_IO_ENDED;
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
         return TUTTI_FEDPRO_IO_WAIT;
-    (void)tutti_fail(TUTTI_ERR_IO, "%s", strerror(errno));
+    (void)tt_fail(TUTTI_ERR_IO, "%s", strerror(errno));
     return TUTTI_FEDPRO_IO_FAILED;
 }
 
-static enum tutti_fedpro_io tcp_read(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count)
+static enum tt_transport_io tcp_read(struct tt_transport *self, void *bytes, size_t size, size_t *count)
 {
-    return outcome(recv(((struct tcp *)self)->socket, bytes, size, MSG_DONTWAIT), count);
+    return tcp_result(recv(((struct tcp_transport *)self)->socket, bytes, size, MSG_DONTWAIT), count);
 }
 
-static enum tutti_fedpro_io tcp_await(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count,
+static enum tt_transport_io tcp_await(struct tt_transport *self, void *bytes, size_t size, size_t *count,
                                       int milliseconds)
 {
-    struct tcp *tcp = (struct tcp *)self;
+    struct tcp_transport *tcp = (struct tcp_transport *)self;
     struct timeval time = {milliseconds / 1000, milliseconds % 1000 * 1000L};
     if (tcp->patience != milliseconds && setsockopt(tcp->socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) == 0)
         tcp->patience = milliseconds;
-    return outcome(recv(tcp->socket, bytes, size, 0), count);
+    return tcp_result(recv(tcp->socket, bytes, size, 0), count);
 }
 
-static enum tutti_fedpro_io tcp_write(struct tutti_fedpro_transport *self, const void *bytes, size_t size,
-                                      size_t *count)
+static enum tt_transport_io tcp_write(struct tt_transport *self, const void *bytes, size_t size, size_t *count)
 {
-    return outcome(send(((struct tcp *)self)->socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT), count);
+    return tcp_result(send(((struct tcp_transport *)self)->socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT), count);
 }
 
-static void tcp_free(struct tutti_fedpro_transport *self)
+static void tcp_free(struct tt_transport *self)
 {
     free(self);
 }
 
-static const struct tutti_fedpro_transport_kind tcp_kind = {.name = "tcp",
-                                                            .read = tcp_read,
-                                                            .await = tcp_await,
-                                                            .write = tcp_write,
-                                                            .free = tcp_free};
+static const struct tt_transport_kind tcp_kind = {.name = "tcp",
+                                                  .read = tcp_read,
+                                                  .await = tcp_await,
+                                                  .write = tcp_write,
+                                                  .free = tcp_free};
 
-struct tutti_fedpro_transport *tutti_fedpro_tcp_new(int socket)
+struct tt_transport *tt_transport_new_tcp(int socket)
 {
-    struct tcp *tcp = calloc(1, sizeof *tcp);
+    struct tcp_transport *tcp = calloc(1, sizeof *tcp);
     if (!tcp)
         return NULL;
     tcp->base.kind = &tcp_kind;

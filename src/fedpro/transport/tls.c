@@ -10,18 +10,18 @@
 
 #include "fedpro/transport/tls.h"
 
-struct tutti_fedpro_tls {
+struct tt_tls {
     SSL_CTX *context;
 };
 
-struct tls {
-    struct tutti_fedpro_transport base;
+struct tls_transport {
+    struct tt_transport base;
     SSL *ssl;
     bool wants_write; /* a read has to write first */
 };
 
 /* The oldest error of OpenSSL as text; the others are forgotten. */
-static const char *reason(char buffer[static 200])
+static const char *tls_error_text(char buffer[static 200])
 {
     unsigned long code = ERR_get_error();
     const char *text = code ? ERR_reason_error_string(code) : NULL;
@@ -30,81 +30,79 @@ static const char *reason(char buffer[static 200])
     return buffer;
 }
 
-static enum tutti_err wrong(const char *what, const char *path)
+static enum tutti_err tls_fail_file(const char *what, const char *path)
 {
     char buffer[200];
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s: %s", path, what, reason(buffer));
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s: %s", path, what, tls_error_text(buffer));
 }
 
 /* NULL after a failure. */
-static struct tutti_fedpro_tls *begin(const SSL_METHOD *method)
+static struct tt_tls *tls_new_context(const SSL_METHOD *method)
 {
-    struct tutti_fedpro_tls *tls = calloc(1, sizeof *tls);
+    struct tt_tls *tls = calloc(1, sizeof *tls);
     ERR_clear_error();
     if (tls)
         tls->context = SSL_CTX_new(method);
     if (!tls || !tls->context || SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION) != 1) {
-        tutti_fedpro_tls_free(tls);
-        (void)tutti_fail(TUTTI_ERR_IO, "TLS cannot be used");
+        tt_tls_free(tls);
+        (void)tt_fail(TUTTI_ERR_IO, "TLS cannot be used");
         return NULL;
     }
     SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     return tls;
 }
 
-static enum tutti_err use_own(SSL_CTX *context, const char *certificate, const char *key)
+static enum tutti_err load_own_certificate(SSL_CTX *context, const char *certificate, const char *key)
 {
     if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1)
-        return wrong("no certificate as PEM", certificate);
+        return tls_fail_file("no certificate as PEM", certificate);
     if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
-        return wrong("no private key as PEM that fits the certificate", key);
+        return tls_fail_file("no private key as PEM that fits the certificate", key);
     return TUTTI_OK;
 }
 
 /* `result` becomes *out, or is freed. */
-static enum tutti_err finish(struct tutti_fedpro_tls **out, struct tutti_fedpro_tls *result, enum tutti_err err)
+static enum tutti_err tls_finish_context(struct tt_tls **out, struct tt_tls *result, enum tutti_err err)
 {
     if (err)
-        tutti_fedpro_tls_free(result);
+        tt_tls_free(result);
     else
         *out = result;
     return err;
 }
 
-enum tutti_err tutti_fedpro_tls_server(struct tutti_fedpro_tls **tls, const char *certificate, const char *key,
-                                       const char *allow)
+enum tutti_err tt_tls_open_server(struct tt_tls **tls, const char *certificate, const char *key, const char *allow)
 {
-    struct tutti_fedpro_tls *made = begin(TLS_server_method());
+    struct tt_tls *made = tls_new_context(TLS_server_method());
     if (!made)
         return TUTTI_ERR_IO;
-    enum tutti_err err = use_own(made->context, certificate, key);
+    enum tutti_err err = load_own_certificate(made->context, certificate, key);
     if (!err && allow) {
         if (SSL_CTX_load_verify_file(made->context, allow) != 1)
-            err = wrong("no certificates as PEM", allow);
+            err = tls_fail_file("no certificates as PEM", allow);
         X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(made->context), X509_V_FLAG_PARTIAL_CHAIN);
         SSL_CTX_set_verify(made->context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     }
-    return finish(tls, made, err);
+    return tls_finish_context(tls, made, err);
 }
 
-enum tutti_err tutti_fedpro_tls_client(struct tutti_fedpro_tls **tls, const char *trust, const char *certificate,
-                                       const char *key)
+enum tutti_err tt_tls_open_client(struct tt_tls **tls, const char *trust, const char *certificate, const char *key)
 {
-    struct tutti_fedpro_tls *made = begin(TLS_client_method());
+    struct tt_tls *made = tls_new_context(TLS_client_method());
     if (!made)
         return TUTTI_ERR_IO;
     enum tutti_err err = TUTTI_OK;
     if (trust ? SSL_CTX_load_verify_file(made->context, trust) != 1
               : SSL_CTX_set_default_verify_paths(made->context) != 1)
-        err = wrong("no certificates as PEM", trust ? trust : "the system's certificates");
+        err = tls_fail_file("no certificates as PEM", trust ? trust : "the system's certificates");
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(made->context), X509_V_FLAG_PARTIAL_CHAIN);
     SSL_CTX_set_verify(made->context, SSL_VERIFY_PEER, NULL);
     if (!err && certificate)
-        err = use_own(made->context, certificate, key ? key : certificate);
-    return finish(tls, made, err);
+        err = load_own_certificate(made->context, certificate, key ? key : certificate);
+    return tls_finish_context(tls, made, err);
 }
 
-void tutti_fedpro_tls_free(struct tutti_fedpro_tls *tls)
+void tt_tls_free(struct tt_tls *tls)
 {
     if (tls)
         SSL_CTX_free(tls->context);
@@ -112,7 +110,7 @@ void tutti_fedpro_tls_free(struct tutti_fedpro_tls *tls)
 }
 
 /* What SSL_read or SSL_write returned. */
-static enum tutti_fedpro_io outcome(struct tls *tls, int result, size_t *count)
+static enum tt_transport_io tls_result(struct tls_transport *tls, int result, size_t *count)
 {
     *count = result > 0 ? (size_t)result : 0;
     tls->wants_write = false;
@@ -125,48 +123,47 @@ static enum tutti_fedpro_io outcome(struct tls *tls, int result, size_t *count)
     default: {
         char buffer[200];
         if (ERR_peek_error())
-            (void)tutti_fail(TUTTI_ERR_IO, "TLS: %s", reason(buffer));
+            (void)tt_fail(TUTTI_ERR_IO, "TLS: %s", tls_error_text(buffer));
         else
-            (void)tutti_fail(TUTTI_ERR_IO, "TLS: the connection is cut");
+            (void)tt_fail(TUTTI_ERR_IO, "TLS: the connection is cut");
         return TUTTI_FEDPRO_IO_FAILED;
     }
     }
 }
 
-static int most(size_t size)
+static int limit_to_int(size_t size)
 {
     return size < 1 << 20 ? (int)size : 1 << 20;
 }
 
-static enum tutti_fedpro_io tls_read(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count)
+static enum tt_transport_io tls_read(struct tt_transport *self, void *bytes, size_t size, size_t *count)
 {
-    struct tls *tls = (struct tls *)self;
+    struct tls_transport *tls = (struct tls_transport *)self;
     ERR_clear_error();
-    return outcome(tls, SSL_read(tls->ssl, bytes, most(size)), count);
+    return tls_result(tls, SSL_read(tls->ssl, bytes, limit_to_int(size)), count);
 }
 
-static enum tutti_fedpro_io tls_write(struct tutti_fedpro_transport *self, const void *bytes, size_t size,
-                                      size_t *count)
+static enum tt_transport_io tls_write(struct tt_transport *self, const void *bytes, size_t size, size_t *count)
 {
-    struct tls *tls = (struct tls *)self;
+    struct tls_transport *tls = (struct tls_transport *)self;
     ERR_clear_error();
     if (size == 0) { /* what a read had to write */
         int result = SSL_do_handshake(tls->ssl);
-        enum tutti_fedpro_io io = outcome(tls, result, count);
+        enum tt_transport_io io = tls_result(tls, result, count);
         *count = 0;
         return io == TUTTI_FEDPRO_IO_DONE ? TUTTI_FEDPRO_IO_WAIT : io;
     }
-    return outcome(tls, SSL_write(tls->ssl, bytes, most(size)), count);
+    return tls_result(tls, SSL_write(tls->ssl, bytes, limit_to_int(size)), count);
 }
 
-static bool tls_wants_write(struct tutti_fedpro_transport *self)
+static bool tls_wants_write(struct tt_transport *self)
 {
-    return ((struct tls *)self)->wants_write;
+    return ((struct tls_transport *)self)->wants_write;
 }
 
-static void tls_free(struct tutti_fedpro_transport *self)
+static void tls_free(struct tt_transport *self)
 {
-    struct tls *tls = (struct tls *)self;
+    struct tls_transport *tls = (struct tls_transport *)self;
     if (SSL_is_init_finished(tls->ssl))
         SSL_shutdown(tls->ssl);
     ERR_clear_error();
@@ -174,14 +171,14 @@ static void tls_free(struct tutti_fedpro_transport *self)
     free(tls);
 }
 
-static const struct tutti_fedpro_transport_kind tls_kind = {.name = "tls",
-                                                            .read = tls_read,
-                                                            .write = tls_write,
-                                                            .wants_write = tls_wants_write,
-                                                            .free = tls_free};
+static const struct tt_transport_kind tls_kind = {.name = "tls",
+                                                  .read = tls_read,
+                                                  .write = tls_write,
+                                                  .wants_write = tls_wants_write,
+                                                  .free = tls_free};
 
 /* The certificate must be one of this name, or of this address. */
-static bool expect(SSL *ssl, const char *host)
+static bool tls_expect_host(SSL *ssl, const char *host)
 {
     unsigned char address[sizeof(struct in6_addr)];
     if (inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1)
@@ -189,14 +186,14 @@ static bool expect(SSL *ssl, const char *host)
     return SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1;
 }
 
-struct tutti_fedpro_transport *tutti_fedpro_tls_new(struct tutti_fedpro_tls *tls, int socket, const char *host)
+struct tt_transport *tt_tls_new_transport(struct tt_tls *tls, int socket, const char *host)
 {
-    struct tls *made = calloc(1, sizeof *made);
+    struct tls_transport *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
     made->base.kind = &tls_kind;
     made->ssl = SSL_new(tls->context);
-    if (!made->ssl || SSL_set_fd(made->ssl, socket) != 1 || (host && !expect(made->ssl, host))) {
+    if (!made->ssl || SSL_set_fd(made->ssl, socket) != 1 || (host && !tls_expect_host(made->ssl, host))) {
         SSL_free(made->ssl);
         free(made);
         return NULL;

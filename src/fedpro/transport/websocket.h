@@ -7,10 +7,9 @@
 #include "fedpro/transport/transport.h"
 
 /* Do these first bytes of a connection begin a request of HTTP? */
-bool tutti_fedpro_websocket_is_request(const void *bytes, size_t size);
+bool tt_websocket_is_request(const void *bytes, size_t size);
 /* The RTI's side, over another transport, which is taken, with bytes of it that were read already. NULL when memory is out; `inner` is the
  * caller's then. */
-struct tutti_fedpro_transport *tutti_fedpro_websocket_new(struct tutti_fedpro_transport *inner, const void *bytes,
-                                                          size_t size);
+struct tt_transport *tt_websocket_new_transport(struct tt_transport *inner, const void *bytes, size_t size);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-const struct tutti_platform *tutti_platforms(void)
+const struct tt_binary_platform *tt_binary_platforms(void)
 {
-    static const struct tutti_platform platforms[] = {
+    static const struct tt_binary_platform platforms[] = {
 #if defined(__x86_64__)
         {{"x86_64-linux", "linux64"}, NULL, NULL},
         {{"x86-linux", "linux32"}, "tutti_keeper32", "gcc-i686-linux-gnu"},

@@ -6,7 +6,7 @@
 
 enum { TUTTI_MOST_FOLDERS = 4 };
 
-struct tutti_platform {
+struct tt_binary_platform {
     /* Names under binaries/, by preference, ended by NULL: FMI 3.0's name and FMI 1.0's and 2.0's; FMUs of either kind are seen with the
      * other. */
     const char *folders[TUTTI_MOST_FOLDERS];
@@ -15,6 +15,6 @@ struct tutti_platform {
 };
 
 /* This process' own first; ended by one without folders. */
-const struct tutti_platform *tutti_platforms(void);
+const struct tt_binary_platform *tt_binary_platforms(void);
 
 #endif

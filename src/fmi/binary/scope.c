@@ -19,7 +19,7 @@ static void *standard_libraries(void)
 
 /* A program that is not position-independent has stubs of functions whose address it takes, and they stand for the functions in
  * all libraries; they lead to what comes next under that name. */
-static bool is_stub(const void *address)
+static bool is_plt_stub(const void *address)
 {
     Dl_info info;
     void *entry = NULL;
@@ -29,7 +29,7 @@ static bool is_stub(const void *address)
 }
 
 /* What comes after the program under a name: the libraries of LD_PRELOAD are the first there. */
-static const void *behind_program(const char *name)
+static const void *find_after_program(const char *name)
 {
     const struct link_map *map = NULL;
     void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
@@ -45,61 +45,62 @@ static const void *behind_program(const char *name)
 }
 
 /* The program has something else under a name of the standard libraries: a function of its own, or a copy of a variable. */
-static bool is_replaced(void *standard, const char *name)
+static bool library_is_replaced(void *standard, const char *name)
 {
     const void *usual = dlsym(standard, name), *found = usual ? dlsym(RTLD_DEFAULT, name) : NULL;
-    if (found != usual && is_stub(found))
-        found = behind_program(name);
+    if (found != usual && is_plt_stub(found))
+        found = find_after_program(name);
     return found != usual;
 }
 
 /* Programs have copies of these, but all of them point to the same streams. */
-static bool is_harmless(const char *name)
+static bool library_is_harmless(const char *name)
 {
     return strcmp(name, "stdin") == 0 || strcmp(name, "stdout") == 0 || strcmp(name, "stderr") == 0;
 }
 
 enum { MOST_NAMES = 3 }; /* in a message */
 
-struct search {
+struct scope_search {
     void *standard;
-    struct tutti_scope *scope;
-    struct tutti_text *clashes;
+    struct tt_library_scope *scope;
+    struct tt_text *clashes;
     size_t count;
 };
 
-static void look_for_replaced(void *context, const char *name, bool is_defined)
+static void check_replaced(void *context, const char *name, bool is_defined)
 {
-    struct search *search = context;
-    if (!is_defined && !search->scope->cause[0] && !is_harmless(name) && is_replaced(search->standard, name))
+    struct scope_search *search = context;
+    if (!is_defined && !search->scope->cause[0] && !library_is_harmless(name) &&
+        library_is_replaced(search->standard, name))
         snprintf(search->scope->cause, sizeof search->scope->cause, "%s", name);
 }
 
-struct tutti_scope tutti_scope_choose(const char *path)
+struct tt_library_scope tt_library_choose_scope(const char *path)
 {
-    struct tutti_scope scope = {0};
-    struct search search = {.standard = standard_libraries(), .scope = &scope};
-    if (search.standard && is_replaced(search.standard, "malloc"))
+    struct tt_library_scope scope = {0};
+    struct scope_search search = {.standard = standard_libraries(), .scope = &scope};
+    if (search.standard && library_is_replaced(search.standard, "malloc"))
         snprintf(scope.cause, sizeof scope.cause, "malloc");
     else if (search.standard)
-        tutti_elf_each_name(path, look_for_replaced, &search);
+        tt_elf_each_name(path, check_replaced, &search);
     scope.mode = scope.cause[0] ? 0 : RTLD_DEEPBIND;
     return scope;
 }
 
-static void look_for_clash(void *context, const char *name, bool is_defined)
+static void check_clash(void *context, const char *name, bool is_defined)
 {
-    struct search *search = context;
+    struct scope_search *search = context;
     if (!is_defined || !dlsym(RTLD_DEFAULT, name) || (search->standard && dlsym(search->standard, name)))
         return;
     if (search->count++ < MOST_NAMES)
-        tutti_text_printf(search->clashes, "%s%s", search->count > 1 ? ", " : "", name);
+        tt_text_printf(search->clashes, "%s%s", search->count > 1 ? ", " : "", name);
 }
 
-void tutti_scope_list_clashes(const char *path, struct tutti_text *out)
+void tt_library_list_clashes(const char *path, struct tt_text *out)
 {
-    struct search search = {.standard = standard_libraries(), .clashes = out};
-    tutti_elf_each_name(path, look_for_clash, &search);
+    struct scope_search search = {.standard = standard_libraries(), .clashes = out};
+    tt_elf_each_name(path, check_clash, &search);
     if (search.count > MOST_NAMES)
-        tutti_text_printf(out, " and %zu more", search.count - MOST_NAMES);
+        tt_text_printf(out, " and %zu more", search.count - MOST_NAMES);
 }

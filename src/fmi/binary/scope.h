@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct tutti_scope {
+struct tt_library_scope {
     int mode;       /* for dlopen: RTLD_DEEPBIND, or 0 where that would do harm ... */
     char cause[64]; /* ... because this name stands for something else in the program than in the C and C++ libraries:
                      * "malloc" under a sanitizer, "_ZSt4cout" in a program that has a copy of std::cout; else empty */
@@ -20,10 +20,10 @@ struct tutti_scope {
 /* How to load the library at `path`. With RTLD_DEEPBIND, names of the C and C++ libraries reach these, even if the program
  * replaces them for all libraries: an allocation would be freed by another allocator, std::cout would be an object that was
  * never made. So it is left where the library uses such a name, and under sanitizers, which refuse it. */
-struct tutti_scope tutti_scope_choose(const char *path);
+struct tt_library_scope tt_library_choose_scope(const char *path);
 
 /* Appends the names of functions that the library defines and that the program has, too ("CVode, dgetrf_ and 7 more"):
  * without RTLD_DEEPBIND its calls of them reach the program's. Names of the C and C++ libraries are not among them. */
-void tutti_scope_list_clashes(const char *path, struct tutti_text *out);
+void tt_library_list_clashes(const char *path, struct tt_text *out);
 
 #endif

@@ -42,7 +42,7 @@ enum {
 };
 
 /* What a process says to the one that it gives the turn to. */
-enum tutti_word {
+enum tt_fork_request {
     /* From the rank: a slot of the binding, with its arguments; the same names as in binding.h. */
     TUTTI_WORD_INSTANTIATE,
     TUTTI_WORD_FREE,
@@ -88,68 +88,68 @@ enum tutti_word {
     TUTTI_WORD_UPDATE   /* the FMU is in an intermediate update */
 };
 
-enum tutti_holder_state {
+enum tt_process_state {
     TUTTI_HOLDER_NONE,
     TUTTI_HOLDER_ALIVE,
     TUTTI_HOLDER_LEAVING, /* it was told to quit, and is none once its keeper has seen that it has */
     TUTTI_HOLDER_DEAD     /* it was not */
 };
 
-struct tutti_holder {
-    _Atomic int32_t pid, state; /* enum tutti_holder_state */
+struct tt_process_entry {
+    _Atomic int32_t pid, state; /* enum tt_process_state */
     _Atomic int32_t status;     /* of a dead one: as waitpid told it */
 };
 
-struct tutti_area {
+struct tt_shared_area {
     _Atomic uint32_t turn;
-    uint32_t word;       /* enum tutti_word */
+    uint32_t word;       /* enum tt_fork_request */
     uint32_t number;     /* of the holder that is to be made */
-    int32_t status;      /* of a call: enum tutti_status */
+    int32_t status;      /* of a call: enum tt_fmi_status */
     int32_t call, type;  /* of the instance, for what is said of it */
     double time;         /* ... */
     uint64_t frame, top; /* where the values of the present call begin; where there is room */
-    struct tutti_holder holders[TUTTI_AREA_HOLDERS];
+    struct tt_process_entry holders[TUTTI_AREA_HOLDERS];
     _Alignas(64) unsigned char bytes[];
 };
 
 /* A keeper may be a program for another kind of processor: nothing in here, nor of what is put here, has a size or place that depends on it. */
-_Static_assert(offsetof(struct tutti_area, time) == 24 && offsetof(struct tutti_area, holders) == 48 &&
-                   sizeof(struct tutti_holder) == 12,
+_Static_assert(offsetof(struct tt_shared_area, time) == 24 && offsetof(struct tt_shared_area, holders) == 48 &&
+                   sizeof(struct tt_process_entry) == 12,
                "the same for 32 and 64 bits");
 
 /* Maps the memory of a descriptor; NULL, with errno: it cannot be. */
-struct tutti_area *tutti_area_map(int fd);
-void tutti_area_unmap(struct tutti_area *area);
+struct tt_shared_area *tt_shared_area_map(int fd);
+void tt_shared_area_unmap(struct tt_shared_area *area);
 
 /* Gives the turn away. */
-void tutti_area_give(struct tutti_area *area, uint32_t to);
+void tt_shared_area_pass_turn(struct tt_shared_area *area, uint32_t to);
 /* Waits for its turn, at most so many seconds (INFINITY: as long as it takes); is it? A rank may be woken before. */
-bool tutti_area_wait(struct tutti_area *area, uint32_t self, double seconds);
+bool tt_shared_area_wait(struct tt_shared_area *area, uint32_t self, double seconds);
 /* Wakes the rank, whichever side's turn it is. */
-void tutti_area_wake_rank(struct tutti_area *area);
+void tt_shared_area_wake_rank(struct tt_shared_area *area);
 
 /* Room for so many bytes, with their values unless `data` is NULL. NULL: there is none. */
-void *tutti_area_put(struct tutti_area *area, const void *data, size_t size);
-bool tutti_area_put_text(struct tutti_area *area, const char *text); /* which may be NULL */
+void *tt_shared_area_put(struct tt_shared_area *area, const void *data, size_t size);
+bool tt_shared_area_put_text(struct tt_shared_area *area, const char *text); /* which may be NULL */
 /* Values of one type as type.h says; of texts all bytes. */
-bool tutti_area_put_values(struct tutti_area *area, enum tutti_type type, const void *values, size_t count);
+bool tt_shared_area_put_values(struct tt_shared_area *area, enum tt_type type, const void *values, size_t count);
 
 /* Where the other side reads: from `frame` on, in the order in which things were put. */
-struct tutti_area_cursor {
-    struct tutti_area *area;
+struct tt_shared_area_cursor {
+    struct tt_shared_area *area;
     size_t at;
     bool bad; /* there was less than expected; everything is NULL from then on */
 };
-struct tutti_area_cursor tutti_area_read(struct tutti_area *area);
-void *tutti_area_take(struct tutti_area_cursor *cursor, size_t size);
-const char *tutti_area_take_text(struct tutti_area_cursor *cursor);
+struct tt_shared_area_cursor tt_shared_area_start_read(struct tt_shared_area *area);
+void *tt_shared_area_get(struct tt_shared_area_cursor *cursor, size_t size);
+const char *tt_shared_area_get_text(struct tt_shared_area_cursor *cursor);
 /* One plain value. */
 #define TUTTI_AREA_TAKE(cursor, type, otherwise)                                                                       \
     ({                                                                                                                 \
-        const type *taken_ = tutti_area_take(cursor, sizeof(type));                                                    \
+        const type *taken_ = tt_shared_area_get(cursor, sizeof(type));                                                 \
         taken_ ? *taken_ : (otherwise);                                                                                \
     })
 /* Texts, String or Binary, into values[0 ... count - 1], which point into the area. */
-void tutti_area_take_texts(struct tutti_area_cursor *cursor, enum tutti_type type, void *values, size_t count);
+void tt_shared_area_get_texts(struct tt_shared_area_cursor *cursor, enum tt_type type, void *values, size_t count);
 
 #endif

@@ -16,18 +16,18 @@
 enum { TUTTI_FORKED_FILE = 1 << 30 };
 
 /* Of a library that a keeper has to load (library.h): lets one do so, and asks what it can. LOAD, with the reason. */
-TUTTI_CHECKED enum tutti_err tutti_forked_probe(struct tutti_library *library, const struct tutti_log *log);
+TUTTI_CHECKED enum tutti_err tt_forked_probe(struct tt_library *library, const struct tutti_log *log);
 
 /* Starts the process, loads the library there, and gives the instance its binding. Called once, before it is instantiated. */
-TUTTI_CHECKED enum tutti_err tutti_forked_open(struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tt_forked_open(struct tt_instance *instance);
 /* Ends the process and all points. */
-void tutti_forked_close(struct tutti_instance *instance);
+void tt_forked_close(struct tt_instance *instance);
 
 /* UNSUPPORTED, with what the FMU has that a fork does not bring back. Saving a state looks, too. */
-TUTTI_CHECKED enum tutti_err tutti_forked_look(struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tt_forked_check(struct tt_instance *instance);
 /* The process has ended, or was ended, in a call. */
-bool tutti_forked_is_lost(const struct tutti_instance *instance);
+bool tt_forked_is_lost(const struct tt_instance *instance);
 /* Of a call that ended with TUTTI_STATUS_LOST: how ("was ended by signal 11 ..."); with TUTTI_STATUS_UNFIT: why it cannot fork. */
-const char *tutti_forked_trouble(const struct tutti_instance *instance);
+const char *tt_forked_failure(const struct tt_instance *instance);
 
 #endif

@@ -27,7 +27,7 @@ enum { OUT_OF_THE_WAY = 10 }; /* above descriptors that the keeper is started wi
 /* ---- the start ---- */
 
 /* Moves a descriptor; -1, with errno, if it is none. */
-static int move(int fd)
+static int move_descriptor(int fd)
 {
     int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
     int reason = errno;
@@ -38,7 +38,7 @@ static int move(int fd)
 }
 
 /* Everything that a keeper inherits, apart from standard output and error. */
-static int list_actions(posix_spawn_file_actions_t *actions, int area, int life)
+static int fork_control_list_actions(posix_spawn_file_actions_t *actions, int area, int life)
 {
     int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!error)
@@ -49,7 +49,7 @@ static int list_actions(posix_spawn_file_actions_t *actions, int area, int life)
 }
 
 /* Signals of a terminal reach the keeper, too, which leaves them to the rank. */
-static int list_attributes(posix_spawnattr_t *attributes)
+static int fork_control_list_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
     sigemptyset(&none);
@@ -60,7 +60,7 @@ static int list_attributes(posix_spawnattr_t *attributes)
     return error ? error : posix_spawnattr_setsigdefault(attributes, &all);
 }
 
-static int spawn(pid_t *pid, char *program, int area, int life)
+static int fork_control_spawn(pid_t *pid, char *program, int area, int life)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -70,9 +70,9 @@ static int spawn(pid_t *pid, char *program, int area, int life)
         return error;
     error = posix_spawnattr_init(&attributes);
     if (!error) {
-        error = list_actions(&actions, area, life);
+        error = fork_control_list_actions(&actions, area, life);
         if (!error)
-            error = list_attributes(&attributes);
+            error = fork_control_list_attributes(&attributes);
         if (!error)
             error = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
         posix_spawnattr_destroy(&attributes);
@@ -81,43 +81,43 @@ static int spawn(pid_t *pid, char *program, int area, int life)
     return error;
 }
 
-static enum tutti_err fail_start(int error)
+static enum tutti_err fork_control_fail_start(int error)
 {
     bool is_foreign = error == ENOENT || error == ENOEXEC; /* the program is there: what starts such programs is not */
-    return tutti_fail(
-        error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
-        "cannot start a process for an FMU: %s%s", strerror(error),
-        is_foreign ? "; the system lacks what programs of this kind need (for 32 bits on Debian: libc6-i386)" : "");
+    return tt_fail(error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
+                   "cannot start a process for an FMU: %s%s", strerror(error),
+                   is_foreign ? "; the system lacks what programs of this kind need (for 32 bits on Debian: libc6-i386)"
+                              : "");
 }
 
-static enum tutti_err start(struct tutti_process *process, char *program, int area, const int life[2])
+static enum tutti_err fork_control_start(struct tt_fork_control *process, char *program, int area, const int life[2])
 {
     if (area < 0 || life[0] < 0 || life[1] < 0 || ftruncate(area, (off_t)TUTTI_AREA_SIZE) != 0)
-        return fail_start(errno);
-    process->area = tutti_area_map(area);
+        return fork_control_fail_start(errno);
+    process->area = tt_shared_area_map(area);
     if (!process->area)
-        return fail_start(errno);
+        return fork_control_fail_start(errno);
     process->live = TUTTI_AREA_FIRST;
     pid_t pid = 0;
-    int error = spawn(&pid, program, area, life[0]);
+    int error = fork_control_spawn(&pid, program, area, life[0]);
     if (error)
-        return fail_start(error);
+        return fork_control_fail_start(error);
     process->keeper = pid;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_process_start(struct tutti_process *process, const char *keeper)
+enum tutti_err tt_fork_control_start(struct tt_fork_control *process, const char *keeper)
 {
     char *program = NULL;
     int life[2] = {-1, -1};
-    *process = (struct tutti_process){0};
-    TRY(tutti_module_find_program(&program, keeper));
-    int area = move(memfd_create("tutti", MFD_CLOEXEC));
+    *process = (struct tt_fork_control){0};
+    TRY(tt_module_find_program(&program, keeper));
+    int area = move_descriptor(memfd_create("tutti", MFD_CLOEXEC));
     if (pipe2(life, O_CLOEXEC) == 0) {
-        life[0] = move(life[0]);
-        life[1] = move(life[1]);
+        life[0] = move_descriptor(life[0]);
+        life[1] = move_descriptor(life[1]);
     }
-    enum tutti_err err = start(process, program, area, life);
+    enum tutti_err err = fork_control_start(process, program, area, life);
     free(program);
     if (area >= 0)
         close(area);
@@ -125,14 +125,14 @@ enum tutti_err tutti_process_start(struct tutti_process *process, const char *ke
         close(life[0]);
     process->life = life[1] < 0 ? 0 : life[1];
     if (err)
-        tutti_process_end(process);
+        tt_fork_control_stop(process);
     return err;
 }
 
 /* ---- the end ---- */
 
 /* Has it ended? It is collected then. A program that collects all of its children may have been faster. */
-static bool is_gone(pid_t keeper, int flags)
+static bool has_ended(pid_t keeper, int flags)
 {
     pid_t ended;
     do
@@ -141,24 +141,24 @@ static bool is_gone(pid_t keeper, int flags)
     return ended != 0;
 }
 
-void tutti_process_end(struct tutti_process *process)
+void tt_fork_control_stop(struct tt_fork_control *process)
 {
     static const struct timespec nap = {.tv_nsec = 200000};
     if (process->life > 0)
         close(process->life);
-    double deadline = tutti_clock_now() + LAST_SECONDS;
-    while (process->keeper && !is_gone(process->keeper, WNOHANG)) {
-        if (tutti_clock_now() > deadline)
-            (void)tutti_kill_child(process->keeper, SIGKILL); /* holders end with it */
+    double deadline = tt_wall_clock_now() + LAST_SECONDS;
+    while (process->keeper && !has_ended(process->keeper, WNOHANG)) {
+        if (tt_wall_clock_now() > deadline)
+            (void)tt_child_kill(process->keeper, SIGKILL); /* holders end with it */
         nanosleep(&nap, NULL);
     }
-    tutti_area_unmap(process->area);
-    *process = (struct tutti_process){.lost = true};
+    tt_shared_area_unmap(process->area);
+    *process = (struct tt_fork_control){.lost = true};
 }
 
 /* ---- turns ---- */
 
-uint32_t tutti_process_free_number(const struct tutti_process *process)
+uint32_t tt_fork_control_free_number(const struct tt_fork_control *process)
 {
     for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
         if (atomic_load(&process->area->holders[n].state) == TUTTI_HOLDER_NONE)
@@ -166,55 +166,55 @@ uint32_t tutti_process_free_number(const struct tutti_process *process)
     return 0;
 }
 
-static void note_death(struct tutti_process *process, int status)
+static void record_death(struct tt_fork_control *process, int status)
 {
     if (WIFSIGNALED(status))
-        tutti_ended_by_signal(WTERMSIG(status), process->trouble, sizeof process->trouble);
+        tt_exit_message_signal(WTERMSIG(status), process->trouble, sizeof process->trouble);
     else
-        tutti_ended_by_exit(WEXITSTATUS(status), process->trouble, sizeof process->trouble);
+        tt_exit_message_status(WEXITSTATUS(status), process->trouble, sizeof process->trouble);
 }
 
 /* Can this holder not give the turn back any more? It has ended; or its entry says what neither a holder nor its keeper writes while the turn is
  * away. `is_made`: it is there. */
-static bool is_dead(struct tutti_process *process, uint32_t number, bool is_made)
+static bool is_process_dead(struct tt_fork_control *process, uint32_t number, bool is_made)
 {
     if (number == 0)
         return false;
     int32_t state = atomic_load(&process->area->holders[number].state);
     if (state == TUTTI_HOLDER_DEAD) {
-        note_death(process, atomic_load(&process->area->holders[number].status));
+        record_death(process, atomic_load(&process->area->holders[number].status));
         return true;
     }
     if (state == TUTTI_HOLDER_ALIVE || state == TUTTI_HOLDER_LEAVING || (state == TUTTI_HOLDER_NONE && !is_made))
         return false;
     if (atomic_load(&process->area->turn) == TUTTI_AREA_RANK) /* it has left, after it gave the turn back */
         return false;
-    tutti_ended_overwritten(process->trouble, sizeof process->trouble);
+    tt_exit_message_overwritten(process->trouble, sizeof process->trouble);
     return true;
 }
 
 /* Whether the turn is held by no process that could give it back. */
-static bool is_turn_lost(struct tutti_process *process, uint32_t holder, uint32_t made)
+static bool is_turn_lost(struct tt_fork_control *process, uint32_t holder, uint32_t made)
 {
     uint32_t turn = atomic_load(&process->area->turn);
     if (turn == TUTTI_AREA_RANK || turn == holder || (made != 0 && turn == made))
         return false;
-    tutti_ended_overwritten(process->trouble, sizeof process->trouble);
+    tt_exit_message_overwritten(process->trouble, sizeof process->trouble);
     return true;
 }
 
-bool tutti_process_turn(struct tutti_process *process, uint32_t holder, uint32_t made)
+bool tt_fork_control_pass_turn(struct tt_fork_control *process, uint32_t holder, uint32_t made)
 {
     if (process->lost)
         return false;
-    tutti_area_give(process->area, holder);
-    while (!tutti_area_wait(process->area, TUTTI_AREA_RANK, NAP)) {
-        bool dead = is_dead(process, holder, process->begun) || is_dead(process, made, false) ||
+    tt_shared_area_pass_turn(process->area, holder);
+    while (!tt_shared_area_wait(process->area, TUTTI_AREA_RANK, NAP)) {
+        bool dead = is_process_dead(process, holder, process->begun) || is_process_dead(process, made, false) ||
                     is_turn_lost(process, holder, made);
-        if (!dead && is_gone(process->keeper, WNOHANG)) {
+        if (!dead && has_ended(process->keeper, WNOHANG)) {
             process->keeper = 0;
             dead = true;
-            tutti_ended_by_signal(SIGKILL, process->trouble, sizeof process->trouble);
+            tt_exit_message_signal(SIGKILL, process->trouble, sizeof process->trouble);
         }
         if (dead) {
             process->lost = true;

@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "fmi/forked/area.h"
 
-struct tutti_process {
-    struct tutti_area *area;
+struct tt_fork_control {
+    struct tt_shared_area *area;
     pid_t keeper;      /* 0: there is none */
     int life;          /* the writing end of that pipe; 0: there is none */
     uint32_t live;     /* the holder that goes on */
@@ -24,14 +24,14 @@ struct tutti_process {
 };
 
 /* keeper: the name of the program. LOAD if it is missing or cannot be started. */
-TUTTI_CHECKED enum tutti_err tutti_process_start(struct tutti_process *process, const char *keeper);
+TUTTI_CHECKED enum tutti_err tt_fork_control_start(struct tt_fork_control *process, const char *keeper);
 /* Ends all; a zeroed one is fine. */
-void tutti_process_end(struct tutti_process *process);
+void tt_fork_control_stop(struct tt_fork_control *process);
 
 /* The number of a holder that there is none of; 0: there are too many. */
-uint32_t tutti_process_free_number(const struct tutti_process *process);
+uint32_t tt_fork_control_free_number(const struct tt_fork_control *process);
 /* Gives the turn to a holder and waits for it to come back. `made`: a holder that it may come back from instead (0: none).
  * False: the holder is lost. */
-bool tutti_process_turn(struct tutti_process *process, uint32_t holder, uint32_t made);
+bool tt_fork_control_pass_turn(struct tt_fork_control *process, uint32_t holder, uint32_t made);
 
 #endif

@@ -6,17 +6,17 @@
 #include "master/choose/facts.h"
 
 /* ARGUMENT, UNSUPPORTED: what has been chosen does not go together, or a unit is in the way. */
-TUTTI_CHECKED enum tutti_err tutti_together_check(const struct tutti_master *master, const struct tutti_facts *facts,
-                                                  unsigned order);
+TUTTI_CHECKED enum tutti_err tt_compatibility_check(const struct tt_sim *master, const struct tt_traits *facts,
+                                                    unsigned order);
 /* One FMU has no other unit to be coupled with. ARGUMENT: an option is about that. */
-TUTTI_CHECKED enum tutti_err tutti_together_check_alone(const struct tutti_master *master);
+TUTTI_CHECKED enum tutti_err tt_compatibility_check_alone(const struct tt_sim *master);
 /* Does the coupling take units back inside a step? */
-bool tutti_together_goes_back(const struct tutti_master *master);
+bool tt_compatibility_rolls_back(const struct tt_sim *master);
 
 /* "--rollback fork, ": a way by which a unit that cannot go back could do so; "": there is none, or it can. */
-const char *tutti_together_other_rollback(const struct tutti_member *member);
+const char *tt_compatibility_suggest_rollback(const struct tt_member *member);
 
 /* Tells the log what `auto` has chosen, and which options have no effect. */
-void tutti_master_tell(const struct tutti_master *master);
+void tt_compatibility_log_method(const struct tt_sim *master);
 
 #endif

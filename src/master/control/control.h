@@ -10,10 +10,10 @@
 #include "master/outcome.h"
 #include "options/words.h"
 
-struct tutti_master;
+struct tt_sim;
 
 /* What came of trying a macro step. */
-struct tutti_attempt {
+struct tt_attempt {
     double from, target;
     bool changed;        /* a discrete output is another than at the start, at the end or wherever the attempt looked */
     double changed_at;   /* ... which a step to this point shows */
@@ -25,19 +25,19 @@ struct tutti_attempt {
     unsigned order;      /* `error` goes with the power order + 1 of the step */
     uint32_t driver;     /* the real with the largest part in it; TUTTI_NONE */
     double difference;   /* ... and that part as it is, not weighted; where discrete outputs are looked at */
-    struct tutti_outcome outcome; /* of its last step of the coupling */
-    unsigned iterations;          /* of a coupling that iterates, in all its steps; 0: it does not */
-    bool converged;               /* ... and they came to their end; true for others */
+    struct tt_outcome outcome; /* of its last step of the coupling */
+    unsigned iterations;       /* of a coupling that iterates, in all its steps; 0: it does not */
+    bool converged;            /* ... and they came to their end; true for others */
 };
 
-enum tutti_verdict {
+enum tt_verdict {
     TUTTI_ACCEPT,
     TUTTI_FORCE /* accepted, because it cannot be shorter, or would be no better */,
     TUTTI_REJECT
 };
 
-/* A control has no state of its own: what it remembers from step to step is in struct tutti_memory (master.h). */
-struct tutti_control {
+/* A control has no state of its own: what it remembers from step to step is in struct tt_step_history (master.h). */
+struct tt_control {
     const char *name;      /* "fixed" */
     bool varies;           /* steps have different sizes, so that all units must be able to */
     bool rejects;          /* ... and may be taken back, so that all units must be able to */
@@ -49,19 +49,19 @@ struct tutti_control {
     bool bounds_run;       /* ... by errors that can be added up over a run */
     bool doubles;          /* makes every step in one piece and in two halves, which takes --twin */
     /* From the rank's time to `target` with the coupling, in one piece or more. */
-    enum tutti_err (*attempt)(struct tutti_master *master, double target, struct tutti_attempt *attempt);
+    enum tutti_err (*attempt)(struct tt_sim *master, double target, struct tt_attempt *attempt);
     /* Is it good, and which step to propose next (memory.stepper)? A rejected one is tried again with that. */
-    enum tutti_verdict (*judge)(struct tutti_master *master, const struct tutti_attempt *attempt);
+    enum tt_verdict (*judge)(struct tt_sim *master, const struct tt_attempt *attempt);
 };
 
 /* All of them, by the list in options/words.h: tutti_control_NAME, in NAME.c; slope is in richardson.c. */
-#define TUTTI_DECLARE_CONTROL(name, word, meaning) extern const struct tutti_control tutti_control_##name;
+#define TUTTI_DECLARE_CONTROL(name, word, meaning) extern const struct tt_control tt_control_##name;
 TUTTI_CONTROLS(TUTTI_DECLARE_CONTROL)
 #undef TUTTI_DECLARE_CONTROL
 
 /* One after the other, from 0 on; NULL: there are no more. */
-const struct tutti_control *tutti_control_at(size_t number);
+const struct tt_control *tt_control_at(size_t number);
 /* By name; NULL for "auto". ARGUMENT, naming all. */
-TUTTI_CHECKED enum tutti_err tutti_control_find(const char *name, const struct tutti_control **out);
+TUTTI_CHECKED enum tutti_err tt_control_find(const char *name, const struct tt_control **out);
 
 #endif

@@ -5,23 +5,23 @@
 
 static const double REDUCE = 0.2, ENLARGE = 2; /* f_red and f_exp of Nicolai 2019 */
 
-static enum tutti_verdict judge(struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tt_verdict converge_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
 {
-    struct tutti_stepper *stepper = &master->memory.stepper;
+    struct tt_step_size *stepper = &master->memory.stepper;
     double h = attempt->target - attempt->from, proposal = stepper->h;
-    if (!attempt->converged && !tutti_stepper_is_least(stepper, h)) {
-        tutti_stepper_scale(stepper, h, REDUCE);
+    if (!attempt->converged && !tt_step_size_is_minimum(stepper, h)) {
+        tt_step_size_multiply(stepper, h, REDUCE);
         return TUTTI_REJECT;
     }
-    tutti_stepper_scale(stepper, h, ENLARGE);
+    tt_step_size_multiply(stepper, h, ENLARGE);
     if (attempt->converged && proposal > stepper->h) /* the step was cut short by something else */
         stepper->h = proposal;
     return attempt->converged ? TUTTI_ACCEPT : TUTTI_FORCE;
 }
 
-const struct tutti_control tutti_control_converge = {.name = "converge",
-                                                     .varies = true,
-                                                     .rejects = true,
-                                                     .for_iteration = true,
-                                                     .attempt = tutti_attempt_plain,
-                                                     .judge = judge};
+const struct tt_control tt_control_converge = {.name = "converge",
+                                               .varies = true,
+                                               .rejects = true,
+                                               .for_iteration = true,
+                                               .attempt = tt_control_attempt_step,
+                                               .judge = converge_judge_step};

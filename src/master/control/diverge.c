@@ -6,24 +6,24 @@
 
 static const double SMALLER = 0.8, LARGER = 1.1, REDUCE = 0.2;
 
-static enum tutti_verdict judge(struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tt_verdict diverge_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
 {
-    struct tutti_stepper *stepper = &master->memory.stepper;
+    struct tt_step_size *stepper = &master->memory.stepper;
     double h = attempt->target - attempt->from, proposal = stepper->h;
-    if (!attempt->converged && !tutti_stepper_is_least(stepper, h)) {
-        tutti_stepper_scale(stepper, h, REDUCE);
+    if (!attempt->converged && !tt_step_size_is_minimum(stepper, h)) {
+        tt_step_size_multiply(stepper, h, REDUCE);
         return TUTTI_REJECT;
     }
     bool good = attempt->outcome.divergence <= master->divergence;
-    tutti_stepper_scale(stepper, h, good ? LARGER : SMALLER);
+    tt_step_size_multiply(stepper, h, good ? LARGER : SMALLER);
     if (good && proposal > stepper->h)
         stepper->h = proposal;
     return attempt->converged ? TUTTI_ACCEPT : TUTTI_FORCE;
 }
 
-static enum tutti_err attempt(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+static enum tutti_err diverge_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
-    TRY(tutti_attempt_plain(master, target, attempt));
+    TRY(tt_control_attempt_step(master, target, attempt));
     if (attempt->outcome.why != TUTTI_REACHED)
         return TUTTI_OK;
     attempt->estimated = true;
@@ -31,10 +31,10 @@ static enum tutti_err attempt(struct tutti_master *master, double target, struct
     return TUTTI_OK;
 }
 
-const struct tutti_control tutti_control_diverge = {.name = "diverge",
-                                                    .varies = true,
-                                                    .rejects = true,
-                                                    .for_iteration = true,
-                                                    .takes_divergence = true,
-                                                    .attempt = attempt,
-                                                    .judge = judge};
+const struct tt_control tt_control_diverge = {.name = "diverge",
+                                              .varies = true,
+                                              .rejects = true,
+                                              .for_iteration = true,
+                                              .takes_divergence = true,
+                                              .attempt = diverge_attempt,
+                                              .judge = diverge_judge_step};

@@ -2,11 +2,13 @@
 /* Steps of one size: whatever comes out is good. */
 #include "master/control/attempt.h"
 
-static enum tutti_verdict judge(struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tt_verdict fixed_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
 {
     (void)master;
     (void)attempt;
     return TUTTI_ACCEPT;
 }
 
-const struct tutti_control tutti_control_fixed = {.name = "fixed", .attempt = tutti_attempt_plain, .judge = judge};
+const struct tt_control tt_control_fixed = {.name = "fixed",
+                                            .attempt = tt_control_attempt_step,
+                                            .judge = fixed_judge_step};

@@ -14,10 +14,10 @@
 #include "base/remembered.h"
 #include "rank/rank.h"
 
-struct tutti_master;
+struct tt_sim;
 
 /* One signal. */
-struct tutti_foretold_signal {
+struct tt_estimated_signal {
     double early;          /* its range in the first steps; 0: they are not over */
     uint32_t real;         /* index of wires.reals */
     double before[3];      /* its values at the points before, the newest first */
@@ -25,7 +25,7 @@ struct tutti_foretold_signal {
 };
 
 /* How far the looks have come. Plain data. */
-struct tutti_foretold_state {
+struct tt_error_estimate_state {
     uint32_t count;       /* of signals; 0: nothing is estimated */
     uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */
     uint32_t points;      /* known in a row */
@@ -34,27 +34,27 @@ struct tutti_foretold_state {
     double weight;        /* of an examined step: the number of steps that it represents */
 };
 
-struct tutti_foretold {
+struct tt_error_estimate {
     bool estimates;  /* some rank does */
     unsigned degree; /* of the polynomials */
-    struct tutti_foretold_signal *items;
-    struct tutti_foretold_state now;
+    struct tt_estimated_signal *items;
+    struct tt_error_estimate_state now;
 };
 
 /* At the first point, when the master is chosen. */
-TUTTI_CHECKED enum tutti_err tutti_foretold_open(struct tutti_foretold *foretold, struct tutti_master *master);
-TUTTI_CHECKED enum tutti_err tutti_foretold_remember(struct tutti_foretold *foretold,
-                                                     struct tutti_remembered *remembered);
+TUTTI_CHECKED enum tutti_err tt_error_estimate_open(struct tt_error_estimate *foretold, struct tt_sim *master);
+TUTTI_CHECKED enum tutti_err tt_error_estimate_register(struct tt_error_estimate *foretold,
+                                                        struct tt_rollback_list *remembered);
 /* At an accepted point: is it to be looked at? */
-static inline bool tutti_foretold_is_due(struct tutti_foretold *foretold)
+static inline bool tt_error_estimate_is_due(struct tt_error_estimate *foretold)
 {
     return foretold->now.count > 0 && (foretold->now.pause == 0 || --foretold->now.pause == 0);
 }
 /* If so. Allocates nothing. */
-void tutti_foretold_look(struct tutti_foretold *foretold, const struct tutti_rank *rank);
+void tt_error_estimate_update(struct tt_error_estimate *foretold, const struct tt_rank *rank);
 /* After the last step: the estimated error of the run, into the rank's statistics, and a warning if it is more than the tolerance and
  * a unit keeps the run from controlling it. Collective; with several ranks only at the end of the time that was asked for. */
-TUTTI_CHECKED enum tutti_err tutti_foretold_tell(const struct tutti_foretold *foretold, struct tutti_master *master,
-                                                 bool exploded);
+TUTTI_CHECKED enum tutti_err tt_error_estimate_report(const struct tt_error_estimate *foretold, struct tt_sim *master,
+                                                      bool exploded);
 
 #endif

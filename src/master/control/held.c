@@ -12,17 +12,17 @@
 #include "master/coupling/coupling.h"
 #include "start/links.h"
 
-struct marker {
-    const struct tutti_rank *rank;
+struct held_marker {
+    const struct tt_rank *rank;
     unsigned order; /* of extrapolation */
     bool *held;
 };
 
 /* Marks the outputs that a unit reads which holds its inputs. */
-static void mark(void *context, const struct tutti_signal_link *link)
+static void flag_held_output(void *context, const struct tt_signal_link *link)
 {
-    const struct marker *marker = context;
-    const struct tutti_wires *wires = &marker->rank->wires;
+    const struct held_marker *marker = context;
+    const struct tt_wires *wires = &marker->rank->wires;
     uint32_t reader = marker->rank->job->structure.nodes[link->to].component;
     size_t element = 0;
     if (wires->units[reader].slopes && marker->order > 0)
@@ -35,34 +35,34 @@ static void mark(void *context, const struct tutti_signal_link *link)
         }
 }
 
-enum tutti_err tutti_held_open(struct tutti_master *master)
+enum tutti_err tt_control_open_held(struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     bool holds = master->staging.holds || (master->extrapolation.order == 0 && !master->chosen.coupling->joins);
-    if (!master->chosen.per_time || !holds || !tutti_system_is_coupled(rank->job->system))
+    if (!master->chosen.per_time || !holds || !tt_system_is_coupled(rank->job->system))
         return TUTTI_OK;
-    struct marker marker = {rank, master->extrapolation.order,
-                            tutti_arena_array(&rank->arena, master->outputs.count, sizeof *marker.held)};
+    struct held_marker marker = {rank, master->extrapolation.order,
+                                 tt_arena_array(&rank->arena, master->outputs.count, sizeof *marker.held)};
     if (!marker.held)
-        return tutti_fail_memory();
-    tutti_links_each(rank, mark, &marker);
+        return tt_fail_memory();
+    tt_linear_model_each_link(rank, flag_held_output, &marker);
     master->held = marker.held;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_attempt_count_held(struct tutti_master *master, struct tutti_attempt *attempt, const double *now)
+enum tutti_err tt_control_add_held_error(struct tt_sim *master, struct tt_attempt *attempt, const double *now)
 {
-    const struct tutti_norm *norm = &master->norm;
+    const struct tt_norm *norm = &master->norm;
     double *part = master->compared.difference, h = attempt->target - attempt->from;
     uint32_t reals = master->rank->wires.real_count;
     bool late = master->extrapolation.order == 0;
-    if (!master->held || !norm->per_time || tutti_attempt_is_over(attempt))
+    if (!master->held || !norm->per_time || tt_control_attempt_is_over(attempt))
         return TUTTI_OK;
     for (uint32_t i = 0; i < master->outputs.count; i++) {
         double move = i < reals && master->held[i] ? now[i] - norm->before[i] : 0;
-        double size = move == 0 ? 0 : tutti_scale_of(&norm->scale, i, now[i], move, h);
+        double size = move == 0 ? 0 : tt_norm_output_scale(&norm->scale, i, now[i], move, h);
         double mean = late ? fabs(move) / 2 : size > 0 ? move * move / (12 * size) : 0;
         part[i] = h / master->rank->span * mean;
     }
-    return tutti_attempt_count(master, attempt, part, now);
+    return tt_control_count_error(master, attempt, part, now);
 }

@@ -6,9 +6,9 @@
 #include "master/outputs.h"
 
 /* Is there any? */
-bool tutti_quanta_are_given(const struct tutti_run_options *options);
+bool tt_quantum_is_requested(const struct tutti_run_options *options);
 /* One per output; INFINITY: it may move as it likes. Memory is the rank's. ARGUMENT if an option names none of the outputs, or has no number
  * above 0. */
-TUTTI_CHECKED enum tutti_err tutti_quanta_make(const double **quanta, const struct tutti_outputs *outputs);
+TUTTI_CHECKED enum tutti_err tt_quantum_parse_quanta(const double **quanta, const struct tt_outputs *outputs);
 
 #endif

@@ -6,39 +6,43 @@
 #include "rank/agree.h"
 #include "master/control/attempt.h"
 
-static enum tutti_err attempt(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+static enum tutti_err quantum_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     double *now = master->compared.whole, most = 0;
-    TRY(tutti_attempt_plain(master, target, attempt));
-    if (tutti_attempt_is_over(attempt))
+    TRY(tt_control_attempt_step(master, target, attempt));
+    if (tt_control_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, now));
+    TRY(tt_outputs_read(&master->outputs, now));
     for (uint32_t i = 0; i < master->outputs.count; i++) {
         double quanta = fabs(now[i] - master->norm.before[i]) / master->quanta[i];
-        bool own = tutti_rank_owns(rank, tutti_outputs_end(&master->outputs, i).component);
+        bool own = tt_rank_owns(rank, tt_outputs_owner(&master->outputs, i).component);
         if (own && quanta > most) {
             most = quanta;
             attempt->driver = i;
         }
     }
     double driver = attempt->driver, found = most;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &most, 1));
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, &most, 1));
     if (found < most)
         driver = TUTTI_NONE;
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &driver, 1));
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &driver, 1));
     attempt->driver = (uint32_t)driver;
     attempt->estimated = true;
     attempt->error = most;
     return TUTTI_OK;
 }
 
-static enum tutti_verdict judge(struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tt_verdict quantum_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
 {
     double h = attempt->target - attempt->from;
-    tutti_stepper_scale(&master->memory.stepper, h, attempt->error > 0 ? 1 / attempt->error : INFINITY);
+    tt_step_size_multiply(&master->memory.stepper, h, attempt->error > 0 ? 1 / attempt->error : INFINITY);
     return TUTTI_ACCEPT;
 }
 
-const struct tutti_control tutti_control_quantum =
-    {.name = "quantum", .varies = true, .takes_quantum = true, .estimates = true, .attempt = attempt, .judge = judge};
+const struct tt_control tt_control_quantum = {.name = "quantum",
+                                              .varies = true,
+                                              .takes_quantum = true,
+                                              .estimates = true,
+                                              .attempt = quantum_attempt,
+                                              .judge = quantum_judge_step};

@@ -11,169 +11,169 @@
 #include "master/control/twin.h"
 
 /* Nicolai 2019 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
-static enum tutti_err test_slopes(struct tutti_master *master, struct tutti_attempt *attempt)
+static enum tutti_err test_output_slopes(struct tt_sim *master, struct tt_attempt *attempt)
 {
-    const struct tutti_compared *compared = &master->compared;
+    const struct tt_step_comparison *compared = &master->compared;
     const double *whole = compared->whole, *middle = compared->middle, *halves = compared->halves;
     double before = attempt->error;
     for (uint32_t i = 0; i < master->outputs.count; i++)
         compared->difference[i] = whole[i] - master->norm.before[i] - 2 * (halves[i] - middle[i]);
-    TRY(tutti_attempt_estimate(master, attempt, compared->difference, halves, true));
+    TRY(tt_control_estimate_error(master, attempt, compared->difference, halves, true));
     if (attempt->error > before)
         attempt->order = 1;
     return TUTTI_OK;
 }
 
 /* Does a step of the coupling leave anything behind that going back does not undo: a Jacobian, a correction? */
-static bool learns(const struct tutti_master *master)
+static bool coupling_adapts(const struct tt_sim *master)
 {
     return master->chosen.coupling->size > 0 || master->correction;
 }
 
 /* Both ways begin with the same, so that neither depends on whether the other was made before. */
-static enum tutti_err keep_start(struct tutti_master *master)
+static enum tutti_err save_doubling_start(struct tt_sim *master)
 {
-    struct tutti_compared *compared = &master->compared;
-    if (!learns(master))
+    struct tt_step_comparison *compared = &master->compared;
+    if (!coupling_adapts(master))
         return TUTTI_OK;
     if (!compared->remembered)
-        compared->remembered = tutti_arena_alloc(&master->rank->arena, master->remembered.size);
+        compared->remembered = tt_arena_alloc(&master->rank->arena, master->remembered.size);
     if (!compared->remembered)
-        return tutti_fail_memory();
-    tutti_remembered_save(&master->remembered, compared->remembered);
+        return tt_fail_memory();
+    tt_rollback_list_save(&master->remembered, compared->remembered);
     return TUTTI_OK;
 }
 
-static enum tutti_err return_to_start(struct tutti_master *master)
+static enum tutti_err restore_doubling_start(struct tt_sim *master)
 {
     if (master->compared.remembered)
-        tutti_remembered_restore(&master->remembered, master->compared.remembered);
-    return tutti_couple_go_back(master, false);
+        tt_rollback_list_restore(&master->remembered, master->compared.remembered);
+    return tt_coupling_roll_back(master, false);
 }
 
-static enum tutti_err make_whole(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+static enum tutti_err step_whole(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
-    TRY(tutti_attempt_plain(master, target, attempt));
-    if (tutti_attempt_is_over(attempt))
+    TRY(tt_control_attempt_step(master, target, attempt));
+    if (tt_control_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, master->compared.whole));
-    return return_to_start(master);
+    TRY(tt_outputs_read(&master->outputs, master->compared.whole));
+    return restore_doubling_start(master);
 }
 
 /* Both halves; rank->t stands in the middle for the second of them. `looks`: at the outputs there. */
-static enum tutti_err make_halves(struct tutti_master *master, double target, struct tutti_attempt *attempt, bool looks)
+static enum tutti_err step_in_halves(struct tt_sim *master, double target, struct tt_attempt *attempt, bool looks)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     double start = rank->t, half = start + (target - start) / 2;
-    TRY(tutti_attempt_plain(master, half, attempt));
+    TRY(tt_control_attempt_step(master, half, attempt));
     for (uint32_t m = 0; m < rank->own_count; m++) /* an event that is just there: all have to cross it first */
         if (rank->own[m]->now.event && attempt->outcome.why == TUTTI_REACHED)
-            tutti_outcome_early(&attempt->outcome, rank->own[m]->component, half);
-    TRY(tutti_couple_agree(master, &attempt->outcome));
-    if (tutti_attempt_is_over(attempt))
+            tt_outcome_set_early(&attempt->outcome, rank->own[m]->component, half);
+    TRY(tt_coupling_agree(master, &attempt->outcome));
+    if (tt_control_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_couple_send(master));
+    TRY(tt_coupling_send_deferred(master));
     if (looks)
-        TRY(tutti_outputs_take(&master->outputs, master->compared.middle));
+        TRY(tt_outputs_read(&master->outputs, master->compared.middle));
     rank->t = half;
     for (uint32_t w = 0; w < rank->watched_count; w++) /* input files go on from there, too */
         if (rank->watched[w]->inputs)
-            tutti_inputs_arrive(rank->watched[w]->inputs, rank->watched[w]->unit, half, rank->span);
-    TRY(tutti_extrapolation_enter_middle(&master->extrapolation));
-    enum tutti_err err = tutti_attempt_plain(master, target, attempt);
-    tutti_extrapolation_leave_middle(&master->extrapolation);
+            tt_inputs_update(rank->watched[w]->inputs, rank->watched[w]->unit, half, rank->span);
+    TRY(tt_extrapolation_enter_middle(&master->extrapolation));
+    enum tutti_err err = tt_control_attempt_step(master, target, attempt);
+    tt_extrapolation_leave_middle(&master->extrapolation);
     rank->t = start;
     attempt->in_second_half = attempt->changed;
     attempt->changed_at = attempt->changed ? half : target;
     return err;
 }
 
-static enum tutti_err make_in_turn(struct tutti_master *master, double target, struct tutti_attempt *attempt,
-                                   bool looks)
+static enum tutti_err step_whole_then_halves(struct tt_sim *master, double target, struct tt_attempt *attempt,
+                                             bool looks)
 {
-    TRY(make_whole(master, target, attempt));
-    return tutti_attempt_is_over(attempt) ? TUTTI_OK : make_halves(master, target, attempt, looks);
+    TRY(step_whole(master, target, attempt));
+    return tt_control_attempt_is_over(attempt) ? TUTTI_OK : step_in_halves(master, target, attempt, looks);
 }
 
 /* With second instances for the whole step (twin.h). If that is over before its end, halves are not what counts. */
-static enum tutti_err make_at_once(struct tutti_master *master, double target, struct tutti_attempt *attempt,
-                                   bool looks)
+static enum tutti_err step_whole_by_twin(struct tt_sim *master, double target, struct tt_attempt *attempt, bool looks)
 {
     bool over;
-    TRY(tutti_twin_order(master->twin, target));
-    TRY(make_halves(master, target, attempt, looks));
-    TRY(tutti_twin_await(master->twin, attempt, &over));
+    TRY(tt_twin_request_step(master->twin, target));
+    TRY(step_in_halves(master, target, attempt, looks));
+    TRY(tt_twin_await(master->twin, attempt, &over));
     if (!over)
         return TUTTI_OK;
-    *attempt = tutti_attempt_begin(master->rank, target);
-    TRY(return_to_start(master));
-    return tutti_attempt_plain(master, target, attempt);
+    *attempt = tt_control_begin_attempt(master->rank, target);
+    TRY(restore_doubling_start(master));
+    return tt_control_attempt_step(master, target, attempt);
 }
 
-static enum tutti_err doubled(struct tutti_master *master, double target, struct tutti_attempt *attempt, bool slopes)
+static enum tutti_err doubling_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt, bool slopes)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     double room = rank->t + (target - rank->t) / 2;
     if (room <= rank->t || room >= target || target - rank->t < 1e-12 * rank->span)
-        return tutti_attempt_plain(master, target, attempt);
-    const struct tutti_compared *compared = &master->compared;
-    unsigned order = tutti_attempt_order(master); /* of the whole step */
-    TRY(keep_start(master));
-    TRY(master->twin ? make_at_once(master, target, attempt, slopes) : make_in_turn(master, target, attempt, slopes));
+        return tt_control_attempt_step(master, target, attempt);
+    const struct tt_step_comparison *compared = &master->compared;
+    unsigned order = tt_control_attempt_order(master); /* of the whole step */
+    TRY(save_doubling_start(master));
+    TRY(master->twin ? step_whole_by_twin(master, target, attempt, slopes)
+                     : step_whole_then_halves(master, target, attempt, slopes));
     attempt->order = order;
-    if (tutti_attempt_is_over(attempt))
+    if (tt_control_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, compared->halves));
+    TRY(tt_outputs_read(&master->outputs, compared->halves));
     for (uint32_t i = 0; i < master->outputs.count; i++)
         compared->difference[i] = (compared->halves[i] - compared->whole[i]) / (exp2(order) - 1);
-    TRY(tutti_attempt_estimate(master, attempt, compared->difference, compared->halves, slopes));
-    TRY(slopes ? test_slopes(master, attempt) : TUTTI_OK);
-    TRY(tutti_attempt_count_foretold(master, attempt, compared->halves));
-    return tutti_attempt_count_held(master, attempt, compared->halves);
+    TRY(tt_control_estimate_error(master, attempt, compared->difference, compared->halves, slopes));
+    TRY(slopes ? test_output_slopes(master, attempt) : TUTTI_OK);
+    TRY(tt_embedded_count_prediction(master, attempt, compared->halves));
+    return tt_control_add_held_error(master, attempt, compared->halves);
 }
 
-enum tutti_err tutti_attempt_compared(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+enum tutti_err tt_doubling_compare(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
-    const struct tutti_compared *compared = &master->compared;
-    double factor = exp2(tutti_attempt_order(master));
-    TRY(keep_start(master));
-    TRY(make_halves(master, target, attempt, false));
-    if (tutti_attempt_is_over(attempt))
+    const struct tt_step_comparison *compared = &master->compared;
+    double factor = exp2(tt_control_attempt_order(master));
+    TRY(save_doubling_start(master));
+    TRY(step_in_halves(master, target, attempt, false));
+    if (tt_control_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, compared->halves));
-    TRY(return_to_start(master));
-    TRY(tutti_attempt_plain(master, target, attempt));
-    if (tutti_attempt_is_over(attempt))
+    TRY(tt_outputs_read(&master->outputs, compared->halves));
+    TRY(restore_doubling_start(master));
+    TRY(tt_control_attempt_step(master, target, attempt));
+    if (tt_control_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, compared->whole));
+    TRY(tt_outputs_read(&master->outputs, compared->whole));
     for (uint32_t i = 0; i < master->outputs.count; i++)
         compared->difference[i] = (compared->halves[i] - compared->whole[i]) * factor / (factor - 1);
-    return tutti_attempt_estimate(master, attempt, compared->difference, compared->whole, false);
+    return tt_control_estimate_error(master, attempt, compared->difference, compared->whole, false);
 }
 
-enum tutti_err tutti_attempt_doubled(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+enum tutti_err tt_doubling_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
-    return doubled(master, target, attempt, false);
+    return doubling_attempt(master, target, attempt, false);
 }
 
-static enum tutti_err attempt_with_slopes(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+static enum tutti_err slope_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
-    return doubled(master, target, attempt, true);
+    return doubling_attempt(master, target, attempt, true);
 }
 
-const struct tutti_control tutti_control_richardson = {.name = "richardson",
-                                                       .varies = true,
-                                                       .estimates = true,
-                                                       .bounds_run = true,
-                                                       .rejects = true,
-                                                       .doubles = true,
-                                                       .attempt = tutti_attempt_doubled,
-                                                       .judge = tutti_judge_error};
+const struct tt_control tt_control_richardson = {.name = "richardson",
+                                                 .varies = true,
+                                                 .estimates = true,
+                                                 .bounds_run = true,
+                                                 .rejects = true,
+                                                 .doubles = true,
+                                                 .attempt = tt_doubling_attempt,
+                                                 .judge = tt_control_check_error};
 
-const struct tutti_control tutti_control_slope = {.name = "slope",
-                                                  .varies = true,
-                                                  .estimates = true,
-                                                  .rejects = true,
-                                                  .doubles = true,
-                                                  .attempt = attempt_with_slopes,
-                                                  .judge = tutti_judge_error};
+const struct tt_control tt_control_slope = {.name = "slope",
+                                            .varies = true,
+                                            .estimates = true,
+                                            .rejects = true,
+                                            .doubles = true,
+                                            .attempt = slope_attempt,
+                                            .judge = tt_control_check_error};

@@ -13,26 +13,26 @@
 #include "base/remembered.h"
 #include "master/outputs.h"
 
-struct tutti_scale {
-    const struct tutti_outputs *outputs; /* whose it is; borrowed */
-    double *low, *high;                  /* of outputs at accepted points; infinite before the first */
-    double *step;                        /* errors of the attempt that is being judged */
-    double *sum;                         /* ... of all accepted steps; of direct ones the largest */
+struct tt_scale {
+    const struct tt_outputs *outputs; /* whose it is; borrowed */
+    double *low, *high;               /* of outputs at accepted points; infinite before the first */
+    double *step;                     /* errors of the attempt that is being judged */
+    double *sum;                      /* ... of all accepted steps; of direct ones the largest */
     bool
         *direct; /* it follows inputs directly, and so errs as these do at one point, but does not gather errors; others
                            of its unit's outputs show those that its states gather */
 };
 
-TUTTI_CHECKED enum tutti_err tutti_scale_open(struct tutti_scale *scale, const struct tutti_outputs *outputs);
+TUTTI_CHECKED enum tutti_err tt_norm_open_scale(struct tt_scale *scale, const struct tt_outputs *outputs);
 /* What accepted steps have left there; nothing if it was not opened. */
-TUTTI_CHECKED enum tutti_err tutti_scale_remember(struct tutti_scale *scale, struct tutti_remembered *remembered);
+TUTTI_CHECKED enum tutti_err tt_norm_register_scale(struct tt_scale *scale, struct tt_rollback_list *remembered);
 /* Outputs at an accepted point. */
-void tutti_scale_see(struct tutti_scale *scale, const double *values);
+void tt_norm_update_scale(struct tt_scale *scale, const double *values);
 /* Is it so early that ranges are small yet? */
-bool tutti_scale_is_early(const struct tutti_scale *scale);
+bool tt_norm_scale_is_early(const struct tt_scale *scale);
 /* That of one output, if a step of size h led to `now`, which it moved it by `move`. */
-double tutti_scale_of(const struct tutti_scale *scale, uint32_t output, double now, double move, double h);
+double tt_norm_output_scale(const struct tt_scale *scale, uint32_t output, double now, double move, double h);
 /* The step with the errors `step` is accepted. */
-void tutti_scale_add(struct tutti_scale *scale);
+void tt_norm_accept_scale(struct tt_scale *scale);
 
 #endif

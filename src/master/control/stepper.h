@@ -15,7 +15,7 @@
 #define TUTTI_STEPPER_SHRINK 0.2
 #define TUTTI_STEPPER_GROW 2.0
 
-struct tutti_stepper {
+struct tt_step_size {
     double h;     /* the proposal for the next step */
     double first; /* where it begins, and begins again after events */
     double h_min, h_max;
@@ -25,18 +25,18 @@ struct tutti_stepper {
                             are no errors of the run, then go on smoothly, too */
 };
 
-void tutti_stepper_init(struct tutti_stepper *stepper, double first, double h_min, double h_max);
+void tt_step_size_init(struct tt_step_size *stepper, double first, double h_min, double h_max);
 /* After an event. */
-void tutti_stepper_restart(struct tutti_stepper *stepper);
+void tt_step_size_restart(struct tt_step_size *stepper);
 /* A step of size `h` with this error is accepted. A step that was cut short (h < proposal) takes nothing back. */
-void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error, unsigned order);
+void tt_step_size_accept(struct tt_step_size *stepper, double h, double error, unsigned order);
 /* A step of size `h` is rejected. */
-void tutti_stepper_reject(struct tutti_stepper *stepper, double h, double error, unsigned order);
+void tt_step_size_reject(struct tt_step_size *stepper, double h, double error, unsigned order);
 /* Steps longer than h are refused by a unit. */
-void tutti_stepper_refuse(struct tutti_stepper *stepper, double h);
+void tt_step_size_limit(struct tt_step_size *stepper, double h);
 /* The next step is `factor` times h, within the bounds. */
-void tutti_stepper_scale(struct tutti_stepper *stepper, double h, double factor);
+void tt_step_size_multiply(struct tt_step_size *stepper, double h, double factor);
 /* Can a step of size h not be shorter? */
-bool tutti_stepper_is_least(const struct tutti_stepper *stepper, double h);
+bool tt_step_size_is_minimum(const struct tt_step_size *stepper, double h);
 
 #endif

@@ -16,25 +16,25 @@
 
 #include "base/err.h"
 
-struct tutti_attempt;
-struct tutti_execution;
-struct tutti_team;
-struct tutti_twin;
+struct tt_attempt;
+struct tt_execution;
+struct tt_team;
+struct tt_twin;
 
 /* On the ranks of both teams, before the first step. ARGUMENT, UNSUPPORTED: there is nothing for a second instance to do, or it cannot be
  * brought to where the first one is. */
-TUTTI_CHECKED enum tutti_err tutti_twin_open(struct tutti_execution *execution, struct tutti_team *team);
-void tutti_twin_close(struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_twin_open(struct tt_execution *execution, struct tt_team *team);
+void tt_twin_close(struct tt_execution *execution);
 
 /* In the first team, at the start of a macro step: the other one begins to step to `target`. */
-TUTTI_CHECKED enum tutti_err tutti_twin_order(struct tutti_twin *twin, double target);
+TUTTI_CHECKED enum tutti_err tt_twin_request_step(struct tt_twin *twin, double target);
 /* What came of it, with outputs in master->compared.whole unless *over: an event or a unit ended it. Iterations and do-steps are counted,
  * the latter as auxiliary ones. */
-TUTTI_CHECKED enum tutti_err tutti_twin_await(struct tutti_twin *twin, struct tutti_attempt *attempt, bool *over);
+TUTTI_CHECKED enum tutti_err tt_twin_await(struct tt_twin *twin, struct tt_attempt *attempt, bool *over);
 /* There are no more; NULL is fine. */
-void tutti_twin_dismiss(struct tutti_twin *twin);
+void tt_twin_stop(struct tt_twin *twin);
 
 /* In the second team: until there are no more orders. */
-TUTTI_CHECKED enum tutti_err tutti_twin_serve(struct tutti_execution *execution);
+TUTTI_CHECKED enum tutti_err tt_twin_serve(struct tt_execution *execution);
 
 #endif

@@ -17,9 +17,9 @@ static const double LEAST_FACTOR = 0.1, MOST_FACTOR = 2;
 /* Of a column, beside those before it, relative to its size. */
 static const double LEAST_NEWS = 1e-8;
 
-enum tutti_err tutti_accelerator_init(struct tutti_accelerator *a, enum tutti_acceleration kind, size_t count)
+enum tutti_err tt_accelerator_init(struct tt_accelerator *a, enum tt_acceleration kind, size_t count)
 {
-    *a = (struct tutti_accelerator){.kind = kind, .count = count};
+    *a = (struct tt_accelerator){.kind = kind, .count = count};
     bool all = true;
     for (int i = 0; i < ROOM; i++) {
         a->guess[i] = calloc(count + 1, sizeof(double));
@@ -28,10 +28,10 @@ enum tutti_err tutti_accelerator_init(struct tutti_accelerator *a, enum tutti_ac
     }
     a->matrix = calloc((count + 1) * TUTTI_ANDERSON_DEPTH, sizeof *a->matrix);
     a->right = calloc(count + ROOM, sizeof *a->right);
-    return all && a->matrix && a->right ? TUTTI_OK : tutti_fail_memory();
+    return all && a->matrix && a->right ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_accelerator_fini(struct tutti_accelerator *a)
+void tt_accelerator_fini(struct tt_accelerator *a)
 {
     for (int i = 0; i < ROOM; i++) {
         free(a->guess[i]);
@@ -39,16 +39,16 @@ void tutti_accelerator_fini(struct tutti_accelerator *a)
     }
     free(a->matrix);
     free(a->right);
-    *a = (struct tutti_accelerator){0};
+    *a = (struct tt_accelerator){0};
 }
 
-void tutti_accelerator_restart(struct tutti_accelerator *a)
+void tt_accelerator_restart(struct tt_accelerator *a)
 {
     a->iteration = 0;
     a->factor = 1;
 }
 
-static void keep(struct tutti_accelerator *a, const double *guess, const double *image)
+static void accelerator_store(struct tt_accelerator *a, const double *guess, const double *image)
 {
     double *oldest_guess = a->guess[ROOM - 1], *oldest_residual = a->residual[ROOM - 1];
     memmove(a->guess + 1, a->guess, (ROOM - 1) * sizeof *a->guess);
@@ -64,7 +64,7 @@ static void keep(struct tutti_accelerator *a, const double *guess, const double 
 
 /* The vector form of Aitken's delta-squared (Irons and Tuck 1969):
  * w_k = -w_{k-1} r_{k-1} . (r_k - r_{k-1}) / |r_k - r_{k-1}|^2,  z_{k+1} = z_k + w_k r_k. */
-static void aitken(struct tutti_accelerator *a, double *guess, const double *weights)
+static void aitken_update(struct tt_accelerator *a, double *guess, const double *weights)
 {
     const double *now = a->residual[0], *before = a->residual[1];
     double dot = 0, square = 0;
@@ -81,7 +81,7 @@ static void aitken(struct tutti_accelerator *a, double *guess, const double *wei
 
 /* gamma into `right`: the best combination of the newest `columns` differences of residuals. How many of these can be told
  * apart: where it is less, there is no gamma. */
-static int combine(struct tutti_accelerator *a, int columns, const double *weights)
+static int accelerator_combine(struct tt_accelerator *a, int columns, const double *weights)
 {
     int rows = (int)a->count, one = 1, info = 0, work_size = WORK;
     double work[WORK], size[TUTTI_ANDERSON_DEPTH] = {0};
@@ -104,12 +104,12 @@ static int combine(struct tutti_accelerator *a, int columns, const double *weigh
 /* Anderson's mixing (Walker and Ni 2011, Alg. AA): gamma minimises |r_k - dR gamma|, and
  * z_{k+1} = z_k + r_k - (dZ + dR) gamma, with the differences of the last steps as columns. Old ones that say nothing new
  * are left out (section 4 there), so that a step never depends on rounding. */
-static void anderson(struct tutti_accelerator *a, double *guess, const double *weights)
+static void anderson_update(struct tt_accelerator *a, double *guess, const double *weights)
 {
     unsigned known = a->iteration - 1;
     int columns = (int)(known < TUTTI_ANDERSON_DEPTH ? known : TUTTI_ANDERSON_DEPTH);
     columns = (size_t)columns < a->count ? columns : (int)a->count;
-    for (int good = 0; columns > 0 && (good = combine(a, columns, weights)) < columns;)
+    for (int good = 0; columns > 0 && (good = accelerator_combine(a, columns, weights)) < columns;)
         columns = good;
     for (size_t i = 0; i < a->count; i++) {
         guess[i] += a->residual[0][i];
@@ -118,13 +118,13 @@ static void anderson(struct tutti_accelerator *a, double *guess, const double *w
     }
 }
 
-void tutti_accelerator_next(struct tutti_accelerator *a, double *guess, const double *image, const double *weights)
+void tt_accelerator_next(struct tt_accelerator *a, double *guess, const double *image, const double *weights)
 {
-    keep(a, guess, image);
+    accelerator_store(a, guess, image);
     if (a->kind == TUTTI_ACCELERATE_ANDERSON)
-        anderson(a, guess, weights);
+        anderson_update(a, guess, weights);
     else if (a->kind == TUTTI_ACCELERATE_AITKEN && a->iteration > 1)
-        aitken(a, guess, weights);
+        aitken_update(a, guess, weights);
     else
         memcpy(guess, image, a->count * sizeof *guess);
 }

@@ -10,14 +10,14 @@
 
 enum { TUTTI_ANDERSON_DEPTH = 3 };
 
-enum tutti_acceleration {
+enum tt_acceleration {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_ACCELERATE_##name,
     TUTTI_ACCELERATIONS(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
-struct tutti_accelerator {
-    enum tutti_acceleration kind;
+struct tt_accelerator {
+    enum tt_acceleration kind;
     size_t count;
     unsigned iteration;
     double factor;                           /* Aitken's, of the last guess */
@@ -26,14 +26,13 @@ struct tutti_accelerator {
     double *matrix, *right; /* of Anderson's least squares */
 };
 
-TUTTI_CHECKED enum tutti_err tutti_accelerator_init(struct tutti_accelerator *accelerator, enum tutti_acceleration kind,
-                                                    size_t count);
-void tutti_accelerator_fini(struct tutti_accelerator *accelerator); /* a zeroed one is fine */
+TUTTI_CHECKED enum tutti_err tt_accelerator_init(struct tt_accelerator *accelerator, enum tt_acceleration kind,
+                                                 size_t count);
+void tt_accelerator_fini(struct tt_accelerator *accelerator); /* a zeroed one is fine */
 /* A new iteration begins. */
-void tutti_accelerator_restart(struct tutti_accelerator *accelerator);
+void tt_accelerator_restart(struct tt_accelerator *accelerator);
 /* `guess` gave `image`: puts the next guess into `guess`. `weights`: how large each component counts (1 / weight is its
  * size in norms). */
-void tutti_accelerator_next(struct tutti_accelerator *accelerator, double *guess, const double *image,
-                            const double *weights);
+void tt_accelerator_next(struct tt_accelerator *accelerator, double *guess, const double *image, const double *weights);
 
 #endif

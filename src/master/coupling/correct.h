@@ -24,23 +24,23 @@
 #include "master/outcome.h"
 #include "options/words.h"
 
-struct tutti_correction;
+struct tt_correction;
 
 /* How outputs are corrected, as options say it. */
-enum tutti_correction_how {
+enum tt_correction_how {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_CORRECT_##name,
     TUTTI_CORRECTIONS(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
 /* What it took so far. */
-struct tutti_correction_counts {
+struct tt_correction_counts {
     unsigned long factorizations; /* of I - D L */
     unsigned long measured;       /* D of a unit, by short steps */
 };
 
 /* What it is to do: correct or smooth at least. */
-struct tutti_correction_choice {
+struct tt_correction_choice {
     bool correct, smooth;
     bool solve;     /* outputs are solved for where units can be read again; else corrected once */
     bool goes_back; /* a step whose outputs cannot be solved for may be refused */
@@ -49,31 +49,30 @@ struct tutti_correction_choice {
 /* With the units at the first point; `h` is the size of the first step. Smoothing needs extrapolation of order 1 or 2, whose derivatives are corrected, too. ARGUMENT where units have steps of
  * their own; UNSUPPORTED where D cannot be had, or a unit not be read again, naming it. Close also after a failure, while the units are alive. What it
  * is given is borrowed. */
-TUTTI_CHECKED enum tutti_err tutti_correction_open(struct tutti_correction **out, struct tutti_staging *staging,
-                                                   struct tutti_extrapolation *extrapolation,
-                                                   const struct tutti_norm *norm,
-                                                   const struct tutti_correction_choice *choice, double h);
-void tutti_correction_close(struct tutti_correction *correction); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_correction_open(struct tt_correction **out, struct tt_coupled_inputs *staging,
+                                                struct tt_extrapolation *extrapolation, const struct tt_norm *norm,
+                                                const struct tt_correction_choice *choice, double h);
+void tt_correction_close(struct tt_correction *correction); /* NULL is fine */
 
 /* Between staging and stepping, from the rank's time to `target`: smoothing moves the staged inputs. */
-TUTTI_CHECKED enum tutti_err tutti_correction_before(struct tutti_correction *correction, double target);
+TUTTI_CHECKED enum tutti_err tt_correction_begin_step(struct tt_correction *correction, double target);
 /* After stepping and exchange: outputs in the signals are corrected, if all units came to the end of the step. Where they cannot be
  * solved for, the step is refused, or SOLVER. */
-TUTTI_CHECKED enum tutti_err tutti_correction_after(struct tutti_correction *correction, struct tutti_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_correction_end_step(struct tt_correction *correction, struct tt_outcome *outcome);
 /* Was the last step refused for that? */
-bool tutti_correction_has_refused(const struct tutti_correction *correction);
+bool tt_correction_has_rejected(const struct tt_correction *correction);
 /* ... its error. */
-enum tutti_err tutti_correction_explain(const struct tutti_correction *correction);
+enum tutti_err tt_correction_explain(const struct tt_correction *correction);
 
 /* The step made last is accepted. NULL is fine, here and in what follows: there is no correction. */
-void tutti_correction_accept(struct tutti_correction *correction);
+void tt_correction_accept(struct tt_correction *correction);
 /* Signals have jumped where all units are: D is found anew, outputs are corrected, inputs jump. */
-TUTTI_CHECKED enum tutti_err tutti_correction_restart(struct tutti_correction *correction);
+TUTTI_CHECKED enum tutti_err tt_correction_restart(struct tt_correction *correction);
 
 /* What is known at an accepted point. */
-TUTTI_CHECKED enum tutti_err tutti_correction_remember(struct tutti_correction *correction,
-                                                       struct tutti_remembered *remembered);
+TUTTI_CHECKED enum tutti_err tt_correction_register(struct tt_correction *correction,
+                                                    struct tt_rollback_list *remembered);
 
-struct tutti_correction_counts tutti_correction_count(const struct tutti_correction *correction);
+struct tt_correction_counts tt_correction_get_counts(const struct tt_correction *correction);
 
 #endif

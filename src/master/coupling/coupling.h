@@ -10,9 +10,9 @@
 #include "master/outcome.h"
 #include "options/words.h"
 
-struct tutti_master;
+struct tt_sim;
 
-struct tutti_coupling {
+struct tt_coupling {
     const char *name; /* "jacobi" */
     /* What it does, for those who choose and prepare. */
     bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
@@ -35,24 +35,24 @@ struct tutti_coupling {
     size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */
     /* Before the first step, with the units there. What of its state counts for the steps that follow one, it adds to
      * master->remembered: plain data (base/remembered.h). NULL: nothing to prepare. */
-    enum tutti_err (*open)(struct tutti_master *master, void *self);
-    void (*close)(struct tutti_master *master, void *self); /* also after a failed open; NULL: nothing to release */
+    enum tutti_err (*open)(struct tt_sim *master, void *self);
+    void (*close)(struct tt_sim *master, void *self); /* also after a failed open; NULL: nothing to release */
     /* From the rank's time to `target`: this rank's units that are due there, and exchange. Afterwards every present unit's
      * outputs at `target` are in the signals, unless `outcome`, which was begun, says otherwise. */
-    enum tutti_err (*step)(struct tutti_master *master, void *self, double target, struct tutti_outcome *outcome);
+    enum tutti_err (*step)(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome);
     /* Its order in the step, if inputs are extrapolated with order `extrapolation`: the error of one step goes with the
      * power order + 1. */
     unsigned (*order)(unsigned extrapolation);
 };
 
 /* All of them, by the list in options/words.h: tutti_coupling_NAME, in NAME.c. */
-#define TUTTI_DECLARE_COUPLING(name, word, meaning) extern const struct tutti_coupling tutti_coupling_##name;
+#define TUTTI_DECLARE_COUPLING(name, word, meaning) extern const struct tt_coupling tt_coupling_##name;
 TUTTI_COUPLINGS(TUTTI_DECLARE_COUPLING)
 #undef TUTTI_DECLARE_COUPLING
 
 /* One after the other, from 0 on; NULL: there are no more. */
-const struct tutti_coupling *tutti_coupling_at(size_t number);
+const struct tt_coupling *tt_coupling_at(size_t number);
 /* By name; NULL for "auto". ARGUMENT, naming all. */
-TUTTI_CHECKED enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling **out);
+TUTTI_CHECKED enum tutti_err tt_coupling_find(const char *name, const struct tt_coupling **out);
 
 #endif

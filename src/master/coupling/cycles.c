@@ -4,26 +4,26 @@
 #include <stdlib.h>
 
 /* What a wire brings from one unit of a cycle to another: an unknown, if `real` is one, else a piece. */
-struct link {
+struct cycle_link {
     uint32_t cycle, component, real;
-    struct tutti_cycle_piece piece;
+    struct tt_cycle_piece piece;
 };
 
-struct builder {
-    struct tutti_cycles *cycles;
-    const struct tutti_wires *wires;
+struct cycles_builder {
+    struct tt_cycles *cycles;
+    const struct tt_wires *wires;
     uint32_t *of_stage; /* per stage: its cycle; TUTTI_NONE: it is none */
-    struct link *links;
+    struct cycle_link *links;
     size_t count, room;
 };
 
-static enum tutti_err add_link(struct builder *builder, const struct link *link)
+static enum tutti_err cycles_add_link(struct cycles_builder *builder, const struct cycle_link *link)
 {
     if (builder->count == builder->room) {
         size_t room = 2 * builder->room + 64;
-        struct link *more = realloc(builder->links, room * sizeof *more);
+        struct cycle_link *more = realloc(builder->links, room * sizeof *more);
         if (!more)
-            return tutti_fail_memory();
+            return tt_fail_memory();
         builder->links = more;
         builder->room = room;
     }
@@ -32,42 +32,42 @@ static enum tutti_err add_link(struct builder *builder, const struct link *link)
 }
 
 /* Discrete inputs are set by their own rules: staging.h. */
-static bool is_held(const struct tutti_wires *wires, const struct tutti_wire *wire)
+static bool cycles_is_held(const struct tt_wires *wires, const struct tt_wire *wire)
 {
-    const struct tutti_unit_wires *unit = &wires->units[wire->connection->to.component];
-    const struct tutti_wire *held = wires->wires + unit->held_first;
+    const struct tt_unit_wires *unit = &wires->units[wire->connection->to.component];
+    const struct tt_wire *held = wires->wires + unit->held_first;
     return wire >= held && wire < held + unit->held_count;
 }
 
-static enum tutti_err add_wire(struct builder *builder, const struct tutti_wire *wire)
+static enum tutti_err cycles_add_wire(struct cycles_builder *builder, const struct tt_wire *wire)
 {
-    const struct tutti_wires *wires = builder->wires;
+    const struct tt_wires *wires = builder->wires;
     const uint32_t *of = builder->cycles->stages.of;
-    const struct tutti_connection *connection = wire->connection;
-    enum tutti_type from = wire->conversion->from;
+    const struct tt_connection *connection = wire->connection;
+    enum tt_type from = wire->conversion->from;
     uint32_t cycle = builder->of_stage[of[connection->to.component]];
     if (of[connection->from.component] != of[connection->to.component] || cycle == TUTTI_NONE ||
-        connection->at_start_only || wire->owned || is_held(wires, wire))
+        connection->at_start_only || wire->owned || cycles_is_held(wires, wire))
         return TUTTI_OK;
-    size_t size = tutti_type_size(from);
+    size_t size = tt_type_size(from);
     for (uint32_t e = 0; e < wire->count; e++) {
-        struct link link = {.cycle = cycle,
-                            .component = connection->to.component,
-                            .real = TUTTI_NONE,
-                            .piece = {wire->from + e * size, size}};
+        struct cycle_link link = {.cycle = cycle,
+                                  .component = connection->to.component,
+                                  .real = TUTTI_NONE,
+                                  .piece = {wire->from + e * size, size}};
         if (from == TUTTI_TYPE_FLOAT64)
-            link.real = tutti_wires_real_at(wires, wire->from / sizeof(double) + e);
+            link.real = tt_wires_find_real(wires, wire->from / sizeof(double) + e);
         if (link.real != TUTTI_NONE && !wires->reals[link.real].smooth)
             link.real = TUTTI_NONE;
-        TRY(add_link(builder, &link));
+        TRY(cycles_add_link(builder, &link));
     }
     return TUTTI_OK;
 }
 
 /* Unknowns first, each with its readers; then pieces. */
-static int by_source(const void *a, const void *b)
+static int compare_by_source(const void *a, const void *b)
 {
-    const struct link *left = a, *right = b;
+    const struct cycle_link *left = a, *right = b;
     if (left->cycle != right->cycle)
         return left->cycle < right->cycle ? -1 : 1;
     if (left->real != right->real)
@@ -77,25 +77,26 @@ static int by_source(const void *a, const void *b)
     return left->component < right->component ? -1 : left->component > right->component;
 }
 
-static int by_component(const void *a, const void *b)
+static int compare_by_component(const void *a, const void *b)
 {
-    const struct tutti_cycle_column *left = a, *right = b;
+    const struct tt_cycle_column *left = a, *right = b;
     if (left->component != right->component)
         return left->component < right->component ? -1 : 1;
     return left->unknown < right->unknown ? -1 : left->unknown > right->unknown;
 }
 
 /* From links of one cycle, sorted. */
-static enum tutti_err fill(struct tutti_cycle *cycle, const struct link *links, size_t count, struct tutti_arena *arena)
+static enum tutti_err cycles_fill_cycle(struct tt_cycle *cycle, const struct cycle_link *links, size_t count,
+                                        struct tt_arena *arena)
 {
-    cycle->reals = tutti_arena_array(arena, count, sizeof *cycle->reals);
-    cycle->columns = tutti_arena_array(arena, count, sizeof *cycle->columns);
-    cycle->pieces = tutti_arena_array(arena, count, sizeof *cycle->pieces);
+    cycle->reals = tt_arena_array(arena, count, sizeof *cycle->reals);
+    cycle->columns = tt_arena_array(arena, count, sizeof *cycle->columns);
+    cycle->pieces = tt_arena_array(arena, count, sizeof *cycle->pieces);
     if (!cycle->reals || !cycle->columns || !cycle->pieces)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t i = 0; i < count; i++) {
-        const struct link *link = &links[i];
-        if (i > 0 && by_source(link, link - 1) == 0)
+        const struct cycle_link *link = &links[i];
+        if (i > 0 && compare_by_source(link, link - 1) == 0)
             continue;
         if (link->real == TUTTI_NONE) {
             cycle->pieces[cycle->piece_count++] = link->piece;
@@ -103,46 +104,45 @@ static enum tutti_err fill(struct tutti_cycle *cycle, const struct link *links, 
         }
         if (cycle->n == 0 || cycle->reals[cycle->n - 1] != link->real)
             cycle->reals[cycle->n++] = link->real;
-        cycle->columns[cycle->column_count++] = (struct tutti_cycle_column){link->component, cycle->n - 1};
+        cycle->columns[cycle->column_count++] = (struct tt_cycle_column){link->component, cycle->n - 1};
     }
     if (cycle->column_count > 0)
-        qsort(cycle->columns, cycle->column_count, sizeof *cycle->columns, by_component);
+        qsort(cycle->columns, cycle->column_count, sizeof *cycle->columns, compare_by_component);
     return TUTTI_OK;
 }
 
-static enum tutti_err build(struct builder *builder)
+static enum tutti_err cycles_build(struct cycles_builder *builder)
 {
-    struct tutti_cycles *cycles = builder->cycles;
+    struct tt_cycles *cycles = builder->cycles;
     size_t at = 0;
     builder->of_stage = calloc((size_t)cycles->stages.count + 1, sizeof *builder->of_stage);
-    cycles->items = tutti_arena_array(&cycles->arena, cycles->stages.count, sizeof *cycles->items);
+    cycles->items = tt_arena_array(&cycles->arena, cycles->stages.count, sizeof *cycles->items);
     if (!builder->of_stage || !cycles->items)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t s = 0; s < cycles->stages.count; s++) {
         builder->of_stage[s] = cycles->stages.items[s].cyclic ? cycles->count : TUTTI_NONE;
         if (cycles->stages.items[s].cyclic)
             cycles->items[cycles->count++].stage = &cycles->stages.items[s];
     }
     for (uint32_t w = 0; w < builder->wires->wire_count; w++)
-        TRY(add_wire(builder, &builder->wires->wires[w]));
+        TRY(cycles_add_wire(builder, &builder->wires->wires[w]));
     if (builder->count > 0)
-        qsort(builder->links, builder->count, sizeof *builder->links, by_source);
+        qsort(builder->links, builder->count, sizeof *builder->links, compare_by_source);
     for (uint32_t c = 0; c < cycles->count; c++) {
         size_t first = at;
         while (at < builder->count && builder->links[at].cycle == c)
             at++;
-        TRY(fill(&cycles->items[c], builder->links + first, at - first, &cycles->arena));
+        TRY(cycles_fill_cycle(&cycles->items[c], builder->links + first, at - first, &cycles->arena));
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_cycles_init(struct tutti_cycles *cycles, const struct tutti_rank *rank,
-                                 const struct tutti_structure *running)
+enum tutti_err tt_cycles_init(struct tt_cycles *cycles, const struct tt_rank *rank, const struct tt_structure *running)
 {
-    *cycles = (struct tutti_cycles){0};
-    TRY(tutti_stages_init(&cycles->stages, running));
-    struct builder builder = {.cycles = cycles, .wires = &rank->wires};
-    enum tutti_err err = build(&builder);
+    *cycles = (struct tt_cycles){0};
+    TRY(tt_step_order_init_stages(&cycles->stages, running));
+    struct cycles_builder builder = {.cycles = cycles, .wires = &rank->wires};
+    enum tutti_err err = cycles_build(&builder);
     free(builder.of_stage);
     free(builder.links);
     return err;
@@ -150,89 +150,89 @@ enum tutti_err tutti_cycles_init(struct tutti_cycles *cycles, const struct tutti
 
 /* ---- what columns and rows are ---- */
 
-static int compare_numbers(const void *a, const void *b)
+static int cycles_compare_numbers(const void *a, const void *b)
 {
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
     return left < right ? -1 : left > right;
 }
 
 /* The column of a cycle with which a real comes to a unit; TUTTI_NONE: it is none. */
-static uint32_t find_column(const struct tutti_cycle *cycle, uint32_t component, uint32_t real)
+static uint32_t cycles_find_column(const struct tt_cycle *cycle, uint32_t component, uint32_t real)
 {
-    const uint32_t *unknown = cycle->n > 0 ? bsearch(&real, cycle->reals, cycle->n, sizeof real, compare_numbers)
+    const uint32_t *unknown = cycle->n > 0 ? bsearch(&real, cycle->reals, cycle->n, sizeof real, cycles_compare_numbers)
                                            : NULL;
     if (!unknown)
         return TUTTI_NONE;
-    struct tutti_cycle_column wanted = {component, (uint32_t)(unknown - cycle->reals)};
-    const struct tutti_cycle_column *found =
-        bsearch(&wanted, cycle->columns, cycle->column_count, sizeof wanted, by_component);
+    struct tt_cycle_column wanted = {component, (uint32_t)(unknown - cycle->reals)};
+    const struct tt_cycle_column *found =
+        bsearch(&wanted, cycle->columns, cycle->column_count, sizeof wanted, compare_by_component);
     return found ? (uint32_t)(found - cycle->columns) : TUTTI_NONE;
 }
 
-struct meaning {
-    const struct tutti_cycles *cycles;
-    const struct tutti_wires *wires;
+struct cycle_meaning {
+    const struct tt_cycles *cycles;
+    const struct tt_wires *wires;
     uint32_t *of_stage, *column_first; /* per stage: its cycle; per cycle */
-    struct tutti_step_part *parts;     /* NULL: they are counted only */
+    struct tt_step_part *parts;        /* NULL: they are counted only */
     size_t *next;                      /* per column */
 };
 
-static void add_parts(struct meaning *m, const struct tutti_wire *wire)
+static void add_mean_parts(struct cycle_meaning *m, const struct tt_wire *wire)
 {
-    const struct tutti_connection *connection = wire->connection;
+    const struct tt_connection *connection = wire->connection;
     uint32_t cycle = m->of_stage[m->cycles->stages.of[connection->to.component]];
     if (cycle == TUTTI_NONE || wire->conversion->from != TUTTI_TYPE_FLOAT64 || connection->at_start_only ||
-        is_held(m->wires, wire))
+        cycles_is_held(m->wires, wire))
         return;
     for (uint32_t e = 0; e < wire->count; e++) {
-        uint32_t real = tutti_wires_real_at(m->wires, wire->from / sizeof(double) + e);
-        uint32_t column = find_column(&m->cycles->items[cycle], connection->to.component, real);
+        uint32_t real = tt_wires_find_real(m->wires, wire->from / sizeof(double) + e);
+        uint32_t column = cycles_find_column(&m->cycles->items[cycle], connection->to.component, real);
         if (column == TUTTI_NONE)
             continue;
         column += m->column_first[cycle];
         size_t place = m->next[column]++;
         if (m->parts)
-            m->parts[place] = (struct tutti_step_part){column, connection->to.variable,
-                                                       wire->conversion->linear ? wire->conversion->factor : 1};
+            m->parts[place] = (struct tt_step_part){column, connection->to.variable,
+                                                    wire->conversion->linear ? wire->conversion->factor : 1};
     }
 }
 
-static enum tutti_err list_parts(struct meaning *m, struct tutti_arena *arena, uint32_t columns,
-                                 struct tutti_step_meaning *out)
+static enum tutti_err list_mean_parts(struct cycle_meaning *m, struct tt_arena *arena, uint32_t columns,
+                                      struct tt_step_mapping *out)
 {
-    size_t *first = tutti_arena_array(arena, (size_t)columns + 1, sizeof *first), total = 0;
+    size_t *first = tt_arena_array(arena, (size_t)columns + 1, sizeof *first), total = 0;
     if (!first)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t w = 0; w < m->wires->wire_count; w++)
-        add_parts(m, &m->wires->wires[w]);
+        add_mean_parts(m, &m->wires->wires[w]);
     for (uint32_t c = 0; c < columns; c++) {
         first[c] = total;
         total += m->next[c];
         m->next[c] = first[c];
     }
     first[columns] = total;
-    m->parts = tutti_arena_array(arena, total, sizeof *m->parts);
+    m->parts = tt_arena_array(arena, total, sizeof *m->parts);
     if (!m->parts)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t w = 0; w < m->wires->wire_count; w++)
-        add_parts(m, &m->wires->wires[w]);
+        add_mean_parts(m, &m->wires->wires[w]);
     out->parts = m->parts;
     out->part_first = first;
     return TUTTI_OK;
 }
 
-static enum tutti_err list_rows(const struct tutti_cycles *cycles, const struct tutti_rank *rank,
-                                const uint32_t *row_first, struct tutti_arena *arena, struct tutti_step_meaning *out)
+static enum tutti_err cycles_list_rows(const struct tt_cycles *cycles, const struct tt_rank *rank,
+                                       const uint32_t *row_first, struct tt_arena *arena, struct tt_step_mapping *out)
 {
     uint32_t components = rank->job->system->component_count;
-    uint32_t *variables = tutti_arena_array(arena, row_first[components], sizeof *variables);
+    uint32_t *variables = tt_arena_array(arena, row_first[components], sizeof *variables);
     if (!variables)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t c = 0; c < cycles->count; c++)
         for (uint32_t k = 0, row = 0; k < cycles->items[c].n; k++) {
-            const struct tutti_real *real = &rank->wires.reals[cycles->items[c].reals[k]];
-            const struct tutti_structure_node *node = &rank->job->structure.nodes[real->node];
-            const struct tutti_desc *desc = rank->job->system->components[node->component].fmu->desc;
+            const struct tt_real_signal *real = &rank->wires.reals[cycles->items[c].reals[k]];
+            const struct tt_structure_node *node = &rank->job->structure.nodes[real->node];
+            const struct tt_description *desc = rank->job->system->components[node->component].fmu->desc;
             bool same = k > 0 && rank->wires.reals[cycles->items[c].reals[k - 1]].component == real->component;
             row = same ? row + 1 : 0;
             variables[row_first[real->component] + row] =
@@ -242,17 +242,17 @@ static enum tutti_err list_rows(const struct tutti_cycles *cycles, const struct 
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_cycles_mean(struct tutti_cycles *cycles, const struct tutti_rank *rank, const uint32_t *row_first,
-                                 struct tutti_step_meaning *out)
+enum tutti_err tt_cycles_describe_columns(struct tt_cycles *cycles, const struct tt_rank *rank,
+                                          const uint32_t *row_first, struct tt_step_mapping *out)
 {
-    struct meaning m = {.cycles = cycles, .wires = &rank->wires};
-    struct tutti_arena *arena = &cycles->arena;
+    struct cycle_meaning m = {.cycles = cycles, .wires = &rank->wires};
+    struct tt_arena *arena = &cycles->arena;
     uint32_t columns = 0;
-    *out = (struct tutti_step_meaning){.line = true};
-    m.of_stage = tutti_arena_array(arena, cycles->stages.count, sizeof *m.of_stage);
-    m.column_first = tutti_arena_array(arena, cycles->count, sizeof *m.column_first);
+    *out = (struct tt_step_mapping){.line = true};
+    m.of_stage = tt_arena_array(arena, cycles->stages.count, sizeof *m.of_stage);
+    m.column_first = tt_arena_array(arena, cycles->count, sizeof *m.column_first);
     if (!m.of_stage || !m.column_first)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t s = 0; s < cycles->stages.count; s++)
         m.of_stage[s] = TUTTI_NONE;
     for (uint32_t c = 0; c < cycles->count; c++) {
@@ -260,16 +260,16 @@ enum tutti_err tutti_cycles_mean(struct tutti_cycles *cycles, const struct tutti
         m.column_first[c] = columns;
         columns += cycles->items[c].column_count;
     }
-    m.next = tutti_arena_array(arena, columns, sizeof *m.next);
+    m.next = tt_arena_array(arena, columns, sizeof *m.next);
     if (!m.next)
-        return tutti_fail_memory();
-    TRY(list_parts(&m, arena, columns, out));
-    return list_rows(cycles, rank, row_first, arena, out);
+        return tt_fail_memory();
+    TRY(list_mean_parts(&m, arena, columns, out));
+    return cycles_list_rows(cycles, rank, row_first, arena, out);
 }
 
-void tutti_cycles_fini(struct tutti_cycles *cycles)
+void tt_cycles_fini(struct tt_cycles *cycles)
 {
-    tutti_stages_fini(&cycles->stages);
-    tutti_arena_fini(&cycles->arena);
-    *cycles = (struct tutti_cycles){0};
+    tt_step_order_fini_stages(&cycles->stages);
+    tt_arena_fini(&cycles->arena);
+    *cycles = (struct tt_cycles){0};
 }

@@ -8,41 +8,41 @@
 #include "rank/rank.h"
 
 /* A unit of a cycle reads an unknown of it. */
-struct tutti_cycle_column {
+struct tt_cycle_column {
     uint32_t component, unknown;
 };
 
 /* Values that cannot be unknowns of equations, in the signals, and go to inputs that are set in every step: discrete Reals, and what is
  * of another type. (What goes to discrete inputs is not listed.) */
-struct tutti_cycle_piece {
+struct tt_cycle_piece {
     size_t offset, size;
 };
 
-struct tutti_cycle {
-    const struct tutti_stage *stage;
+struct tt_cycle {
+    const struct tt_step_stage *stage;
     uint32_t
         *reals; /* its unknowns, in ascending order (wires.reals): continuous Float64 outputs that its own units read */
     uint32_t n;
-    struct tutti_cycle_column *columns; /* by component */
+    struct tt_cycle_column *columns; /* by component */
     uint32_t column_count;
-    struct tutti_cycle_piece *pieces;
+    struct tt_cycle_piece *pieces;
     uint32_t piece_count;
 };
 
-struct tutti_cycles {
-    struct tutti_stages stages; /* of all units */
-    struct tutti_cycle *items;  /* in the order of the stages that are cyclic */
+struct tt_cycles {
+    struct tt_step_stages stages; /* of all units */
+    struct tt_cycle *items;       /* in the order of the stages that are cyclic */
     uint32_t count;
-    struct tutti_arena arena;
+    struct tt_arena arena;
 };
 
 /* `running` is of the running phase; the rank's wires are laid out. The same on all ranks. */
-TUTTI_CHECKED enum tutti_err tutti_cycles_init(struct tutti_cycles *cycles, const struct tutti_rank *rank,
-                                               const struct tutti_structure *running);
+TUTTI_CHECKED enum tutti_err tt_cycles_init(struct tt_cycles *cycles, const struct tt_rank *rank,
+                                            const struct tt_structure *running);
 /* What columns are, one cycle after the other, and rows: the unknowns of each unit, from row_first[component] on. For inputs that move
  * on lines. In memory of `cycles`. */
-TUTTI_CHECKED enum tutti_err tutti_cycles_mean(struct tutti_cycles *cycles, const struct tutti_rank *rank,
-                                               const uint32_t *row_first, struct tutti_step_meaning *out);
-void tutti_cycles_fini(struct tutti_cycles *cycles); /* a zeroed one is fine */
+TUTTI_CHECKED enum tutti_err tt_cycles_describe_columns(struct tt_cycles *cycles, const struct tt_rank *rank,
+                                                        const uint32_t *row_first, struct tt_step_mapping *out);
+void tt_cycles_fini(struct tt_cycles *cycles); /* a zeroed one is fine */
 
 #endif

@@ -30,47 +30,47 @@ enum { MOST_ROUNDS = 1000 };
 static const double ENOUGH = 0.9;
 
 /* Where a unit is, and goes. The same on all ranks. Plain data. */
-struct plan {
+struct federated_plan {
     double t;    /* its last step ended there */
     double next; /* its next one ends there, unless a message wakes it before */
-    struct tutti_grid grid;
+    struct tt_time_grid grid;
 };
 
 /* One own unit's share of the signals. */
-struct share {
+struct federated_share {
     size_t first, size; /* bytes */
 };
 
 struct federated {
-    struct tutti_federates *federates;
-    double at;                     /* end of the last window; NAN: there was none */
-    double target;                 /* end of this one */
-    char *told, *before, *scratch; /* laid out as the signals are */
-    struct share *shares;          /* per component */
-    struct plan *plans;            /* per component */
-    double *length;                /* per component: of the step that was proposed last; known to its own rank */
-    double *rates;                 /* per real: quanta per time in the last step */
-    bool *discrete;                /* per component: it asks for the next message, too */
+    struct tt_federates *federates;
+    double at;                      /* end of the last window; NAN: there was none */
+    double target;                  /* end of this one */
+    char *told, *before, *scratch;  /* laid out as the signals are */
+    struct federated_share *shares; /* per component */
+    struct federated_plan *plans;   /* per component */
+    double *length;                 /* per component: of the step that was proposed last; known to its own rank */
+    double *rates;                  /* per real: quanta per time in the last step */
+    bool *discrete;                 /* per component: it asks for the next message, too */
     bool *by_quantum;   /* per component: it tells what has moved by a quantum; else everything, after each step */
     bool *completes;    /* per component: its pending request is for everything at a time, TAR or NMR */
     bool *tells, *acts; /* per component, of one round */
     bool *over;         /* per component: its FMU has ended the run */
     double *votes;      /* two per component */
-    struct tutti_grant *grants;
+    struct tt_federate_grant *grants;
     double last_told; /* when a unit told something last */
     int rounds;       /* at the same time */
 };
 
 /* ---- getting ready ---- */
 
-static struct share share_of(const struct tutti_wires *wires, uint32_t component)
+static struct federated_share federated_unit_share(const struct tt_wires *wires, uint32_t component)
 {
-    struct share share = {0};
-    const struct tutti_unit_wires *unit = &wires->units[component];
+    struct federated_share share = {0};
+    const struct tt_unit_wires *unit = &wires->units[component];
     for (unsigned b = 0; b < unit->output_blocks; b++) {
-        const struct tutti_block *block = &unit->outputs[b];
+        const struct tt_block *block = &unit->outputs[b];
         size_t first = (size_t)((const char *)block->values - wires->signals);
-        size_t end = first + block->value_count * tutti_type_size(block->type);
+        size_t end = first + block->value_count * tt_type_size(block->type);
         size_t old_end = share.size ? share.first + share.size : 0;
         share.first = share.size && share.first < first ? share.first : first;
         share.size = (end > old_end ? end : old_end) - share.first;
@@ -78,20 +78,19 @@ static struct share share_of(const struct tutti_wires *wires, uint32_t component
     return share;
 }
 
-static enum tutti_err check_texts(const struct tutti_rank *rank)
+static enum tutti_err federated_check_texts(const struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++)
         for (unsigned b = 0; b < rank->wires.units[m].output_blocks; b++)
             if (rank->wires.units[m].outputs[b].owned)
-                return tutti_fail(
-                    TUTTI_ERR_UNSUPPORTED,
-                    "--coupling federated: other units read a String or a Binary of '%s', which it does not "
-                    "keep from one time to another; use --coupling jacobi",
-                    rank->units[m]->name);
+                return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                               "--coupling federated: other units read a String or a Binary of '%s', which it does not "
+                               "keep from one time to another; use --coupling jacobi",
+                               rank->units[m]->name);
     return TUTTI_OK;
 }
 
-static enum tutti_err make_room(struct federated *f, struct tutti_rank *rank)
+static enum tutti_err federated_allocate(struct federated *f, struct tt_rank *rank)
 {
     size_t n = rank->member_count, size = rank->wires.signal_size;
     struct {
@@ -115,17 +114,17 @@ static enum tutti_err make_room(struct federated *f, struct tutti_rank *rank)
         {(void **)&f->grants, n, sizeof *f->grants},
     };
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-        if (!(*rooms[i].room = tutti_arena_array(&rank->arena, rooms[i].count, rooms[i].size)))
-            return tutti_fail_memory();
+        if (!(*rooms[i].room = tt_arena_array(&rank->arena, rooms[i].count, rooms[i].size)))
+            return tt_fail_memory();
     return TUTTI_OK;
 }
 
 /* Which units have steps of their own by an option, or can make no others, keep these; all others follow what moves. */
-static void choose_paces(struct federated *f, struct tutti_master *master)
+static void choose_unit_steps(struct federated *f, struct tt_sim *master)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     for (uint32_t m = 0; m < rank->member_count; m++) {
-        struct tutti_member *member = &rank->members[m];
+        struct tt_member *member = &rank->members[m];
         f->by_quantum[m] = master->quanta != NULL;
         f->discrete[m] = f->by_quantum[m] && !member->has_grid;
         f->plans[m].t = rank->t;
@@ -136,59 +135,59 @@ static void choose_paces(struct federated *f, struct tutti_master *master)
     }
 }
 
-static enum tutti_err remember(struct federated *f, struct tutti_master *master)
+static enum tutti_err federated_register(struct federated *f, struct tt_sim *master)
 {
-    struct tutti_remembered *remembered = &master->remembered;
-    const struct tutti_rank *rank = master->rank;
-    TRY(tutti_remember(remembered, f->plans, rank->member_count * sizeof *f->plans));
+    struct tt_rollback_list *remembered = &master->remembered;
+    const struct tt_rank *rank = master->rank;
+    TRY(tt_rollback_list_add(remembered, f->plans, rank->member_count * sizeof *f->plans));
     for (uint32_t m = 0; m < rank->member_count; m++) {
-        TRY(tutti_remember_of(remembered, m, f->told + f->shares[m].first, f->shares[m].size));
-        TRY(tutti_remember_of(remembered, m, &f->length[m], sizeof f->length[m]));
+        TRY(tt_rollback_list_add_of(remembered, m, f->told + f->shares[m].first, f->shares[m].size));
+        TRY(tt_rollback_list_add_of(remembered, m, &f->length[m], sizeof f->length[m]));
     }
-    return tutti_wires_remember(&rank->wires, remembered, f->rates);
+    return tt_wires_register_reals(&rank->wires, remembered, f->rates);
 }
 
-static enum tutti_err open_federation(struct tutti_master *master, void *self)
+static enum tutti_err open_federation(struct tt_sim *master, void *self)
 {
     struct federated *f = self;
-    struct tutti_rank *rank = master->rank;
-    TRY(check_texts(rank));
-    TRY(make_room(f, rank));
+    struct tt_rank *rank = master->rank;
+    TRY(federated_check_texts(rank));
+    TRY(federated_allocate(f, rank));
     for (uint32_t m = 0; m < rank->member_count; m++)
-        f->shares[m] = share_of(&rank->wires, m);
+        f->shares[m] = federated_unit_share(&rank->wires, m);
     memcpy(f->told, rank->wires.signals, rank->wires.signal_size);
     f->at = NAN;
-    choose_paces(f, master);
-    return remember(f, master);
+    choose_unit_steps(f, master);
+    return federated_register(f, master);
 }
 
-static void close_federation(struct tutti_master *master, void *self)
+static void close_federation(struct tt_sim *master, void *self)
 {
     struct federated *f = self;
     (void)master;
-    tutti_federates_free(f->federates);
+    tt_federated_free_federates(f->federates);
 }
 
 /* Unit i hears unit j if a connection leads from j to i. */
-static enum tutti_err make_federation(struct federated *f, struct tutti_rank *rank)
+static enum tutti_err create_federation(struct federated *f, struct tt_rank *rank)
 {
-    const struct tutti_system *system = rank->job->system;
+    const struct tt_system *system = rank->job->system;
     uint32_t n = rank->member_count;
     bool *reads = calloc((size_t)n * n, sizeof *reads);
     const char **names = calloc(n, sizeof *names);
     for (uint32_t i = 0; names && i < n; i++)
         names[i] = rank->units[i]->name;
     for (uint32_t c = 0; reads && c < system->connection_count; c++) {
-        const struct tutti_connection *connection = &system->connections[c];
+        const struct tt_connection *connection = &system->connections[c];
         uint32_t from = connection->from.component, to = connection->to.component;
         if (from != TUTTI_NONE && to != TUTTI_NONE && !connection->at_start_only)
             reads[(size_t)to * n + from] = true;
     }
-    tutti_federates_free(f->federates);
+    tt_federated_free_federates(f->federates);
     f->federates = NULL;
     enum tutti_err err = reads && names
-                             ? tutti_federates_new(&f->federates, n, names, reads, rank->times.start, rank->t)
-                             : tutti_fail_memory();
+                             ? tt_federated_new_federates(&f->federates, n, names, reads, rank->times.start, rank->t)
+                             : tt_fail_memory();
     free(reads);
     free(names);
     return err;
@@ -196,9 +195,9 @@ static enum tutti_err make_federation(struct federated *f, struct tutti_rank *ra
 
 /* ---- what a unit has to tell, and when it will have more (own units) ---- */
 
-static double moved(const struct federated *f, const struct tutti_master *master, uint32_t real)
+static double output_has_moved(const struct federated *f, const struct tt_sim *master, uint32_t real)
 {
-    const struct tutti_wires *wires = &master->rank->wires;
+    const struct tt_wires *wires = &master->rank->wires;
     uint32_t place = wires->reals[real].place;
     return fabs(((const double *)(const void *)wires->signals)[place] -
                 ((const double *)(const void *)f->told)[place]) /
@@ -206,16 +205,16 @@ static double moved(const struct federated *f, const struct tutti_master *master
 }
 
 /* Has an output moved by a quantum since it was told, or has a discrete one changed? */
-static bool has_news(const struct federated *f, const struct tutti_master *master, uint32_t unit)
+static bool unit_has_changes(const struct federated *f, const struct tt_sim *master, uint32_t unit)
 {
-    const struct tutti_wires *wires = &master->rank->wires;
-    const struct share *share = &f->shares[unit];
+    const struct tt_wires *wires = &master->rank->wires;
+    const struct federated_share *share = &f->shares[unit];
     memcpy(f->scratch + share->first, f->told + share->first, share->size);
     for (uint32_t i = wires->real_first[unit]; i < wires->real_first[unit + 1]; i++) {
         uint32_t place = wires->reals[i].place;
         if (!wires->reals[i].smooth)
             continue;
-        if (!(moved(f, master, i) < ENOUGH))
+        if (!(output_has_moved(f, master, i) < ENOUGH))
             return true;
         ((double *)(void *)f->scratch)[place] = ((const double *)(const void *)wires->signals)[place];
     }
@@ -223,9 +222,9 @@ static bool has_news(const struct federated *f, const struct tutti_master *maste
 }
 
 /* How fast outputs moved in a step of length h, in quanta. */
-static void measure(struct federated *f, const struct tutti_master *master, uint32_t unit, double h)
+static void federated_measure_rates(struct federated *f, const struct tt_sim *master, uint32_t unit, double h)
 {
-    const struct tutti_wires *wires = &master->rank->wires;
+    const struct tt_wires *wires = &master->rank->wires;
     const double *now = (const void *)wires->signals, *before = (const void *)f->before;
     for (uint32_t i = wires->real_first[unit]; i < wires->real_first[unit + 1]; i++) {
         uint32_t place = wires->reals[i].place;
@@ -235,15 +234,15 @@ static void measure(struct federated *f, const struct tutti_master *master, uint
 
 /* Where the first output will have moved by a quantum since it was told (Awais 2015 eq. 4.5). A unit that no other reads goes at the
  * communication step. */
-static double predict(struct federated *f, const struct tutti_master *master, uint32_t unit, double t)
+static double federated_predict_next(struct federated *f, const struct tt_sim *master, uint32_t unit, double t)
 {
-    const struct tutti_rank *rank = master->rank;
-    const struct tutti_wires *wires = &rank->wires;
-    const struct tutti_stepper *stepper = &master->memory.stepper;
+    const struct tt_rank *rank = master->rank;
+    const struct tt_wires *wires = &rank->wires;
+    const struct tt_step_size *stepper = &master->memory.stepper;
     double h = f->length[unit] * TUTTI_STEPPER_GROW, event = rank->members[unit].now.next_event;
     for (uint32_t i = wires->real_first[unit]; i < wires->real_first[unit + 1]; i++)
         if (f->rates[i] > 0)
-            h = fmin(h, (f->tells[unit] ? 1 : 1 - moved(f, master, i)) / f->rates[i]);
+            h = fmin(h, (f->tells[unit] ? 1 : 1 - output_has_moved(f, master, i)) / f->rates[i]);
     h = fmin(fmax(h, stepper->h_min), f->shares[unit].size > 0 ? stepper->h_max : rank->times.step);
     f->length[unit] = h;
     return fmin(event > t ? fmin(t + h, event) : t + h, rank->times.stop);
@@ -252,19 +251,19 @@ static double predict(struct federated *f, const struct tutti_master *master, ui
 /* ---- deciding together ---- */
 
 /* Units that act have been told by their ranks what to tell, and where they go next; now all ranks know. */
-static enum tutti_err agree(struct federated *f, struct tutti_master *master, double t)
+static enum tutti_err federated_exchange_requests(struct federated *f, struct tt_sim *master, double t)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     uint32_t n = rank->member_count;
     if (!master->quanta) /* all tell, and have their grids */
         return TUTTI_OK;
     for (uint32_t i = 0; i < n; i++) {
-        bool own = f->acts[i] && tutti_rank_owns(rank, i);
-        f->tells[i] = own && has_news(f, master, i);
-        f->votes[2 * i] = own && f->discrete[i] ? predict(f, master, i, t) : INFINITY;
+        bool own = f->acts[i] && tt_rank_owns(rank, i);
+        f->tells[i] = own && unit_has_changes(f, master, i);
+        f->votes[2 * i] = own && f->discrete[i] ? federated_predict_next(f, master, i, t) : INFINITY;
         f->votes[2 * i + 1] = f->tells[i] ? -1 : 0;
     }
-    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, f->votes, 2 * (size_t)n));
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, f->votes, 2 * (size_t)n));
     for (uint32_t i = 0; i < n; i++) {
         f->tells[i] = f->votes[2 * i + 1] < 0;
         if (f->acts[i] && f->discrete[i])
@@ -274,15 +273,15 @@ static enum tutti_err agree(struct federated *f, struct tutti_master *master, do
 }
 
 /* What units that act have to tell. */
-static enum tutti_err tell(struct federated *f, struct tutti_master *master, double t)
+static enum tutti_err federated_publish(struct federated *f, struct tt_sim *master, double t)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     bool any = false;
     for (uint32_t i = 0; i < rank->member_count; i++) {
         if (!f->acts[i] || !f->tells[i])
             continue;
         memcpy(f->told + f->shares[i].first, rank->wires.signals + f->shares[i].first, f->shares[i].size);
-        TRY(tutti_federates_tell(f->federates, i, t));
+        TRY(tt_federated_send_update(f->federates, i, t));
         rank->stats->updates++;
         any = true;
     }
@@ -294,134 +293,135 @@ static enum tutti_err tell(struct federated *f, struct tutti_master *master, dou
 /* ---- requests ---- */
 
 /* Points that differ by rounding are one, unless a unit insists on one that is hardly after `now`. */
-static double same_point(const struct federated *f, const struct tutti_rank *rank, double next, double now)
+static double is_same_point(const struct federated *f, const struct tt_rank *rank, double next, double now)
 {
-    if (tutti_time_reached(next, f->target, rank->span))
+    if (tt_time_reached(next, f->target, rank->span))
         return f->target; /* UF3 */
     for (uint32_t i = 0; i < rank->member_count; i++)
-        if (tutti_time_same(next, f->plans[i].next, rank->span) && f->plans[i].next > now)
+        if (tt_time_same(next, f->plans[i].next, rank->span) && f->plans[i].next > now)
             return f->plans[i].next;
     return next;
 }
 
 /* For its next point. */
-static enum tutti_err ask_next(struct federated *f, const struct tutti_rank *rank, uint32_t unit, double now)
+static enum tutti_err request_next_point(struct federated *f, const struct tt_rank *rank, uint32_t unit, double now)
 {
-    enum tutti_advance how = f->discrete[unit] ? TUTTI_ADVANCE_NMRA : TUTTI_ADVANCE_TARA;
+    enum tt_time_advance how = f->discrete[unit] ? TUTTI_ADVANCE_NMRA : TUTTI_ADVANCE_TARA;
     f->completes[unit] = false;
-    return tutti_federates_ask(f->federates, unit, how, same_point(f, rank, f->plans[unit].next, now));
+    return tt_federated_request_advance(f->federates, unit, how, is_same_point(f, rank, f->plans[unit].next, now));
 }
 
 /* For everything that others tell at t. A unit with event mode, which may answer at the same time, takes it as it comes. */
-static enum tutti_err ask_rest(struct federated *f, const struct tutti_rank *rank, uint32_t unit, double t)
+static enum tutti_err request_zero_advance(struct federated *f, const struct tt_rank *rank, uint32_t unit, double t)
 {
     if (f->discrete[unit] && rank->units[unit]->has_events)
-        return ask_next(f, rank, unit, t);
+        return request_next_point(f, rank, unit, t);
     f->completes[unit] = true;
-    return tutti_federates_ask(f->federates, unit, f->discrete[unit] ? TUTTI_ADVANCE_NMR : TUTTI_ADVANCE_TAR, t);
+    return tt_federated_request_advance(f->federates, unit, f->discrete[unit] ? TUTTI_ADVANCE_NMR : TUTTI_ADVANCE_TAR,
+                                        t);
 }
 
 /* ---- units that were granted a time (own units) ---- */
 
-static enum tutti_err step_unit(struct federated *f, struct tutti_master *master, uint32_t unit, double t,
-                                struct tutti_outcome *outcome)
+static enum tutti_err federated_step_unit(struct federated *f, struct tt_sim *master, uint32_t unit, double t,
+                                          struct tt_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
-    struct tutti_member *member = &rank->members[unit];
-    const struct share *share = &f->shares[unit];
+    struct tt_rank *rank = master->rank;
+    struct tt_member *member = &rank->members[unit];
+    const struct federated_share *share = &f->shares[unit];
     if (t <= f->plans[unit].t || f->over[unit])
         return TUTTI_OK;
     memcpy(f->before + share->first, rank->wires.signals + share->first, share->size);
-    TRY(tutti_member_step(rank, &master->rules, member, t, outcome));
-    f->over[unit] = tutti_outcome_is_end_of(outcome, unit);
+    TRY(tt_component_step(rank, &master->rules, member, t, outcome));
+    f->over[unit] = tt_outcome_is_end_of(outcome, unit);
     if (f->by_quantum[unit])
-        measure(f, master, unit, t - f->plans[unit].t);
+        federated_measure_rates(f, master, unit, t - f->plans[unit].t);
     if (t < f->target && !f->over[unit])
-        tutti_member_look(rank, member); /* at the end of the window, all look around */
+        tt_component_check_events(rank, member); /* at the end of the window, all look around */
     return TUTTI_OK;
 }
 
 /* Takes what others have told as its inputs: as an event, if that is how it takes discrete ones. */
-static enum tutti_err take_inputs(struct federated *f, struct tutti_master *master, uint32_t unit)
+static enum tutti_err apply_received_inputs(struct federated *f, struct tt_sim *master, uint32_t unit)
 {
-    struct tutti_rank *rank = master->rank;
-    struct tutti_member *member = &rank->members[unit];
+    struct tt_rank *rank = master->rank;
+    struct tt_member *member = &rank->members[unit];
     if (f->over[unit])
         return TUTTI_OK;
     rank->wires.source = rank->wires.held_source = f->told;
-    enum tutti_err err = tutti_wires_gather(&rank->wires, member->wires);
+    enum tutti_err err = tt_wires_gather(&rank->wires, member->wires);
     if (!err && member->wires->held_count > 0)
-        err = tutti_wires_gather_held(&rank->wires, member->wires);
+        err = tt_wires_gather_held(&rank->wires, member->wires);
     rank->wires.source = rank->wires.held_source = rank->wires.signals;
     TRY(err);
     bool events = member->unit->has_events;
     if (events && (member->wires->held_changed || member->now.has_pending))
         member->now.event = true;
     if (events && member->now.event) {
-        TRY(tutti_events_cross_alone(rank, member));
+        TRY(tt_events_handle_locally(rank, member));
         f->over[unit] = rank->ended == member;
         f->length[unit] = fmin(f->length[unit], master->memory.stepper.first / TUTTI_STEPPER_GROW);
     } else if (member->now.has_pending)
-        TRY(tutti_pending_sets_hand_over(rank->pending_sets, member));
+        TRY(tt_pending_set_apply_all(rank->pending_sets, member));
     if (member->inputs)
-        tutti_inputs_look_ahead(member->inputs, member->unit);
+        tt_inputs_find_next(member->inputs, member->unit);
     return TUTTI_OK;
 }
 
 /* ---- one time ---- */
 
 /* Units that are granted their next point step there; `completes` is that of the request that was granted. */
-static enum tutti_err step_units(struct federated *f, struct tutti_master *master, uint32_t count, double t,
-                                 struct tutti_outcome *outcome)
+static enum tutti_err federated_step_units(struct federated *f, struct tt_sim *master, uint32_t count, double t,
+                                           struct tt_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     memset(f->acts, 0, rank->member_count * sizeof *f->acts);
     for (uint32_t g = 0; g < count; g++) {
         uint32_t unit = f->grants[g].unit;
-        struct plan *plan = &f->plans[unit];
-        bool due = tutti_time_reached(t, plan->next, rank->span) || (f->discrete[unit] && f->grants[g].news);
+        struct federated_plan *plan = &f->plans[unit];
+        bool due = tt_time_reached(t, plan->next, rank->span) || (f->discrete[unit] && f->grants[g].news);
         if (f->completes[unit] || !due)
             continue;
         f->acts[unit] = f->tells[unit] = true;
-        if (tutti_rank_owns(rank, unit))
-            TRY(step_unit(f, master, unit, t, outcome));
+        if (tt_rank_owns(rank, unit))
+            TRY(federated_step_unit(f, master, unit, t, outcome));
         plan->t = t;
         if (!f->discrete[unit]) {
-            tutti_grid_pass(&plan->grid, t);
+            tt_time_grid_pass(&plan->grid, t);
             plan->next = rank->members[unit].has_grid ? plan->grid.next : f->target;
         }
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err do_not_rest(const struct federated *f, const struct tutti_rank *rank, double t)
+static enum tutti_err federated_fail_diverge(const struct federated *f, const struct tt_rank *rank, double t)
 {
-    return tutti_fail(TUTTI_ERR_FMU,
-                      "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
-                      "causes the next",
-                      rank->units[f->grants[0].unit]->name, TIME(t));
+    return tt_fail(TUTTI_ERR_FMU,
+                   "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
+                   "causes the next",
+                   rank->units[f->grants[0].unit]->name, TIME(t));
 }
 
 /* Before the end of the window. */
-static enum tutti_err go_on(struct federated *f, struct tutti_master *master, uint32_t count, double t)
+static enum tutti_err federated_advance(struct federated *f, struct tt_sim *master, uint32_t count, double t)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     bool any = false;
     for (uint32_t g = 0; g < count; g++) {
         uint32_t unit = f->grants[g].unit;
         bool takes = f->completes[unit] || (f->discrete[unit] && rank->units[unit]->has_events);
-        if (takes && tutti_rank_owns(rank, unit))
-            TRY(take_inputs(f, master, unit));
+        if (takes && tt_rank_owns(rank, unit))
+            TRY(apply_received_inputs(f, master, unit));
     }
-    TRY(agree(f, master, t));
+    TRY(federated_exchange_requests(f, master, t));
     for (uint32_t i = 0; i < rank->member_count; i++)
         any = any || (f->acts[i] && f->tells[i]);
     if (any)
-        TRY(tutti_channels_exchange(&rank->channels));
-    TRY(tell(f, master, t));
+        TRY(tt_channels_exchange(&rank->channels));
+    TRY(federated_publish(f, master, t));
     for (uint32_t g = 0; g < count; g++) {
         uint32_t unit = f->grants[g].unit;
-        TRY(f->acts[unit] ? ask_rest(f, rank, unit, t) : ask_next(f, rank, unit, t));
+        TRY(f->acts[unit] ? request_zero_advance(f, rank, unit, t) : request_next_point(f, rank, unit, t));
     }
     return TUTTI_OK;
 }
@@ -429,93 +429,94 @@ static enum tutti_err go_on(struct federated *f, struct tutti_master *master, ui
 /* ---- the window ---- */
 
 /* With inputs as they were told, which is what units with event mode have until they hear of something. */
-static enum tutti_err begin_anew(struct federated *f, struct tutti_rank *rank)
+static enum tutti_err federated_reset_inputs(struct federated *f, struct tt_rank *rank)
 {
     f->last_told = NAN;
-    TRY(make_federation(f, rank));
-    TRY(tutti_channels_exchange_at(&rank->channels, f->told));
+    TRY(create_federation(f, rank));
+    TRY(tt_channels_exchange_at(&rank->channels, f->told));
     enum tutti_err err = TUTTI_OK;
     rank->wires.source = f->told;
     for (uint32_t m = 0; m < rank->own_count && !err; m++)
         if (rank->own[m]->now.t == rank->t)
-            err = tutti_wires_gather(&rank->wires, rank->own[m]->wires);
+            err = tt_wires_gather(&rank->wires, rank->own[m]->wires);
     rank->wires.source = rank->wires.signals;
     return err;
 }
 
 /* A program has set values of units that are not there: they go there first, and take them. (Such a run has one rank.) */
-static enum tutti_err fetch(struct federated *f, struct tutti_master *master, struct tutti_outcome *outcome)
+static enum tutti_err federated_advance_early_units(struct federated *f, struct tt_sim *master,
+                                                    struct tt_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     for (uint32_t m = 0; m < rank->own_count && rank->fabric->ranks == 1; m++) {
         uint32_t unit = rank->own[m]->component;
         if (!rank->own[m]->now.has_pending || !f->discrete[unit] || f->plans[unit].t >= rank->t)
             continue;
-        TRY(step_unit(f, master, unit, rank->t, outcome));
+        TRY(federated_step_unit(f, master, unit, rank->t, outcome));
         f->plans[unit].t = rank->t;
-        TRY(take_inputs(f, master, unit));
+        TRY(apply_received_inputs(f, master, unit));
     }
     return TUTTI_OK;
 }
 
 /* What units that are there have to tell, and all requests. */
-static enum tutti_err begin(struct federated *f, struct tutti_master *master, double target,
-                            struct tutti_outcome *outcome)
+static enum tutti_err federated_begin_window(struct federated *f, struct tt_sim *master, double target,
+                                             struct tt_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     double t = rank->t;
     f->target = target;
     f->rounds = 0;
     if (f->at != t) /* the first window, or the run has gone to another point */
-        TRY(begin_anew(f, rank));
-    TRY(fetch(f, master, outcome));
+        TRY(federated_reset_inputs(f, rank));
+    TRY(federated_advance_early_units(f, master, outcome));
     for (uint32_t i = 0; i < rank->member_count; i++) {
         f->acts[i] = f->tells[i] = f->plans[i].t == t;
         if (!f->discrete[i])
             f->plans[i].next = rank->members[i].has_grid ? f->plans[i].grid.next : target;
     }
-    TRY(agree(f, master, t));
-    TRY(tell(f, master, t));
+    TRY(federated_exchange_requests(f, master, t));
+    TRY(federated_publish(f, master, t));
     for (uint32_t i = 0; i < rank->member_count; i++) {
-        TRY(f->acts[i] ? ask_rest(f, rank, i, t) : ask_next(f, rank, i, t));
+        TRY(f->acts[i] ? request_zero_advance(f, rank, i, t) : request_next_point(f, rank, i, t));
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_master *master, void *self, double target, struct tutti_outcome *outcome)
+static enum tutti_err federated_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
 {
     struct federated *f = self;
-    struct tutti_rank *rank = master->rank;
-    TRY(begin(f, master, target, outcome));
+    struct tt_rank *rank = master->rank;
+    TRY(federated_begin_window(f, master, target, outcome));
     for (double t = rank->t; t < target;) {
         uint32_t count;
-        TRY(tutti_federates_take(f->federates, f->grants, &count));
+        TRY(tt_federated_get_grants(f->federates, f->grants, &count));
         if (count == 0)
-            return tutti_federates_stall(f->federates);
+            return tt_federated_fail_deadlock(f->federates);
         f->rounds = f->grants[0].t == t ? f->rounds + 1 : 0;
         t = f->grants[0].t;
         if (f->rounds == MOST_ROUNDS)
-            return do_not_rest(f, rank, t);
+            return federated_fail_diverge(f, rank, t);
         rank->stats->grants += count;
-        TRY(step_units(f, master, count, t, outcome));
+        TRY(federated_step_units(f, master, count, t, outcome));
         if (t < target)
-            TRY(go_on(f, master, count, t));
+            TRY(federated_advance(f, master, count, t));
     }
     f->at = target;
-    return tutti_channels_exchange(&rank->channels);
+    return tt_channels_exchange(&rank->channels);
 }
 
 /* Inputs are held between messages, whatever is extrapolated. */
-static unsigned order(unsigned extrapolation)
+static unsigned federated_order(unsigned extrapolation)
 {
     (void)extrapolation;
     return 1;
 }
 
-const struct tutti_coupling tutti_coupling_federated = {.name = "federated",
-                                                        .federates = true,
-                                                        .size = sizeof(struct federated),
-                                                        .open = open_federation,
-                                                        .close = close_federation,
-                                                        .step = step,
-                                                        .order = order};
+const struct tt_coupling tt_coupling_federated = {.name = "federated",
+                                                  .federates = true,
+                                                  .size = sizeof(struct federated),
+                                                  .open = open_federation,
+                                                  .close = close_federation,
+                                                  .step = federated_step,
+                                                  .order = federated_order};

@@ -12,29 +12,30 @@
 #include "base/err.h"
 #include "rti/federation.h"
 
-struct tutti_federates;
+struct tt_federates;
 
 /* `names` of `count` units; reads[i * count + j]: unit i hears unit j. `start` is time 0 of the federation, `now`
  * where the units are. */
-TUTTI_CHECKED enum tutti_err tutti_federates_new(struct tutti_federates **out, uint32_t count, const char *const *names,
-                                                 const bool *reads, double start, double now);
-void tutti_federates_free(struct tutti_federates *federates); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_federated_new_federates(struct tt_federates **out, uint32_t count,
+                                                        const char *const *names, const bool *reads, double start,
+                                                        double now);
+void tt_federated_free_federates(struct tt_federates *federates); /* NULL is fine */
 
 /* The unit asks for time: TAR, TARA, NMR or NMRA. */
-TUTTI_CHECKED enum tutti_err tutti_federates_ask(struct tutti_federates *federates, uint32_t unit,
-                                                 enum tutti_advance how, double t);
+TUTTI_CHECKED enum tutti_err tt_federated_request_advance(struct tt_federates *federates, uint32_t unit,
+                                                          enum tt_time_advance how, double t);
 /* It has something new at t, not before the time that it was granted. */
-TUTTI_CHECKED enum tutti_err tutti_federates_tell(struct tutti_federates *federates, uint32_t unit, double t);
+TUTTI_CHECKED enum tutti_err tt_federated_send_update(struct tt_federates *federates, uint32_t unit, double t);
 
-struct tutti_grant {
+struct tt_federate_grant {
     uint32_t unit;
     double t;
     bool news; /* a message has come with it */
 };
 /* Everything that is granted now, by rising units: `grants` has room for all. None: the federation stands. */
-TUTTI_CHECKED enum tutti_err tutti_federates_take(struct tutti_federates *federates, struct tutti_grant *grants,
-                                                  uint32_t *count);
+TUTTI_CHECKED enum tutti_err tt_federated_get_grants(struct tt_federates *federates, struct tt_federate_grant *grants,
+                                                     uint32_t *count);
 /* The error of a federation that stands: which federate waits for which. */
-TUTTI_CHECKED enum tutti_err tutti_federates_stall(struct tutti_federates *federates);
+TUTTI_CHECKED enum tutti_err tt_federated_fail_deadlock(struct tt_federates *federates);
 
 #endif

@@ -4,92 +4,93 @@
 #include <stdlib.h>
 #include <string.h>
 
-double tutti_feedback_factor(const struct tutti_sensitivity_column *column)
+double tt_feedthrough_matrix_factor(const struct tt_feedthrough_column *column)
 {
-    const struct tutti_conversion *conversion = column->wire->conversion;
+    const struct tt_conversion *conversion = column->wire->conversion;
     return conversion->linear ? conversion->factor : 1;
 }
 
 /* ---- getting ready ---- */
 
-static enum tutti_err make_factors(struct tutti_feedback *f, const struct tutti_pattern *pattern,
-                                   struct tutti_feedback_factors *factors)
+static enum tutti_err create_feedback_factors(struct tt_feedthrough_loop *f, const struct tt_pattern *pattern,
+                                              struct tt_feedthrough_factors *factors)
 {
-    factors->values = tutti_arena_array(&f->arena, f->product_count, sizeof *factors->values);
-    return factors->values ? tutti_lu_new(&factors->lu, (size_t)pattern->column_count, pattern, false)
-                           : tutti_fail_memory();
+    factors->values = tt_arena_array(&f->arena, f->product_count, sizeof *factors->values);
+    return factors->values ? tt_lu_new(&factors->lu, (size_t)pattern->column_count, pattern, false) : tt_fail_memory();
 }
 
 /* D L has an entry wherever an output follows an input that a real feeds. */
-static enum tutti_err place_products(struct tutti_feedback *f, uint32_t reals, struct tutti_pattern_place *places)
+static enum tutti_err locate_feedback_products(struct tt_feedthrough_loop *f, uint32_t reals,
+                                               struct tt_pattern_place *places)
 {
-    const struct tutti_sensitivity *s = f->sensitivity;
-    struct tutti_pattern pattern;
+    const struct tt_feedthrough_matrix *s = f->sensitivity;
+    struct tt_pattern pattern;
     size_t count = 0;
     for (uint32_t k = 0; k < s->column_count; k++)
         for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first; e++)
             if (s->columns[k].source != TUTTI_NONE)
-                places[count++] = (struct tutti_pattern_place){(int32_t)s->rows[e], (int32_t)s->columns[k].source};
-    TRY(tutti_pattern_init(&pattern, (int32_t)reals, (int32_t)reals, places, count));
-    f->product_count = tutti_pattern_entries(&pattern);
+                places[count++] = (struct tt_pattern_place){(int32_t)s->rows[e], (int32_t)s->columns[k].source};
+    TRY(tt_pattern_init(&pattern, (int32_t)reals, (int32_t)reals, places, count));
+    f->product_count = tt_pattern_entries(&pattern);
     count = 0;
     for (uint32_t k = 0; k < s->column_count; k++)
         for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first; e++)
             f->product_at[e] = s->columns[k].source == TUTTI_NONE ? SIZE_MAX
-                                                                  : tutti_pattern_find(&pattern, &places[count++]);
-    enum tutti_err err = make_factors(f, &pattern, &f->main);
+                                                                  : tt_pattern_find(&pattern, &places[count++]);
+    enum tutti_err err = create_feedback_factors(f, &pattern, &f->main);
     if (!err)
-        err = make_factors(f, &pattern, &f->aside);
-    tutti_pattern_fini(&pattern);
+        err = create_feedback_factors(f, &pattern, &f->aside);
+    tt_pattern_fini(&pattern);
     return err;
 }
 
-enum tutti_err tutti_feedback_init(struct tutti_feedback *feedback, const struct tutti_sensitivity *sensitivity,
-                                   uint32_t reals)
+enum tutti_err tt_feedthrough_matrix_init_loop(struct tt_feedthrough_loop *feedback,
+                                               const struct tt_feedthrough_matrix *sensitivity, uint32_t reals)
 {
-    *feedback = (struct tutti_feedback){.sensitivity = sensitivity};
+    *feedback = (struct tt_feedthrough_loop){.sensitivity = sensitivity};
     if (reals > INT32_MAX)
-        return tutti_fail(TUTTI_ERR_LIMIT, "--correct: more than %d outputs", (int)INT32_MAX);
-    struct tutti_pattern_place *places = calloc((size_t)sensitivity->entry_count + 1, sizeof *places);
-    feedback->product_at = tutti_arena_array(&feedback->arena, sensitivity->entry_count, sizeof *feedback->product_at);
-    feedback->values = tutti_arena_array(&feedback->arena, sensitivity->entry_count, sizeof *feedback->values);
+        return tt_fail(TUTTI_ERR_LIMIT, "--correct: more than %d outputs", (int)INT32_MAX);
+    struct tt_pattern_place *places = calloc((size_t)sensitivity->entry_count + 1, sizeof *places);
+    feedback->product_at = tt_arena_array(&feedback->arena, sensitivity->entry_count, sizeof *feedback->product_at);
+    feedback->values = tt_arena_array(&feedback->arena, sensitivity->entry_count, sizeof *feedback->values);
     bool all = places && feedback->product_at && feedback->values;
-    enum tutti_err err = all ? place_products(feedback, reals, places) : tutti_fail_memory();
+    enum tutti_err err = all ? locate_feedback_products(feedback, reals, places) : tt_fail_memory();
     free(places);
     return err;
 }
 
-void tutti_feedback_fini(struct tutti_feedback *feedback)
+void tt_feedthrough_matrix_fini_loop(struct tt_feedthrough_loop *feedback)
 {
-    tutti_lu_free(feedback->main.lu);
-    tutti_lu_free(feedback->aside.lu);
-    tutti_arena_fini(&feedback->arena);
-    *feedback = (struct tutti_feedback){0};
+    tt_lu_free(feedback->main.lu);
+    tt_lu_free(feedback->aside.lu);
+    tt_arena_fini(&feedback->arena);
+    *feedback = (struct tt_feedthrough_loop){0};
 }
 
 /* ---- solving ---- */
 
 /* KLU keeps the order of the rows from one matrix to the next, and rounding errors depend on it: each gets its own. */
-static enum tutti_err factorize(struct tutti_feedback *f, struct tutti_feedback_factors *factors, bool *singular)
+static enum tutti_err factorize_feedback(struct tt_feedthrough_loop *f, struct tt_feedthrough_factors *factors,
+                                         bool *singular)
 {
     factors->made = false;
-    tutti_lu_forget(factors->lu);
-    TRY(tutti_lu_factor(factors->lu, f->values, 1, 0, singular));
+    tt_lu_forget(factors->lu);
+    TRY(tt_lu_factor(factors->lu, f->values, 1, 0, singular));
     f->factorizations++;
     memcpy(factors->values, f->values, f->product_count * sizeof *f->values);
     factors->made = !*singular;
     return TUTTI_OK;
 }
 
-static bool fits(const struct tutti_feedback *f, const struct tutti_feedback_factors *factors)
+static bool feedback_factors_fit(const struct tt_feedthrough_loop *f, const struct tt_feedthrough_factors *factors)
 {
     return factors->made && memcmp(factors->values, f->values, f->product_count * sizeof *f->values) == 0;
 }
 
-enum tutti_err tutti_feedback_solve(struct tutti_feedback *f, const double *d, bool aside, double *right,
-                                    bool *singular)
+enum tutti_err tt_feedthrough_matrix_solve_loop(struct tt_feedthrough_loop *f, const double *d, bool aside,
+                                                double *right, bool *singular)
 {
-    const struct tutti_sensitivity *s = f->sensitivity;
+    const struct tt_feedthrough_matrix *s = f->sensitivity;
     *singular = false;
     if (f->product_count == 0) /* nothing comes back */
         return TUTTI_OK;
@@ -97,11 +98,11 @@ enum tutti_err tutti_feedback_solve(struct tutti_feedback *f, const double *d, b
     for (uint32_t k = 0; k < s->column_count; k++)
         for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first; e++)
             if (f->product_at[e] != SIZE_MAX)
-                f->values[f->product_at[e]] += d[e] * tutti_feedback_factor(&s->columns[k]);
-    struct tutti_feedback_factors *factors = aside && !fits(f, &f->main) ? &f->aside : &f->main;
-    if (!fits(f, factors))
-        TRY(factorize(f, factors, singular));
+                f->values[f->product_at[e]] += d[e] * tt_feedthrough_matrix_factor(&s->columns[k]);
+    struct tt_feedthrough_factors *factors = aside && !feedback_factors_fit(f, &f->main) ? &f->aside : &f->main;
+    if (!feedback_factors_fit(f, factors))
+        TRY(factorize_feedback(f, factors, singular));
     if (!*singular)
-        tutti_lu_solve(factors->lu, right, NULL);
+        tt_lu_solve(factors->lu, right, NULL);
     return TUTTI_OK;
 }

@@ -7,34 +7,35 @@
 #include "master/coupling/sensitivity.h"
 #include "solve/linear.h"
 
-struct tutti_feedback_factors {
-    struct tutti_lu *lu;
+struct tt_feedthrough_factors {
+    struct tt_lu *lu;
     double *values; /* of D L that it was made of */
     bool made;
 };
 
-struct tutti_feedback {
-    const struct tutti_sensitivity *sensitivity; /* borrowed */
+struct tt_feedthrough_loop {
+    const struct tt_feedthrough_matrix *sensitivity; /* borrowed */
     size_t *product_at; /* per entry of D: where its product with L is added; SIZE_MAX: nowhere */
     size_t product_count;
     double *values; /* of D L */
-    struct tutti_feedback_factors main, aside;
+    struct tt_feedthrough_factors main, aside;
     unsigned long factorizations; /* so far */
-    struct tutti_arena arena;
+    struct tt_arena arena;
 };
 
 /* `reals` is the number of rows. A zeroed one is fine for fini. */
-TUTTI_CHECKED enum tutti_err tutti_feedback_init(struct tutti_feedback *feedback,
-                                                 const struct tutti_sensitivity *sensitivity, uint32_t reals);
-void tutti_feedback_fini(struct tutti_feedback *feedback);
+TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_init_loop(struct tt_feedthrough_loop *feedback,
+                                                             const struct tt_feedthrough_matrix *sensitivity,
+                                                             uint32_t reals);
+void tt_feedthrough_matrix_fini_loop(struct tt_feedthrough_loop *feedback);
 
 /* Solves (I - D L) x = right in place, with these values of D. A factorisation that fits, to the bit, is used again; where there
  * is none, `aside` says that one is made without giving up the other, which will be wanted again. *singular: there is no
  * solution, and `right` stays. What comes out depends on D and `right` only, not on what was factorised before. */
-TUTTI_CHECKED enum tutti_err tutti_feedback_solve(struct tutti_feedback *feedback, const double *d, bool aside,
-                                                  double *right, bool *singular);
+TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_solve_loop(struct tt_feedthrough_loop *feedback, const double *d,
+                                                              bool aside, double *right, bool *singular);
 
 /* How much an input moves with the real that is its source. */
-double tutti_feedback_factor(const struct tutti_sensitivity_column *column);
+double tt_feedthrough_matrix_factor(const struct tt_feedthrough_column *column);
 
 #endif

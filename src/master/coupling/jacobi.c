@@ -6,62 +6,62 @@
 
 /* All inputs are staged before the first unit moves on: what units see of each other is the state at the beginning. A unit
  * in the middle of a step of its own keeps what it saw at its beginning. */
-static enum tutti_err stage(struct tutti_rank *rank)
+static enum tutti_err jacobi_gather_inputs(struct tt_rank *rank)
 {
     if (rank->wires.plain && rank->wires.part_count == 0)
         return TUTTI_OK; /* nothing is read: a single FMU */
     if (__builtin_expect(!rank->has_grids, 1))
-        return tutti_wires_gather_all(&rank->wires);
+        return tt_wires_gather_all(&rank->wires);
     for (uint32_t m = 0; m < rank->own_count; m++)
-        if (tutti_member_present(rank, rank->own[m]))
-            TRY(tutti_wires_gather(&rank->wires, rank->own[m]->wires));
+        if (tt_rank_member_is_present(rank, rank->own[m]))
+            TRY(tt_wires_gather(&rank->wires, rank->own[m]->wires));
     return TUTTI_OK;
 }
 
-static enum tutti_err step_units(struct tutti_master *master, double target, struct tutti_outcome *outcome)
+static enum tutti_err jacobi_step_units(struct tt_sim *master, double target, struct tt_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     if (__builtin_expect(master->lane.members != NULL, 1))
-        return tutti_lane_step(&master->lane, 0, master->lane.count, target, outcome);
+        return tt_fast_step(&master->lane, 0, master->lane.count, target, outcome);
     if (__builtin_expect(rank->overlaps, 0))
-        TRY(tutti_member_overlap(rank, NULL, rank->own_count, target));
+        TRY(tt_component_step_overlapped(rank, NULL, rank->own_count, target));
     for (uint32_t m = 0; m < rank->own_count; m++)
-        if (tutti_member_due(rank, rank->own[m], target))
-            TRY(tutti_member_step(rank, &master->rules, rank->own[m], target, outcome));
+        if (tt_rank_member_is_due(rank, rank->own[m], target))
+            TRY(tt_component_step(rank, &master->rules, rank->own[m], target, outcome));
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_master *master, void *self, double target, struct tutti_outcome *outcome)
+static enum tutti_err jacobi_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     (void)self;
-    TRY(stage(rank));
+    TRY(jacobi_gather_inputs(rank));
     for (uint32_t m = 0; __builtin_expect(rank->wires.order > 0, 0) && m < rank->own_count; m++)
-        if (tutti_member_present(rank, rank->own[m]))
-            tutti_staging_hold(&master->staging, rank->own[m], target);
+        if (tt_rank_member_is_present(rank, rank->own[m]))
+            tt_coupled_inputs_hold(&master->staging, rank->own[m], target);
     if (__builtin_expect(master->correction != NULL, 0))
-        TRY(tutti_correction_before(master->correction, target));
-    TRY(step_units(master, target, outcome));
+        TRY(tt_correction_begin_step(master->correction, target));
+    TRY(jacobi_step_units(master, target, outcome));
     if (__builtin_expect(master->defers_exchange, 0)) {
-        master->exchange_deferred = true; /* sent if the step is good: tutti_couple_send */
+        master->exchange_deferred = true; /* sent if the step is good: tt_coupling_send_deferred */
         return TUTTI_OK;
     }
-    TRY(tutti_channels_exchange(&rank->channels));
+    TRY(tt_channels_exchange(&rank->channels));
     if (__builtin_expect(master->correction == NULL, 1))
         return TUTTI_OK;
-    TRY(tutti_couple_agree(master, outcome));
-    return tutti_correction_after(master->correction, outcome);
+    TRY(tt_coupling_agree(master, outcome));
+    return tt_correction_end_step(master->correction, outcome);
 }
 
-static unsigned order(unsigned extrapolation)
+static unsigned jacobi_order(unsigned extrapolation)
 {
     return extrapolation + 1;
 }
 
-const struct tutti_coupling tutti_coupling_jacobi = {.name = "jacobi",
-                                                     .by_lane = true,
-                                                     .takes_correction = true,
-                                                     .takes_smoothing = true,
-                                                     .may_defer_exchange = true,
-                                                     .step = step,
-                                                     .order = order};
+const struct tt_coupling tt_coupling_jacobi = {.name = "jacobi",
+                                               .by_lane = true,
+                                               .takes_correction = true,
+                                               .takes_smoothing = true,
+                                               .may_defer_exchange = true,
+                                               .step = jacobi_step,
+                                               .order = jacobi_order};

@@ -10,27 +10,27 @@
 
 /* ---- units ---- */
 
-static int by_name(const void *a, const void *b)
+static int joint_system_compare_names(const void *a, const void *b)
 {
-    const struct tutti_pool_unit *left = a, *right = b;
+    const struct tt_joint_unit *left = a, *right = b;
     int order = strcmp(left->member->unit->name, right->member->unit->name);
     return order ? order : (left->member->component > right->member->component) * 2 - 1;
 }
 
-static enum tutti_err find_units(struct tutti_pool *pool)
+static enum tutti_err find_joint_units(struct tt_joint_units *pool)
 {
-    struct tutti_rank *rank = pool->rank;
-    pool->units = tutti_arena_array(&pool->arena, rank->member_count, sizeof *pool->units);
-    pool->unit_of = tutti_arena_array(&pool->arena, rank->member_count, sizeof(struct tutti_pool_unit *));
+    struct tt_rank *rank = pool->rank;
+    pool->units = tt_arena_array(&pool->arena, rank->member_count, sizeof *pool->units);
+    pool->unit_of = tt_arena_array(&pool->arena, rank->member_count, sizeof(struct tt_joint_unit *));
     if (!pool->units || !pool->unit_of)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t m = 0; m < rank->member_count; m++)
         if (rank->units[m]->kind->interface == TUTTI_ME)
             pool->units[pool->unit_count++] =
-                (struct tutti_pool_unit){.member = &rank->members[m], .own = tutti_rank_owns(rank, m)};
-    qsort(pool->units, pool->unit_count, sizeof *pool->units, by_name);
+                (struct tt_joint_unit){.member = &rank->members[m], .own = tt_rank_owns(rank, m)};
+    qsort(pool->units, pool->unit_count, sizeof *pool->units, joint_system_compare_names);
     for (uint32_t u = 0; u < pool->unit_count; u++) {
-        const struct tutti_member *member = pool->units[u].member;
+        const struct tt_member *member = pool->units[u].member;
         pool->unit_of[member->component] = &pool->units[u];
         pool->completes = pool->completes ||
                           (member->unit->fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP) != 0;
@@ -40,22 +40,22 @@ static enum tutti_err find_units(struct tutti_pool *pool)
 }
 
 /* Collective: only their own rank knows how many there are. */
-static enum tutti_err count_states(struct tutti_pool *pool)
+static enum tutti_err joint_system_count_states(struct tt_joint_units *pool)
 {
-    double *counts = tutti_arena_array(&pool->arena, pool->unit_count, 2 * sizeof *counts);
+    double *counts = tt_arena_array(&pool->arena, pool->unit_count, 2 * sizeof *counts);
     if (!counts)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t u = 0; u < pool->unit_count; u++) {
-        const struct tutti_unit *unit = pool->units[u].member->unit;
+        const struct tt_unit *unit = pool->units[u].member->unit;
         size_t states = 0, marks = 0;
         if (pool->units[u].own)
             unit->kind->equations->count(unit, &states, &marks);
         counts[2 * u] = (double)states;
         counts[2 * u + 1] = (double)marks;
     }
-    TRY(tutti_reduce(pool->rank, TUTTI_REDUCE_MAX, counts, 2 * (size_t)pool->unit_count));
+    TRY(tt_rank_reduce(pool->rank, TUTTI_REDUCE_MAX, counts, 2 * (size_t)pool->unit_count));
     for (uint32_t u = 0; u < pool->unit_count; u++) {
-        struct tutti_pool_unit *unit = &pool->units[u];
+        struct tt_joint_unit *unit = &pool->units[u];
         unit->first = pool->states;
         unit->z_first = pool->marks;
         unit->states = (size_t)counts[2 * u];
@@ -66,7 +66,7 @@ static enum tutti_err count_states(struct tutti_pool *pool)
     return TUTTI_OK;
 }
 
-struct tutti_pool_unit *tutti_pool_unit_of_state(const struct tutti_pool *pool, size_t state)
+struct tt_joint_unit *tt_joint_system_unit_of_state(const struct tt_joint_units *pool, size_t state)
 {
     for (uint32_t u = 0; u < pool->unit_count; u++)
         if (state >= pool->units[u].first && state < pool->units[u].first + pool->units[u].states)
@@ -74,7 +74,7 @@ struct tutti_pool_unit *tutti_pool_unit_of_state(const struct tutti_pool *pool, 
     return NULL;
 }
 
-struct tutti_pool_unit *tutti_pool_unit_of_mark(const struct tutti_pool *pool, size_t mark)
+struct tt_joint_unit *tt_joint_system_unit_of_indicator(const struct tt_joint_units *pool, size_t mark)
 {
     for (uint32_t u = 0; u < pool->unit_count; u++)
         if (mark >= pool->units[u].z_first && mark < pool->units[u].z_first + pool->units[u].marks)
@@ -82,10 +82,10 @@ struct tutti_pool_unit *tutti_pool_unit_of_mark(const struct tutti_pool *pool, s
     return NULL;
 }
 
-const char *tutti_pool_state_name(struct tutti_pool *pool, size_t i)
+const char *tt_joint_system_state_name(struct tt_joint_units *pool, size_t i)
 {
-    const struct tutti_pool_unit *unit = tutti_pool_unit_of_state(pool, i);
-    struct tutti_unit *of = unit->member->unit;
+    const struct tt_joint_unit *unit = tt_joint_system_unit_of_state(pool, i);
+    struct tt_unit *of = unit->member->unit;
     if (unit->own)
         snprintf(pool->name, sizeof pool->name, "%s.%s", of->name,
                  of->kind->equations->state_name(of, i - unit->first));
@@ -96,7 +96,7 @@ const char *tutti_pool_state_name(struct tutti_pool *pool, size_t i)
 
 /* ---- what an evaluation is made of ---- */
 
-void tutti_pool_note_miss(struct tutti_pool *pool, double t, size_t state, const char *why)
+void tt_joint_system_record_failure(struct tt_joint_units *pool, double t, size_t state, const char *why)
 {
     pool->miss.missed = true;
     pool->miss.t = t;
@@ -104,60 +104,58 @@ void tutti_pool_note_miss(struct tutti_pool *pool, double t, size_t state, const
     snprintf(pool->miss.why, sizeof pool->miss.why, "%s", why);
 }
 
-enum tutti_err tutti_pool_share(struct tutti_pool *pool, double *values, size_t count)
+enum tutti_err tt_joint_system_share_values(struct tt_joint_units *pool, double *values, size_t count)
 {
-    return tutti_reduce(pool->rank, TUTTI_REDUCE_MAX, values, count);
+    return tt_rank_reduce(pool->rank, TUTTI_REDUCE_MAX, values, count);
 }
 
-static struct tutti_block block_of(const struct tutti_slot *slot)
+static struct tt_block joint_system_slot_block(const struct tt_slot *slot)
 {
-    return (struct tutti_block){
-        (enum tutti_type)slot->type, 1, slot->count, (uint32_t *)&slot->reference, slot->values, slot->owned};
+    return (struct tt_block){
+        (enum tt_type)slot->type, 1, slot->count, (uint32_t *)&slot->reference, slot->values, slot->owned};
 }
 
-enum tutti_err tutti_pool_set_inputs(struct tutti_pool *pool, const struct tutti_pool_group *group)
+enum tutti_err tt_joint_system_set_inputs(struct tt_joint_units *pool, const struct tt_joint_group *group)
 {
-    struct tutti_wires *wires = &pool->rank->wires;
-    struct tutti_unit *unit = group->unit->member->unit;
+    struct tt_wires *wires = &pool->rank->wires;
+    struct tt_unit *unit = group->unit->member->unit;
     double *value = pool->values;
     for (uint32_t i = 0; i < group->count; i++) {
-        const struct tutti_slot *slot = &wires->slots[group->nodes[i]];
-        TRY(tutti_wires_gather_node(wires, group->nodes[i]));
+        const struct tt_slot *slot = &wires->slots[group->nodes[i]];
+        TRY(tt_wires_gather_node(wires, group->nodes[i]));
         if (i >= group->float64s) {
-            struct tutti_block single = block_of(slot);
+            struct tt_block single = joint_system_slot_block(slot);
             TRY(unit->kind->equations->put(unit, &single));
             continue;
         }
         memcpy(value, slot->values, slot->count * sizeof *value);
         value += slot->count;
     }
-    struct tutti_block block = {TUTTI_TYPE_FLOAT64, group->float64s, group->values,
-                                group->references,  pool->values,    NULL};
+    struct tt_block block = {TUTTI_TYPE_FLOAT64, group->float64s, group->values, group->references, pool->values, NULL};
     return group->float64s > 0 ? unit->kind->equations->put(unit, &block) : TUTTI_OK;
 }
 
 /* What an evaluation reads is not counted: `gets` are those of points that units come to. */
-static enum tutti_err read_block(struct tutti_unit *unit, struct tutti_block *block)
+static enum tutti_err joint_system_read_block(struct tt_unit *unit, struct tt_block *block)
 {
     enum tutti_err err = unit->kind->get(unit, block);
     unit->counts.gets--;
     return err;
 }
 
-enum tutti_err tutti_pool_get_outputs(struct tutti_pool *pool, const struct tutti_pool_group *group)
+enum tutti_err tt_joint_system_get_outputs(struct tt_joint_units *pool, const struct tt_joint_group *group)
 {
-    const struct tutti_wires *wires = &pool->rank->wires;
-    struct tutti_unit *unit = group->unit->member->unit;
-    struct tutti_block block = {TUTTI_TYPE_FLOAT64, group->float64s, group->values,
-                                group->references,  pool->values,    NULL};
+    const struct tt_wires *wires = &pool->rank->wires;
+    struct tt_unit *unit = group->unit->member->unit;
+    struct tt_block block = {TUTTI_TYPE_FLOAT64, group->float64s, group->values, group->references, pool->values, NULL};
     if (group->float64s > 0)
-        TRY(read_block(unit, &block));
+        TRY(joint_system_read_block(unit, &block));
     const double *value = pool->values;
     for (uint32_t i = 0; i < group->count; i++) {
-        const struct tutti_slot *slot = &wires->slots[group->nodes[i]];
-        struct tutti_block single = block_of(slot);
+        const struct tt_slot *slot = &wires->slots[group->nodes[i]];
+        struct tt_block single = joint_system_slot_block(slot);
         if (i >= group->float64s) {
-            TRY(read_block(unit, &single));
+            TRY(joint_system_read_block(unit, &single));
             continue;
         }
         memcpy(slot->values, value, slot->count * sizeof *value);
@@ -166,20 +164,20 @@ enum tutti_err tutti_pool_get_outputs(struct tutti_pool *pool, const struct tutt
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_pool_group_init(struct tutti_pool *pool, const uint32_t *nodes, uint32_t count, bool outputs,
-                                     struct tutti_pool_group *group)
+enum tutti_err tt_joint_system_init_group(struct tt_joint_units *pool, const uint32_t *nodes, uint32_t count,
+                                          bool outputs, struct tt_joint_group *group)
 {
-    const struct tutti_wires *wires = &pool->rank->wires;
+    const struct tt_wires *wires = &pool->rank->wires;
     *group =
-        (struct tutti_pool_group){.unit = count > 0 ? pool->unit_of[wires->structure->nodes[nodes[0]].component] : NULL,
-                                  .nodes = tutti_arena_array(&pool->arena, count, sizeof *group->nodes),
-                                  .references = tutti_arena_array(&pool->arena, count, sizeof *group->references)};
+        (struct tt_joint_group){.unit = count > 0 ? pool->unit_of[wires->structure->nodes[nodes[0]].component] : NULL,
+                                .nodes = tt_arena_array(&pool->arena, count, sizeof *group->nodes),
+                                .references = tt_arena_array(&pool->arena, count, sizeof *group->references)};
     if (!group->nodes || !group->references)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < count; i++) {
-            const struct tutti_slot *slot = &wires->slots[nodes[i]];
-            bool is_double = tutti_slot_is_double(slot);
+            const struct tt_slot *slot = &wires->slots[nodes[i]];
+            bool is_double = tt_wires_slot_is_double(slot);
             if (wires->structure->nodes[nodes[i]].output != outputs || is_double != (pass == 0))
                 continue;
             group->nodes[group->count++] = nodes[i];
@@ -189,26 +187,26 @@ enum tutti_err tutti_pool_group_init(struct tutti_pool *pool, const uint32_t *no
             }
         }
     if (group->values > pool->room || !pool->values) {
-        pool->values = tutti_arena_array(&pool->arena, group->values, sizeof *pool->values);
+        pool->values = tt_arena_array(&pool->arena, group->values, sizeof *pool->values);
         pool->room = group->values;
     }
-    return pool->values ? TUTTI_OK : tutti_fail_memory();
+    return pool->values ? TUTTI_OK : tt_fail_memory();
 }
 
 /* ---- open, close ---- */
 
-enum tutti_err tutti_pool_init(struct tutti_pool *pool, struct tutti_rank *rank)
+enum tutti_err tt_joint_system_init_units(struct tt_joint_units *pool, struct tt_rank *rank)
 {
     pool->rank = rank;
-    TRY(find_units(pool));
-    TRY(count_states(pool));
-    pool->nominals = tutti_arena_array(&pool->arena, pool->states, sizeof *pool->nominals);
-    pool->shared = tutti_arena_array(&pool->arena, 2 * pool->states + pool->marks + 3 * (size_t)pool->unit_count + 1,
-                                     sizeof *pool->shared);
-    return pool->nominals && pool->shared ? TUTTI_OK : tutti_fail_memory();
+    TRY(find_joint_units(pool));
+    TRY(joint_system_count_states(pool));
+    pool->nominals = tt_arena_array(&pool->arena, pool->states, sizeof *pool->nominals);
+    pool->shared = tt_arena_array(&pool->arena, 2 * pool->states + pool->marks + 3 * (size_t)pool->unit_count + 1,
+                                  sizeof *pool->shared);
+    return pool->nominals && pool->shared ? TUTTI_OK : tt_fail_memory();
 }
 
-void tutti_pool_fini(struct tutti_pool *pool)
+void tt_joint_system_fini_units(struct tt_joint_units *pool)
 {
-    tutti_arena_fini(&pool->arena);
+    tt_arena_fini(&pool->arena);
 }

@@ -8,16 +8,16 @@
 
 #include "rank/rank.h"
 
-struct tutti_pool_unit {
-    struct tutti_member *member;
+struct tt_joint_unit {
+    struct tt_member *member;
     bool own;              /* of this rank */
     size_t first, states;  /* its states among all */
     size_t z_first, marks; /* ... event indicators */
 };
 
 /* Continuous reals of one unit that are set, or read, together. */
-struct tutti_pool_group {
-    struct tutti_pool_unit *unit;
+struct tt_joint_group {
+    struct tt_joint_unit *unit;
     uint32_t *nodes; /* of the structure that wires are laid out by */
     uint32_t count;
     uint32_t *references; /* of the Float64 among them, which come first */
@@ -26,19 +26,19 @@ struct tutti_pool_group {
 };
 
 /* Where the last evaluation without a value failed. */
-struct tutti_pool_miss {
+struct tt_joint_failure {
     bool missed;
     double t;
     size_t state;  /* its derivative is not finite; SIZE_MAX: none is to blame ... */
     char why[512]; /* ... but this, if it is not "" */
 };
 
-struct tutti_pool {
-    struct tutti_rank *rank;
-    struct tutti_arena arena;
-    struct tutti_pool_unit *units;
+struct tt_joint_units {
+    struct tt_rank *rank;
+    struct tt_arena arena;
+    struct tt_joint_unit *units;
     uint32_t unit_count;
-    struct tutti_pool_unit **unit_of; /* per component; NULL: it is none of them */
+    struct tt_joint_unit **unit_of; /* per component; NULL: it is none of them */
     size_t states, marks;
     double *nominals;
     double *shared; /* room for what ranks share: twice the states, the marks, three per unit, and one more */
@@ -46,31 +46,33 @@ struct tutti_pool {
     size_t room;
     bool completes; /* a unit wants to hear of every step of the solver */
     bool driven;    /* a table drives one of them */
-    struct tutti_pool_miss miss;
+    struct tt_joint_failure miss;
     char name[512]; /* of a state, as last asked for */
 };
 
-/* Collective, after the initialisation. tutti_pool_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_pool_init(struct tutti_pool *pool, struct tutti_rank *rank);
-void tutti_pool_fini(struct tutti_pool *pool);
+/* Collective, after the initialisation. tt_joint_system_fini_units follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_joint_system_init_units(struct tt_joint_units *pool, struct tt_rank *rank);
+void tt_joint_system_fini_units(struct tt_joint_units *pool);
 
 /* Makes a group of inputs, or of `outputs`, among `nodes`, which are all of one unit and continuous reals. Memory is the
  * arena's. */
-TUTTI_CHECKED enum tutti_err tutti_pool_group_init(struct tutti_pool *pool, const uint32_t *nodes, uint32_t count,
-                                                   bool outputs, struct tutti_pool_group *group);
+TUTTI_CHECKED enum tutti_err tt_joint_system_init_group(struct tt_joint_units *pool, const uint32_t *nodes,
+                                                        uint32_t count, bool outputs, struct tt_joint_group *group);
 /* Of an own unit: hands what the signals have to the inputs; reads the outputs into the signals. DISCARD where it has no
  * values. */
-TUTTI_CHECKED enum tutti_err tutti_pool_set_inputs(struct tutti_pool *pool, const struct tutti_pool_group *group);
-TUTTI_CHECKED enum tutti_err tutti_pool_get_outputs(struct tutti_pool *pool, const struct tutti_pool_group *group);
+TUTTI_CHECKED enum tutti_err tt_joint_system_set_inputs(struct tt_joint_units *pool,
+                                                        const struct tt_joint_group *group);
+TUTTI_CHECKED enum tutti_err tt_joint_system_get_outputs(struct tt_joint_units *pool,
+                                                         const struct tt_joint_group *group);
 /* Collective: what own units have put into their parts of `values` (-INFINITY elsewhere) for all ranks. */
-TUTTI_CHECKED enum tutti_err tutti_pool_share(struct tutti_pool *pool, double *values, size_t count);
+TUTTI_CHECKED enum tutti_err tt_joint_system_share_values(struct tt_joint_units *pool, double *values, size_t count);
 /* Notes why there is no value. */
-void tutti_pool_note_miss(struct tutti_pool *pool, double t, size_t state, const char *why);
+void tt_joint_system_record_failure(struct tt_joint_units *pool, double t, size_t state, const char *why);
 
 /* Whose state, or whose indicator, this is. */
-struct tutti_pool_unit *tutti_pool_unit_of_state(const struct tutti_pool *pool, size_t state);
-struct tutti_pool_unit *tutti_pool_unit_of_mark(const struct tutti_pool *pool, size_t mark);
+struct tt_joint_unit *tt_joint_system_unit_of_state(const struct tt_joint_units *pool, size_t state);
+struct tt_joint_unit *tt_joint_system_unit_of_indicator(const struct tt_joint_units *pool, size_t mark);
 /* "unit.state"; good until the next call. */
-const char *tutti_pool_state_name(struct tutti_pool *pool, size_t i);
+const char *tt_joint_system_state_name(struct tt_joint_units *pool, size_t i);
 
 #endif

@@ -9,22 +9,22 @@
 
 #include "master/coupling/pool.h"
 
-struct tutti_pool_loop;
+struct tt_joint_loop;
 
 /* `nodes` are inputs and outputs of the loop; memory is the arena's, but for what fini releases. */
-TUTTI_CHECKED enum tutti_err tutti_pool_loop_new(struct tutti_pool_loop **out, struct tutti_pool *pool,
-                                                 const uint32_t *nodes, uint32_t count);
-void tutti_pool_loop_free(struct tutti_pool_loop *loop); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tt_joint_loop_new(struct tt_joint_loop **out, struct tt_joint_units *pool,
+                                               const uint32_t *nodes, uint32_t count);
+void tt_joint_loop_free(struct tt_joint_loop *loop); /* NULL is fine */
 
 /* Collective. *good is false where the units have no values, or no solution was found (the miss is noted). */
-TUTTI_CHECKED enum tutti_err tutti_pool_loop_solve(struct tutti_pool_loop *loop, double t, bool *good);
+TUTTI_CHECKED enum tutti_err tt_joint_loop_solve(struct tt_joint_loop *loop, double t, bool *good);
 
 /* Collective, after a solver has failed, with all units at a point: a loop that is nearly singular there is noted as the miss. */
-TUTTI_CHECKED enum tutti_err tutti_pool_loop_blame(struct tutti_pool_loop *loop, double t);
+TUTTI_CHECKED enum tutti_err tt_joint_loop_explain_failure(struct tt_joint_loop *loop, double t);
 
 /* The matrix that it goes on with, as plain data, so that a step can be taken back. */
-size_t tutti_pool_loop_size(const struct tutti_pool_loop *loop);
-void tutti_pool_loop_save(const struct tutti_pool_loop *loop, void *memory);
-void tutti_pool_loop_restore(struct tutti_pool_loop *loop, const void *memory);
+size_t tt_joint_loop_size(const struct tt_joint_loop *loop);
+void tt_joint_loop_save(const struct tt_joint_loop *loop, void *memory);
+void tt_joint_loop_restore(struct tt_joint_loop *loop, const void *memory);
 
 #endif

@@ -9,13 +9,13 @@
 #include "solve/pattern.h"
 
 /* The pattern of df/dx. `cut` has the dependencies among these units only. */
-TUTTI_CHECKED enum tutti_err tutti_pool_find_pattern(const struct tutti_pool *pool, const struct tutti_structure *cut,
-                                                     struct tutti_pattern *pattern);
+TUTTI_CHECKED enum tutti_err tt_joint_pattern_find(const struct tt_joint_units *pool, const struct tt_structure *cut,
+                                                   struct tt_pattern *pattern);
 /* The same where some outputs, the nodes `unknowns` of so many values each, are not eliminated: the pattern of derivatives, then
  * unknowns, by states, then unknowns. */
-TUTTI_CHECKED enum tutti_err tutti_pool_find_wide_pattern(const struct tutti_pool *pool,
-                                                          const struct tutti_structure *cut, const uint32_t *unknowns,
-                                                          const uint32_t *values, uint32_t count,
-                                                          struct tutti_pattern *pattern);
+TUTTI_CHECKED enum tutti_err tt_joint_pattern_find_wide(const struct tt_joint_units *pool,
+                                                        const struct tt_structure *cut, const uint32_t *unknowns,
+                                                        const uint32_t *values, uint32_t count,
+                                                        struct tt_pattern *pattern);
 
 #endif

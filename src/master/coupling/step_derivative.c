@@ -12,26 +12,26 @@
 enum { MOST_SIZE = 200 };
 
 /* Dense, column by column: x' = A x + B u, y = C x + D u, u by columns of the Jacobian, y by its rows. */
-struct matrices {
+struct step_matrices {
     size_t states, columns, rows;
     double *a, *b, *c, *d;
 };
 
-struct derivation {
-    const struct tutti_step_meaning *meaning;
-    struct tutti_member *member;
+struct step_derivation {
+    const struct tt_step_mapping *meaning;
+    struct tt_member *member;
     uint32_t first, row_first;
-    struct matrices end, begin;
+    struct step_matrices end, begin;
     double *matrix, *flow; /* of the exponential */
 };
 
-static const char *name_of(const struct derivation *of, uint32_t variable)
+static const char *derivation_variable_name(const struct step_derivation *of, uint32_t variable)
 {
     return of->member->unit->fmu->desc->vars[variable].name;
 }
 
 /* SIZE_MAX: there is no such scalar. */
-static size_t find_name(char *const *names, size_t count, const char *name)
+static size_t find_scalar_name(char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
@@ -39,22 +39,22 @@ static size_t find_name(char *const *names, size_t count, const char *name)
     return SIZE_MAX;
 }
 
-static void add_entries(const struct tutti_pattern *pattern, const double *values, size_t from, double factor,
-                        double *column)
+static void add_matrix_entries(const struct tt_pattern *pattern, const double *values, size_t from, double factor,
+                               double *column)
 {
     for (int32_t k = pattern->starts[from]; k < pattern->starts[from + 1]; k++)
         column[pattern->rows[k]] += factor * values[k];
 }
 
 /* Rows of `from`, which has all outputs, that are wanted. */
-static bool pick_rows(const struct derivation *of, const struct tutti_linear *linear, const double *from, double *to,
-                      size_t rows)
+static bool select_output_rows(const struct step_derivation *of, const struct tt_linear *linear, const double *from,
+                               double *to, size_t rows)
 {
     for (size_t i = 0; i < rows; i++) {
         uint32_t variable = of->meaning->row_variables[of->row_first + i];
-        size_t output = variable == TUTTI_NONE
-                            ? SIZE_MAX
-                            : find_name(linear->output_names, linear->output_count, name_of(of, variable));
+        size_t output = variable == TUTTI_NONE ? SIZE_MAX
+                                               : find_scalar_name(linear->output_names, linear->output_count,
+                                                                  derivation_variable_name(of, variable));
         if (output == SIZE_MAX)
             return false;
         to[i] = from[output];
@@ -63,43 +63,46 @@ static bool pick_rows(const struct derivation *of, const struct tutti_linear *li
 }
 
 /* One column of B and of D. */
-static bool fill_inputs(const struct derivation *of, const struct tutti_linear *linear, const struct matrices *into,
-                        size_t column, double *outputs)
+static bool fill_input_column(const struct step_derivation *of, const struct tt_linear *linear,
+                              const struct step_matrices *into, size_t column, double *outputs)
 {
-    const struct tutti_step_meaning *meaning = of->meaning;
+    const struct tt_step_mapping *meaning = of->meaning;
     memset(outputs, 0, linear->output_count * sizeof *outputs);
     for (size_t p = meaning->part_first[of->first + column]; p < meaning->part_first[of->first + column + 1]; p++) {
-        const struct tutti_step_part *part = &meaning->parts[p];
-        size_t input = find_name(linear->input_names, linear->input_count, name_of(of, part->variable));
+        const struct tt_step_part *part = &meaning->parts[p];
+        size_t input =
+            find_scalar_name(linear->input_names, linear->input_count, derivation_variable_name(of, part->variable));
         if (input == SIZE_MAX)
             return false;
-        add_entries(&linear->patterns[TUTTI_LINEAR_B], linear->values[TUTTI_LINEAR_B], input, part->factor,
-                    into->b + column * into->states);
-        add_entries(&linear->patterns[TUTTI_LINEAR_D], linear->values[TUTTI_LINEAR_D], input, part->factor, outputs);
+        add_matrix_entries(&linear->patterns[TUTTI_LINEAR_B], linear->values[TUTTI_LINEAR_B], input, part->factor,
+                           into->b + column * into->states);
+        add_matrix_entries(&linear->patterns[TUTTI_LINEAR_D], linear->values[TUTTI_LINEAR_D], input, part->factor,
+                           outputs);
     }
-    return pick_rows(of, linear, outputs, into->d + column * into->rows, into->rows);
+    return select_output_rows(of, linear, outputs, into->d + column * into->rows, into->rows);
 }
 
-static bool fill(const struct derivation *of, const struct tutti_linear *linear, const struct matrices *into)
+static bool fill_step_matrices(const struct step_derivation *of, const struct tt_linear *linear,
+                               const struct step_matrices *into)
 {
     double *outputs = calloc(linear->output_count + 1, sizeof *outputs);
     bool known = outputs != NULL;
     for (size_t j = 0; j < into->states && known; j++) {
-        add_entries(&linear->patterns[TUTTI_LINEAR_A], linear->values[TUTTI_LINEAR_A], j, 1,
-                    into->a + j * into->states);
+        add_matrix_entries(&linear->patterns[TUTTI_LINEAR_A], linear->values[TUTTI_LINEAR_A], j, 1,
+                           into->a + j * into->states);
         memset(outputs, 0, linear->output_count * sizeof *outputs);
-        add_entries(&linear->patterns[TUTTI_LINEAR_C], linear->values[TUTTI_LINEAR_C], j, 1, outputs);
-        known = pick_rows(of, linear, outputs, into->c + j * into->rows, into->rows);
+        add_matrix_entries(&linear->patterns[TUTTI_LINEAR_C], linear->values[TUTTI_LINEAR_C], j, 1, outputs);
+        known = select_output_rows(of, linear, outputs, into->c + j * into->rows, into->rows);
     }
     for (size_t j = 0; j < into->columns && known; j++)
-        known = fill_inputs(of, linear, into, j, outputs);
+        known = fill_input_column(of, linear, into, j, outputs);
     free(outputs);
     return known;
 }
 
-static bool make_matrices(struct matrices *m, size_t states, size_t columns, size_t rows)
+static bool allocate_step_matrices(struct step_matrices *m, size_t states, size_t columns, size_t rows)
 {
-    *m = (struct matrices){.states = states, .columns = columns, .rows = rows};
+    *m = (struct step_matrices){.states = states, .columns = columns, .rows = rows};
     m->a = calloc(states * states + states * columns + rows * states + rows * columns + 1, sizeof *m->a);
     if (!m->a)
         return false;
@@ -110,10 +113,11 @@ static bool make_matrices(struct matrices *m, size_t states, size_t columns, siz
 }
 
 /* Where the unit is. */
-static enum tutti_err linearize(struct derivation *of, struct matrices *into, size_t columns, size_t rows, bool *done)
+static enum tutti_err linearize_unit_at(struct step_derivation *of, struct step_matrices *into, size_t columns,
+                                        size_t rows, bool *done)
 {
-    struct tutti_unit *unit = of->member->unit;
-    struct tutti_linear *linear = NULL;
+    struct tt_unit *unit = of->member->unit;
+    struct tt_linear *linear = NULL;
     enum tutti_err err =
         unit->kind->linearize(unit, TUTTI_WANT_A | TUTTI_WANT_B | TUTTI_WANT_C | TUTTI_WANT_D, &linear);
     *done = !err && linear->state_count + 2 * columns <= MOST_SIZE;
@@ -122,16 +126,16 @@ static enum tutti_err linearize(struct derivation *of, struct matrices *into, si
     TRY(err);
     if (!*done)
         return TUTTI_OK;
-    if (!make_matrices(into, linear->state_count, columns, rows))
-        return tutti_fail_memory();
-    *done = fill(of, linear, into);
+    if (!allocate_step_matrices(into, linear->state_count, columns, rows))
+        return tt_fail_memory();
+    *done = fill_step_matrices(of, linear, into);
     return TUTTI_OK;
 }
 
 /* exp of [h A, h B, 0; 0, 0, I; 0, 0, 0]: what u = s makes of x; without the last rows and columns if it is held. */
-static enum tutti_err integrate(struct derivation *of, double h, double *entries, bool *done)
+static enum tutti_err integrate_step_matrices(struct step_derivation *of, double h, double *entries, bool *done)
 {
-    const struct matrices *last = of->end.a ? &of->end : &of->begin;
+    const struct step_matrices *last = of->end.a ? &of->end : &of->begin;
     *done = of->begin.a != NULL;
     if (!*done)
         return TUTTI_OK;
@@ -139,7 +143,7 @@ static enum tutti_err integrate(struct derivation *of, double h, double *entries
     of->matrix = calloc(all * all + 1, sizeof *of->matrix);
     of->flow = calloc(all * all + 1, sizeof *of->flow);
     if (!of->matrix || !of->flow)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t j = 0; j < n + m; j++)
         for (size_t i = 0; i < n; i++) { /* B lies after A */
             double begin = of->begin.a[j * n + i], end = last->a[j * n + i];
@@ -147,7 +151,7 @@ static enum tutti_err integrate(struct derivation *of, double h, double *entries
         }
     for (size_t j = 0; j < m && of->meaning->line; j++)
         of->matrix[(n + m + j) * all + n + j] = 1;
-    enum tutti_err err = all > 0 ? tutti_exponential(of->matrix, all, of->flow) : TUTTI_OK;
+    enum tutti_err err = all > 0 ? tt_matrix_exponential(of->matrix, all, of->flow) : TUTTI_OK;
     *done = !err;
     for (size_t c = 0; c < m && *done; c++)
         for (size_t i = 0; i < rows; i++) {
@@ -160,30 +164,30 @@ static enum tutti_err integrate(struct derivation *of, double h, double *entries
     return err == TUTTI_ERR_SOLVER || err == TUTTI_ERR_LIMIT ? TUTTI_OK : err;
 }
 
-static enum tutti_err derive(struct derivation *of, struct tutti_rank *rank, const struct tutti_snapshot *start,
-                             double target, uint32_t columns, uint32_t rows, double *entries, bool *done)
+static enum tutti_err derive_step(struct step_derivation *of, struct tt_rank *rank, const struct tt_snapshot *start,
+                                  double target, uint32_t columns, uint32_t rows, double *entries, bool *done)
 {
     *done = true;
     if (of->member->now.t == target)
-        TRY(linearize(of, &of->end, columns, rows, done));
-    TRY(tutti_snapshot_restore_member(start, rank, of->member));
+        TRY(linearize_unit_at(of, &of->end, columns, rows, done));
+    TRY(tt_snapshot_restore_member(start, rank, of->member));
     if (of->meaning->begin)
         TRY(of->meaning->begin(rank, of->member));
     if (*done)
-        TRY(linearize(of, &of->begin, columns, rows, done));
-    return *done ? integrate(of, target - of->member->now.t, entries, done) : TUTTI_OK;
+        TRY(linearize_unit_at(of, &of->begin, columns, rows, done));
+    return *done ? integrate_step_matrices(of, target - of->member->now.t, entries, done) : TUTTI_OK;
 }
 
-enum tutti_err tutti_step_derivative(const struct tutti_step_meaning *meaning, struct tutti_rank *rank,
-                                     struct tutti_member *member, const struct tutti_snapshot *start, double target,
-                                     uint32_t first, uint32_t count, uint32_t row_first, uint32_t rows, double *entries,
-                                     bool *done)
+enum tutti_err tt_step_jacobian_by_derivatives(const struct tt_step_mapping *meaning, struct tt_rank *rank,
+                                               struct tt_member *member, const struct tt_snapshot *start, double target,
+                                               uint32_t first, uint32_t count, uint32_t row_first, uint32_t rows,
+                                               double *entries, bool *done)
 {
-    struct derivation of = {.meaning = meaning, .member = member, .first = first, .row_first = row_first};
+    struct step_derivation of = {.meaning = meaning, .member = member, .first = first, .row_first = row_first};
     *done = false;
     if (!member->unit->kind->linearize || member->setup.integration.average)
         return TUTTI_OK;
-    enum tutti_err err = derive(&of, rank, start, target, count, rows, entries, done);
+    enum tutti_err err = derive_step(&of, rank, start, target, count, rows, entries, done);
     free(of.end.a);
     free(of.begin.a);
     free(of.matrix);

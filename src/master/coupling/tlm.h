@@ -18,23 +18,23 @@
 #include "base/remembered.h"
 #include "rank/rank.h"
 
-struct tutti_tlm;
+struct tt_tlm;
 
 /* The shortest delay of a system; INFINITY: it has no lines. */
-double tutti_tlm_shortest(const struct tutti_system *system);
+double tt_tlm_shortest_delay(const struct tt_system *system);
 /* Are steps of the run, and of units that have their own, short enough? ARGUMENT, if `varies` is false and they are not. */
-TUTTI_CHECKED enum tutti_err tutti_tlm_check(const struct tutti_rank *rank, bool varies);
+TUTTI_CHECKED enum tutti_err tt_tlm_check(const struct tt_rank *rank, bool varies);
 
 /* For a rank at its first point. *tlm is NULL if its system has none. */
-TUTTI_CHECKED enum tutti_err tutti_tlm_open(struct tutti_tlm **tlm, struct tutti_rank *rank);
-TUTTI_CHECKED enum tutti_err tutti_tlm_remember(struct tutti_tlm *tlm, struct tutti_remembered *remembered);
-void tutti_tlm_close(struct tutti_tlm *tlm);
+TUTTI_CHECKED enum tutti_err tt_tlm_open(struct tt_tlm **tlm, struct tt_rank *rank);
+TUTTI_CHECKED enum tutti_err tt_tlm_register(struct tt_tlm *tlm, struct tt_rollback_list *remembered);
+void tt_tlm_close(struct tt_tlm *tlm);
 
 /* NULL is fine from here on. */
 
 /* Feeds what arrives from rank->t to `target`: on a line, if signals move; else its mean. */
-void tutti_tlm_lay(const struct tutti_tlm *tlm, double target);
+void tt_tlm_compute_inputs(const struct tt_tlm *tlm, double target);
 /* A point was accepted, or an event happened there: what leaves the ends at rank->t. */
-void tutti_tlm_note(struct tutti_tlm *tlm);
+void tt_tlm_record(struct tt_tlm *tlm);
 
 #endif

@@ -18,7 +18,7 @@
 /* The standard's own module and then these, merged. InvalidFOM: a module that cannot be; InconsistentFOM: two that contradict each other.
  * The message names both places. What is odd and harmless goes to `findings` (may be NULL). The modules are borrowed during the call;
  * `*fom` is the caller's. */
-TUTTI_CHECKED enum tutti_hla tutti_fom_make(struct tutti_fom **fom, struct tutti_fom_module *const *modules,
-                                            size_t count, struct tutti_findings *findings);
+TUTTI_CHECKED enum tt_hla tt_fom_merge_modules(struct tt_fom **fom, struct tt_fom_module *const *modules, size_t count,
+                                               struct tt_findings *findings);
 
 #endif

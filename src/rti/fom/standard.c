@@ -17,7 +17,7 @@
 
 /* One element to a line. */
 /* clang-format off */
-const char tutti_fom_standard[] =
+const char tt_fom_module_standard_mim[] =
     "<objectModel xmlns=\"http://standards.ieee.org/IEEE1516-2025\">"
     "<objects><objectClass><name>HLAobjectRoot</name>"
     "<attribute><name>HLAprivilegeToDeleteObject</name><dataType>HLAtoken</dataType>"

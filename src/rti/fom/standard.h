@@ -6,7 +6,7 @@
 #ifndef TUTTI_RTI_FOM_STANDARD_H
 #define TUTTI_RTI_FOM_STANDARD_H
 
-extern const char tutti_fom_standard[];
+extern const char tt_fom_module_standard_mim[];
 
 /* Attributes of HLAmanager.HLAfederate and of HLAmanager.HLAfederation, in the order of their handles: name, data type. */
 #define TUTTI_MOM_FEDERATE_ATTRIBUTES(X)                                                                               \
@@ -29,7 +29,7 @@ extern const char tutti_fom_standard[];
     X(HLAautoProvide, HLAswitch)
 
 enum { TUTTI_MOM_MANAGER = 2, TUTTI_MOM_FEDERATE, TUTTI_MOM_FEDERATION }; /* object classes */
-enum tutti_mom_attribute {
+enum tt_mom_attribute {
     TUTTI_MOM_BEFORE = 1, /* the privilege to delete an object */
 #define X(name, type) TUTTI_MOM_FEDERATE_##name,
     TUTTI_MOM_FEDERATE_ATTRIBUTES(X)
@@ -41,7 +41,7 @@ enum tutti_mom_attribute {
 
 /* The interaction HLAmanager.HLAfederate.HLAreport.HLAreportFederateLost, and its parameters. */
 enum { TUTTI_MOM_REPORT_FEDERATE_LOST = 5 };
-enum tutti_mom_parameter {
+enum tt_mom_parameter {
     TUTTI_MOM_LOST_FEDERATE = 1,
     TUTTI_MOM_LOST_NAME,
     TUTTI_MOM_LOST_TIME,

@@ -9,13 +9,13 @@
 /* When no better place is near: the sum of squares changes by less than this, relatively; or unknowns by less than that. */
 static const double SMALL_CHANGE = 1e-12, SMALL_STEP = 1e-9;
 
-struct search {
-    const struct tutti_fit_problem *problem;
+struct least_squares_search {
+    const struct tt_fit_problem *problem;
     size_t n, m;
     double *x, *trial, *step, *r, *trial_r, *jacobian, *matrix, *gradient, *scale;
     bool *held;
     double cost, mu, raise;
-    struct tutti_fit_result *result;
+    struct tt_fit_result *result;
 };
 
 static double sum_of_squares(const double *r, size_t count)
@@ -26,8 +26,8 @@ static double sum_of_squares(const double *r, size_t count)
     return sum;
 }
 
-static enum tutti_err evaluate(const struct tutti_fit_problem *problem, const double *x, double *r, size_t *evaluations,
-                               bool *good)
+static enum tutti_err fit_evaluate(const struct tt_fit_problem *problem, const double *x, double *r,
+                                   size_t *evaluations, bool *good)
 {
     ++*evaluations;
     TRY(problem->evaluate(problem->context, x, r, good));
@@ -36,34 +36,34 @@ static enum tutti_err evaluate(const struct tutti_fit_problem *problem, const do
 }
 
 /* r at x with one unknown moved; *moved: by how much. */
-static enum tutti_err look_aside(const struct tutti_fit_problem *problem, double *x, size_t k, double by, double *r,
-                                 double *moved, size_t *evaluations, bool *good)
+static enum tutti_err fit_move_unknown(const struct tt_fit_problem *problem, double *x, size_t k, double by, double *r,
+                                       double *moved, size_t *evaluations, bool *good)
 {
     double kept = x[k];
     x[k] = fmin(fmax(kept + by, problem->low[k]), problem->high[k]);
     *moved = x[k] - kept;
     *good = *moved != 0;
-    enum tutti_err err = *good ? evaluate(problem, x, r, evaluations, good) : TUTTI_OK;
+    enum tutti_err err = *good ? fit_evaluate(problem, x, r, evaluations, good) : TUTTI_OK;
     x[k] = kept;
     return err;
 }
 
-enum tutti_err tutti_fit_differences(const struct tutti_fit_problem *problem, const double *x, const double *r,
-                                     double size, double *jacobian, size_t *evaluations, bool *good)
+enum tutti_err tt_fit_differences(const struct tt_fit_problem *problem, const double *x, const double *r, double size,
+                                  double *jacobian, size_t *evaluations, bool *good)
 {
     size_t m = problem->residuals, n = problem->unknowns;
     double *at = calloc(n + 2 * m, sizeof *at);
     enum tutti_err err = TUTTI_OK;
     *good = true;
     if (!at)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (size_t k = 0; k < n && !err && *good; k++) {
         double *up = at + n, *down = up + m, above = 0, below = 0, h = size * fmax(1, fabs(x[k]));
         bool has_up = false, has_down = false;
         memcpy(at, x, n * sizeof *at);
-        err = look_aside(problem, at, k, h, up, &above, evaluations, &has_up);
+        err = fit_move_unknown(problem, at, k, h, up, &above, evaluations, &has_up);
         if (!err)
-            err = look_aside(problem, at, k, -h, down, &below, evaluations, &has_down);
+            err = fit_move_unknown(problem, at, k, -h, down, &below, evaluations, &has_down);
         *good = has_up || has_down;
         for (size_t i = 0; i < m && !err && *good; i++) {
             double upper = has_up ? up[i] : r[i], lower = has_down ? down[i] : r[i];
@@ -74,17 +74,17 @@ enum tutti_err tutti_fit_differences(const struct tutti_fit_problem *problem, co
     return err;
 }
 
-enum tutti_err tutti_fit_jacobian(const struct tutti_fit_problem *problem, const double *x, const double *r,
-                                  double *jacobian, size_t *evaluations, bool *good)
+enum tutti_err tt_fit_jacobian(const struct tt_fit_problem *problem, const double *x, const double *r, double *jacobian,
+                               size_t *evaluations, bool *good)
 {
     return problem->jacobian ? problem->jacobian(problem->context, x, r, jacobian, evaluations, good)
-                             : tutti_fit_differences(problem, x, r, problem->difference, jacobian, evaluations, good);
+                             : tt_fit_differences(problem, x, r, problem->difference, jacobian, evaluations, good);
 }
 
 /* ---- a step ---- */
 
 /* In place, of a symmetric positive definite matrix of the unknowns that are not held; false: it is none. */
-static bool solve(const struct search *s, double *matrix, double *right)
+static bool fit_solve_normal(const struct least_squares_search *s, double *matrix, double *right)
 {
     size_t n = s->n;
     for (size_t k = 0; k < n; k++) { /* Cholesky: L L', column by column */
@@ -115,9 +115,9 @@ static bool solve(const struct search *s, double *matrix, double *right)
 }
 
 /* J'r, and which unknowns are held at their bounds. True: nothing is left to move by. */
-static bool look_at_slope(struct search *s)
+static bool fit_compute_gradient(struct least_squares_search *s)
 {
-    const struct tutti_fit_problem *problem = s->problem;
+    const struct tt_fit_problem *problem = s->problem;
     bool flat = true;
     for (size_t k = 0; k < s->n; k++) {
         double sum = 0, square = 0;
@@ -136,7 +136,7 @@ static bool look_at_slope(struct search *s)
 }
 
 /* (J'J + mu D) step = -J'r. */
-static bool make_step(struct search *s)
+static bool fit_make_step(struct least_squares_search *s)
 {
     for (size_t k = 0; k < s->n; k++) {
         for (size_t j = 0; j < s->n; j++) {
@@ -148,7 +148,7 @@ static bool make_step(struct search *s)
         s->matrix[k * s->n + k] += s->held[k] ? 1 : s->mu * s->scale[k];
         s->step[k] = s->held[k] ? 0 : -s->gradient[k];
     }
-    if (!solve(s, s->matrix, s->step))
+    if (!fit_solve_normal(s, s->matrix, s->step))
         return false;
     for (size_t k = 0; k < s->n; k++) {
         s->trial[k] = fmin(fmax(s->x[k] + s->step[k], s->problem->low[k]), s->problem->high[k]);
@@ -158,7 +158,7 @@ static bool make_step(struct search *s)
 }
 
 /* By how much the linear model says that the sum of squares falls. */
-static double predict(const struct search *s)
+static double fit_predict_decrease(const struct least_squares_search *s)
 {
     double sum = 0;
     for (size_t i = 0; i < s->m; i++) {
@@ -170,7 +170,7 @@ static double predict(const struct search *s)
     return sum;
 }
 
-static bool is_short(const struct search *s)
+static bool fit_step_is_short(const struct least_squares_search *s)
 {
     bool is = true;
     for (size_t k = 0; k < s->n; k++)
@@ -178,7 +178,7 @@ static bool is_short(const struct search *s)
     return is;
 }
 
-static void move(struct search *s, double cost)
+static void fit_accept_step(struct least_squares_search *s, double cost)
 {
     memcpy(s->x, s->trial, s->n * sizeof *s->x);
     memcpy(s->r, s->trial_r, s->m * sizeof *s->r);
@@ -186,7 +186,7 @@ static void move(struct search *s, double cost)
 }
 
 /* Tries steps, each shorter than the one before, until one is good. *over: there is none, or it changes nothing any more. */
-static enum tutti_err improve(struct search *s, bool *over)
+static enum tutti_err fit_improve(struct least_squares_search *s, bool *over)
 {
     for (;;) {
         bool good = false;
@@ -195,18 +195,19 @@ static enum tutti_err improve(struct search *s, bool *over)
             *over = true;
             return TUTTI_OK;
         }
-        bool made = make_step(s);
-        *over = made && is_short(s);
+        bool made = fit_make_step(s);
+        *over = made && fit_step_is_short(s);
         if (*over)
             return TUTTI_OK;
         if (made)
-            TRY(evaluate(s->problem, s->trial, s->trial_r, &s->result->evaluations, &good));
-        double cost = good ? sum_of_squares(s->trial_r, s->m) : INFINITY, predicted = made ? predict(s) : 0;
+            TRY(fit_evaluate(s->problem, s->trial, s->trial_r, &s->result->evaluations, &good));
+        double cost = good ? sum_of_squares(s->trial_r, s->m) : INFINITY,
+               predicted = made ? fit_predict_decrease(s) : 0;
         if (cost < s->cost) {
             double gain = predicted > 0 ? (s->cost - cost) / predicted : 0, change = (s->cost - cost) / s->cost;
             s->mu *= fmax(1.0 / 3, 1 - pow(2 * gain - 1, 3)); /* Nielsen */
             s->raise = 2;
-            move(s, cost);
+            fit_accept_step(s, cost);
             *over = change < SMALL_CHANGE || s->cost == 0;
             return TUTTI_OK;
         }
@@ -215,45 +216,45 @@ static enum tutti_err improve(struct search *s, bool *over)
     }
 }
 
-static enum tutti_err search(struct search *s)
+static enum tutti_err fit_search(struct least_squares_search *s)
 {
     bool good, over = false;
-    TRY(evaluate(s->problem, s->x, s->r, &s->result->evaluations, &good));
+    TRY(fit_evaluate(s->problem, s->x, s->r, &s->result->evaluations, &good));
     if (!good)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the sum of squares is not a number where the search begins");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the sum of squares is not a number where the search begins");
     s->cost = sum_of_squares(s->r, s->m);
     s->mu = 1e-3;
     s->raise = 2;
     s->result->end = TUTTI_FIT_CONVERGED;
     while (!over && s->cost > 0) {
-        TRY(tutti_fit_jacobian(s->problem, s->x, s->r, s->jacobian, &s->result->evaluations, &good));
+        TRY(tt_fit_jacobian(s->problem, s->x, s->r, s->jacobian, &s->result->evaluations, &good));
         if (!good)
-            return tutti_fail(
+            return tt_fail(
                 TUTTI_ERR_SOLVER,
                 "no run around the best one found so far comes to its end, so that there is no direction to go on in");
         bool is_dead = true;
-        bool flat = look_at_slope(s);
+        bool flat = fit_compute_gradient(s);
         for (size_t k = 0; k < s->n; k++)
             is_dead = is_dead && s->scale[k] == 0;
         if (is_dead)
             s->result->end = TUTTI_FIT_FLAT;
         if (flat)
             break;
-        TRY(improve(s, &over));
+        TRY(fit_improve(s, &over));
         s->result->iterations++;
     }
     s->result->cost = s->cost;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_least_squares(const struct tutti_fit_problem *problem, double *x, struct tutti_fit_result *result)
+enum tutti_err tt_fit_least_squares(const struct tt_fit_problem *problem, double *x, struct tt_fit_result *result)
 {
     size_t n = problem->unknowns, m = problem->residuals;
     double *memory = calloc(4 * n + 2 * m + n * m + n * n, sizeof *memory), *at = memory;
     bool *held = calloc(n, sizeof *held);
-    enum tutti_err err = memory && held ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = memory && held ? TUTTI_OK : tt_fail_memory();
     if (!err) {
-        struct search s = {.problem = problem, .n = n, .m = m, .x = x, .held = held, .result = result};
+        struct least_squares_search s = {.problem = problem, .n = n, .m = m, .x = x, .held = held, .result = result};
         double **const vectors[] = {&s.trial, &s.step, &s.gradient, &s.scale};
         for (size_t i = 0; i < 4; i++, at += n)
             *vectors[i] = at;
@@ -261,7 +262,7 @@ enum tutti_err tutti_least_squares(const struct tutti_fit_problem *problem, doub
         s.trial_r = at + m;
         s.jacobian = at + 2 * m;
         s.matrix = at + 2 * m + n * m;
-        err = search(&s);
+        err = fit_search(&s);
     }
     free(memory);
     free(held);

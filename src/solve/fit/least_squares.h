@@ -10,7 +10,7 @@
 #include "solve/fit/problem.h"
 
 /* From x, which must be a good place: ARGUMENT if not; to x. */
-TUTTI_CHECKED enum tutti_err tutti_least_squares(const struct tutti_fit_problem *problem, double *x,
-                                                 struct tutti_fit_result *result);
+TUTTI_CHECKED enum tutti_err tt_fit_least_squares(const struct tt_fit_problem *problem, double *x,
+                                                  struct tt_fit_result *result);
 
 #endif

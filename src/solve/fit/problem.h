@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-struct tutti_fit_problem {
+struct tt_fit_problem {
     size_t unknowns, residuals;
     const double *low, *high; /* -INFINITY, INFINITY: none */
     double difference;        /* how far unknowns, which are of the size of 1, are moved for differences */
@@ -22,24 +22,23 @@ struct tutti_fit_problem {
 };
 
 /* How a search ended. */
-enum tutti_fit_end {
+enum tt_fit_end {
     TUTTI_FIT_CONVERGED, /* no better place is near */
     TUTTI_FIT_FLAT,      /* nothing that moves changes anything */
     TUTTI_FIT_GAVE_UP,   /* `most` evaluations were made */
 };
 
-struct tutti_fit_result {
-    enum tutti_fit_end end;
+struct tt_fit_result {
+    enum tt_fit_end end;
     double cost; /* |r|^2 at x */
     size_t evaluations, iterations;
 };
 
 /* The Jacobian of r at x, column by column, by central differences of `size`, on one side where a bound is near; `r` is r(x). *good as of evaluate. */
-TUTTI_CHECKED enum tutti_err tutti_fit_differences(const struct tutti_fit_problem *problem, const double *x,
-                                                   const double *r, double size, double *jacobian, size_t *evaluations,
-                                                   bool *good);
+TUTTI_CHECKED enum tutti_err tt_fit_differences(const struct tt_fit_problem *problem, const double *x, const double *r,
+                                                double size, double *jacobian, size_t *evaluations, bool *good);
 /* The best that there is: the problem's own, or by differences of the problem's size. */
-TUTTI_CHECKED enum tutti_err tutti_fit_jacobian(const struct tutti_fit_problem *problem, const double *x,
-                                                const double *r, double *jacobian, size_t *evaluations, bool *good);
+TUTTI_CHECKED enum tutti_err tt_fit_jacobian(const struct tt_fit_problem *problem, const double *x, const double *r,
+                                             double *jacobian, size_t *evaluations, bool *good);
 
 #endif

@@ -39,7 +39,7 @@ static double incomplete_beta(double a, double b, double x)
 }
 
 /* P(|T| > t) = I_{f / (f + t^2)}(f / 2, 1 / 2) (DLMF 8.17, Abramowitz and Stegun 26.7.1); by bisection. */
-double tutti_student_interval(double confidence, double freedom)
+double tt_fit_student_interval(double confidence, double freedom)
 {
     double low = 0, high = 1;
     while (incomplete_beta(freedom / 2, 0.5, freedom / (freedom + high * high)) > 1 - confidence && high < 1e100)

@@ -4,6 +4,6 @@
 #define TUTTI_SOLVE_FIT_STUDENT_H
 
 /* How many standard errors, on both sides, hold the share `confidence` (0.95), with so many degrees of freedom (> 0). */
-double tutti_student_interval(double confidence, double freedom);
+double tt_fit_student_interval(double confidence, double freedom);
 
 #endif

@@ -9,6 +9,6 @@
 
 /* Of a matrix of rows x columns, column by column, with rows >= columns; destroyed. values: `columns` of them, descending; right: columns x columns,
  * column k the right singular vector of values[k]. SOLVER if it does not converge; entries that are not finite: ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_svd(double *matrix, size_t rows, size_t columns, double *values, double *right);
+TUTTI_CHECKED enum tutti_err tt_matrix_svd(double *matrix, size_t rows, size_t columns, double *values, double *right);
 
 #endif

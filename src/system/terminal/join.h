@@ -11,6 +11,6 @@
 #include "system/flat.h"
 
 /* "A.plug=B.plug", cut at `equals`; *found says if both name a terminal. What does not fit is ARGUMENT, with both names and the reason. */
-TUTTI_CHECKED enum tutti_err tutti_join_terminals(struct flat *flat, const char *text, const char *equals, bool *found);
+TUTTI_CHECKED enum tutti_err tt_terminal_join(struct tt_flat *flat, const char *text, const char *equals, bool *found);
 
 #endif

@@ -9,7 +9,7 @@
 /* A curve that moves by less than this part of its size moves by rounding errors only. */
 static const double FLAT = 4 * DBL_EPSILON;
 
-static void fit_log(struct tutti_plot_axis *axis, double low, double high)
+static void fit_log_axis(struct tt_plot_axis *axis, double low, double high)
 {
     double from = fmin(floor(log10(fmax(low, DBL_MIN))), 307) /* gnuplot has no ticks from 1e308 on */,
            to = fmax(ceil(log10(high)), from + 1);
@@ -18,7 +18,7 @@ static void fit_log(struct tutti_plot_axis *axis, double low, double high)
 }
 
 /* Where all values are near a large number, ticks would differ in their last digits only: a round number is taken off. */
-static void take_off(struct tutti_plot_axis *axis, double span, double size)
+static void subtract_axis_offset(struct tt_plot_axis *axis, double span, double size)
 {
     if (size < 1e3 * span)
         return;
@@ -27,10 +27,10 @@ static void take_off(struct tutti_plot_axis *axis, double span, double size)
     double count = round(axis->low / axis->scale * pow(10, lift) / pow(10, power + lift));
     char text[48];
     int length = snprintf(text, sizeof text, "%.0fe%d", count, power); /* what the label says, to the last digit */
-    tutti_number_read_double(text, (size_t)length, &axis->offset);
+    tt_number_read_double(text, (size_t)length, &axis->offset);
 }
 
-void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
+void tt_plot_axis_fit(struct tt_plot_axis *axis, double low, double high)
 {
     axis->offset = 0;
     axis->power = 0;
@@ -41,7 +41,7 @@ void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
         return;
     }
     if (axis->log) {
-        fit_log(axis, low, high);
+        fit_log_axis(axis, low, high);
         return;
     }
     /* Half of each: the difference of two large numbers may be too large for a number. */
@@ -53,7 +53,7 @@ void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
     } else {
         axis->low = low;
         axis->high = high;
-        take_off(axis, 2 * half, size);
+        subtract_axis_offset(axis, 2 * half, size);
     }
     size = fmax(fabs(axis->low / axis->scale - axis->offset), fabs(axis->high / axis->scale - axis->offset));
     int power = (int)floor(log10(size));
@@ -62,51 +62,51 @@ void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high)
     axis->whole = axis->whole && axis->power == 0;
 }
 
-void tutti_plot_append_power(struct tutti_text *text, int power, bool unicode)
+void tt_plot_axis_append_power(struct tt_text *text, int power, bool unicode)
 {
     char plain[16];
     int n = snprintf(plain, sizeof plain, "%d", power);
     if (!unicode) {
-        tutti_text_printf(text, "1e%s", plain);
+        tt_text_printf(text, "1e%s", plain);
         return;
     }
-    tutti_text_append(text, "10");
-    tutti_plot_append_superscript(text, plain, (size_t)n);
+    tt_text_append(text, "10");
+    tt_plot_axis_append_superscript(text, plain, (size_t)n);
 }
 
 /* Its 15 digits are all that it has; the smallest numbers have fewer. */
-static void append_offset(struct tutti_text *text, const char *sign, double offset)
+static void append_offset(struct tt_text *text, const char *sign, double offset)
 {
     if (offset < DBL_MIN)
-        tutti_text_printf(text, "%s%s", sign, NUMBER(offset));
+        tt_text_printf(text, "%s%s", sign, NUMBER(offset));
     else
-        tutti_text_printf(text, "%s%.15g", sign, offset);
+        tt_text_printf(text, "%s%.15g", sign, offset);
 }
 
-const char *tutti_plot_axis_label(struct tutti_plot *plot, const struct tutti_plot_axis *axis, const char *name,
-                                  const char *unit)
+const char *tt_plot_axis_label(struct tt_plot *plot, const struct tt_plot_axis *axis, const char *name,
+                               const char *unit)
 {
-    struct tutti_text text = {0};
-    tutti_text_append(&text, name ? name : "");
+    struct tt_text text = {0};
+    tt_text_append(&text, name ? name : "");
     if (axis->offset > 0)
         append_offset(&text, " - ", axis->offset);
     else if (axis->offset < 0)
         append_offset(&text, " + ", -axis->offset);
     if (unit || axis->power != 0)
-        tutti_text_append(&text, text.length > 0 ? " in " : "in ");
+        tt_text_append(&text, text.length > 0 ? " in " : "in ");
     if (axis->power != 0)
-        tutti_plot_append_power(&text, axis->power, plot->options->unicode);
+        tt_plot_axis_append_power(&text, axis->power, plot->options->unicode);
     if (unit)
-        tutti_text_printf(&text, "%s%s", axis->power != 0 ? " " : "", unit);
-    const char *copy = text.failed ? NULL : tutti_arena_text(&plot->arena, text.text ? text.text : "", text.length);
-    tutti_text_fini(&text);
+        tt_text_printf(&text, "%s%s", axis->power != 0 ? " " : "", unit);
+    const char *copy = text.failed ? NULL : tt_arena_copy_text(&plot->arena, text.text ? text.text : "", text.length);
+    tt_text_fini(&text);
     return copy;
 }
 
 /* ---- ticks */
 
 /* The first of these that is at least `least`; 0: none is. */
-static double step_of(const double *steps, size_t count, double least)
+static double round_up_step(const double *steps, size_t count, double least)
 {
     for (size_t i = 0; i < count; i++)
         if (steps[i] >= least * (1 - 1e-12))
@@ -115,15 +115,15 @@ static double step_of(const double *steps, size_t count, double least)
 }
 
 /* 1, 2, 2.5 or 5 times a power of ten; of hours what divides a day. */
-double tutti_plot_tick_step(const struct tutti_plot_axis *axis, double span, double most)
+double tt_plot_axis_tick_step(const struct tt_plot_axis *axis, double span, double most)
 {
     static const double hours[] = {0.25, 0.5, 1, 2, 3, 6, 12, 24}, steps[] = {1, 2, 2.5, 5, 10},
                         wholes[] = {1, 2, 5, 10};
     double least = span / most;
-    if (axis->scale == TUTTI_PLOT_HOUR && axis->power == 0 && step_of(hours, 8, least) > 0)
-        return step_of(hours, 8, least);
+    if (axis->scale == TUTTI_PLOT_HOUR && axis->power == 0 && round_up_step(hours, 8, least) > 0)
+        return round_up_step(hours, 8, least);
     if (axis->whole && least < 1)
         return 1;
     double power = pow(10, floor(log10(least)));
-    return power * (axis->whole ? step_of(wholes, 4, least / power) : step_of(steps, 5, least / power));
+    return power * (axis->whole ? round_up_step(wholes, 4, least / power) : round_up_step(steps, 5, least / power));
 }

@@ -18,26 +18,26 @@ enum {
 };
 
 /* Does the panel show the numbers of its x axis? Panels over time share those of the last one. */
-bool tutti_plot_has_numbers(const struct tutti_plot *plot, size_t panel);
-size_t tutti_plot_letters(const char *text); /* its width in a terminal, nearly */
+bool tt_gnuplot_script_has_numbers(const struct tt_plot *plot, size_t panel);
+size_t tt_gnuplot_script_count_letters(const char *text); /* its width in a terminal, nearly */
 /* A copy of not more than `most` letters, from both ends, with `gap` where some are left out; free it. NULL: out of memory. */
-char *tutti_plot_shorten(const char *text, size_t most, const char *gap);
+char *tt_gnuplot_script_shorten(const char *text, size_t most, const char *gap);
 /* How wide a text is, at most. */
-int tutti_plot_text_width(const char *text);
+int tt_gnuplot_script_text_width(const char *text);
 /* How many letters have room in this width. */
-size_t tutti_plot_letters_in(int width);
+size_t tt_gnuplot_script_letters_in_width(int width);
 /* How many curves are named in the legend. */
-size_t tutti_plot_legend_entries(const struct tutti_plot_panel *panel);
+size_t tt_gnuplot_script_legend_entries(const struct tt_plot_panel *panel);
 
 /* The texts above a panel: its name, and after or below it the legend. */
-struct tutti_plot_heading {
+struct tt_plot_heading {
     int lines;
     int legend_columns; /* 0: there is none */
     int legend_left;    /* where it begins */
 };
-struct tutti_plot_heading tutti_plot_heading(const struct tutti_plot_panel *panel, int width);
+struct tt_plot_heading tt_gnuplot_script_heading(const struct tt_plot_panel *panel, int width);
 /* What a panel needs above itself, and all of them around themselves. */
-int tutti_plot_height_above(const struct tutti_plot *plot, size_t panel, int width);
-int tutti_plot_height_around(const struct tutti_plot *plot, int width);
+int tt_gnuplot_script_height_above(const struct tt_plot *plot, size_t panel, int width);
+int tt_gnuplot_script_height_around(const struct tt_plot *plot, int width);
 
 #endif

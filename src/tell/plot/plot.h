@@ -21,7 +21,7 @@ enum {
     TUTTI_PLOT_DAY = 86400
 };
 
-struct tutti_plot_options {
+struct tt_plot_options {
     const char **variables, **phases; /* patterns of -v; X,Y of --xy */
     size_t variable_count, phase_count;
     const char *steps, *title; /* NULL: none */
@@ -34,131 +34,132 @@ struct tutti_plot_options {
 };
 
 /* A variable of the results, and its curves over time. */
-struct tutti_plot_trace {
+struct tt_plot_trace {
     const char *name, *unit; /* NULL: not known, or none */
     /* Known once it was read: */
     bool moves;                       /* between rows; else it is held */
     bool text;                        /* there are no numbers to draw */
     size_t place[TUTTI_PLOT_RESULTS]; /* in each result, or its count: it is not there */
     bool wanted;
-    const struct tutti_plot_curve_data *data[TUTTI_PLOT_RESULTS], *difference; /* NULL: there is none */
+    const struct tt_plot_curve_data *data[TUTTI_PLOT_RESULTS], *difference; /* NULL: there is none */
 };
 
 /* TUTTI_PLOT_KEY: only in the legend. */
-enum tutti_plot_style { TUTTI_PLOT_CURVE, TUTTI_PLOT_TAKEN_BACK, TUTTI_PLOT_EVENTS, TUTTI_PLOT_START, TUTTI_PLOT_KEY };
+enum tt_plot_style { TUTTI_PLOT_CURVE, TUTTI_PLOT_TAKEN_BACK, TUTTI_PLOT_EVENTS, TUTTI_PLOT_START, TUTTI_PLOT_KEY };
 
 /* Colour and marks say which variable it is, dashes which result. */
-struct tutti_plot_curve {
+struct tt_plot_curve {
     const char *label; /* NULL: not in the legend */
-    enum tutti_plot_style style;
+    enum tt_plot_style style;
     unsigned colour; /* TUTTI_PLOT_GREY: of no variable */
     unsigned result;
     bool marked; /* its colour has a mark beside it, since there are many of them */
-    const struct tutti_plot_curve_data *data;
+    const struct tt_plot_curve_data *data;
 };
 enum { TUTTI_PLOT_GREY = 1 << 20 };
 
 /* What is drawn is (value / scale - offset) / 10^power, so that ticks have few digits. */
-struct tutti_plot_axis {
+struct tt_plot_axis {
     double low, high; /* values at both ends */
-    double scale;     /* of the unit that is shown in the unit of the values; 0 before tutti_plot_axis_fit: 1 */
+    double scale;     /* of the unit that is shown in the unit of the values; 0 before tt_plot_axis_fit: 1 */
     double offset;
     int power;
     bool log, whole; /* logarithmic; ticks at whole numbers only */
     const char *label;
 };
 
-struct tutti_plot_panel {
+struct tt_plot_panel {
     bool phase; /* its x axis is its own; else it is time */
     bool legend, limit;
-    struct tutti_plot_axis x, y;
-    struct tutti_plot_curve *curves;
+    struct tt_plot_axis x, y;
+    struct tt_plot_curve *curves;
     size_t count, capacity;
 };
 
-struct tutti_plot {
-    const struct tutti_plot_options *options;
+struct tt_plot {
+    const struct tt_plot_options *options;
     const struct tutti_log *log;
     struct tutti_result *results[TUTTI_PLOT_RESULTS];
     const char *names[TUTTI_PLOT_RESULTS]; /* what the legend calls them */
     size_t result_count;
-    struct tutti_plot_steps *steps; /* NULL: none */
-    double start, stop;             /* of the time axes */
-    struct tutti_plot_trace *traces;
+    struct tt_plot_steps *steps; /* NULL: none */
+    double start, stop;          /* of the time axes */
+    struct tt_plot_trace *traces;
     size_t trace_count;
-    struct tutti_plot_panel *panels;
+    struct tt_plot_panel *panels;
     size_t panel_count, panel_capacity;
-    struct tutti_plot_curve_data *data; /* all there are */
-    struct tutti_arena arena;           /* of texts and traces */
+    struct tt_plot_curve_data *data; /* all there are */
+    struct tt_arena arena;           /* of texts and traces */
 };
 
-void tutti_plot_fini(struct tutti_plot *plot); /* closes the results, too */
+void tt_plot_fini(struct tt_plot *plot); /* closes the results, too */
 /* Adds one; NULL: out of memory. A pointer to a panel is good until the next one is added. */
-struct tutti_plot_panel *tutti_plot_add_panel(struct tutti_plot *plot);
-TUTTI_CHECKED enum tutti_err tutti_plot_add_curve(struct tutti_plot_panel *panel, struct tutti_plot_curve curve);
+struct tt_plot_panel *tt_plot_add_panel(struct tt_plot *plot);
+TUTTI_CHECKED enum tutti_err tt_plot_add_curve(struct tt_plot_panel *panel, struct tt_plot_curve curve);
 /* New, empty, and the plot's; NULL: out of memory. */
-struct tutti_plot_curve_data *tutti_plot_new_data(struct tutti_plot *plot);
+struct tt_plot_curve_data *tt_plot_new_data(struct tt_plot *plot);
 
 /* choice.c: which variables there are, and which of them are meant. */
-TUTTI_CHECKED enum tutti_err tutti_plot_list_traces(struct tutti_plot *plot);
+TUTTI_CHECKED enum tutti_err tt_plot_traces_list(struct tt_plot *plot);
 /* Says so if two results have what is drawn in different units. */
-void tutti_plot_warn_of_units(const struct tutti_plot *plot);
+void tt_plot_traces_warn_of_units(const struct tt_plot *plot);
 /* Calls `use` for each part of a list like "a.x,b[1,2],c*"; commas in brackets do not part. `context` is use's. */
-TUTTI_CHECKED enum tutti_err tutti_plot_for_each_pattern(struct tutti_plot *plot, const char *list,
-                                                         enum tutti_err (*use)(struct tutti_plot *, const char *,
-                                                                               void *),
-                                                         void *context);
+TUTTI_CHECKED enum tutti_err tt_plot_traces_for_each_pattern(struct tt_plot *plot, const char *list,
+                                                             enum tutti_err (*use)(struct tt_plot *, const char *,
+                                                                                   void *),
+                                                             void *context);
 /* Places of all that fit, ascending, into `members` (room for all traces). ARGUMENT if a pattern fits nothing. */
-TUTTI_CHECKED enum tutti_err tutti_plot_find(struct tutti_plot *plot, const char *list, size_t *members, size_t *count);
+TUTTI_CHECKED enum tutti_err tt_plot_traces_find(struct tt_plot *plot, const char *list, size_t *members,
+                                                 size_t *count);
 /* The two variables of "X,Y". ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_plot_find_pair(struct tutti_plot *plot, const char *pair, size_t members[2]);
+TUTTI_CHECKED enum tutti_err tt_plot_traces_find_pair(struct tt_plot *plot, const char *pair, size_t members[2]);
 
 /* traces.c: values. Reads the wanted traces; `columns` is how many pixels a curve is wide. */
-TUTTI_CHECKED enum tutti_err tutti_plot_read_traces(struct tutti_plot *plot, size_t columns);
+TUTTI_CHECKED enum tutti_err tt_plot_traces_read(struct tt_plot *plot, size_t columns);
 /* One trace over another, of a result. *out is NULL if one of them is not there. ARGUMENT: one is a text. */
-TUTTI_CHECKED enum tutti_err tutti_plot_read_phase(struct tutti_plot *plot, size_t result, const size_t members[2],
-                                                   const struct tutti_plot_curve_data **out);
+TUTTI_CHECKED enum tutti_err tt_plot_traces_read_phase(struct tt_plot *plot, size_t result, const size_t members[2],
+                                                       const struct tt_plot_curve_data **out);
 /* "... is a text": ARGUMENT. */
-enum tutti_err tutti_plot_fail_text(const struct tutti_plot_trace *trace);
+enum tutti_err tt_plot_traces_fail_text(const struct tt_plot_trace *trace);
 
 /* panels.c: the panels of the results. Without -v and --xy, it finds some that suit. */
-TUTTI_CHECKED enum tutti_err tutti_plot_make_panels(struct tutti_plot *plot, size_t columns);
+TUTTI_CHECKED enum tutti_err tt_plot_panels_create(struct tt_plot *plot, size_t columns);
 
 /* steps.c: panels of the step log `path`, a file of `tutti run --step-log`. */
-struct tutti_plot_steps;
-TUTTI_CHECKED enum tutti_err tutti_plot_steps_read(struct tutti_plot_steps **out, const char *path);
-void tutti_plot_steps_span(const struct tutti_plot_steps *steps, double *start, double *stop);
-TUTTI_CHECKED enum tutti_err tutti_plot_steps_add_panels(struct tutti_plot *plot, const struct tutti_plot_steps *steps,
-                                                         size_t columns);
-void tutti_plot_steps_free(struct tutti_plot_steps *steps);
+struct tt_plot_steps;
+TUTTI_CHECKED enum tutti_err tt_plot_steps_read(struct tt_plot_steps **out, const char *path);
+void tt_plot_steps_span(const struct tt_plot_steps *steps, double *start, double *stop);
+TUTTI_CHECKED enum tutti_err tt_plot_steps_add_panels(struct tt_plot *plot, const struct tt_plot_steps *steps,
+                                                      size_t columns);
+void tt_plot_steps_free(struct tt_plot_steps *steps);
 
 /* axis.c: ends, offset and power for values from `low` to `high`, both finite (else: there are none). */
-void tutti_plot_axis_fit(struct tutti_plot_axis *axis, double low, double high);
+void tt_plot_axis_fit(struct tt_plot_axis *axis, double low, double high);
 /* "NAME - 1000 in 10^3 UNIT"; NAME or UNIT may be NULL. NULL: out of memory. */
-const char *tutti_plot_axis_label(struct tutti_plot *plot, const struct tutti_plot_axis *axis, const char *name,
-                                  const char *unit);
-static inline double tutti_plot_axis_shown(const struct tutti_plot_axis *axis, double value)
+const char *tt_plot_axis_label(struct tt_plot *plot, const struct tt_plot_axis *axis, const char *name,
+                               const char *unit);
+static inline double tt_plot_axis_shown(const struct tt_plot_axis *axis, double value)
 {
     int half = axis->power / 2; /* 10^-320 has three digits only */
     return (value / axis->scale - axis->offset) / pow(10, half) / pow(10, axis->power - half);
 }
 /* Distance of ticks, not more than about `most`, on an axis that shows `span`. */
-double tutti_plot_tick_step(const struct tutti_plot_axis *axis, double span, double most);
+double tt_plot_axis_tick_step(const struct tt_plot_axis *axis, double span, double most);
 /* "10³", or "1e3" where letters beyond ASCII cannot be shown. */
-void tutti_plot_append_power(struct tutti_text *text, int power, bool unicode);
+void tt_plot_axis_append_power(struct tt_text *text, int power, bool unicode);
 
 /* unit.c: "m/s2" as m/s². What is not known stays as it is. NULL: out of memory. */
-const char *tutti_plot_typeset_unit(struct tutti_plot *plot, const char *unit);
+const char *tt_plot_axis_typeset_unit(struct tt_plot *plot, const char *unit);
 /* "-12" as ⁻¹². */
-void tutti_plot_append_superscript(struct tutti_text *text, const char *digits, size_t n);
+void tt_plot_axis_append_superscript(struct tt_text *text, const char *digits, size_t n);
 
 /* script.c: the script. `terminal` is what gnuplot is to draw with: "svg", "pngcairo" or "pdfcairo". */
-void tutti_plot_write_script(FILE *out, const struct tutti_plot *plot, const char *terminal);
+void tt_gnuplot_script_write(FILE *out, const struct tt_plot *plot, const char *terminal);
 /* Size of the picture (of characters: of a panel), the options' or what suits it. */
-struct tutti_plot_size {
+struct tt_plot_size {
     int width, height;
-} tutti_plot_size(const struct tutti_plot *plot);
+} tt_gnuplot_script_picture_size(const struct tt_plot *plot);
 /* Has everything room in a picture of that size? */
-bool tutti_plot_fits_size(const struct tutti_plot *plot);
+bool tt_gnuplot_script_fits_size(const struct tt_plot *plot);
 
 #endif

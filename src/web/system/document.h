@@ -12,18 +12,17 @@
 #include "web/system/draft.h"
 
 /* *json is the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_web_document_read(const struct tutti_web_draft *draft, json_t **json);
+TUTTI_CHECKED enum tutti_err tt_document_read(const struct tt_system_draft *draft, json_t **json);
 /* The text of the document that `json` describes, for the draft; FMUs that it names come into that. ARGUMENT, FORMAT with what is wrong.
  * *text is the caller's, also on failure. */
-TUTTI_CHECKED enum tutti_err tutti_web_document_write(struct tutti_web_draft *draft, json_t *json,
-                                                      struct tutti_text *text);
+TUTTI_CHECKED enum tutti_err tt_document_write(struct tt_system_draft *draft, json_t *json, struct tt_text *text);
 
-/* Both: the draft that a document from the page belongs to ("path"), and its text. tutti_web_draft_fini, and tutti_text_fini, follow in any
+/* Both: the draft that a document from the page belongs to ("path"), and its text. tt_system_draft_fini, and tt_text_fini, follow in any
  * case. */
-TUTTI_CHECKED enum tutti_err tutti_web_document_take(const struct tutti_web_folder *folder, json_t *json,
-                                                     struct tutti_web_draft *draft, struct tutti_text *text);
+TUTTI_CHECKED enum tutti_err tt_document_write_open_draft(const struct tt_served_folder *folder, json_t *json,
+                                                          struct tt_system_draft *draft, struct tt_text *text);
 
 /* What XML says of the page's geometry; false: nothing. */
-bool tutti_web_node_number(const struct tutti_node *node, const char *name, double *value);
+bool tt_document_read_node_number(const struct tt_tree_node *node, const char *name, double *value);
 
 #endif

@@ -14,17 +14,17 @@
 
 enum { DEEPEST = 50, MOST_NAME = 1000 };
 
-struct writer {
-    struct tutti_web_draft *draft;
-    struct tutti_maker maker;
-    struct tutti_node *root;
-    struct tutti_web_sets sets;
-    struct tutti_web_origins origins;
+struct document_writer {
+    struct tt_system_draft *draft;
+    struct tt_editor maker;
+    struct tt_tree_node *root;
+    struct tt_parameter_changes sets;
+    struct tt_origins origins;
 };
 
 /* ---- what is sent ---- */
 
-static const char *text_of(json_t *json, const char *key)
+static const char *document_write_text(json_t *json, const char *key)
 {
     return json_string_value(json_object_get(json, key));
 }
@@ -32,23 +32,23 @@ static const char *text_of(json_t *json, const char *key)
 static enum tutti_err check_name(const char *name, const char *what)
 {
     if (!name || !*name)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s needs a name", what);
-    if (strlen(name) > MOST_NAME || !tutti_tree_can_say(name))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s cannot be called '%s'", what, tutti_str_show(name).text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s needs a name", what);
+    if (strlen(name) > MOST_NAME || !tt_tree_is_encodable(name))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s cannot be called '%s'", what, tt_text_excerpt(name).text);
     return TUTTI_OK;
 }
 
-static enum tutti_err check_list(json_t *json, const char *key)
+static enum tutti_err check_json_list(json_t *json, const char *key)
 {
     json_t *list = json_object_get(json, key);
     size_t i;
     json_t *item;
     if (list && !json_is_array(list))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"%s\" has to be a list", key);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "\"%s\" has to be a list", key);
     json_array_foreach(list, i, item)
     {
         if (!json_is_object(item))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "item %zu of \"%s\" has to be an object", i + 1, key);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "item %zu of \"%s\" has to be an object", i + 1, key);
     }
     return TUTTI_OK;
 }
@@ -61,13 +61,13 @@ static bool is_equal(json_t *a, json_t *b, const char *key)
     return json_is_null(x) || !x ? json_is_null(y) || !y : json_equal(x, y);
 }
 
-static json_t *named(json_t *list, const char *key, const char *name)
+static json_t *document_write_find_named(json_t *list, const char *key, const char *name)
 {
     size_t i;
     json_t *item;
     json_array_foreach(list, i, item)
     {
-        const char *text = text_of(item, key);
+        const char *text = document_write_text(item, key);
         if (text && name && strcmp(text, name) == 0)
             return item;
     }
@@ -76,7 +76,7 @@ static json_t *named(json_t *list, const char *key, const char *name)
 
 /* ---- attributes ---- */
 
-static void remove_attribute(struct tutti_node *node, const char *name)
+static void remove_attribute(struct tt_tree_node *node, const char *name)
 {
     for (unsigned i = 0; i < node->attribute_count; i++)
         if (strcmp(node->attributes[i].name, name) == 0) {
@@ -87,13 +87,14 @@ static void remove_attribute(struct tutti_node *node, const char *name)
         }
 }
 
-static void put_number(struct writer *writer, struct tutti_node *node, const char *name, json_t *value)
+static void document_write_set_number(struct document_writer *writer, struct tt_tree_node *node, const char *name,
+                                      json_t *value)
 {
-    tutti_make_number(&writer->maker, node, name, json_number_value(value));
+    tt_edit_set_number(&writer->maker, node, name, json_number_value(value));
 }
 
 /* Numbers that belong together, in an element of their own; nothing if one is missing or all are as before. */
-static void sync_numbers(struct writer *writer, struct tutti_node *node, const char *local, json_t *json,
+static void sync_numbers(struct document_writer *writer, struct tt_tree_node *node, const char *local, json_t *json,
                          json_t *before, const char *const *names)
 {
     bool differs = false;
@@ -104,27 +105,28 @@ static void sync_numbers(struct writer *writer, struct tutti_node *node, const c
     }
     if (!differs)
         return;
-    struct tutti_node *geometry = tutti_make_once(&writer->maker, node, TUTTI_SPACE_SSD, local);
+    struct tt_tree_node *geometry = tt_edit_add_once(&writer->maker, node, TUTTI_SPACE_SSD, local);
     for (const char *const *name = names; *name; name++)
-        put_number(writer, geometry, *name, json_object_get(json, *name));
+        document_write_set_number(writer, geometry, *name, json_object_get(json, *name));
 }
 
-static void sync_box(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+static void sync_box(struct document_writer *writer, struct tt_tree_node *node, json_t *json, json_t *before)
 {
     static const char *const names[] = {"x1", "y1", "x2", "y2", NULL};
     sync_numbers(writer, node, "ElementGeometry", json, before, names);
 }
 
 /* The words of Tutti's annotation. */
-static enum tutti_err sync_settings(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+static enum tutti_err sync_settings(struct document_writer *writer, struct tt_tree_node *node, json_t *json,
+                                    json_t *before)
 {
     json_t *words = json_object_get(json, "settings"), *value;
     const char *name;
     if (!words || is_equal(json, before, "settings"))
         return TUTTI_OK;
     if (!json_is_object(words))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"settings\" has to be an object");
-    struct tutti_node *settings = tutti_make_settings(&writer->maker, node);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "\"settings\" has to be an object");
+    struct tt_tree_node *settings = tt_edit_add_settings(&writer->maker, node);
     json_object_foreach(json_object_get(before, "settings"), name, value)
     {
         if (!json_object_get(words, name))
@@ -133,49 +135,50 @@ static enum tutti_err sync_settings(struct writer *writer, struct tutti_node *no
     json_object_foreach(words, name, value)
     {
         const char *text = json_string_value(value);
-        if (!text || !*name || strspn(name, "abcdefghijklmnopqrstuvwxyz-") != strlen(name) || !tutti_tree_can_say(text))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "the setting '%s' is no word with a text", tutti_str_show(name).text);
-        tutti_make_set(&writer->maker, settings, name, text);
+        if (!text || !*name || strspn(name, "abcdefghijklmnopqrstuvwxyz-") != strlen(name) ||
+            !tt_tree_is_encodable(text))
+            return tt_fail(TUTTI_ERR_ARGUMENT, "the setting '%s' is no word with a text", tt_text_excerpt(name).text);
+        tt_edit_set(&writer->maker, settings, name, text);
     }
     return TUTTI_OK;
 }
 
 /* ---- connectors ---- */
 
-static struct tutti_node *find_connector(const struct tutti_node *element, const char *name)
+static struct tt_tree_node *find_connector(const struct tt_tree_node *element, const char *name)
 {
-    struct tutti_node *list = tutti_node_child(element, TUTTI_SPACE_SSD, "Connectors");
-    for (struct tutti_node *node = list ? list->first : NULL; node; node = node->next) {
-        const char *given = node->text ? NULL : tutti_node_attribute(node, "name");
+    struct tt_tree_node *list = tt_tree_find_child(element, TUTTI_SPACE_SSD, "Connectors");
+    for (struct tt_tree_node *node = list ? list->first : NULL; node; node = node->next) {
+        const char *given = node->text ? NULL : tt_tree_find_attribute(node, "name");
         if (given && strcmp(given, name) == 0)
             return node;
     }
     return NULL;
 }
 
-static void need_2(struct writer *writer)
+static void document_write_require_ssp2(struct document_writer *writer)
 {
-    const char *version = tutti_node_attribute(writer->root, "version");
+    const char *version = tt_tree_find_attribute(writer->root, "version");
     if (!version || version[0] != '2')
-        tutti_make_set(&writer->maker, writer->root, "version", "2.0");
+        tt_edit_set(&writer->maker, writer->root, "version", "2.0");
 }
 
-static bool is_2(const struct writer *writer)
+static bool is_ssp2(const struct document_writer *writer)
 {
-    const char *version = tutti_node_attribute(writer->root, "version");
+    const char *version = tt_tree_find_attribute(writer->root, "version");
     return version && version[0] == '2';
 }
 
-static bool is_kind(const char *kind)
+static bool is_connector_kind(const char *kind)
 {
     for (int k = TUTTI_SSP_INPUT; k < TUTTI_SSP_UNSPECIFIED; k++)
-        if (kind && strcmp(kind, tutti_ssp_kind_name((enum tutti_ssp_kind)k)) == 0)
+        if (kind && strcmp(kind, tt_ssd_kind_name((enum tt_ssp_kind)k)) == 0)
             return true;
     return false;
 }
 
 /* SSP 1.0's words for types; it has none for others. */
-static const char *type_word(const char *type)
+static const char *document_write_type_name(const char *type)
 {
     static const struct {
         const char *type, *word;
@@ -187,7 +190,7 @@ static const char *type_word(const char *type)
 }
 
 /* Elements that say a type, of SSP 1.0 and 2.0. */
-static bool is_type(const char *local)
+static bool document_write_is_type(const char *local)
 {
     static const char *const words[] = {"Real",    "Float64", "Float32", "Integer",    "Int8",   "Int16",
                                         "Int32",   "Int64",   "UInt8",   "UInt16",     "UInt32", "UInt64",
@@ -199,18 +202,21 @@ static bool is_type(const char *local)
 }
 
 /* The type of a connector, if SSP 1.0 has a word for it; its unit, if the document has that. Without them those of what is connected count. */
-static void make_type(struct writer *writer, struct tutti_node *connector, json_t *json)
+static void add_connector_type(struct document_writer *writer, struct tt_tree_node *connector, json_t *json)
 {
-    const char *unit = text_of(json, "unit"), *word = type_word(text_of(json, "type"));
+    const char *unit = document_write_text(json, "unit"),
+               *word = document_write_type_name(document_write_text(json, "type"));
     if (!word)
         return;
-    struct tutti_node *type = tutti_make(&writer->maker, connector, TUTTI_SPACE_SSC, word);
-    if (unit && strcmp(word, "Real") == 0 && writer->draft->ssd && tutti_ssp_unit(&writer->draft->ssd->scope, unit))
-        tutti_make_set(&writer->maker, type, "unit", unit);
+    struct tt_tree_node *type = tt_edit_add(&writer->maker, connector, TUTTI_SPACE_SSC, word);
+    if (unit && strcmp(word, "Real") == 0 && writer->draft->ssd &&
+        tt_ssp_reader_find_unit(&writer->draft->ssd->scope, unit))
+        tt_edit_set(&writer->maker, type, "unit", unit);
 }
 
 /* Those of an array; SSP 1.0 has none. */
-static enum tutti_err make_dimensions(struct writer *writer, struct tutti_node *connector, json_t *json)
+static enum tutti_err add_connector_dimensions(struct document_writer *writer, struct tt_tree_node *connector,
+                                               json_t *json)
 {
     json_t *list = json_object_get(json, "dimensions"), *size;
     size_t i;
@@ -218,108 +224,108 @@ static enum tutti_err make_dimensions(struct writer *writer, struct tutti_node *
     json_array_foreach(list, i, size)
     {
         if (!json_is_null(size) && (!json_is_integer(size) || json_integer_value(size) < 0))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "\"dimensions\" has to be a list of whole numbers, or of null");
-        struct tutti_node *dimension = tutti_make(&writer->maker, connector, TUTTI_SPACE_SSC, "Dimension");
+            return tt_fail(TUTTI_ERR_ARGUMENT, "\"dimensions\" has to be a list of whole numbers, or of null");
+        struct tt_tree_node *dimension = tt_edit_add(&writer->maker, connector, TUTTI_SPACE_SSC, "Dimension");
         snprintf(text, sizeof text, "%lld", (long long)json_integer_value(size));
         if (!json_is_null(size))
-            tutti_make_set(&writer->maker, dimension, "size", text);
+            tt_edit_set(&writer->maker, dimension, "size", text);
     }
     if (json_array_size(list) > 0)
-        need_2(writer);
+        document_write_require_ssp2(writer);
     return TUTTI_OK;
 }
 
 /* A connector that is not one of an FMU's variables. */
-static enum tutti_err make_connector(struct writer *writer, struct tutti_node *element, json_t *json,
-                                     struct tutti_node **out)
+static enum tutti_err add_connector(struct document_writer *writer, struct tt_tree_node *element, json_t *json,
+                                    struct tt_tree_node **out)
 {
-    const char *name = text_of(json, "name"), *kind = text_of(json, "kind");
+    const char *name = document_write_text(json, "name"), *kind = document_write_text(json, "kind");
     TRY(check_name(name, "a connector"));
-    if (!is_kind(kind))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the connector '%s' has no kind that there is",
-                          tutti_str_show(name).text);
-    struct tutti_node *list = tutti_make_once(&writer->maker, element, TUTTI_SPACE_SSD, "Connectors");
-    *out = tutti_make(&writer->maker, list, TUTTI_SPACE_SSD, "Connector");
-    tutti_make_set(&writer->maker, *out, "name", name);
-    tutti_make_set(&writer->maker, *out, "kind", kind);
-    make_type(writer, *out, json);
-    return make_dimensions(writer, *out, json);
+    if (!is_connector_kind(kind))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the connector '%s' has no kind that there is", tt_text_excerpt(name).text);
+    struct tt_tree_node *list = tt_edit_add_once(&writer->maker, element, TUTTI_SPACE_SSD, "Connectors");
+    *out = tt_edit_add(&writer->maker, list, TUTTI_SPACE_SSD, "Connector");
+    tt_edit_set(&writer->maker, *out, "name", name);
+    tt_edit_set(&writer->maker, *out, "kind", kind);
+    add_connector_type(writer, *out, json);
+    return add_connector_dimensions(writer, *out, json);
 }
 
 /* One for a variable of an FMU, if it has such a variable. */
-static enum tutti_err declare_variable(struct writer *writer, struct tutti_node *element, const struct tutti_fmu *fmu,
-                                       json_t *json, struct tutti_node **out)
+static enum tutti_err declare_variable(struct document_writer *writer, struct tt_tree_node *element,
+                                       const struct tt_fmu *fmu, json_t *json, struct tt_tree_node **out)
 {
-    const char *name = text_of(json, "name");
-    int64_t index = fmu && name ? tutti_map_find(&fmu->desc->names, name) : TUTTI_MAP_NONE;
+    const char *name = document_write_text(json, "name");
+    int64_t index = fmu && name ? tt_map_find(&fmu->desc->names, name) : TUTTI_MAP_NONE;
     if (index == TUTTI_MAP_NONE)
-        return make_connector(writer, element, json, out);
-    const struct tutti_var *var = &fmu->desc->vars[index];
-    if (tutti_write_connector_needs_2(var))
-        need_2(writer);
-    struct tutti_node *list = tutti_make_once(&writer->maker, element, TUTTI_SPACE_SSD, "Connectors");
-    *out = tutti_write_connector(&writer->maker, list, fmu->desc, var, is_2(writer), NULL);
+        return add_connector(writer, element, json, out);
+    const struct tt_var *var = &fmu->desc->vars[index];
+    if (tt_ssp_elements_connector_needs_2(var))
+        document_write_require_ssp2(writer);
+    struct tt_tree_node *list = tt_edit_add_once(&writer->maker, element, TUTTI_SPACE_SSD, "Connectors");
+    *out = tt_ssp_elements_write_connector(&writer->maker, list, fmu->desc, var, is_ssp2(writer), NULL);
     return TUTTI_OK;
 }
 
-static void sync_place(struct writer *writer, struct tutti_node *connector, json_t *json, json_t *before)
+static void sync_place(struct document_writer *writer, struct tt_tree_node *connector, json_t *json, json_t *before)
 {
     static const char *const names[] = {"x", "y", NULL};
     sync_numbers(writer, connector, "ConnectorGeometry", json, before, names);
 }
 
 /* What the file has of a connector: where it comes from, or else what is called so and is not the origin of another one. */
-static struct tutti_node *known_connector(const struct writer *writer, struct tutti_node *system, json_t *item,
-                                          json_t *old, json_t **was)
+static struct tt_tree_node *known_connector(const struct document_writer *writer, struct tt_tree_node *system,
+                                            json_t *item, json_t *old, json_t **was)
 {
-    const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, item);
-    const char *name = text_of(item, "name");
-    struct tutti_node *node = origin ? origin->node : name ? find_connector(system, name) : NULL;
-    *was = origin ? origin->before : named(old, "name", name);
-    return origin || (node && !tutti_web_origins_has(&writer->origins, node)) ? node : NULL;
+    const struct tt_origin *origin = tt_origins_find_node(&writer->origins, item);
+    const char *name = document_write_text(item, "name");
+    struct tt_tree_node *node = origin ? origin->node : name ? find_connector(system, name) : NULL;
+    *was = origin ? origin->before : document_write_find_named(old, "name", name);
+    return origin || (node && !tt_origins_has(&writer->origins, node)) ? node : NULL;
 }
 
 static enum tutti_err check_connectors(json_t *json)
 {
     json_t *list = json_object_get(json, "connectors"), *item;
     size_t i;
-    TRY(check_list(json, "connectors"));
+    TRY(check_json_list(json, "connectors"));
     json_array_foreach(list, i, item)
     {
-        const char *name = text_of(item, "name");
+        const char *name = document_write_text(item, "name");
         TRY(check_name(name, "a connector"));
-        if (named(list, "name", name) != item)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "two connectors are called '%s'", tutti_str_show(name).text);
+        if (document_write_find_named(list, "name", name) != item)
+            return tt_fail(TUTTI_ERR_ARGUMENT, "two connectors are called '%s'", tt_text_excerpt(name).text);
     }
     return TUTTI_OK;
 }
 
 /* Its type is made anew. */
-static void sync_type(struct writer *writer, struct tutti_node *node, json_t *item, json_t *was)
+static void sync_type(struct document_writer *writer, struct tt_tree_node *node, json_t *item, json_t *was)
 {
-    struct tutti_node *first = node->first, *next;
+    struct tt_tree_node *first = node->first, *next;
     if (is_equal(item, was, "type") && is_equal(item, was, "unit"))
         return;
     for (; first; first = next) {
         next = first->next;
-        if (!first->text && first->space == TUTTI_SPACE_SSC && is_type(first->local))
-            tutti_node_remove(first);
+        if (!first->text && first->space == TUTTI_SPACE_SSC && document_write_is_type(first->local))
+            tt_tree_remove_node(first);
     }
-    make_type(writer, node, item);
+    add_connector_type(writer, node, item);
 }
 
-static enum tutti_err sync_own_connector(struct writer *writer, struct tutti_node *system, json_t *item, json_t *old)
+static enum tutti_err sync_own_connector(struct document_writer *writer, struct tt_tree_node *system, json_t *item,
+                                         json_t *old)
 {
     json_t *was;
-    struct tutti_node *node = known_connector(writer, system, item, old, &was);
+    struct tt_tree_node *node = known_connector(writer, system, item, old, &was);
     if (!node) {
-        TRY(make_connector(writer, system, item, &node));
+        TRY(add_connector(writer, system, item, &node));
         was = NULL;
     } else {
         if (!is_equal(item, was, "name"))
-            tutti_make_set(&writer->maker, node, "name", text_of(item, "name"));
-        if (!is_equal(item, was, "kind") && is_kind(text_of(item, "kind")))
-            tutti_make_set(&writer->maker, node, "kind", text_of(item, "kind"));
+            tt_edit_set(&writer->maker, node, "name", document_write_text(item, "name"));
+        if (!is_equal(item, was, "kind") && is_connector_kind(document_write_text(item, "kind")))
+            tt_edit_set(&writer->maker, node, "kind", document_write_text(item, "kind"));
         sync_type(writer, node, item, was);
     }
     sync_place(writer, node, item, was);
@@ -327,38 +333,39 @@ static enum tutti_err sync_own_connector(struct writer *writer, struct tutti_nod
 }
 
 /* Connectors of a system: all that there are to be. */
-static enum tutti_err sync_own_connectors(struct writer *writer, struct tutti_node *system, json_t *json,
+static enum tutti_err sync_own_connectors(struct document_writer *writer, struct tt_tree_node *system, json_t *json,
                                           json_t *before)
 {
     json_t *list = json_object_get(json, "connectors"), *old = json_object_get(before, "connectors"), *item;
-    struct tutti_node *all = tutti_node_child(system, TUTTI_SPACE_SSD, "Connectors"), *next;
+    struct tt_tree_node *all = tt_tree_find_child(system, TUTTI_SPACE_SSD, "Connectors"), *next;
     size_t i;
     TRY(check_connectors(json));
-    for (struct tutti_node *node = all ? all->first : NULL; node; node = next) {
-        const char *name = node->text ? NULL : tutti_node_attribute(node, "name");
+    for (struct tt_tree_node *node = all ? all->first : NULL; node; node = next) {
+        const char *name = node->text ? NULL : tt_tree_find_attribute(node, "name");
         next = node->next;
-        if (name && !tutti_web_origins_has(&writer->origins, node) && !named(list, "name", name))
-            tutti_node_remove(node);
+        if (name && !tt_origins_has(&writer->origins, node) && !document_write_find_named(list, "name", name))
+            tt_tree_remove_node(node);
     }
     json_array_foreach(list, i, item)
     {
         TRY(sync_own_connector(writer, system, item, old));
     }
     if (all && !all->first)
-        tutti_node_remove(all); /* the schema wants one at least */
+        tt_tree_remove_node(all); /* the schema wants one at least */
     return TUTTI_OK;
 }
 
 /* What a new element is connected by. */
-static enum tutti_err declare_signals(struct writer *writer, struct tutti_node *element, const struct tutti_fmu *fmu)
+static enum tutti_err declare_signals(struct document_writer *writer, struct tt_tree_node *element,
+                                      const struct tt_fmu *fmu)
 {
     for (uint32_t i = 0; fmu && i < fmu->desc->var_count; i++) {
-        const struct tutti_var *var = &fmu->desc->vars[i];
-        struct tutti_node *made;
+        const struct tt_var *var = &fmu->desc->vars[i];
+        struct tt_tree_node *made;
         if (var->causality != TUTTI_INPUT && var->causality != TUTTI_OUTPUT)
             continue;
         json_t *json = json_pack("{s:s}", "name", var->name);
-        enum tutti_err err = json ? declare_variable(writer, element, fmu, json, &made) : tutti_fail_memory();
+        enum tutti_err err = json ? declare_variable(writer, element, fmu, json, &made) : tt_fail_memory();
         json_decref(json);
         TRY(err);
     }
@@ -366,21 +373,22 @@ static enum tutti_err declare_signals(struct writer *writer, struct tutti_node *
 }
 
 /* Connectors of an FMU: whatever has got a place. */
-static enum tutti_err sync_variables(struct writer *writer, struct tutti_node *element, const struct tutti_fmu *fmu,
-                                     json_t *json, json_t *before)
+static enum tutti_err sync_variables(struct document_writer *writer, struct tt_tree_node *element,
+                                     const struct tt_fmu *fmu, json_t *json, json_t *before)
 {
     json_t *list = json_object_get(json, "connectors"), *old = json_object_get(before, "connectors"), *item;
     size_t i;
-    TRY(check_list(json, "connectors"));
+    TRY(check_json_list(json, "connectors"));
     json_array_foreach(list, i, item)
     {
-        const char *name = text_of(item, "name");
-        struct tutti_node *node = name ? find_connector(element, name) : NULL;
-        bool placed = json_is_number(json_object_get(item, "x")) && !is_equal(item, named(old, "name", name), "x");
+        const char *name = document_write_text(item, "name");
+        struct tt_tree_node *node = name ? find_connector(element, name) : NULL;
+        bool placed = json_is_number(json_object_get(item, "x")) &&
+                      !is_equal(item, document_write_find_named(old, "name", name), "x");
         if (!node && placed)
             TRY(declare_variable(writer, element, fmu, item, &node));
         if (node)
-            sync_place(writer, node, item, named(old, "name", name));
+            sync_place(writer, node, item, document_write_find_named(old, "name", name));
     }
     return TUTTI_OK;
 }
@@ -388,7 +396,7 @@ static enum tutti_err sync_variables(struct writer *writer, struct tutti_node *e
 /* ---- connections ---- */
 
 /* "element.connector[1,2]", taken apart; texts are in `json` and `buffer`. */
-struct end {
+struct connection_end {
     json_t *element; /* NULL: the system itself */
     char buffer[MOST_NAME + 1];
     const char *connector, *indices; /* indices: with blanks between, or NULL */
@@ -396,10 +404,10 @@ struct end {
 
 static bool has_connector(json_t *owner, const char *name)
 {
-    return named(json_object_get(owner, "connectors"), "name", name) != NULL;
+    return document_write_find_named(json_object_get(owner, "connectors"), "name", name) != NULL;
 }
 
-static void cut_indices(json_t *owner, struct end *end)
+static void cut_indices(json_t *owner, struct connection_end *end)
 {
     char *open = strrchr(end->buffer, '[');
     size_t n = strlen(end->buffer);
@@ -413,16 +421,16 @@ static void cut_indices(json_t *owner, struct end *end)
             *c = ' ';
 }
 
-static enum tutti_err split_end(json_t *system, const char *text, struct end *end)
+static enum tutti_err split_end(json_t *system, const char *text, struct connection_end *end)
 {
     size_t i, longest = 0;
     json_t *item;
-    *end = (struct end){0};
-    if (!text || strlen(text) > MOST_NAME || !tutti_tree_can_say(text))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "a connection needs \"from\" and \"to\"");
+    *end = (struct connection_end){0};
+    if (!text || strlen(text) > MOST_NAME || !tt_tree_is_encodable(text))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "a connection needs \"from\" and \"to\"");
     json_array_foreach(json_object_get(system, "elements"), i, item)
     {
-        const char *name = text_of(item, "name");
+        const char *name = document_write_text(item, "name");
         size_t n = name ? strlen(name) : 0;
         if (n > longest && strncmp(text, name, n) == 0 && text[n] == '.') {
             longest = n;
@@ -430,27 +438,28 @@ static enum tutti_err split_end(json_t *system, const char *text, struct end *en
         }
     }
     if ((!end->element && text[0] != '.') || !text[longest + 1])
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "there is no '%s' to connect", tutti_str_show(text).text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "there is no '%s' to connect", tt_text_excerpt(text).text);
     strcpy(end->buffer, text + longest + 1);
     cut_indices(end->element ? end->element : system, end);
     return TUTTI_OK;
 }
 
-static void write_end(struct writer *writer, struct tutti_node *node, const struct end *end, const char *const names[3])
+static void document_write_write_end(struct document_writer *writer, struct tt_tree_node *node,
+                                     const struct connection_end *end, const char *const names[3])
 {
     if (end->element)
-        tutti_make_set(&writer->maker, node, names[0], text_of(end->element, "name"));
-    tutti_make_set(&writer->maker, node, names[1], end->connector);
+        tt_edit_set(&writer->maker, node, names[0], document_write_text(end->element, "name"));
+    tt_edit_set(&writer->maker, node, names[1], end->connector);
     if (end->indices) {
-        need_2(writer);
-        tutti_make_set(&writer->maker, node, names[2], end->indices);
+        document_write_require_ssp2(writer);
+        tt_edit_set(&writer->maker, node, names[2], end->indices);
     }
 }
 
-static bool is_end(const struct tutti_node *node, const struct end *end, const char *const names[3])
+static bool is_end(const struct tt_tree_node *node, const struct connection_end *end, const char *const names[3])
 {
-    const char *element = tutti_node_attribute(node, names[0]), *connector = tutti_node_attribute(node, names[1]);
-    const char *indices = tutti_node_attribute(node, names[2]), *wanted = text_of(end->element, "name");
+    const char *element = tt_tree_find_attribute(node, names[0]), *connector = tt_tree_find_attribute(node, names[1]);
+    const char *indices = tt_tree_find_attribute(node, names[2]), *wanted = document_write_text(end->element, "name");
     return connector && strcmp(connector, end->connector) == 0 &&
            strcmp(element ? element : "", wanted ? wanted : "") == 0 &&
            strcmp(indices ? indices : "", end->indices ? end->indices : "") == 0;
@@ -459,51 +468,53 @@ static bool is_end(const struct tutti_node *node, const struct end *end, const c
 static const char *const START[] = {"startElement", "startConnector", "startIndices"};
 static const char *const STOP[] = {"endElement", "endConnector", "endIndices"};
 
-static bool has_ends(const struct tutti_node *node, const struct end *from, const struct end *to)
+static bool has_ends(const struct tt_tree_node *node, const struct connection_end *from,
+                     const struct connection_end *to)
 {
     return (is_end(node, from, START) && is_end(node, to, STOP)) ||
            (is_end(node, to, START) && is_end(node, from, STOP));
 }
 
-static struct tutti_node *find_connection(struct tutti_node *list, const struct end *from, const struct end *to)
+static struct tt_tree_node *document_write_find_connection(struct tt_tree_node *list, const struct connection_end *from,
+                                                           const struct connection_end *to)
 {
-    for (struct tutti_node *node = list ? tutti_node_child(list, TUTTI_SPACE_SSD, "Connection") : NULL; node;
-         node = tutti_node_next(node, TUTTI_SPACE_SSD, "Connection"))
+    for (struct tt_tree_node *node = list ? tt_tree_find_child(list, TUTTI_SPACE_SSD, "Connection") : NULL; node;
+         node = tt_tree_find_next(node, TUTTI_SPACE_SSD, "Connection"))
         if (has_ends(node, from, to))
             return node;
     return NULL;
 }
 
-static void sync_scale(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+static void sync_scale(struct document_writer *writer, struct tt_tree_node *node, json_t *json, json_t *before)
 {
     json_t *factor = json_object_get(json, "factor"), *offset = json_object_get(json, "offset");
     if (is_equal(json, before, "factor") && is_equal(json, before, "offset"))
         return;
-    struct tutti_node *old = tutti_node_child(node, TUTTI_SPACE_SSC, "LinearTransformation");
+    struct tt_tree_node *old = tt_tree_find_child(node, TUTTI_SPACE_SSC, "LinearTransformation");
     if (old)
-        tutti_node_remove(old);
-    tutti_write_scale(&writer->maker, node, json_is_number(factor) ? json_number_value(factor) : 1,
-                      json_is_number(offset) ? json_number_value(offset) : 0);
+        tt_tree_remove_node(old);
+    tt_ssd_writer_scale(&writer->maker, node, json_is_number(factor) ? json_number_value(factor) : 1,
+                        json_is_number(offset) ? json_number_value(offset) : 0);
 }
 
-static void append_number(struct tutti_text *text, json_t *pair, size_t i)
+static void append_number(struct tt_text *text, json_t *pair, size_t i)
 {
     char number[TUTTI_NUMBER_MAX];
-    size_t n = tutti_number_write_double(number, json_number_value(json_array_get(pair, i)));
-    tutti_text_append(text, text->length > 0 ? " " : "");
-    tutti_text_append_n(text, number, n);
+    size_t n = tt_number_write_double(number, json_number_value(json_array_get(pair, i)));
+    tt_text_append(text, text->length > 0 ? " " : "");
+    tt_text_append_n(text, number, n);
 }
 
-static void sync_points(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before)
+static void sync_points(struct document_writer *writer, struct tt_tree_node *node, json_t *json, json_t *before)
 {
-    struct tutti_text x = {0}, y = {0};
+    struct tt_text x = {0}, y = {0};
     json_t *points = json_object_get(json, "points"), *point;
-    struct tutti_node *old = tutti_node_child(node, TUTTI_SPACE_SSD, "ConnectionGeometry");
+    struct tt_tree_node *old = tt_tree_find_child(node, TUTTI_SPACE_SSD, "ConnectionGeometry");
     size_t i;
     if (!json_is_array(points) || is_equal(json, before, "points") || (json_array_size(points) == 0 && !old))
         return;
     if (json_array_size(points) == 0) {
-        tutti_node_remove(old);
+        tt_tree_remove_node(old);
         return;
     }
     json_array_foreach(points, i, point)
@@ -511,20 +522,20 @@ static void sync_points(struct writer *writer, struct tutti_node *node, json_t *
         append_number(&x, point, 0);
         append_number(&y, point, 1);
     }
-    struct tutti_node *geometry = tutti_make_once(&writer->maker, node, TUTTI_SPACE_SSD, "ConnectionGeometry");
+    struct tt_tree_node *geometry = tt_edit_add_once(&writer->maker, node, TUTTI_SPACE_SSD, "ConnectionGeometry");
     if (!x.failed && !y.failed) {
-        tutti_make_set(&writer->maker, geometry, "pointsX", x.text);
-        tutti_make_set(&writer->maker, geometry, "pointsY", y.text);
+        tt_edit_set(&writer->maker, geometry, "pointsX", x.text);
+        tt_edit_set(&writer->maker, geometry, "pointsY", y.text);
     }
     writer->maker.failed |= x.failed || y.failed;
-    tutti_text_fini(&x);
-    tutti_text_fini(&y);
+    tt_text_fini(&x);
+    tt_text_fini(&y);
 }
 
-static struct tutti_node *find_element(struct tutti_node *elements, const char *name)
+static struct tt_tree_node *document_write_find_element(struct tt_tree_node *elements, const char *name)
 {
-    for (struct tutti_node *node = elements ? elements->first : NULL; node; node = node->next) {
-        const char *given = node->text ? NULL : tutti_node_attribute(node, "name");
+    for (struct tt_tree_node *node = elements ? elements->first : NULL; node; node = node->next) {
+        const char *given = node->text ? NULL : tt_tree_find_attribute(node, "name");
         if (given && name && strcmp(given, name) == 0)
             return node;
     }
@@ -532,17 +543,20 @@ static struct tutti_node *find_element(struct tutti_node *elements, const char *
 }
 
 /* An end of a new connection at an FMU has to be declared. */
-static enum tutti_err declare_end(struct writer *writer, struct tutti_node *system, const struct end *end)
+static enum tutti_err declare_end(struct document_writer *writer, struct tt_tree_node *system,
+                                  const struct connection_end *end)
 {
-    json_t *given = named(json_object_get(end->element, "connectors"), "name", end->connector);
+    json_t *given = document_write_find_named(json_object_get(end->element, "connectors"), "name", end->connector);
     json_t *connector = given ? json_incref(given) : json_pack("{s:s}", "name", end->connector);
-    enum tutti_err err = connector ? TUTTI_OK : tutti_fail_memory();
-    struct tutti_node *elements = tutti_node_child(system, TUTTI_SPACE_SSD, "Elements");
-    struct tutti_node *node = end->element ? find_element(elements, text_of(end->element, "name")) : NULL;
+    enum tutti_err err = connector ? TUTTI_OK : tt_fail_memory();
+    struct tt_tree_node *elements = tt_tree_find_child(system, TUTTI_SPACE_SSD, "Elements");
+    struct tt_tree_node *node =
+        end->element ? document_write_find_element(elements, document_write_text(end->element, "name")) : NULL;
     if (!err && node && !find_connector(node, end->connector)) {
-        const char *source = tutti_node_attribute(node, "source");
-        const struct tutti_fmu *fmu = source ? tutti_web_sets_fmu(&writer->sets, writer->draft, source) : NULL;
-        struct tutti_node *made;
+        const char *source = tt_tree_find_attribute(node, "source");
+        const struct tt_fmu *fmu = source ? tt_parameter_changes_describe_fmu(&writer->sets, writer->draft, source)
+                                          : NULL;
+        struct tt_tree_node *made;
         err = declare_variable(writer, node, fmu, connector, &made);
     }
     json_decref(connector);
@@ -550,22 +564,24 @@ static enum tutti_err declare_end(struct writer *writer, struct tutti_node *syst
 }
 
 /* The connection of the file, at its place among those of the system; NULL: it is new. */
-static struct tutti_node *known_connection(const struct writer *writer, struct tutti_node *list, json_t *item,
-                                           const struct end *from, const struct end *to, json_t **before)
+static struct tt_tree_node *known_connection(const struct document_writer *writer, struct tt_tree_node *list,
+                                             json_t *item, const struct connection_end *from,
+                                             const struct connection_end *to, json_t **before)
 {
-    const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, item);
+    const struct tt_origin *origin = tt_origins_find_node(&writer->origins, item);
     if (!origin) {
-        struct tutti_node *node = find_connection(list, from, to);
-        return node && !tutti_web_origins_has(&writer->origins, node) ? node : NULL;
+        struct tt_tree_node *node = document_write_find_connection(list, from, to);
+        return node && !tt_origins_has(&writer->origins, node) ? node : NULL;
     }
     if (origin->node->parent != list)
-        tutti_node_move(origin->node, list);
+        tt_tree_move_node(origin->node, list);
     *before = origin->before;
     return origin->node;
 }
 
-static enum tutti_err put_ends(struct writer *writer, struct tutti_node *system, struct tutti_node *node,
-                               const struct end *from, const struct end *to)
+static enum tutti_err write_connection_ends(struct document_writer *writer, struct tt_tree_node *system,
+                                            struct tt_tree_node *node, const struct connection_end *from,
+                                            const struct connection_end *to)
 {
     TRY(declare_end(writer, system, from));
     TRY(declare_end(writer, system, to));
@@ -573,31 +589,31 @@ static enum tutti_err put_ends(struct writer *writer, struct tutti_node *system,
         remove_attribute(node, START[i]);
         remove_attribute(node, STOP[i]);
     }
-    write_end(writer, node, from, START);
-    write_end(writer, node, to, STOP);
+    document_write_write_end(writer, node, from, START);
+    document_write_write_end(writer, node, to, STOP);
     return TUTTI_OK;
 }
 
-static enum tutti_err sync_connection(struct writer *writer, struct tutti_node *system, json_t *json, json_t *item,
-                                      json_t *before, struct tutti_node **out)
+static enum tutti_err sync_connection(struct document_writer *writer, struct tt_tree_node *system, json_t *json,
+                                      json_t *item, json_t *before, struct tt_tree_node **out)
 {
-    struct end from, to;
-    TRY(split_end(json, text_of(item, "from"), &from));
-    TRY(split_end(json, text_of(item, "to"), &to));
-    struct tutti_node *list = tutti_make_once(&writer->maker, system, TUTTI_SPACE_SSD, "Connections");
-    struct tutti_node *node = known_connection(writer, list, item, &from, &to, &before);
+    struct connection_end from, to;
+    TRY(split_end(json, document_write_text(item, "from"), &from));
+    TRY(split_end(json, document_write_text(item, "to"), &to));
+    struct tt_tree_node *list = tt_edit_add_once(&writer->maker, system, TUTTI_SPACE_SSD, "Connections");
+    struct tt_tree_node *node = known_connection(writer, list, item, &from, &to, &before);
     if (!node) {
         before = NULL;
-        node = tutti_make(&writer->maker, list, TUTTI_SPACE_SSD, "Connection");
+        node = tt_edit_add(&writer->maker, list, TUTTI_SPACE_SSD, "Connection");
     }
     if (!has_ends(node, &from, &to))
-        TRY(put_ends(writer, system, node, &from, &to));
+        TRY(write_connection_ends(writer, system, node, &from, &to));
     sync_scale(writer, node, item, before);
     sync_points(writer, node, item, before);
     if (!is_equal(item, before, "suppressUnitConversion")) {
         remove_attribute(node, "suppressUnitConversion");
         if (json_is_true(json_object_get(item, "suppressUnitConversion")))
-            tutti_make_set(&writer->maker, node, "suppressUnitConversion", "true");
+            tt_edit_set(&writer->maker, node, "suppressUnitConversion", "true");
     }
     *out = node;
     return TUTTI_OK;
@@ -610,218 +626,221 @@ static json_t *old_connection(json_t *old, const char *from, const char *to)
     json_t *was;
     json_array_foreach(old, i, was)
     {
-        if (from && to && strcmp(text_of(was, "from"), from) == 0 && strcmp(text_of(was, "to"), to) == 0)
+        if (from && to && strcmp(document_write_text(was, "from"), from) == 0 &&
+            strcmp(document_write_text(was, "to"), to) == 0)
             return was;
     }
     return NULL;
 }
 
-static enum tutti_err sync_connections(struct writer *writer, struct tutti_node *system, json_t *json, json_t *before)
+static enum tutti_err sync_connections(struct document_writer *writer, struct tt_tree_node *system, json_t *json,
+                                       json_t *before)
 {
     json_t *list = json_object_get(json, "connections"), *item;
     size_t i, count = json_array_size(list);
-    TRY(check_list(json, "connections"));
-    struct tutti_node **kept = calloc(count + 1, sizeof *kept), *all, *next;
-    enum tutti_err err = kept ? TUTTI_OK : tutti_fail_memory();
+    TRY(check_json_list(json, "connections"));
+    struct tt_tree_node **kept = calloc(count + 1, sizeof *kept), *all, *next;
+    enum tutti_err err = kept ? TUTTI_OK : tt_fail_memory();
     json_array_foreach(list, i, item)
     {
         if (!err)
-            err = sync_connection(
-                writer, system, json, item,
-                old_connection(json_object_get(before, "connections"), text_of(item, "from"), text_of(item, "to")),
-                &kept[i]);
+            err = sync_connection(writer, system, json, item,
+                                  old_connection(json_object_get(before, "connections"),
+                                                 document_write_text(item, "from"), document_write_text(item, "to")),
+                                  &kept[i]);
     }
-    all = tutti_node_child(system, TUTTI_SPACE_SSD, "Connections");
-    for (struct tutti_node *node = all ? all->first : NULL; !err && node; node = next) {
+    all = tt_tree_find_child(system, TUTTI_SPACE_SSD, "Connections");
+    for (struct tt_tree_node *node = all ? all->first : NULL; !err && node; node = next) {
         bool wanted = node->text != NULL || strcmp(node->local, "Connection") != 0;
         next = node->next;
         for (i = 0; i < count && !wanted; i++)
             wanted = kept[i] == node;
         if (!wanted)
-            tutti_node_remove(node);
+            tt_tree_remove_node(node);
     }
     if (!err && all && !all->first)
-        tutti_node_remove(all);
+        tt_tree_remove_node(all);
     free(kept);
     return err;
 }
 
 /* ---- elements ---- */
 
-static enum tutti_err sync_system(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before,
-                                  const char *path, unsigned depth);
+static enum tutti_err sync_system(struct document_writer *writer, struct tt_tree_node *node, json_t *json,
+                                  json_t *before, const char *path, unsigned depth);
 
 /* What an FMU of the folder is called in the package. */
-static enum tutti_err put_source(struct writer *writer, struct tutti_node *node, json_t *json)
+static enum tutti_err write_element_source(struct document_writer *writer, struct tt_tree_node *node, json_t *json)
 {
     char *uri;
-    const char *source = text_of(json, "source");
+    const char *source = document_write_text(json, "source");
     if (!source)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the unit '%s' needs a \"source\"",
-                          tutti_str_show(text_of(json, "name")).text);
-    TRY(tutti_web_draft_adopt(writer->draft, source, &uri));
-    tutti_make_set(&writer->maker, node, "source", uri);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the unit '%s' needs a \"source\"",
+                       tt_text_excerpt(document_write_text(json, "name")).text);
+    TRY(tt_system_draft_adopt(writer->draft, source, &uri));
+    tt_edit_set(&writer->maker, node, "source", uri);
     free(uri);
     return TUTTI_OK;
 }
 
-static enum tutti_err make_element(struct writer *writer, struct tutti_node *elements, json_t *json,
-                                   struct tutti_node **node)
+static enum tutti_err add_element_node(struct document_writer *writer, struct tt_tree_node *elements, json_t *json,
+                                       struct tt_tree_node **node)
 {
-    const char *kind = text_of(json, "kind");
+    const char *kind = document_write_text(json, "kind");
     bool system = kind && strcmp(kind, "system") == 0;
-    *node = tutti_make(&writer->maker, elements, TUTTI_SPACE_SSD, system ? "System" : "Component");
-    tutti_make_set(&writer->maker, *node, "name", text_of(json, "name"));
-    return system ? TUTTI_OK : put_source(writer, *node, json);
+    *node = tt_edit_add(&writer->maker, elements, TUTTI_SPACE_SSD, system ? "System" : "Component");
+    tt_edit_set(&writer->maker, *node, "name", document_write_text(json, "name"));
+    return system ? TUTTI_OK : write_element_source(writer, *node, json);
 }
 
 /* The element of the file, at its place among those of the system. */
-static struct tutti_node *known_element(struct writer *writer, struct tutti_node *elements, json_t *json,
-                                        const struct tutti_web_origin *origin)
+static struct tt_tree_node *known_element(struct document_writer *writer, struct tt_tree_node *elements, json_t *json,
+                                          const struct tt_origin *origin)
 {
-    struct tutti_node *node = origin->node;
+    struct tt_tree_node *node = origin->node;
     if (node->parent != elements)
-        tutti_node_move(node, elements);
+        tt_tree_move_node(node, elements);
     if (!is_equal(json, origin->before, "name"))
-        tutti_make_set(&writer->maker, node, "name", text_of(json, "name"));
+        tt_edit_set(&writer->maker, node, "name", document_write_text(json, "name"));
     return node;
 }
 
-static enum tutti_err sync_inside(struct writer *writer, struct tutti_node *node, json_t *json,
-                                  const struct tutti_web_origin *origin, const char *id, unsigned depth)
+static enum tutti_err sync_inside(struct document_writer *writer, struct tt_tree_node *node, json_t *json,
+                                  const struct tt_origin *origin, const char *id, unsigned depth)
 {
-    const char *source = tutti_node_attribute(node, "source");
+    const char *source = tt_tree_find_attribute(node, "source");
     json_t *before = origin ? origin->before : NULL;
     if (strcmp(node->local, "System") == 0) {
-        TRY(tutti_web_sets_compare(&writer->sets, id, json, before, origin ? origin->id : NULL));
+        TRY(tt_parameter_changes_compare(&writer->sets, id, json, before, origin ? origin->id : NULL));
         return sync_system(writer, node, json, before, id, depth + 1);
     }
-    const struct tutti_fmu *fmu = source ? tutti_web_sets_fmu(&writer->sets, writer->draft, source) : NULL;
+    const struct tt_fmu *fmu = source ? tt_parameter_changes_describe_fmu(&writer->sets, writer->draft, source) : NULL;
     if (!before)
         TRY(declare_signals(writer, node, fmu));
     TRY(sync_variables(writer, node, fmu, json, before));
-    return tutti_web_sets_compare(&writer->sets, id, json, before, origin ? origin->id : NULL);
+    return tt_parameter_changes_compare(&writer->sets, id, json, before, origin ? origin->id : NULL);
 }
 
-static enum tutti_err sync_element(struct writer *writer, struct tutti_node *elements, json_t *json, const char *path,
-                                   unsigned depth, struct tutti_node **out)
+static enum tutti_err sync_element(struct document_writer *writer, struct tt_tree_node *elements, json_t *json,
+                                   const char *path, unsigned depth, struct tt_tree_node **out)
 {
-    const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, json);
+    const struct tt_origin *origin = tt_origins_find_node(&writer->origins, json);
     json_t *before = origin ? origin->before : NULL;
-    struct tutti_node *node;
-    struct tutti_text id = {0};
+    struct tt_tree_node *node;
+    struct tt_text id = {0};
     if (!origin)
-        TRY(make_element(writer, elements, json, &node));
+        TRY(add_element_node(writer, elements, json, &node));
     else {
         node = known_element(writer, elements, json, origin);
         if (!is_equal(json, before, "source"))
-            TRY(put_source(writer, node, json));
+            TRY(write_element_source(writer, node, json));
     }
     *out = node;
     sync_box(writer, node, json, before);
     TRY(sync_settings(writer, node, json, before));
-    tutti_text_printf(&id, "%s%s%s", path, *path ? "." : "", text_of(json, "name"));
-    enum tutti_err err = id.failed ? tutti_fail_memory() : sync_inside(writer, node, json, origin, id.text, depth);
-    tutti_text_fini(&id);
+    tt_text_printf(&id, "%s%s%s", path, *path ? "." : "", document_write_text(json, "name"));
+    enum tutti_err err = id.failed ? tt_fail_memory() : sync_inside(writer, node, json, origin, id.text, depth);
+    tt_text_fini(&id);
     return err;
 }
 
-static void rename_ends(struct writer *writer, struct tutti_node *system, const char *from, const char *to)
+static void rename_ends(struct document_writer *writer, struct tt_tree_node *system, const char *from, const char *to)
 {
     static const char *const names[] = {"startElement", "endElement"};
-    struct tutti_node *list = tutti_node_child(system, TUTTI_SPACE_SSD, "Connections");
-    for (struct tutti_node *node = list ? list->first : NULL; node; node = node->next)
+    struct tt_tree_node *list = tt_tree_find_child(system, TUTTI_SPACE_SSD, "Connections");
+    for (struct tt_tree_node *node = list ? list->first : NULL; node; node = node->next)
         for (size_t i = 0; i < 2 && !node->text; i++) {
-            const char *value = tutti_node_attribute(node, names[i]);
+            const char *value = tt_tree_find_attribute(node, names[i]);
             if (value && strcmp(value, from) == 0)
-                tutti_make_set(&writer->maker, node, names[i], to);
+                tt_edit_set(&writer->maker, node, names[i], to);
         }
 }
 
 /* Ends of connections follow elements of the system that have another name now. In two steps, by a name that nothing else has: two of them may
  * have changed their names with each other. */
-static void rename_all_ends(struct writer *writer, struct tutti_node *system, struct tutti_node *elements, json_t *list)
+static void rename_all_ends(struct document_writer *writer, struct tt_tree_node *system, struct tt_tree_node *elements,
+                            json_t *list)
 {
     size_t i;
     json_t *item;
     for (int step = 0; step < 2; step++)
         json_array_foreach(list, i, item)
         {
-            const struct tutti_web_origin *origin = tutti_web_origins_of(&writer->origins, item);
-            struct tutti_text between = {0};
-            tutti_text_printf(&between, "\x01%zu", i);
+            const struct tt_origin *origin = tt_origins_find_node(&writer->origins, item);
+            struct tt_text between = {0};
+            tt_text_printf(&between, "\x01%zu", i);
             if (origin && origin->node->parent == elements && !is_equal(item, origin->before, "name") &&
                 !between.failed)
-                rename_ends(writer, system, step ? between.text : text_of(origin->before, "name"),
-                            step ? text_of(item, "name") : between.text);
-            tutti_text_fini(&between);
+                rename_ends(writer, system, step ? between.text : document_write_text(origin->before, "name"),
+                            step ? document_write_text(item, "name") : between.text);
+            tt_text_fini(&between);
         }
 }
 
-static enum tutti_err check_elements(const struct tutti_web_origins *origins, json_t *json)
+static enum tutti_err check_elements(const struct tt_origins *origins, json_t *json)
 {
     json_t *list = json_object_get(json, "elements"), *item;
     size_t i;
-    TRY(check_list(json, "elements"));
+    TRY(check_json_list(json, "elements"));
     json_array_foreach(list, i, item)
     {
-        const struct tutti_web_origin *origin = tutti_web_origins_of(origins, item);
-        const char *name = text_of(item, "name");
+        const struct tt_origin *origin = tt_origins_find_node(origins, item);
+        const char *name = document_write_text(item, "name");
         TRY(check_name(name, "a unit"));
-        if (named(list, "name", name) != item)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "two units are called '%s'", tutti_str_show(name).text);
+        if (document_write_find_named(list, "name", name) != item)
+            return tt_fail(TUTTI_ERR_ARGUMENT, "two units are called '%s'", tt_text_excerpt(name).text);
         if ((!origin || !is_equal(item, origin->before, "name")) && strpbrk(name, "./#=;,\"'"))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "the name '%s' of a unit has a character that cannot be in it",
-                              tutti_str_show(name).text);
+            return tt_fail(TUTTI_ERR_ARGUMENT, "the name '%s' of a unit has a character that cannot be in it",
+                           tt_text_excerpt(name).text);
     }
     return TUTTI_OK;
 }
 
 /* Units are in the document's order, which is that of columns and, for some couplings, of steps. */
-static void put_in_order(struct tutti_node *const *nodes, size_t count)
+static void document_write_sort(struct tt_tree_node *const *nodes, size_t count)
 {
     size_t right = 0;
-    for (struct tutti_node *node = nodes[0]->parent->first; node && right < count; node = node->next)
+    for (struct tt_tree_node *node = nodes[0]->parent->first; node && right < count; node = node->next)
         right += node == nodes[right];
     for (size_t i = 0; i < count && right < count; i++)
-        tutti_node_move(nodes[i], nodes[i]->parent);
+        tt_tree_move_node(nodes[i], nodes[i]->parent);
 }
 
-static enum tutti_err sync_elements(struct writer *writer, struct tutti_node *system, json_t *json, json_t *before,
-                                    const char *path, unsigned depth)
+static enum tutti_err sync_elements(struct document_writer *writer, struct tt_tree_node *system, json_t *json,
+                                    json_t *before, const char *path, unsigned depth)
 {
     json_t *list = json_object_get(json, "elements"), *old = json_object_get(before, "elements"), *item;
-    struct tutti_node *elements = tutti_node_child(system, TUTTI_SPACE_SSD, "Elements");
+    struct tt_tree_node *elements = tt_tree_find_child(system, TUTTI_SPACE_SSD, "Elements");
     size_t i;
     TRY(check_elements(&writer->origins, json));
     json_array_foreach(old, i, item)
     {
-        struct tutti_node *node = find_element(elements, text_of(item, "name"));
-        if (node && !tutti_web_origins_has(&writer->origins, node))
-            tutti_node_remove(node);
+        struct tt_tree_node *node = document_write_find_element(elements, document_write_text(item, "name"));
+        if (node && !tt_origins_has(&writer->origins, node))
+            tt_tree_remove_node(node);
     }
     rename_all_ends(writer, system, elements, list);
     if (json_array_size(list) == 0)
         return TUTTI_OK;
-    elements = tutti_make_once(&writer->maker, system, TUTTI_SPACE_SSD, "Elements");
-    struct tutti_node **nodes = calloc(json_array_size(list), sizeof *nodes);
-    enum tutti_err err = nodes ? TUTTI_OK : tutti_fail_memory();
+    elements = tt_edit_add_once(&writer->maker, system, TUTTI_SPACE_SSD, "Elements");
+    struct tt_tree_node **nodes = calloc(json_array_size(list), sizeof *nodes);
+    enum tutti_err err = nodes ? TUTTI_OK : tt_fail_memory();
     json_array_foreach(list, i, item)
     {
         if (!err)
             err = sync_element(writer, elements, item, path, depth, &nodes[i]);
     }
     if (!err)
-        put_in_order(nodes, json_array_size(list));
+        document_write_sort(nodes, json_array_size(list));
     free(nodes);
     return err;
 }
 
-static enum tutti_err sync_system(struct writer *writer, struct tutti_node *node, json_t *json, json_t *before,
-                                  const char *path, unsigned depth)
+static enum tutti_err sync_system(struct document_writer *writer, struct tt_tree_node *node, json_t *json,
+                                  json_t *before, const char *path, unsigned depth)
 {
     if (depth > DEEPEST)
-        return tutti_fail(TUTTI_ERR_LIMIT, "systems in systems are nested too deeply");
+        return tt_fail(TUTTI_ERR_LIMIT, "systems in systems are nested too deeply");
     TRY(sync_elements(writer, node, json, before, path, depth));
     TRY(sync_own_connectors(writer, node, json, before));
     return sync_connections(writer, node, json, before);
@@ -829,7 +848,7 @@ static enum tutti_err sync_system(struct writer *writer, struct tutti_node *node
 
 /* ---- the document ---- */
 
-static enum tutti_err sync_times(struct writer *writer, json_t *json, json_t *before)
+static enum tutti_err sync_times(struct document_writer *writer, json_t *json, json_t *before)
 {
     static const char *const keys[] = {"start", "stop"}, *const names[] = {"startTime", "stopTime"};
     for (size_t i = 0; i < 2; i++) {
@@ -837,77 +856,78 @@ static enum tutti_err sync_times(struct writer *writer, json_t *json, json_t *be
         if (!value || is_equal(json, before, keys[i]))
             continue;
         if (!json_is_number(value) && !json_is_null(value))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "\"%s\" has to be a number", keys[i]);
-        struct tutti_node *node = tutti_make_once(&writer->maker, writer->root, TUTTI_SPACE_SSD, "DefaultExperiment");
+            return tt_fail(TUTTI_ERR_ARGUMENT, "\"%s\" has to be a number", keys[i]);
+        struct tt_tree_node *node =
+            tt_edit_add_once(&writer->maker, writer->root, TUTTI_SPACE_SSD, "DefaultExperiment");
         if (json_is_null(value))
             remove_attribute(node, names[i]);
         else
-            put_number(writer, node, names[i], value);
+            document_write_set_number(writer, node, names[i], value);
     }
     return TUTTI_OK;
 }
 
-static struct tutti_node *begin_tree(struct writer *writer, const char *name)
+static struct tt_tree_node *start_tree(struct document_writer *writer, const char *name)
 {
-    static const enum tutti_space spaces[] = {TUTTI_SPACE_SSD, TUTTI_SPACE_SSC, TUTTI_SPACE_SSV, TUTTI_SPACE_SSM,
-                                              TUTTI_SPACE_SSB};
-    struct tutti_maker *maker = &writer->maker;
-    writer->root = tutti_make_root(maker, "SystemStructureDescription", spaces, sizeof spaces / sizeof *spaces);
-    tutti_make_set(maker, writer->root, "version", "1.0");
-    tutti_make_set(maker, writer->root, "name", name);
-    tutti_make_set(maker, writer->root, "generationTool", "Tutti");
-    struct tutti_node *system = tutti_make(maker, writer->root, TUTTI_SPACE_SSD, "System");
-    tutti_make_set(maker, system, "name", name);
+    static const enum tt_tree_space spaces[] = {TUTTI_SPACE_SSD, TUTTI_SPACE_SSC, TUTTI_SPACE_SSV, TUTTI_SPACE_SSM,
+                                                TUTTI_SPACE_SSB};
+    struct tt_editor *maker = &writer->maker;
+    writer->root = tt_edit_add_root(maker, "SystemStructureDescription", spaces, sizeof spaces / sizeof *spaces);
+    tt_edit_set(maker, writer->root, "version", "1.0");
+    tt_edit_set(maker, writer->root, "name", name);
+    tt_edit_set(maker, writer->root, "generationTool", "Tutti");
+    struct tt_tree_node *system = tt_edit_add(maker, writer->root, TUTTI_SPACE_SSD, "System");
+    tt_edit_set(maker, system, "name", name);
     return system;
 }
 
-static enum tutti_err sync_document(struct writer *writer, json_t *json, json_t *before)
+static enum tutti_err sync_document(struct document_writer *writer, json_t *json, json_t *before)
 {
-    const char *name = text_of(json, "name");
-    struct tutti_node *system;
+    const char *name = document_write_text(json, "name");
+    struct tt_tree_node *system;
     TRY(check_name(name, "the system"));
     if (writer->draft->ssd) {
         writer->root = writer->draft->ssd->tree->root;
         system = writer->draft->ssd->system.node;
         if (!is_equal(json, before, "name"))
-            tutti_make_set(&writer->maker, system, "name", name);
+            tt_edit_set(&writer->maker, system, "name", name);
     } else
-        system = begin_tree(writer, name);
-    TRY(tutti_web_origins_find(&writer->origins, writer->draft->ssd ? system : NULL, before, json));
+        system = start_tree(writer, name);
+    TRY(tt_origins_collect(&writer->origins, writer->draft->ssd ? system : NULL, before, json));
     TRY(sync_times(writer, json, before));
     TRY(sync_settings(writer, writer->root, json, before));
-    TRY(tutti_web_sets_compare(&writer->sets, "", json, before, ""));
+    TRY(tt_parameter_changes_compare(&writer->sets, "", json, before, ""));
     TRY(sync_system(writer, system, json, before, "", 0));
-    return writer->maker.failed ? tutti_fail_memory() : TUTTI_OK;
+    return writer->maker.failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-enum tutti_err tutti_web_document_write(struct tutti_web_draft *draft, json_t *json, struct tutti_text *text)
+enum tutti_err tt_document_write(struct tt_system_draft *draft, json_t *json, struct tt_text *text)
 {
-    struct writer writer = {.draft = draft};
-    struct tutti_tree *fresh = draft->ssd ? NULL : tutti_tree_new(draft->ssd_name);
+    struct document_writer writer = {.draft = draft};
+    struct tt_tree *fresh = draft->ssd ? NULL : tt_edit_new_tree(draft->ssd_name);
     json_t *before = NULL;
     if (draft->ssd)
-        TRY(tutti_web_document_read(draft, &before));
+        TRY(tt_document_read(draft, &before));
     writer.maker.tree = draft->ssd ? draft->ssd->tree : fresh;
-    enum tutti_err err = writer.maker.tree ? sync_document(&writer, json, before) : tutti_fail_memory();
+    enum tutti_err err = writer.maker.tree ? sync_document(&writer, json, before) : tt_fail_memory();
     if (!err)
-        err = tutti_web_sets_write(&writer.sets, draft, &writer.maker, text);
-    tutti_web_sets_fini(&writer.sets);
-    tutti_web_origins_fini(&writer.origins);
-    tutti_tree_free(fresh);
+        err = tt_parameter_changes_write(&writer.sets, draft, &writer.maker, text);
+    tt_parameter_changes_fini(&writer.sets);
+    tt_origins_fini(&writer.origins);
+    tt_tree_free(fresh);
     json_decref(before);
     return err;
 }
 
-enum tutti_err tutti_web_document_take(const struct tutti_web_folder *folder, json_t *json,
-                                       struct tutti_web_draft *draft, struct tutti_text *text)
+enum tutti_err tt_document_write_open_draft(const struct tt_served_folder *folder, json_t *json,
+                                            struct tt_system_draft *draft, struct tt_text *text)
 {
     json_t *path = json_object_get(json, "path");
-    *draft = (struct tutti_web_draft){0};
+    *draft = (struct tt_system_draft){0};
     if (!json_is_object(json))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"document\" has to be an object");
+        return tt_fail(TUTTI_ERR_ARGUMENT, "\"document\" has to be an object");
     if (path && !json_is_null(path) && !json_is_string(path))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "\"path\" has to be the name of a file, or null");
-    TRY(tutti_web_draft_init(draft, folder, json_string_value(path)));
-    return tutti_web_document_write(draft, json, text);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "\"path\" has to be the name of a file, or null");
+    TRY(tt_system_draft_init(draft, folder, json_string_value(path)));
+    return tt_document_write(draft, json, text);
 }

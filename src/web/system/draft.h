@@ -12,40 +12,40 @@
 #include "web/folder.h"
 
 /* An FMU that came from the folder. */
-struct tutti_web_added {
+struct tt_system_draft_file {
     char *entry; /* in the package: "resources/x.fmu" */
     char *path;  /* on the disk */
 };
 
-struct tutti_web_draft {
-    const struct tutti_web_folder *folder; /* borrowed */
+struct tt_system_draft {
+    const struct tt_served_folder *folder; /* borrowed */
     char *name, *variant;                  /* of the file, in the folder, without "#VARIANT"; NULL: it is new */
     char *file;                            /* the .ssp on the disk; NULL: it is new */
-    struct tutti_tempdir *tempdir;         /* of what was made for the draft; NULL: nothing was */
-    struct tutti_package *package;         /* NULL: it is new */
+    struct tt_tempdir *tempdir;            /* of what was made for the draft; NULL: nothing was */
+    struct tt_package *package;            /* NULL: it is new */
     char *root;                            /* the folder with all its files */
     char *ssd_name;                        /* "SystemStructure.ssd" */
-    struct tutti_ssd *ssd;                 /* its document; NULL: it is new */
-    struct tutti_web_added *added;
+    struct tt_ssd *ssd;                    /* its document; NULL: it is new */
+    struct tt_system_draft_file *added;
     size_t added_count;
 };
 
-/* `name` is a file of the folder, or NULL for a new system. tutti_web_draft_fini follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_web_draft_init(struct tutti_web_draft *draft, const struct tutti_web_folder *folder,
+/* `name` is a file of the folder, or NULL for a new system. tt_system_draft_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_system_draft_init(struct tt_system_draft *draft, const struct tt_served_folder *folder,
                                                   const char *name);
-void tutti_web_draft_fini(struct tutti_web_draft *draft);
+void tt_system_draft_fini(struct tt_system_draft *draft);
 
 /* What tells one state of the file from another; "" for a new one. */
-TUTTI_CHECKED enum tutti_err tutti_web_draft_revision(const char *path, char out[64]);
+TUTTI_CHECKED enum tutti_err tt_system_draft_revision(const char *path, char out[64]);
 /* The file on the disk that a component's `source` names, in the package or, if it is not there, in the folder; the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_web_draft_find(const struct tutti_web_draft *draft, const char *source, char **path);
+TUTTI_CHECKED enum tutti_err tt_system_draft_find(const struct tt_system_draft *draft, const char *source, char **path);
 /* The source as the document has it: an FMU of the folder comes into the package. *uri is the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_web_draft_adopt(struct tutti_web_draft *draft, const char *source, char **uri);
+TUTTI_CHECKED enum tutti_err tt_system_draft_adopt(struct tt_system_draft *draft, const char *source, char **uri);
 /* The document's text instead of the one that is there, to be loaded. *path is the caller's. */
-TUTTI_CHECKED enum tutti_err tutti_web_draft_put(const struct tutti_web_draft *draft, const struct tutti_text *text,
-                                                 char **path);
+TUTTI_CHECKED enum tutti_err tt_system_draft_write(const struct tt_system_draft *draft, const struct tt_text *text,
+                                                   char **path);
 /* The package with this document, as a file. Entries that are not concerned are copied as they are. */
-TUTTI_CHECKED enum tutti_err tutti_web_draft_pack(const struct tutti_web_draft *draft, const struct tutti_text *text,
+TUTTI_CHECKED enum tutti_err tt_system_draft_pack(const struct tt_system_draft *draft, const struct tt_text *text,
                                                   const char *path);
 
 #endif

@@ -12,44 +12,44 @@
 
 /* ---- findings ---- */
 
-struct looker {
+struct inspector {
     const char *path, *root;
     json_t *findings;
 };
 
 /* The text without the names of the folder that the draft is in, which is nobody's business. */
-static json_t *clean(const struct looker *looker, const char *text)
+static json_t *strip_draft_folder(const struct inspector *looker, const char *text)
 {
-    struct tutti_text out = {0};
+    struct tt_text out = {0};
     size_t n = strlen(looker->root);
     while (*text) {
         const char *found = strstr(text, looker->root);
         size_t length = found ? (size_t)(found - text) : strlen(text);
-        tutti_text_append_n(&out, text, length);
+        tt_text_append_n(&out, text, length);
         text += length;
         if (found)
             text += n + (text[n] == '/');
     }
-    json_t *json = out.failed ? NULL : tutti_text_json(out.text ? out.text : "");
-    tutti_text_fini(&out);
+    json_t *json = out.failed ? NULL : tt_json_text(out.text ? out.text : "");
+    tt_text_fini(&out);
     return json;
 }
 
-static void add_finding(void *context, const struct tutti_check_finding *finding)
+static void add_finding(void *context, const struct tt_check_finding *finding)
 {
-    struct looker *looker = context;
+    struct inspector *looker = context;
     json_t *units = json_array(), *json = json_object();
     for (size_t i = 0; i < finding->unit_count; i++)
-        tutti_json_append(&units, tutti_text_json(finding->units[i]));
-    tutti_json_set(&json, "level", json_string(finding->severity == TUTTI_FINDING_ERROR ? "error" : "warning"));
-    tutti_json_set(&json, "element", finding->unit_count > 0 ? tutti_text_json(finding->units[0]) : json_string(""));
-    tutti_json_set(&json, "units", units);
-    tutti_json_set(&json, "text", clean(looker, finding->text));
-    tutti_json_append(&looker->findings, json);
+        tt_json_append(&units, tt_json_text(finding->units[i]));
+    tt_json_set(&json, "level", json_string(finding->severity == TUTTI_FINDING_ERROR ? "error" : "warning"));
+    tt_json_set(&json, "element", finding->unit_count > 0 ? tt_json_text(finding->units[0]) : json_string(""));
+    tt_json_set(&json, "units", units);
+    tt_json_set(&json, "text", strip_draft_folder(looker, finding->text));
+    tt_json_append(&looker->findings, json);
 }
 
 /* The unit of the system that a quoted name, `length` bytes, belongs to; NULL: none. */
-static const char *unit_of(json_t *units, const char *name, size_t length)
+static const char *inspection_find_unit(json_t *units, const char *name, size_t length)
 {
     const char *best = NULL;
     size_t i, longest = 0;
@@ -67,7 +67,7 @@ static const char *unit_of(json_t *units, const char *name, size_t length)
 }
 
 /* What a finding is about, if it does not say so: the first quoted name that belongs to a unit. */
-static void place_finding(json_t *finding, json_t *units)
+static void assign_finding(json_t *finding, json_t *units)
 {
     const char *text = json_string_value(json_object_get(finding, "text"));
     const char *open = text ? strchr(text, '\'') : NULL;
@@ -76,7 +76,7 @@ static void place_finding(json_t *finding, json_t *units)
     while (open) {
         const char *end = strchr(open + 1, '\'');
         size_t length = end ? (size_t)(end - open - 1) : 0;
-        const char *unit = end ? unit_of(units, open + 1, length) : NULL;
+        const char *unit = end ? inspection_find_unit(units, open + 1, length) : NULL;
         if (unit) {
             size_t n = strlen(unit);
             json_object_set_new(finding, "element", json_string(unit));
@@ -105,33 +105,33 @@ static json_t *node_names(json_t *nodes, json_t *indices)
     size_t i;
     json_array_foreach(indices, i, index)
     {
-        tutti_json_append(&list, node_name(nodes, index));
+        tt_json_append(&list, node_name(nodes, index));
     }
     return list;
 }
 
-static json_t *loops_json(json_t *graph)
+static json_t *inspection_loops_json(json_t *graph)
 {
     json_t *list = json_array(), *loop;
     size_t i;
     json_array_foreach(json_object_get(graph, "loops"), i, loop)
     {
-        tutti_json_append(&list, node_names(json_object_get(graph, "nodes"), loop));
+        tt_json_append(&list, node_names(json_object_get(graph, "nodes"), loop));
     }
     return list;
 }
 
 /* Units in the order in which they are evaluated first. */
-static json_t *order_json(json_t *graph)
+static json_t *inspection_order_json(json_t *graph)
 {
     json_t *list = json_array(), *action;
     size_t i;
     json_array_foreach(json_object_get(graph, "order"), i, action)
     {
         json_t *unit = json_object_get(action, "unit");
-        tutti_json_append(
-            &list, json_pack("{s:O, s:O*, s:o}", "action", json_object_get(action, "action"), "unit", unit, "variables",
-                             node_names(json_object_get(graph, "nodes"), json_object_get(action, "nodes"))));
+        tt_json_append(&list, json_pack("{s:O, s:O*, s:o}", "action", json_object_get(action, "action"), "unit", unit,
+                                        "variables",
+                                        node_names(json_object_get(graph, "nodes"), json_object_get(action, "nodes"))));
     }
     return list;
 }
@@ -160,7 +160,7 @@ static json_t *conversions_json(json_t *graph)
                      json_number_value(json_object_get(connection, "offset")));
         json_t *ends = json_pack("{s:o, s:o}", "from", end_name(json_object_get(connection, "from")), "to",
                                  end_name(json_object_get(connection, "to")));
-        tutti_json_append(&list, json_pack("{s:o, s:s, s:s}", "connection", ends, "element", "", "text", text));
+        tt_json_append(&list, json_pack("{s:o, s:s, s:s}", "connection", ends, "element", "", "text", text));
     }
     return list;
 }
@@ -176,23 +176,23 @@ static enum tutti_err add_graph(const struct tutti_run_options *options, json_t 
     json_t *finding;
     json_array_foreach(json_object_get(*json, "findings"), i, finding)
     {
-        place_finding(finding, json_object_get(graph, "units"));
+        assign_finding(finding, json_object_get(graph, "units"));
     }
-    tutti_json_set(json, "conversions", conversions_json(graph));
-    tutti_json_set(json, "loops", loops_json(graph));
-    tutti_json_set(json, "order", order_json(graph));
-    tutti_json_set(json, "graph", graph ? graph : json_null());
-    return *json ? TUTTI_OK : tutti_fail_memory();
+    tt_json_set(json, "conversions", conversions_json(graph));
+    tt_json_set(json, "loops", inspection_loops_json(graph));
+    tt_json_set(json, "order", inspection_order_json(graph));
+    tt_json_set(json, "graph", graph ? graph : json_null());
+    return *json ? TUTTI_OK : tt_fail_memory();
 }
 
-enum tutti_err tutti_web_look(const char *path, const char *root, json_t **out)
+enum tutti_err tt_system_requests_inspect(const char *path, const char *root, json_t **out)
 {
-    struct looker looker = {path, root, json_array()};
+    struct inspector looker = {path, root, json_array()};
     struct tutti_run_options options = {.files = &path, .file_count = 1};
-    struct tutti_check_counts counts;
+    struct tt_check_counts counts;
     json_t *json = json_object();
-    enum tutti_err err = tutti_check(&options, 0, add_finding, &looker, &counts);
-    tutti_json_set(&json, "findings", looker.findings);
+    enum tutti_err err = tt_check_run(&options, 0, add_finding, &looker, &counts);
+    tt_json_set(&json, "findings", looker.findings);
     if (!err)
         err = add_graph(&options, &json);
     if (err)
@@ -204,7 +204,7 @@ enum tutti_err tutti_web_look(const char *path, const char *root, json_t **out)
 
 /* ---- terminals ---- */
 
-static enum tutti_err read_connections(const struct tutti_run_options *options, json_t **out)
+static enum tutti_err inspection_read_connections(const struct tutti_run_options *options, json_t **out)
 {
     char *text = NULL;
     TRY(tutti_tell_graph(&text, options, "json", "run"));
@@ -212,10 +212,10 @@ static enum tutti_err read_connections(const struct tutti_run_options *options, 
     tutti_tell_free(text);
     *out = json_incref(json_object_get(graph, "connections"));
     json_decref(graph);
-    return *out ? TUTTI_OK : tutti_fail_memory();
+    return *out ? TUTTI_OK : tt_fail_memory();
 }
 
-static bool has(json_t *connections, json_t *wanted)
+static bool inspection_has_connection(json_t *connections, json_t *wanted)
 {
     size_t i;
     json_t *connection;
@@ -233,34 +233,34 @@ static json_t *joined_json(json_t *connection)
     json_t *json = json_pack("{s:o, s:o}", "from", end_name(json_object_get(connection, "from")), "to",
                              end_name(json_object_get(connection, "to")));
     if (json_number_value(json_object_get(connection, "factor")) < 0)
-        tutti_json_set(&json, "factor", json_integer(-1));
+        tt_json_set(&json, "factor", json_integer(-1));
     return json;
 }
 
-enum tutti_err tutti_web_join_terminals(const char *path, const char *from, const char *to, json_t **out)
+enum tutti_err tt_system_requests_join_terminals(const char *path, const char *from, const char *to, json_t **out)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     json_t *before = NULL, *after = NULL, *list = json_array(), *connection;
     size_t i;
-    tutti_text_printf(&text, "%s=%s", from, to);
+    tt_text_printf(&text, "%s=%s", from, to);
     const char *joint = text.text;
     struct tutti_run_options options = {.files = &path, .file_count = 1};
-    enum tutti_err err = text.failed ? tutti_fail_memory() : read_connections(&options, &before);
+    enum tutti_err err = text.failed ? tt_fail_memory() : inspection_read_connections(&options, &before);
     options.connects = &joint;
     options.connect_count = 1;
     if (!err)
-        err = read_connections(&options, &after);
+        err = inspection_read_connections(&options, &after);
     json_array_foreach(after, i, connection)
     {
-        if (!has(before, connection))
-            tutti_json_append(&list, joined_json(connection));
+        if (!inspection_has_connection(before, connection))
+            tt_json_append(&list, joined_json(connection));
     }
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     json_decref(before);
     json_decref(after);
     if (err)
         json_decref(list);
     else
         *out = list;
-    return err || list ? err : tutti_fail_memory();
+    return err || list ? err : tt_fail_memory();
 }

@@ -11,28 +11,28 @@
 
 #include "ssp/tree.h"
 
-struct tutti_web_origin {
-    const json_t *json;      /* a part of the document */
-    struct tutti_node *node; /* what it was in the file */
-    json_t *before;          /* the same as JSON; borrowed */
-    char *id;                /* of a unit: what it was called, "outer.inner" */
+struct tt_origin {
+    const json_t *json;        /* a part of the document */
+    struct tt_tree_node *node; /* what it was in the file */
+    json_t *before;            /* the same as JSON; borrowed */
+    char *id;                  /* of a unit: what it was called, "outer.inner" */
 };
 
 /* Zeroed is empty. */
-struct tutti_web_origins {
-    struct tutti_web_origin *all;
+struct tt_origins {
+    struct tt_origin *all;
     size_t count;
-    struct tutti_node *root; /* of the file's tree: the outermost system */
-    json_t *before;          /* the file as JSON */
+    struct tt_tree_node *root; /* of the file's tree: the outermost system */
+    json_t *before;            /* the file as JSON */
 };
-void tutti_web_origins_fini(struct tutti_web_origins *origins);
+void tt_origins_fini(struct tt_origins *origins);
 
 /* Finds all. ARGUMENT if two parts have the same origin. */
-TUTTI_CHECKED enum tutti_err tutti_web_origins_find(struct tutti_web_origins *origins, struct tutti_node *root,
-                                                    json_t *before, json_t *document);
+TUTTI_CHECKED enum tutti_err tt_origins_collect(struct tt_origins *origins, struct tt_tree_node *root, json_t *before,
+                                                json_t *document);
 /* Where a part of the document comes from; NULL: it is new. */
-const struct tutti_web_origin *tutti_web_origins_of(const struct tutti_web_origins *origins, const json_t *json);
+const struct tt_origin *tt_origins_find_node(const struct tt_origins *origins, const json_t *json);
 /* Is it the origin of any part? */
-bool tutti_web_origins_has(const struct tutti_web_origins *origins, const struct tutti_node *node);
+bool tt_origins_has(const struct tt_origins *origins, const struct tt_tree_node *node);
 
 #endif

@@ -55,7 +55,7 @@ static void test_values(void **state)
     assert_near(linear.eigenvalues_re[0] + linear.eigenvalues_re[1], values[2], 1e-14);
     assert_true(linear.exact && linear.structure_known);
     tutti_linearization_fini(&linear);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     assert_null(linear.states);
     tutti_linearization_fini(&linear); /* nothing left */
 }

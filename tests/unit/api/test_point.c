@@ -18,7 +18,7 @@ static struct calls step_on(struct fake_world *world, uint32_t c, int steps)
     struct calls calls;
     fake->step_count = 0;
     for (int n = 0; n < steps; n++)
-        assert_ok(tutti_loop_run(&world->execution.loop));
+        assert_ok(tt_run_until_end(&world->execution.loop));
     assert_true(fake->step_count > 0);
     calls.count = fake->step_count;
     memcpy(calls.items, fake->steps, sizeof calls.items);
@@ -40,20 +40,20 @@ static void assert_same_calls(const struct calls *a, const struct calls *b)
 /* From a point after each of the first `points` steps `ahead` on, back, and on again, as unit b sees it. */
 static void go_back_and_forth(struct fake_world *world, int points, int ahead)
 {
-    struct tutti_points all = {0};
-    struct tutti_pending_sets none = {0};
+    struct tt_simulation_points all = {0};
+    struct tt_pending_sets none = {0};
     struct tutti_point *point = NULL;
     world->execution.rank.pending_sets = &none;
     for (int n = 0; n < points; n++) {
-        assert_ok(tutti_point_take(&all, &point, &world->execution));
+        assert_ok(tt_simulation_save_point(&all, &point, &world->execution));
         struct calls once = step_on(world, 1, ahead);
-        assert_ok(tutti_point_restore(&all, point, &world->execution));
+        assert_ok(tt_simulation_restore_point(&all, point, &world->execution));
         struct calls again = step_on(world, 1, ahead);
         assert_same_calls(&once, &again);
-        assert_ok(tutti_point_restore(&all, point, &world->execution));
+        assert_ok(tt_simulation_restore_point(&all, point, &world->execution));
         (void)step_on(world, 1, 1);
     }
-    tutti_points_fini(&all, &world->execution);
+    tt_simulation_free_points(&all, &world->execution);
 }
 
 static struct fake_world *new_pair(const char *coupling, const char *events)

@@ -77,8 +77,8 @@ static void test_steps_are_those_of_a_run(void **state)
         assert_true(whole.count > 5);
         assert_same_rows(sorts[i].name, &whole, 0, &stepped, 0, whole.count);
         assert_same_stats(sorts[i].name, &whole_stats, &stepped_stats);
-        tutti_run_stats_fini(&whole_stats);
-        tutti_run_stats_fini(&stepped_stats);
+        tt_stats_fini(&whole_stats);
+        tt_stats_fini(&stepped_stats);
         rows_fini(&whole);
         rows_fini(&stepped);
     }
@@ -94,7 +94,7 @@ static void test_advance_hits_every_time(void **state)
         if (tutti_run(&sorts[i].options, &stats))
             fail_msg("%s: %s", sorts[i].name, tutti_err_message());
         double start = stats.start, stop = stats.stop;
-        tutti_run_stats_fini(&stats);
+        tt_stats_fini(&stats);
         struct tutti_simulation *simulation = start_simulation(&sorts[i].options);
         for (int n = 1; n <= 10; n++) {
             double t = n < 10 ? start + (stop - start) * n / 10.3 : stop;
@@ -129,7 +129,7 @@ static void test_advance_by_rounded_times(void **state)
         assert_same_double(tutti_simulation_time(simulation), 9.3);
         assert_ok(tutti_simulation_finish(simulation, &stats));
         assert_int_equal(stats.steps, 93);
-        tutti_run_stats_fini(&stats);
+        tt_stats_fini(&stats);
         tutti_simulation_free(simulation);
     }
 }
@@ -180,7 +180,7 @@ static void test_advance_ends_early(void **state)
     assert_ok(tutti_simulation_finish(simulation, &stats));
     assert_true(stats.terminated_by_fmu);
     assert_contains(said, "the FMU ended the simulation at t = 10");
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     tutti_simulation_free(simulation);
 }
 
@@ -235,7 +235,7 @@ static void test_calls_after_finish(void **state)
     assert_true(tutti_simulation_is_over(simulation));
     assert_same_double(tutti_simulation_time(simulation), 0.5);
     assert_fails(tutti_simulation_finish(simulation, &stats), TUTTI_ERR_STATE, "is finished");
-    tutti_run_stats_fini(&stats); /* is empty */
+    tt_stats_fini(&stats); /* is empty */
     assert_fails(tutti_simulation_start(simulation), TUTTI_ERR_STATE, "is finished");
     assert_fails(tutti_simulation_step(simulation), TUTTI_ERR_STATE, "is finished");
     assert_fails(tutti_simulation_advance(simulation, 0.6), TUTTI_ERR_STATE, "is finished");
@@ -315,7 +315,7 @@ static void look_at_the_failed(struct tutti_simulation *simulation, size_t numbe
         (void)!tutti_simulation_describe(simulation, i, &about);
     assert_ok(tutti_simulation_finish(simulation, &stats));
     assert_fails(tutti_simulation_finish(simulation, NULL), TUTTI_ERR_STATE, "is finished");
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     tutti_simulation_free(simulation);
 }
 

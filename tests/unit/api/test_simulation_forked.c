@@ -90,7 +90,7 @@ static void test_program_that_is_missing(void **state)
 {
     (void)state;
     char *path;
-    assert_fails(tutti_module_find_program(&path, "tutti_nothing"), TUTTI_ERR_LOAD,
+    assert_fails(tt_module_find_program(&path, "tutti_nothing"), TUTTI_ERR_LOAD,
                  "tutti_nothing, which is a part of Tutti");
     assert_null(path);
 }

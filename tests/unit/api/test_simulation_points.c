@@ -205,7 +205,7 @@ static void test_back_from_where_an_fmu_ended(void **state)
         assert_ok(tutti_simulation_finish(simulation, &stats));
         assert_false(stats.terminated_by_fmu);
         assert_true(stats.events_located >= 7 + 3 * 3 + 1); /* what was done stays counted */
-        tutti_run_stats_fini(&stats);
+        tt_stats_fini(&stats);
         tutti_simulation_free(simulation);
     }
 }

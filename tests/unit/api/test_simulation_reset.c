@@ -102,7 +102,7 @@ static void test_nothing_is_loaded_or_made_again(void **state)
     for (size_t i = 0; i < 2 * LENGTH(files); i++) {
         size_t size;
         char *bytes = slurp_file(files[i / 2], &size);
-        char *copy = tutti_str_copy(scratch_write(&scratch, "copy.fmu", bytes, size));
+        char *copy = tt_text_copy(scratch_write(&scratch, "copy.fmu", bytes, size));
         free(bytes);
         assert_non_null(copy);
         const char *const file[] = {copy};

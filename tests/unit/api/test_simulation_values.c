@@ -507,13 +507,13 @@ static void test_put_waits_for_a_unit(void **state)
 /* ---- FMI 1.0's negated aliases ---- */
 
 /* Feedthrough with an input that is minus float64_in, and has bounds of its own. */
-static const char *make_negated(struct tutti_archive **archive)
+static const char *make_negated(struct tt_archive **archive)
 {
     static char path[4200];
     const char *folder;
     size_t size;
-    assert_ok(tutti_archive_open(archive, TUTTI_FMUS "/Feedthrough_fmi1cs.fmu"));
-    assert_ok(tutti_archive_folder(*archive, &folder));
+    assert_ok(tt_archive_open(archive, TUTTI_FMUS "/Feedthrough_fmi1cs.fmu"));
+    assert_ok(tt_archive_unpack(*archive, &folder));
     snprintf(path, sizeof path, "%s/modelDescription.xml", folder);
     char *xml = slurp_file(path, &size);
     char *name = strstr(xml, "name=\"float64_in\""), *end = strstr(xml, "</ModelVariables>");
@@ -534,7 +534,7 @@ static const char *make_negated(struct tutti_archive **archive)
 static void test_negated_alias(void **state)
 {
     (void)state;
-    struct tutti_archive *archive = NULL;
+    struct tt_archive *archive = NULL;
     const char *files[1] = {make_negated(&archive)};
     struct tutti_run_options options = {.files = files, .file_count = 1, TIMES(0.1, 1)};
     struct tutti_simulation *simulation = start_simulation(&options);
@@ -552,7 +552,7 @@ static void test_negated_alias(void **state)
     assert_ok(tutti_simulation_start(simulation));
     assert_same_double(value_of(simulation, "float64_out"), -8);
     finish_and_free(simulation);
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
 }
 
 int main(void)

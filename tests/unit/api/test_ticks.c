@@ -65,8 +65,8 @@ static void compare(struct tutti_run_options options)
         assert_int_equal(stepped.stats.units[u].do_steps, at_once.stats.units[u].do_steps);
         assert_int_equal(stepped.stats.units[u].sets, at_once.stats.units[u].sets);
     }
-    tutti_run_stats_fini(&stepped.stats);
-    tutti_run_stats_fini(&at_once.stats);
+    tt_stats_fini(&stepped.stats);
+    tt_stats_fini(&at_once.stats);
 }
 
 static void test_at_once(void **state)

@@ -34,23 +34,23 @@ static struct tutti_run_options options_of(const struct place *place, const stru
 
 static void compare_with_file(const char *name, const struct rows *rows, const char *path)
 {
-    struct tutti_table *table;
-    assert_ok(tutti_table_read(&table, path));
-    assert_int_equal(tutti_table_columns(table) + 1, rows->columns);
-    assert_int_equal(tutti_table_rows(table), rows->count);
+    struct tt_csv_table *table;
+    assert_ok(tt_csv_table_read(&table, path));
+    assert_int_equal(tt_csv_table_columns(table) + 1, rows->columns);
+    assert_int_equal(tt_csv_table_rows(table), rows->count);
     char names[sizeof rows->names] = "";
     for (size_t c = 0; c + 1 < rows->columns; c++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s ", tutti_table_name(table, c));
+        snprintf(names + used, sizeof names - used, "%s ", tt_csv_table_name(table, c));
         for (size_t r = 0; r < rows->count; r++) {
-            double cell = strtod(tutti_table_cell(table, r, c), NULL), shown = row_of(rows, r)[c + 1];
-            if (cell != shown || tutti_table_times(table)[r] != row_of(rows, r)[0])
-                fail_msg("%s: row %zu, %s: %.17g in the file, %.17g shown", name, r, tutti_table_name(table, c), cell,
+            double cell = strtod(tt_csv_table_cell(table, r, c), NULL), shown = row_of(rows, r)[c + 1];
+            if (cell != shown || tt_csv_table_times(table)[r] != row_of(rows, r)[0])
+                fail_msg("%s: row %zu, %s: %.17g in the file, %.17g shown", name, r, tt_csv_table_name(table, c), cell,
                          shown);
         }
     }
     assert_string_equal(names, rows->names);
-    tutti_table_free(table);
+    tt_csv_table_free(table);
 }
 
 static void test_rows_are_those_of_the_file(void **state)
@@ -66,7 +66,7 @@ static void test_rows_are_those_of_the_file(void **state)
         struct tutti_run_stats stats;
         assert_ok(tutti_run(&options, &stats));
         assert_int_equal(stats.rows, with.count);
-        tutti_run_stats_fini(&stats);
+        tt_stats_fini(&stats);
         assert_int_equal(with.told, 1);
         assert_true(with.columns > 8 && with.count == 21);
         compare_with_file(places[p].name, &with, output);
@@ -105,12 +105,12 @@ static void test_row_ends_the_run_with_a_file(void **state)
     for (size_t p = 0; p < LENGTH(places); p++) {
         struct rows rows = {.fail_at = 5};
         struct tutti_watcher watcher = WATCHER(&rows);
-        struct tutti_table *table;
+        struct tt_csv_table *table;
         struct tutti_run_options options = options_of(&places[p], &watcher, output);
         assert_fails(tutti_run(&options, NULL), TUTTI_ERR_LIMIT, "seen enough at t = ");
-        assert_ok(tutti_table_read(&table, output));
-        assert_true(tutti_table_rows(table) >= 4);
-        tutti_table_free(table);
+        assert_ok(tt_csv_table_read(&table, output));
+        assert_true(tt_csv_table_rows(table) >= 4);
+        tt_csv_table_free(table);
         rows_fini(&rows);
     }
     scratch_fini(&scratch);
@@ -148,7 +148,7 @@ static void test_silent_row(void **state)
     for (size_t p = 0; p < LENGTH(places); p++) {
         struct tutti_watcher watcher = {.row = silent_row};
         struct tutti_run_options options = options_of(&places[p], &watcher, NULL);
-        (void)tutti_fail(TUTTI_ERR_IO, "long ago");
+        (void)tt_fail(TUTTI_ERR_IO, "long ago");
         assert_fails(tutti_run(&options, NULL), TUTTI_ERR_LIMIT, "the watcher ended the run, and did not say why");
         assert_null(strstr(tutti_err_message(), "long ago"));
     }

@@ -59,24 +59,24 @@ static const char *hostile(const char *name)
     return scratch_path(&scratch, path);
 }
 
-static struct tutti_archive *open_good(const char *path)
+static struct tt_archive *open_good(const char *path)
 {
-    struct tutti_archive *archive = NULL;
-    if (tutti_archive_open(&archive, path) != TUTTI_OK)
+    struct tt_archive *archive = NULL;
+    if (tt_archive_open(&archive, path) != TUTTI_OK)
         fail_msg("%s", tutti_err_message());
     return archive;
 }
 
-static enum tutti_err read_entry(struct tutti_archive *archive, const char *name, char *data, size_t room, size_t *n)
+static enum tutti_err read_entry(struct tt_archive *archive, const char *name, char *data, size_t room, size_t *n)
 {
-    struct tutti_reader reader;
-    enum tutti_err err = tutti_archive_begin_entry(archive, name, &reader);
+    struct tt_byte_source reader;
+    enum tutti_err err = tt_archive_open_entry(archive, name, &reader);
     *n = 0;
     for (size_t got = 1; err == TUTTI_OK && got > 0; *n += err == TUTTI_OK ? got : 0) {
         size_t most = room - *n < 777 ? room - *n : 777;
         err = reader.read(reader.context, data + *n, most, &got);
     }
-    tutti_archive_end_entry(archive);
+    tt_archive_close_entry(archive);
     return err;
 }
 
@@ -167,10 +167,10 @@ static void test_cases(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CASES; i++) {
-        struct tutti_archive *archive = NULL;
+        struct tt_archive *archive = NULL;
         const char *path = hostile(cases[i].name), *folder = NULL;
-        enum tutti_err opened = tutti_archive_open(&archive, path);
-        enum tutti_err unpacked = opened == TUTTI_OK ? tutti_archive_folder(archive, &folder) : TUTTI_OK;
+        enum tutti_err opened = tt_archive_open(&archive, path);
+        enum tutti_err unpacked = opened == TUTTI_OK ? tt_archive_unpack(archive, &folder) : TUTTI_OK;
         if (opened != cases[i].open || unpacked != cases[i].unpack)
             fail_msg("%s: opening gives '%s', unpacking '%s': %s", cases[i].name, tutti_err_name(opened),
                      tutti_err_name(unpacked), tutti_err_message());
@@ -180,9 +180,9 @@ static void test_cases(void **state)
         }
         if (opened == TUTTI_OK && unpacked != TUTTI_OK) { /* a failed attempt leaves nothing, and can be repeated */
             assert_int_equal(count_files(scratch_path(&scratch, "tmp")), 0);
-            assert_int_equal(tutti_archive_folder(archive, &folder), unpacked);
+            assert_int_equal(tt_archive_unpack(archive, &folder), unpacked);
         }
-        tutti_archive_free(archive);
+        tt_archive_free(archive);
         assert_nothing_left();
     }
 }
@@ -190,14 +190,14 @@ static void test_cases(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    struct tutti_archive *archive = open_good(hostile("good.fmu"));
-    assert_int_equal(tutti_archive_count(archive), 8);
-    assert_string_equal(tutti_archive_name(archive, 0), "modelDescription.xml");
-    assert_string_equal(tutti_archive_name(archive, 3), "resources/");
-    for (size_t i = 0; i < tutti_archive_count(archive); i++)
-        assert_true(tutti_archive_has(archive, tutti_archive_name(archive, i)));
-    assert_true(tutti_archive_has(archive, "binaries/")); /* has no entry of its own */
-    assert_true(tutti_archive_has(archive, "binaries/linux64/"));
+    struct tt_archive *archive = open_good(hostile("good.fmu"));
+    assert_int_equal(tt_archive_count(archive), 8);
+    assert_string_equal(tt_archive_name(archive, 0), "modelDescription.xml");
+    assert_string_equal(tt_archive_name(archive, 3), "resources/");
+    for (size_t i = 0; i < tt_archive_count(archive); i++)
+        assert_true(tt_archive_has(archive, tt_archive_name(archive, i)));
+    assert_true(tt_archive_has(archive, "binaries/")); /* has no entry of its own */
+    assert_true(tt_archive_has(archive, "binaries/linux64/"));
     static const char *const absent[] = {"",
                                          "/",
                                          "x",
@@ -210,33 +210,33 @@ static void test_names(void **state)
                                          "MODELDESCRIPTION.XML",
                                          "zzz/"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (tutti_archive_has(archive, absent[i]))
+        if (tt_archive_has(archive, absent[i]))
             fail_msg("'%s' is not there", absent[i]);
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
 
     archive = open_good(hostile("backslashes.fmu"));
-    assert_true(tutti_archive_has(archive, "binaries/linux64/m.so"));
-    assert_true(tutti_archive_has(archive, "resources/"));
-    tutti_archive_free(archive);
+    assert_true(tt_archive_has(archive, "binaries/linux64/m.so"));
+    assert_true(tt_archive_has(archive, "resources/"));
+    tt_archive_free(archive);
     archive = open_good(hostile("dots.fmu"));
-    assert_int_equal(tutti_archive_count(archive), 2);
-    assert_true(tutti_archive_has(archive, "modelDescription.xml"));
-    assert_true(tutti_archive_has(archive, "resources/a.txt"));
-    tutti_archive_free(archive);
+    assert_int_equal(tt_archive_count(archive), 2);
+    assert_true(tt_archive_has(archive, "modelDescription.xml"));
+    assert_true(tt_archive_has(archive, "resources/a.txt"));
+    tt_archive_free(archive);
     archive = open_good(hostile("cp437.fmu"));
-    assert_true(tutti_archive_has(archive, "resources/Gr\xc3\xb6\xc3\x9f"
-                                           "e.txt"));
-    tutti_archive_free(archive);
+    assert_true(tt_archive_has(archive, "resources/Gr\xc3\xb6\xc3\x9f"
+                                        "e.txt"));
+    tt_archive_free(archive);
     archive = open_good(hostile("entries-100000.fmu"));
     for (size_t i = 0; i < 100000; i += 7)
-        assert_true(tutti_archive_has(archive, tutti_archive_name(archive, i)));
-    tutti_archive_free(archive);
+        assert_true(tt_archive_has(archive, tt_archive_name(archive, i)));
+    tt_archive_free(archive);
 }
 
 static void test_read(void **state)
 {
     (void)state;
-    struct tutti_archive *archive = open_good(hostile("good.fmu"));
+    struct tt_archive *archive = open_good(hostile("good.fmu"));
     char data[20000];
     size_t n;
     assert_int_equal(read_entry(archive, "modelDescription.xml", data, sizeof data, &n), TUTTI_OK);
@@ -251,30 +251,30 @@ static void test_read(void **state)
     assert_int_equal(read_entry(archive, "resources/", data, sizeof data, &n), TUTTI_ERR_FORMAT);
     assert_int_equal(read_entry(archive, "no such", data, sizeof data, &n), TUTTI_ERR_FORMAT);
     assert_contains(tutti_err_message(), "'no such'");
-    struct tutti_reader reader; /* an entry that is begun and left goes with the archive */
-    assert_int_equal(tutti_archive_begin_entry(archive, "modelDescription.xml", &reader), TUTTI_OK);
-    tutti_archive_free(archive);
+    struct tt_byte_source reader; /* an entry that is begun and left goes with the archive */
+    assert_int_equal(tt_archive_open_entry(archive, "modelDescription.xml", &reader), TUTTI_OK);
+    tt_archive_free(archive);
 
     archive = open_good(hostile("bad-crc.fmu"));
     assert_int_equal(read_entry(archive, "resources/a", data, sizeof data, &n), TUTTI_ERR_FORMAT);
     assert_int_equal(read_entry(archive, "modelDescription.xml", data, sizeof data, &n), TUTTI_OK);
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
     archive = open_good(hostile("size-smaller.fmu"));
     char *much = malloc(1 << 20);
     assert_non_null(much);
     assert_int_equal(read_entry(archive, "resources/a", much, 1 << 20, &n), TUTTI_ERR_FORMAT);
     assert_true(n <= 100); /* and the surplus is not handed out */
     free(much);
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
 }
 
 static void test_unpack(void **state)
 {
     (void)state;
-    struct tutti_archive *archive = open_good(hostile("good.fmu"));
+    struct tt_archive *archive = open_good(hostile("good.fmu"));
     const char *folder, *again;
-    assert_int_equal(tutti_archive_folder(archive, &folder), TUTTI_OK);
-    assert_int_equal(tutti_archive_folder(archive, &again), TUTTI_OK);
+    assert_int_equal(tt_archive_unpack(archive, &folder), TUTTI_OK);
+    assert_int_equal(tt_archive_unpack(archive, &again), TUTTI_OK);
     assert_ptr_equal(folder, again);
     assert_int_equal(folder[0], '/');
     assert_int_not_equal(folder[strlen(folder) - 1], '/');
@@ -300,7 +300,7 @@ static void test_unpack(void **state)
     char text[100];
     assert_int_equal(read_entry(archive, "sources/m.c", text, sizeof text, &m), TUTTI_OK);
     assert_memory_equal(text, "int x;\n", 7);
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
     assert_nothing_left();
 }
 
@@ -319,13 +319,13 @@ static void test_damage(void **state)
         if (i >= n)
             copy[i - n] = (char)(copy[i - n] ^ 0x55);
         scratch_write(&scratch, "hostile/damaged.fmu", copy, i < n ? i : n);
-        struct tutti_archive *archive = NULL;
+        struct tt_archive *archive = NULL;
         const char *folder;
-        if (tutti_archive_open(&archive, path) == TUTTI_OK && tutti_archive_folder(archive, &folder) != TUTTI_OK)
+        if (tt_archive_open(&archive, path) == TUTTI_OK && tt_archive_unpack(archive, &folder) != TUTTI_OK)
             assert_contains(tutti_err_message(), path);
         if (i < n)
             assert_null(archive);
-        tutti_archive_free(archive);
+        tt_archive_free(archive);
         free(copy);
     }
     unlink(path);
@@ -336,14 +336,13 @@ static void test_damage(void **state)
 static void test_other_files(void **state)
 {
     (void)state;
-    struct tutti_archive *archive = NULL;
-    assert_int_equal(tutti_archive_open(&archive, "/no/such.fmu"), TUTTI_ERR_IO);
+    struct tt_archive *archive = NULL;
+    assert_int_equal(tt_archive_open(&archive, "/no/such.fmu"), TUTTI_ERR_IO);
     assert_contains(tutti_err_message(), "/no/such.fmu");
     assert_contains(tutti_err_message(), "No such file");
-    assert_int_equal(tutti_archive_open(&archive, "/dev/null"), TUTTI_ERR_FORMAT);
+    assert_int_equal(tt_archive_open(&archive, "/dev/null"), TUTTI_ERR_FORMAT);
     assert_int_equal(mkfifo(hostile("a-pipe"), 0600), 0);
-    assert_int_equal(tutti_archive_open(&archive, scratch.joined),
-                     TUTTI_ERR_FORMAT); /* and does not wait for a writer */
+    assert_int_equal(tt_archive_open(&archive, scratch.joined), TUTTI_ERR_FORMAT); /* and does not wait for a writer */
     unlink(scratch.joined);
     assert_null(archive);
 }
@@ -353,13 +352,13 @@ static void test_archive_changes_while_open(void **state)
     (void)state;
     size_t n;
     char *good = slurp_file(hostile("good.fmu"), &n);
-    struct tutti_archive *archive = open_good(scratch_write(&scratch, "hostile/shrinks.fmu", good, n));
+    struct tt_archive *archive = open_good(scratch_write(&scratch, "hostile/shrinks.fmu", good, n));
     free(good);
     assert_int_equal(truncate(hostile("shrinks.fmu"), 100), 0);
     const char *folder;
-    assert_int_equal(tutti_archive_folder(archive, &folder), TUTTI_ERR_FORMAT);
+    assert_int_equal(tt_archive_unpack(archive, &folder), TUTTI_ERR_FORMAT);
     assert_contains(tutti_err_message(), "shrinks.fmu");
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
     unlink(hostile("shrinks.fmu"));
     assert_nothing_left();
 }
@@ -369,17 +368,17 @@ static int unpack_with_limit(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){5000, 5000});
-    struct tutti_archive *archive = NULL;
+    struct tt_archive *archive = NULL;
     const char *folder;
-    if (tutti_archive_open(&archive, hostile("good.fmu")) != TUTTI_OK)
+    if (tt_archive_open(&archive, hostile("good.fmu")) != TUTTI_OK)
         return 1;
-    if (tutti_archive_folder(archive, &folder) != TUTTI_ERR_IO)
+    if (tt_archive_unpack(archive, &folder) != TUTTI_ERR_IO)
         return 2;
     const char *message = tutti_err_message();
     if (!strstr(message, "TMPDIR") || !strstr(message, "resources/stored.bin") || !strstr(message, "/tmp/tutti-") ||
         !strstr(message, "good.fmu"))
         return 3;
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
     return count_files(scratch_path(&scratch, "tmp")) ? 4 : 0;
 }
 
@@ -409,14 +408,14 @@ static void test_folder(void **state)
     assert_int_equal(symlink("nowhere", hostile("folder/resources/gone")), 0); /* dangling: not listed */
     assert_int_equal(symlink("resources/empty", hostile("folder/linked")), 0);
     assert_int_equal(mkfifo(hostile("folder/resources/pipe"), 0600), 0);
-    struct tutti_archive *archive = open_good(hostile("folder"));
+    struct tt_archive *archive = open_good(hostile("folder"));
     static const char *const names[] = {"linked/",     "modelDescription.xml", "resources/",
                                         "resources/a", "resources/b",          "resources/empty/"};
-    assert_int_equal(tutti_archive_count(archive), 6);
+    assert_int_equal(tt_archive_count(archive), 6);
     for (size_t i = 0; i < 6; i++)
-        assert_string_equal(tutti_archive_name(archive, i), names[i]);
-    assert_true(tutti_archive_has(archive, "resources/"));
-    assert_false(tutti_archive_has(archive, "resources/pipe"));
+        assert_string_equal(tt_archive_name(archive, i), names[i]);
+    assert_true(tt_archive_has(archive, "resources/"));
+    assert_false(tt_archive_has(archive, "resources/pipe"));
     char data[10];
     size_t n;
     assert_int_equal(read_entry(archive, "resources/b", data, sizeof data, &n), TUTTI_OK);
@@ -424,28 +423,28 @@ static void test_folder(void **state)
     assert_int_equal(read_entry(archive, "resources/gone", data, sizeof data, &n), TUTTI_ERR_FORMAT);
     assert_int_equal(read_entry(archive, "../good.fmu", data, sizeof data, &n), TUTTI_ERR_FORMAT);
     const char *folder;
-    assert_int_equal(tutti_archive_folder(archive, &folder), TUTTI_OK);
+    assert_int_equal(tt_archive_unpack(archive, &folder), TUTTI_OK);
     char *real = realpath(hostile("folder"), NULL);
     assert_string_equal(folder, real);
     free(real);
-    tutti_archive_free(archive);
+    tt_archive_free(archive);
     assert_true(exists(hostile("folder/resources/a"))); /* a folder is never removed */
     archive = open_good(hostile("folder/"));            /* nor does a slash at its end matter */
-    assert_int_equal(tutti_archive_folder(archive, &folder), TUTTI_OK);
+    assert_int_equal(tt_archive_unpack(archive, &folder), TUTTI_OK);
     assert_int_not_equal(folder[strlen(folder) - 1], '/');
-    tutti_archive_free(archive);
-    assert_int_equal(tutti_fs_remove_tree(hostile("folder")), 0);
+    tt_archive_free(archive);
+    assert_int_equal(tt_fs_remove_tree(hostile("folder")), 0);
 }
 
 static void test_empty_folder(void **state)
 {
     (void)state;
     assert_int_equal(mkdir(hostile("folder"), 0700), 0);
-    struct tutti_archive *archive = open_good(hostile("folder"));
-    assert_int_equal(tutti_archive_count(archive), 0);
-    assert_false(tutti_archive_has(archive, "a"));
-    assert_false(tutti_archive_has(archive, "a/"));
-    tutti_archive_free(archive);
+    struct tt_archive *archive = open_good(hostile("folder"));
+    assert_int_equal(tt_archive_count(archive), 0);
+    assert_false(tt_archive_has(archive, "a"));
+    assert_false(tt_archive_has(archive, "a/"));
+    tt_archive_free(archive);
     rmdir(hostile("folder"));
 }
 
@@ -459,10 +458,10 @@ static void test_deep_folder(void **state)
         memcpy(path + strlen(path), "/d", 3);
         assert_int_equal(mkdir(path, 0700), 0);
     }
-    struct tutti_archive *archive = NULL;
-    assert_int_equal(tutti_archive_open(&archive, hostile("folder")), TUTTI_ERR_LIMIT);
+    struct tt_archive *archive = NULL;
+    assert_int_equal(tt_archive_open(&archive, hostile("folder")), TUTTI_ERR_LIMIT);
     assert_contains(tutti_err_message(), "too deep");
-    assert_int_equal(tutti_fs_remove_tree(hostile("folder")), 0);
+    assert_int_equal(tt_fs_remove_tree(hostile("folder")), 0);
 }
 
 int main(void)

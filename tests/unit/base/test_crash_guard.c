@@ -10,8 +10,8 @@
 static void on_crash(int number)
 {
     /* NOLINTBEGIN(bugprone-signal-handler): they are made for it */
-    if (tutti_crash_is_guarded())
-        tutti_crash_escape();
+    if (tt_crash_is_guarded())
+        tt_crash_escape();
     /* NOLINTEND(bugprone-signal-handler) */
     signal(number, SIG_DFL);
     raise(number);
@@ -31,7 +31,7 @@ static void crash(void *calls)
 /* One that is guarded itself, and crashes after it. */
 static void crash_twice(void *calls)
 {
-    assert_false(tutti_crash_guard(crash, calls));
+    assert_false(tt_crash_guard(crash, calls));
     crash(calls);
 }
 
@@ -40,21 +40,21 @@ static void test_guard(void **state)
     (void)state;
     int calls = 0;
     signal(SIGSEGV, on_crash); /* cmocka has one of its own */
-    assert_false(tutti_crash_is_guarded());
-    assert_true(tutti_crash_guard(count, &calls));
+    assert_false(tt_crash_is_guarded());
+    assert_true(tt_crash_guard(count, &calls));
     for (int i = 0; i < 3; i++) { /* the signal is not left blocked */
-        assert_false(tutti_crash_guard(crash, &calls));
-        assert_false(tutti_crash_is_guarded());
+        assert_false(tt_crash_guard(crash, &calls));
+        assert_false(tt_crash_is_guarded());
     }
     assert_int_equal(calls, 4);
-    assert_false(tutti_crash_guard(crash_twice, &calls));
+    assert_false(tt_crash_guard(crash_twice, &calls));
     assert_int_equal(calls, 6);
-    assert_false(tutti_crash_is_guarded());
+    assert_false(tt_crash_is_guarded());
 }
 
 static void *in_thread(void *calls)
 {
-    return tutti_crash_guard(crash, calls) ? calls : NULL;
+    return tt_crash_guard(crash, calls) ? calls : NULL;
 }
 
 static void test_threads(void **state)
@@ -72,13 +72,13 @@ static void test_threads(void **state)
 
 static void save(void *alone)
 {
-    *(bool *)alone = tutti_crash_is_alone();
+    *(bool *)alone = tt_crash_is_last_thread();
 }
 
 static void lose(void *unused)
 {
     (void)unused;
-    tutti_crash_admit_loss();
+    tt_crash_report_loss();
 }
 
 /* In the place of a process that is gone. */
@@ -86,11 +86,11 @@ static void test_run_for(void **state)
 {
     (void)state;
     bool alone = false;
-    assert_int_equal(tutti_crash_add(save, &alone), TUTTI_OK);
-    assert_true(tutti_crash_run_for(1));
+    assert_int_equal(tt_crash_add(save, &alone), TUTTI_OK);
+    assert_true(tt_crash_run_for_process(1));
     assert_true(alone);
-    assert_int_equal(tutti_crash_add(lose, NULL), TUTTI_OK);
-    assert_false(tutti_crash_run_for(1));
+    assert_int_equal(tt_crash_add(lose, NULL), TUTTI_OK);
+    assert_false(tt_crash_run_for_process(1));
 }
 
 int main(void)

@@ -7,19 +7,19 @@
  * set again. Leaves the usual ones. */
 static void look(bool changes_results)
 {
-    struct tutti_floating other = tutti_floating_now();
-    unsigned probe = tutti_floating_probe();
+    struct tt_float_mode other = tt_float_mode_get();
+    unsigned probe = tt_float_mode_probe();
     fesetenv(FE_DFL_ENV);
-    struct tutti_floating usual = tutti_floating_now();
-    bool seen = !tutti_floating_same(&other, &usual), shows = tutti_floating_probe() != probe;
-    tutti_floating_set(&other);
-    struct tutti_floating again = tutti_floating_now();
-    bool set = tutti_floating_same(&other, &again);
-    tutti_floating_set(&usual);
+    struct tt_float_mode usual = tt_float_mode_get();
+    bool seen = !tt_float_mode_is_same(&other, &usual), shows = tt_float_mode_probe() != probe;
+    tt_float_mode_set(&other);
+    struct tt_float_mode again = tt_float_mode_get();
+    bool set = tt_float_mode_is_same(&other, &again);
+    tt_float_mode_set(&usual);
     assert_true(seen);
     assert_true(set);
     assert_int_equal(shows, changes_results);
-    assert_true(strlen(tutti_floating_difference(&other, &usual)) > 5);
+    assert_true(strlen(tt_float_mode_difference(&other, &usual)) > 5);
 }
 
 static void test_rounding(void **state)
@@ -49,10 +49,10 @@ static void test_flags(void **state)
 {
     (void)state;
     fesetenv(FE_DFL_ENV);
-    struct tutti_floating before = tutti_floating_now();
+    struct tt_float_mode before = tt_float_mode_get();
     feraiseexcept(FE_ALL_EXCEPT);
-    struct tutti_floating after = tutti_floating_now();
-    assert_true(tutti_floating_same(&before, &after));
+    struct tt_float_mode after = tt_float_mode_get();
+    assert_true(tt_float_mode_is_same(&before, &after));
 }
 
 #ifdef __SSE2__

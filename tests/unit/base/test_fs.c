@@ -29,7 +29,7 @@ static int tear_down(void **state)
 static void assert_holds(const char *path, const char *bytes, size_t size)
 {
     size_t found = 0;
-    char *read = tutti_fs_read_whole(path, &found);
+    char *read = tt_fs_read_whole(path, &found);
     assert_non_null(read);
     assert_int_equal(found, size);
     assert_memory_equal(read, bytes, size);
@@ -43,9 +43,9 @@ static void test_replace(void **state)
     struct stat status;
     copy_text(path, sizeof path, scratch_path(&scratch, "file"));
     snprintf(beside, sizeof beside, "%s.part", path);
-    assert_true(tutti_fs_replace(path, "a\0b", 3));
+    assert_true(tt_fs_replace(path, "a\0b", 3));
     assert_holds(path, "a\0b", 3);
-    assert_true(tutti_fs_replace(path, "", 0));
+    assert_true(tt_fs_replace(path, "", 0));
     assert_holds(path, "", 0);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
@@ -60,13 +60,13 @@ static void test_replace_fails(void **state)
     copy_text(folder, sizeof folder, scratch_path(&scratch, "folder"));
     snprintf(beside, sizeof beside, "%s.part", folder);
     assert_int_equal(mkdir(folder, 0700), 0);
-    assert_false(tutti_fs_replace(folder, "x", 1));
+    assert_false(tt_fs_replace(folder, "x", 1));
     assert_int_equal(errno, EISDIR);
     assert_int_not_equal(access(beside, F_OK), 0);
     assert_int_equal(rmdir(folder), 0);
     assert_int_equal(symlink("elsewhere", beside), 0);
-    assert_false(tutti_fs_replace(folder, "x", 1)); /* a link that another user may have put there is not followed */
-    assert_false(tutti_fs_replace(scratch_path(&scratch, "nowhere/file"), "x", 1));
+    assert_false(tt_fs_replace(folder, "x", 1)); /* a link that another user may have put there is not followed */
+    assert_false(tt_fs_replace(scratch_path(&scratch, "nowhere/file"), "x", 1));
     assert_int_equal(errno, ENOENT);
 }
 
@@ -74,15 +74,15 @@ static void test_read_whole(void **state)
 {
     (void)state;
     size_t size = 0;
-    assert_null(tutti_fs_read_whole(scratch_path(&scratch, "nothing"), &size));
+    assert_null(tt_fs_read_whole(scratch_path(&scratch, "nothing"), &size));
     assert_int_equal(errno, ENOENT);
-    assert_null(tutti_fs_read_whole("/", &size));
+    assert_null(tt_fs_read_whole("/", &size));
     assert_int_equal(errno, EINVAL);
-    assert_null(tutti_fs_read_whole("/dev/zero", &size));
+    assert_null(tt_fs_read_whole("/dev/zero", &size));
     assert_int_equal(errno, EINVAL);
     const char *pipe = scratch_path(&scratch, "pipe");
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    assert_null(tutti_fs_read_whole(pipe, &size)); /* and does not wait for a writer */
+    assert_null(tt_fs_read_whole(pipe, &size)); /* and does not wait for a writer */
     assert_int_equal(errno, EINVAL);
     assert_holds(scratch_write(&scratch, "text", "some text", 9), "some text", 9);
 }
@@ -90,10 +90,10 @@ static void test_read_whole(void **state)
 static void test_sync_folder(void **state)
 {
     (void)state;
-    assert_true(tutti_fs_sync_folder(scratch_path(&scratch, "anything")));
-    assert_true(tutti_fs_sync_folder("here"));
-    assert_true(tutti_fs_sync_folder("/there"));
-    assert_false(tutti_fs_sync_folder(scratch_path(&scratch, "nowhere/file")));
+    assert_true(tt_fs_sync_folder(scratch_path(&scratch, "anything")));
+    assert_true(tt_fs_sync_folder("here"));
+    assert_true(tt_fs_sync_folder("/there"));
+    assert_false(tt_fs_sync_folder(scratch_path(&scratch, "nowhere/file")));
 }
 
 int main(void)

@@ -14,8 +14,8 @@ static void never_anybody_else(void **state)
     const pid_t others[] = {0, -1, 1, -2, INT_MIN, INT_MAX, getpid(), getppid(), -getpid(), -getpgrp()};
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        assert_false(tutti_kill_child(others[i], 0));
-        assert_false(tutti_kill_group(others[i], 0));
+        assert_false(tt_child_kill(others[i], 0));
+        assert_false(tt_child_kill_group(others[i], 0));
     }
 }
 
@@ -44,11 +44,11 @@ static void own_children(void **state)
     int status;
     (void)state;
     pid_t pid = start_child(false);
-    assert_false(tutti_kill_group(pid, 0)); /* it has made no group */
-    assert_true(tutti_kill_child(pid, SIGKILL));
+    assert_false(tt_child_kill_group(pid, 0)); /* it has made no group */
+    assert_true(tt_child_kill(pid, SIGKILL));
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(WTERMSIG(status), SIGKILL);
-    assert_false(tutti_kill_child(pid, 0)); /* it is collected: the number is anyone's */
+    assert_false(tt_child_kill(pid, 0)); /* it is collected: the number is anyone's */
 }
 
 static void own_groups(void **state)
@@ -56,10 +56,10 @@ static void own_groups(void **state)
     int status;
     (void)state;
     pid_t pid = start_child(true);
-    assert_true(tutti_kill_group(pid, SIGTERM));
+    assert_true(tt_child_kill_group(pid, SIGTERM));
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(WTERMSIG(status), SIGTERM);
-    assert_false(tutti_kill_group(pid, 0));
+    assert_false(tt_child_kill_group(pid, 0));
 }
 
 /* A grandchild is its parent's to end. */
@@ -80,7 +80,7 @@ static void no_grandchildren(void **state)
         _exit(0);
     }
     assert_int_equal(read(told[0], &grandchild, sizeof grandchild), sizeof grandchild);
-    assert_false(tutti_kill_child(grandchild, 0));
+    assert_false(tt_child_kill(grandchild, 0));
     assert_int_equal(kill(grandchild, SIGKILL), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     close(told[0]);

@@ -24,11 +24,11 @@ static void test_levels(void **state)
     (void)state;
     struct heard heard = {0};
     struct tutti_log log = {TUTTI_LOG_WARNING, hear, &heard};
-    tutti_log_printf(&log, TUTTI_LOG_INFO, "u", "dropped");
-    tutti_log_printf(&log, TUTTI_LOG_DEBUG, "u", "dropped");
+    tt_log(&log, TUTTI_LOG_INFO, "u", "dropped");
+    tt_log(&log, TUTTI_LOG_DEBUG, "u", "dropped");
     assert_int_equal(heard.count, 0);
-    tutti_log_printf(&log, TUTTI_LOG_WARNING, "u", "at %d", 5);
-    tutti_log_printf(&log, TUTTI_LOG_ERROR, NULL, "%s", "worse");
+    tt_log(&log, TUTTI_LOG_WARNING, "u", "at %d", 5);
+    tt_log(&log, TUTTI_LOG_ERROR, NULL, "%s", "worse");
     assert_int_equal(heard.count, 2);
     assert_int_equal(heard.level, TUTTI_LOG_ERROR);
     assert_string_equal(heard.origin, "(none)");
@@ -39,10 +39,10 @@ static void test_no_log(void **state)
 {
     (void)state;
     struct tutti_log silent = {.level = TUTTI_LOG_DEBUG};
-    tutti_log_printf(NULL, TUTTI_LOG_ERROR, "u", "nobody hears");
-    tutti_log_printf(&silent, TUTTI_LOG_ERROR, "u", "nobody hears");
-    assert_false(tutti_log_wants(NULL, TUTTI_LOG_ERROR));
-    assert_false(tutti_log_wants(&silent, TUTTI_LOG_ERROR));
+    tt_log(NULL, TUTTI_LOG_ERROR, "u", "nobody hears");
+    tt_log(&silent, TUTTI_LOG_ERROR, "u", "nobody hears");
+    assert_false(tt_log_accepts(NULL, TUTTI_LOG_ERROR));
+    assert_false(tt_log_accepts(&silent, TUTTI_LOG_ERROR));
 }
 
 static void test_foreign_text(void **state)
@@ -50,20 +50,20 @@ static void test_foreign_text(void **state)
     (void)state;
     struct heard heard = {0};
     struct tutti_log log = {TUTTI_LOG_DEBUG, hear, &heard};
-    tutti_log_printf(&log, TUTTI_LOG_INFO, "u", "a\nb\x1b[31mc\xff\xc3 d\n\n");
+    tt_log(&log, TUTTI_LOG_INFO, "u", "a\nb\x1b[31mc\xff\xc3 d\n\n");
     assert_string_equal(heard.text, "a b [31mc?? d");
     char flood[6000];
     memset(flood, 0xc3, sizeof flood); /* pairs of these and of 0xa4 are the letter a with two dots */
     for (size_t i = 1; i < sizeof flood; i += 2)
         flood[i] = (char)0xa4;
     flood[sizeof flood - 1] = '\0';
-    tutti_log_printf(&log, TUTTI_LOG_INFO, "u", "x%s", flood);
+    tt_log(&log, TUTTI_LOG_INFO, "u", "x%s", flood);
     assert_int_equal(strlen(heard.text), 4095);
-    for (const char *c = heard.text; *c; c += tutti_str_utf8_length(c))
-        assert_true(tutti_str_utf8_length(c) > 0);
-    tutti_log_printf(&log, TUTTI_LOG_INFO, "u", "y%s", flood + 1); /* cut in the middle of a letter */
-    for (const char *c = heard.text; *c; c += tutti_str_utf8_length(c))
-        assert_true(tutti_str_utf8_length(c) > 0);
+    for (const char *c = heard.text; *c; c += tt_text_utf8_length(c))
+        assert_true(tt_text_utf8_length(c) > 0);
+    tt_log(&log, TUTTI_LOG_INFO, "u", "y%s", flood + 1); /* cut in the middle of a letter */
+    for (const char *c = heard.text; *c; c += tt_text_utf8_length(c))
+        assert_true(tt_text_utf8_length(c) > 0);
 }
 
 int main(void)

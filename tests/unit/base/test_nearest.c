@@ -32,49 +32,49 @@ static void test_distance(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t limit = 0; limit < 8; limit++) {
             size_t expected = cases[i].distance <= limit ? cases[i].distance : limit + 1;
-            if (tutti_nearest_distance(cases[i].a, cases[i].b, limit) != expected ||
-                tutti_nearest_distance(cases[i].b, cases[i].a, limit) != expected)
+            if (tt_text_distance(cases[i].a, cases[i].b, limit) != expected ||
+                tt_text_distance(cases[i].b, cases[i].a, limit) != expected)
                 fail_msg("'%s' and '%s' with limit %zu", cases[i].a, cases[i].b, limit);
         }
     char text[200];
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    assert_int_equal(tutti_nearest_distance(text, text, 3), 4); /* too long to be looked at */
+    assert_int_equal(tt_text_distance(text, text, 3), 4); /* too long to be looked at */
     text[128] = '\0';
-    assert_int_equal(tutti_nearest_distance(text, text, 3), 0);
+    assert_int_equal(tt_text_distance(text, text, 3), 0);
 }
 
 static void test_nearest(void **state)
 {
     (void)state;
-    struct tutti_nearest nearest = {.wanted = "hieght"};
-    tutti_nearest_offer(&nearest, "velocity");
+    struct tt_text_nearest nearest = {.wanted = "hieght"};
+    tt_text_nearest_offer(&nearest, "velocity");
     assert_null(nearest.best);
-    tutti_nearest_offer(&nearest, "weight");
+    tt_text_nearest_offer(&nearest, "weight");
     assert_string_equal(nearest.best, "weight");
-    tutti_nearest_offer(&nearest, "height");
+    tt_text_nearest_offer(&nearest, "height");
     assert_string_equal(nearest.best, "height");
-    tutti_nearest_offer(&nearest, "weight");
+    tt_text_nearest_offer(&nearest, "weight");
     assert_string_equal(nearest.best, "height");
-    tutti_nearest_offer(&nearest, "Hieght");
+    tt_text_nearest_offer(&nearest, "Hieght");
     assert_string_equal(nearest.best, "Hieght");
-    tutti_nearest_offer(&nearest, "hieght"); /* not nearer than distance 0 */
+    tt_text_nearest_offer(&nearest, "hieght"); /* not nearer than distance 0 */
     assert_string_equal(nearest.best, "Hieght");
-    struct tutti_nearest empty = {.wanted = ""};
-    tutti_nearest_offer(&empty, "");
+    struct tt_text_nearest empty = {.wanted = ""};
+    tt_text_nearest_offer(&empty, "");
     assert_string_equal(empty.best, "");
 }
 
 static void test_hint(void **state)
 {
     (void)state;
-    assert_string_equal(tutti_nearest_hint(NULL).text, "");
-    assert_string_equal(tutti_nearest_hint("height").text, "; did you mean 'height'?");
+    assert_string_equal(tt_text_suggest(NULL).text, "");
+    assert_string_equal(tt_text_suggest("height").text, "; did you mean 'height'?");
     char name[300];
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     const char *end = "...'?";
-    struct tutti_nearest_hint hint = tutti_nearest_hint(name); /* cut, but with its end */
+    struct tt_text_suggestion hint = tt_text_suggest(name); /* cut, but with its end */
     assert_string_equal(hint.text + strlen(hint.text) - strlen(end), end);
 }
 

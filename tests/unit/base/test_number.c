@@ -12,7 +12,7 @@ static const char *text_of(double value)
 {
     static char text[TUTTI_NUMBER_MAX + 1];
     memset(text, '#', sizeof text);
-    size_t n = tutti_number_write_double(text, value);
+    size_t n = tt_number_write_double(text, value);
     assert_true(n <= TUTTI_NUMBER_MAX);
     text[n] = '\0';
     return text;
@@ -41,13 +41,13 @@ static void test_write(void **state)
     assert_string_equal(text_of(INFINITY), "inf");
     assert_string_equal(text_of(-INFINITY), "-inf");
     char text[TUTTI_NUMBER_MAX + 1] = "";
-    text[tutti_number_write_float(text, 0.1f)] = '\0';
+    text[tt_number_write_float(text, 0.1f)] = '\0';
     assert_string_equal(text, "0.1");
-    text[tutti_number_write_float(text, -NAN)] = '\0';
+    text[tt_number_write_float(text, -NAN)] = '\0';
     assert_string_equal(text, "nan");
-    text[tutti_number_write_int(text, INT64_MIN)] = '\0';
+    text[tt_number_write_int(text, INT64_MIN)] = '\0';
     assert_string_equal(text, "-9223372036854775808");
-    text[tutti_number_write_uint(text, UINT64_MAX)] = '\0';
+    text[tt_number_write_uint(text, UINT64_MAX)] = '\0';
     assert_string_equal(text, "18446744073709551615");
 }
 
@@ -71,7 +71,7 @@ static void test_round_trip(void **state)
         if (isnan(value))
             continue;
         const char *text = text_of(value);
-        if (!tutti_number_read_double(text, strlen(text), &back) || !same_bits(back, value))
+        if (!tt_number_read_double(text, strlen(text), &back) || !same_bits(back, value))
             fail_msg("%a was written as %s", value, text);
     }
     for (uint32_t bits = 0; bits < 0x7f800000; bits += 9973) { /* floats, by way of a double */
@@ -79,8 +79,8 @@ static void test_round_trip(void **state)
         memcpy(&value, &bits, sizeof value);
         char text[TUTTI_NUMBER_MAX];
         double back = -1;
-        size_t n = tutti_number_write_float(text, value);
-        assert_true(tutti_number_read_double(text, n, &back));
+        size_t n = tt_number_write_float(text, value);
+        assert_true(tt_number_read_double(text, n, &back));
         assert_true((float)back == value);
     }
 }
@@ -88,7 +88,7 @@ static void test_round_trip(void **state)
 static bool reads(const char *text, double *value)
 {
     *value = 77;
-    return tutti_number_read_double(text, strlen(text), value);
+    return tt_number_read_double(text, strlen(text), value);
 }
 
 static void test_read_double(void **state)
@@ -122,9 +122,9 @@ static void test_read_double(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (reads(bad[i], &value) || value != 77)
             fail_msg("'%s' gave %g", bad[i], value);
-    assert_true(tutti_number_read_double("123456", 3, &value));
+    assert_true(tt_number_read_double("123456", 3, &value));
     assert_true(value == 123);
-    assert_false(tutti_number_read_double("1\0", 2, &value));
+    assert_false(tt_number_read_double("1\0", 2, &value));
 }
 
 static void test_read_integers(void **state)
@@ -132,8 +132,8 @@ static void test_read_integers(void **state)
     (void)state;
     int64_t i = 7;
     uint64_t u = 7;
-#define INT(text) tutti_number_read_int(text, strlen(text), &i)
-#define UINT(text) tutti_number_read_uint(text, strlen(text), &u)
+#define INT(text) tt_number_read_int(text, strlen(text), &i)
+#define UINT(text) tt_number_read_uint(text, strlen(text), &u)
     assert_true(INT(" -9223372036854775808 ") && i == INT64_MIN);
     assert_true(INT("+9223372036854775807") && i == INT64_MAX);
     assert_true(INT("007") && i == 7);

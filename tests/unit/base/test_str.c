@@ -8,25 +8,25 @@
 static void test_text(void **state)
 {
     (void)state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "");
+    struct tt_text text = {0};
+    tt_text_append(&text, "");
     assert_string_equal(text.text, "");
-    tutti_text_append_n(&text, NULL, 0);
+    tt_text_append_n(&text, NULL, 0);
     for (int i = 0; i < 1000; i++) {
-        tutti_text_append(&text, "ab");
-        tutti_text_append_n(&text, "cdef", 1);
-        tutti_text_printf(&text, "%d%s", i % 10, "");
+        tt_text_append(&text, "ab");
+        tt_text_append_n(&text, "cdef", 1);
+        tt_text_printf(&text, "%d%s", i % 10, "");
     }
     assert_false(text.failed);
     assert_int_equal(text.length, 4000);
     assert_int_equal(strlen(text.text), 4000);
     assert_memory_equal(text.text + 3996, "abc9", 5);
-    tutti_text_append_n(&text, "x", SIZE_MAX / 2); /* fails before it reads */
+    tt_text_append_n(&text, "x", SIZE_MAX / 2); /* fails before it reads */
     assert_true(text.failed);
-    tutti_text_append(&text, "dropped");
-    tutti_text_printf(&text, "dropped");
+    tt_text_append(&text, "dropped");
+    tt_text_printf(&text, "dropped");
     assert_int_equal(text.length, 4000);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     assert_null(text.text);
     assert_false(text.failed);
 }
@@ -34,14 +34,14 @@ static void test_text(void **state)
 static void test_glob_in_text(void **state)
 {
     (void)state;
-    assert_true(tutti_str_glob_n("a*=rest", 2, "abc"));
-    assert_false(tutti_str_glob_n("a*=rest", 1, "abc"));
-    assert_false(tutti_str_glob_n("abc", 2, "abc"));
-    assert_true(tutti_str_glob_n("a?***", 5, "ab"));
-    assert_true(tutti_str_glob_any("x;a*;y", "abc"));
-    assert_true(tutti_str_glob_any(";;abc", "abc"));
-    assert_false(tutti_str_glob_any("x;a;", "abc"));
-    assert_false(tutti_str_glob_any("", ""));
+    assert_true(tt_text_glob_n("a*=rest", 2, "abc"));
+    assert_false(tt_text_glob_n("a*=rest", 1, "abc"));
+    assert_false(tt_text_glob_n("abc", 2, "abc"));
+    assert_true(tt_text_glob_n("a?***", 5, "ab"));
+    assert_true(tt_text_glob_any("x;a*;y", "abc"));
+    assert_true(tt_text_glob_any(";;abc", "abc"));
+    assert_false(tt_text_glob_any("x;a;", "abc"));
+    assert_false(tt_text_glob_any("", ""));
 }
 
 static void test_glob(void **state)
@@ -90,23 +90,23 @@ static void test_glob(void **state)
          true}, /* a broken byte stands for itself */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (tutti_str_glob(cases[i].pattern, cases[i].name) != cases[i].match)
+        if (tt_text_glob(cases[i].pattern, cases[i].name) != cases[i].match)
             fail_msg("'%s' on '%s' should be %d", cases[i].pattern, cases[i].name, cases[i].match);
     char name[10001]; /* no exponential time */
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    assert_false(tutti_str_glob("*a*a*a*a*a*a*a*a*a*a*a*b", name));
+    assert_false(tt_text_glob("*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
 static void test_utf8(void **state)
 {
     (void)state;
-    assert_int_equal(tutti_str_utf8_length("a"), 1);
-    assert_int_equal(tutti_str_utf8_length("\xc3\xa4"), 2);
-    assert_int_equal(tutti_str_utf8_length("\xe2\x82\xac"), 3);
-    assert_int_equal(tutti_str_utf8_length("\xf0\x9f\x98\x80"), 4);
-    assert_int_equal(tutti_str_utf8_length("\xed\x9f\xbf"), 3);     /* U+D7FF, the last before the surrogates */
-    assert_int_equal(tutti_str_utf8_length("\xf4\x8f\xbf\xbf"), 4); /* U+10FFFF, the last of all */
+    assert_int_equal(tt_text_utf8_length("a"), 1);
+    assert_int_equal(tt_text_utf8_length("\xc3\xa4"), 2);
+    assert_int_equal(tt_text_utf8_length("\xe2\x82\xac"), 3);
+    assert_int_equal(tt_text_utf8_length("\xf0\x9f\x98\x80"), 4);
+    assert_int_equal(tt_text_utf8_length("\xed\x9f\xbf"), 3);     /* U+D7FF, the last before the surrogates */
+    assert_int_equal(tt_text_utf8_length("\xf4\x8f\xbf\xbf"), 4); /* U+10FFFF, the last of all */
     static const char *const bad[] = {
         "\x80",
         "\xbf",
@@ -127,18 +127,18 @@ static void test_utf8(void **state)
         "\xff",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char *copy = tutti_str_copy(bad[i]); /* on the heap, where reading too far shows */
+        char *copy = tt_text_copy(bad[i]); /* on the heap, where reading too far shows */
         assert_non_null(copy);
-        assert_int_equal(tutti_str_utf8_length(copy), 0);
+        assert_int_equal(tt_text_utf8_length(copy), 0);
         free(copy);
     }
 }
 
 static void check_printable(const char *foreign, const char *expected)
 {
-    char *copy = tutti_str_copy(foreign);
+    char *copy = tt_text_copy(foreign);
     assert_non_null(copy);
-    tutti_str_make_printable(copy);
+    tt_text_make_printable(copy);
     assert_string_equal(copy, expected);
     free(copy);
 }
@@ -166,32 +166,32 @@ static void test_printable(void **state)
 static void test_show(void **state)
 {
     (void)state;
-    assert_string_equal(tutti_str_show("short\n").text, "short");
+    assert_string_equal(tt_text_excerpt("short\n").text, "short");
     char text[301];
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    struct tutti_shown shown = tutti_str_show(text);
+    struct tt_text_excerpt shown = tt_text_excerpt(text);
     assert_int_equal(strlen(shown.text), sizeof shown.text - 1);
     assert_string_equal(shown.text + sizeof shown.text - 5, "a...");
     text[sizeof shown.text - 4] = '\0'; /* the longest that fits */
-    assert_string_equal(tutti_str_show(text).text, text);
+    assert_string_equal(tt_text_excerpt(text).text, text);
     for (size_t shift = 0; shift < 5; shift++) { /* never cut in the middle of a character */
         char wide[301] = "aaaa";
         for (size_t i = shift; i + 4 < sizeof wide; i += 4)
             memcpy(wide + i, "\xf0\x9f\x98\x80", 5);
-        shown = tutti_str_show(wide);
+        shown = tt_text_excerpt(wide);
         assert_null(strchr(shown.text, '?'));
         assert_string_equal(shown.text + strlen(shown.text) - 3, "...");
     }
     memset(text, 0x80, 300); /* nothing but halves of characters */
     text[300] = '\0';
-    assert_int_equal(tutti_str_show(text).text[0], '?');
+    assert_int_equal(tt_text_excerpt(text).text[0], '?');
 }
 
 static void test_copy(void **state)
 {
     (void)state;
-    char *copy = tutti_str_copy("abc");
+    char *copy = tt_text_copy("abc");
     assert_string_equal(copy, "abc");
     free(copy);
 }

@@ -106,9 +106,9 @@ static void assert_clean_exit(int status)
         fail_msg("child: status %#x (line %d)", (unsigned)status, WEXITSTATUS(status));
 }
 
-static bool tell(int fd, const struct tutti_tempdir *dir)
+static bool tell(int fd, const struct tt_tempdir *dir)
 {
-    const char *path = tutti_tempdir_path(dir);
+    const char *path = tt_tempdir_path(dir);
     return write(fd, path, strlen(path)) == (ssize_t)strlen(path);
 }
 
@@ -124,25 +124,25 @@ static void age(const char *path)
 
 static int make_and_free(int fd)
 {
-    struct tutti_tempdir *a, *b;
-    CHECK(tutti_tempdir_new(&a) == TUTTI_OK && tutti_tempdir_new(&b) == TUTTI_OK);
-    const char *path = tutti_tempdir_path(a);
+    struct tt_tempdir *a, *b;
+    CHECK(tt_tempdir_new(&a) == TUTTI_OK && tt_tempdir_new(&b) == TUTTI_OK);
+    const char *path = tt_tempdir_path(a);
     struct stat st;
-    CHECK(path[0] == '/' && strcmp(path, tutti_tempdir_path(b)) != 0);
+    CHECK(path[0] == '/' && strcmp(path, tt_tempdir_path(b)) != 0);
     const char *base = getenv("TMPDIR");
     CHECK(base && strncmp(path, base, strlen(base)) == 0);
     CHECK(stat(path, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 0777) == 0700 && st.st_uid == geteuid());
-    litter(tutti_tempdir_path(a));
+    litter(tt_tempdir_path(a));
     CHECK(tell(fd, a));
     char first[4200];
     copy_text(first, sizeof first, path);
-    tutti_tempdir_free(a);
-    CHECK(!exists(first) && exists(tutti_tempdir_path(b)));
-    tutti_tempdir_free(b);
-    tutti_tempdir_free(NULL);
-    CHECK(tutti_tempdir_new(&a) == TUTTI_OK); /* and once more from the start */
-    CHECK(exists(tutti_tempdir_path(a)));
-    tutti_tempdir_free(a);
+    tt_tempdir_free(a);
+    CHECK(!exists(first) && exists(tt_tempdir_path(b)));
+    tt_tempdir_free(b);
+    tt_tempdir_free(NULL);
+    CHECK(tt_tempdir_new(&a) == TUTTI_OK); /* and once more from the start */
+    CHECK(exists(tt_tempdir_path(a)));
+    tt_tempdir_free(a);
     return 0;
 }
 
@@ -175,7 +175,7 @@ static void test_without_rights(void **state)
 
 static void on_fault(int signal)
 {
-    tutti_tempdir_remove_all(getpid());
+    tt_tempdir_remove_all(getpid());
     struct sigaction fallback = {.sa_handler = SIG_DFL};
     sigaction(signal, &fallback, NULL);
     raise(signal);
@@ -188,10 +188,10 @@ static int crash(int fd)
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
     sigaction(SIGSEGV, &action, NULL);
-    struct tutti_tempdir *a, *b;
-    CHECK(tutti_tempdir_new(&a) == TUTTI_OK && tutti_tempdir_new(&b) == TUTTI_OK);
-    litter(tutti_tempdir_path(a));
-    litter(tutti_tempdir_path(b));
+    struct tt_tempdir *a, *b;
+    CHECK(tt_tempdir_new(&a) == TUTTI_OK && tt_tempdir_new(&b) == TUTTI_OK);
+    litter(tt_tempdir_path(a));
+    litter(tt_tempdir_path(b));
     CHECK(tell(fd, a));
     raise(SIGSEGV);
     return __LINE__ % 256;
@@ -210,9 +210,9 @@ static void test_crash(void **state)
 /* Makes a folder and waits to be killed. */
 static int make_and_wait(int fd)
 {
-    struct tutti_tempdir *dir;
-    CHECK(tutti_tempdir_new(&dir) == TUTTI_OK);
-    litter(tutti_tempdir_path(dir));
+    struct tt_tempdir *dir;
+    CHECK(tt_tempdir_new(&dir) == TUTTI_OK);
+    litter(tt_tempdir_path(dir));
     CHECK(tell(fd, dir));
     close(fd);
     for (;;)
@@ -292,23 +292,23 @@ static void test_others_are_not_swept(void **state)
 
 static int fork_and_free(int fd)
 {
-    struct tutti_tempdir *dir, *own;
-    CHECK(tutti_tempdir_new(&dir) == TUTTI_OK && tell(fd, dir));
+    struct tt_tempdir *dir, *own;
+    CHECK(tt_tempdir_new(&dir) == TUTTI_OK && tell(fd, dir));
     pid_t child = fork();
     if (child == 0) {
-        tutti_tempdir_remove_all(getpid());
-        CHECK(exists(tutti_tempdir_path(dir)));
-        CHECK(tutti_tempdir_new(&own) == TUTTI_OK); /* in a house of the child's own */
+        tt_tempdir_remove_all(getpid());
+        CHECK(exists(tt_tempdir_path(dir)));
+        CHECK(tt_tempdir_new(&own) == TUTTI_OK); /* in a house of the child's own */
         char path[4200], house[4200];
-        copy_text(path, sizeof path, tutti_tempdir_path(own));
-        copy_text(house, sizeof house, tutti_tempdir_path(dir));
+        copy_text(path, sizeof path, tt_tempdir_path(own));
+        copy_text(house, sizeof house, tt_tempdir_path(dir));
         *strrchr(house, '/') = '\0';
         CHECK(strncmp(path, house, strlen(house)) != 0);
         char parents[4200];
-        copy_text(parents, sizeof parents, tutti_tempdir_path(dir));
-        tutti_tempdir_free(dir);
+        copy_text(parents, sizeof parents, tt_tempdir_path(dir));
+        tt_tempdir_free(dir);
         CHECK(exists(parents) && exists(path));
-        tutti_tempdir_remove_all(getpid());
+        tt_tempdir_remove_all(getpid());
         CHECK(!exists(path) && exists(parents));
         return 0;
     }
@@ -317,15 +317,15 @@ static int fork_and_free(int fd)
     CHECK(WIFEXITED(status));
     if (WEXITSTATUS(status) != 0)
         return WEXITSTATUS(status);
-    CHECK(exists(tutti_tempdir_path(dir)));
+    CHECK(exists(tt_tempdir_path(dir)));
     /* The child's copy of the lock went without taking the lock along. */
     char house[4200];
-    copy_text(house, sizeof house, tutti_tempdir_path(dir));
+    copy_text(house, sizeof house, tt_tempdir_path(dir));
     *strrchr(house, '/') = '\0';
     int other = open(house, O_RDONLY | O_DIRECTORY);
     CHECK(other >= 0 && flock(other, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK);
     close(other);
-    tutti_tempdir_free(dir);
+    tt_tempdir_free(dir);
     return 0;
 }
 
@@ -340,28 +340,28 @@ static void test_fork(void **state)
 static void test_no_such_folder(void **state)
 {
     (void)state;
-    struct tutti_tempdir *dir;
+    struct tt_tempdir *dir;
     setenv("TMPDIR", "/no/such/folder", 1);
-    assert_int_equal(tutti_tempdir_new(&dir), TUTTI_ERR_IO);
+    assert_int_equal(tt_tempdir_new(&dir), TUTTI_ERR_IO);
     assert_contains(tutti_err_message(), "/no/such/folder");
     assert_contains(tutti_err_message(), "TMPDIR");
     setenv("TMPDIR", "/proc", 1);
-    assert_int_equal(tutti_tempdir_new(&dir), TUTTI_ERR_IO);
+    assert_int_equal(tt_tempdir_new(&dir), TUTTI_ERR_IO);
     assert_contains(tutti_err_message(), "TMPDIR");
     unsetenv("TMPDIR");
-    assert_int_equal(tutti_tempdir_new(&dir), TUTTI_OK);
-    assert_int_equal(strncmp(tutti_tempdir_path(dir), "/tmp/tutti-", 11), 0);
-    tutti_tempdir_free(dir);
+    assert_int_equal(tt_tempdir_new(&dir), TUTTI_OK);
+    assert_int_equal(strncmp(tt_tempdir_path(dir), "/tmp/tutti-", 11), 0);
+    tt_tempdir_free(dir);
 }
 
 static void *make_some(void *argument)
 {
     (void)argument;
     for (int i = 0; i < 100; i++) {
-        struct tutti_tempdir *dir;
-        if (tutti_tempdir_new(&dir) != TUTTI_OK || !exists(tutti_tempdir_path(dir)))
+        struct tt_tempdir *dir;
+        if (tt_tempdir_new(&dir) != TUTTI_OK || !exists(tt_tempdir_path(dir)))
             return (void *)1;
-        tutti_tempdir_free(dir);
+        tt_tempdir_free(dir);
     }
     return NULL;
 }
@@ -384,15 +384,15 @@ static void test_remove_tree(void **state)
 {
     (void)state;
     const char *tree = "tree";
-    assert_int_equal(tutti_fs_remove_tree(scratch_path(&scratch, "absent")), 0);
+    assert_int_equal(tt_fs_remove_tree(scratch_path(&scratch, "absent")), 0);
     assert_int_equal(symlink(outside, scratch_path(&scratch, tree)), 0);
-    assert_int_equal(tutti_fs_remove_tree(scratch.joined), 0);
+    assert_int_equal(tt_fs_remove_tree(scratch.joined), 0);
     assert_false(exists(scratch.joined));
     assert_int_equal(symlink(scratch.path, scratch_path(&scratch, tree)), 0); /* to a folder */
-    assert_int_equal(tutti_fs_remove_tree(scratch.joined), 0);
+    assert_int_equal(tt_fs_remove_tree(scratch.joined), 0);
     scratch_write(&scratch, tree, "x", 1);
-    assert_int_equal(tutti_fs_remove_tree(scratch.joined), 0);
-    assert_int_equal(tutti_fs_remove_tree("/proc/self"), -1); /* what cannot go */
+    assert_int_equal(tt_fs_remove_tree(scratch.joined), 0);
+    assert_int_equal(tt_fs_remove_tree("/proc/self"), -1); /* what cannot go */
 }
 
 /* Deeper than the longest path, wide at every level, and with names as long as they may be. */
@@ -419,7 +419,7 @@ static void test_deep_tree(void **state)
         fd = inner;
     }
     close(fd);
-    assert_int_equal(tutti_fs_remove_tree(scratch_path(&scratch, "deep")), 0);
+    assert_int_equal(tt_fs_remove_tree(scratch_path(&scratch, "deep")), 0);
     assert_false(exists(scratch_path(&scratch, "deep")));
 }
 

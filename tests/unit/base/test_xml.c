@@ -21,7 +21,7 @@ static void truncated(void **state)
     const char *text = FMI2("<ScalarVariable name=\"x\" valueReference=\"0\"><Real/></ScalarVariable>\n", "");
     for (size_t n = 0; n + 2 < strlen(text); n++) {
         enum tutti_err err;
-        struct tutti_desc *desc = read_pieces(text, n, SIZE_MAX, &err);
+        struct tt_description *desc = read_pieces(text, n, SIZE_MAX, &err);
         assert_null(desc);
         assert_int_equal(err, TUTTI_ERR_FORMAT);
     }
@@ -44,37 +44,37 @@ static void entities(void **state)
 static void deep(void **state)
 {
     (void)state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, ROOT "<VendorAnnotations><Tool name=\"t\">");
+    struct tt_text text = {0};
+    tt_text_append(&text, ROOT "<VendorAnnotations><Tool name=\"t\">");
     for (int i = 0; i < 100000; i++)
-        tutti_text_append(&text, "<a>");
+        tt_text_append(&text, "<a>");
     assert_false(text.failed);
     refuse_text(text.text, TUTTI_ERR_LIMIT, "nested more than 128 elements deep");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 
     /* What is just allowed is read. */
-    tutti_text_append(&text, ROOT "<VendorAnnotations><Tool name=\"t\">");
+    tt_text_append(&text, ROOT "<VendorAnnotations><Tool name=\"t\">");
     for (int i = 0; i < 125; i++)
-        tutti_text_append(&text, "<a>");
+        tt_text_append(&text, "<a>");
     for (int i = 0; i < 125; i++)
-        tutti_text_append(&text, "</a>");
-    tutti_text_append(&text, "</Tool></VendorAnnotations></fmiModelDescription>");
-    struct tutti_desc *desc = read_text(text.text);
+        tt_text_append(&text, "</a>");
+    tt_text_append(&text, "</Tool></VendorAnnotations></fmiModelDescription>");
+    struct tt_description *desc = read_text(text.text);
     assert_int_equal(desc->annotation_count, 1);
-    tutti_desc_free(desc);
-    tutti_text_fini(&text);
+    tt_description_free(desc);
+    tt_text_fini(&text);
 }
 
 static void many_attributes(void **state)
 {
     (void)state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, ROOT "\n<CoSimulation");
+    struct tt_text text = {0};
+    tt_text_append(&text, ROOT "\n<CoSimulation");
     for (int i = 0; i < 257; i++)
-        tutti_text_printf(&text, " a%d=\"\"", i);
-    tutti_text_append(&text, "/></fmiModelDescription>");
+        tt_text_printf(&text, " a%d=\"\"", i);
+    tt_text_append(&text, "/></fmiModelDescription>");
     refuse_text(text.text, TUTTI_ERR_LIMIT, "test.xml:2: <CoSimulation> has more than 256 attributes");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 static void huge_attribute(void **state)
@@ -95,20 +95,20 @@ static void huge_attribute(void **state)
     memset(text, 'x', size);
     memcpy(text, head, strlen(head));
     memcpy(text + size - strlen(tail), tail, strlen(tail));
-    struct tutti_desc *desc = read_pieces(text, size, SIZE_MAX, &err);
+    struct tt_description *desc = read_pieces(text, size, SIZE_MAX, &err);
     assert_int_equal(err, TUTTI_OK);
     assert_int_equal(strlen(desc->token), size - strlen(head) - strlen(tail));
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     free(text);
 }
 
-static enum tutti_err take_any(void *context, struct tutti_xml *xml, const char *name, const char **attributes)
+static enum tutti_err take_any(void *context, struct tt_xml *xml, const char *name, const char **attributes)
 {
     (void)context, (void)xml, (void)name, (void)attributes;
     return TUTTI_OK;
 }
 
-static enum tutti_err end_any(void *context, struct tutti_xml *xml)
+static enum tutti_err end_any(void *context, struct tt_xml *xml)
 {
     (void)context, (void)xml;
     return TUTTI_OK;
@@ -131,28 +131,28 @@ static void many_names(void **state)
 {
     (void)state;
     unsigned long number = 0;
-    struct tutti_reader reader = {.read = read_names, .context = &number};
-    const struct tutti_xml_handlers handlers = {.start = take_any, .end = end_any, .heap = 8 * 1024 * 1024};
-    assert_int_equal(tutti_xml_read("test.xml", &reader, &handlers, NULL), TUTTI_ERR_LIMIT);
+    struct tt_byte_source reader = {.read = read_names, .context = &number};
+    const struct tt_xml_handlers handlers = {.start = take_any, .end = end_any, .heap = 8 * 1024 * 1024};
+    assert_int_equal(tt_xml_read("test.xml", &reader, &handlers, NULL), TUTTI_ERR_LIMIT);
     assert_non_null(strstr(tutti_err_message(), "would take more than 8 MiB"));
     /* The parser's memory is given back, so that the next file starts afresh. */
-    struct tutti_desc *desc = read_text(FMI2("", ""));
-    tutti_desc_free(desc);
+    struct tt_description *desc = read_text(FMI2("", ""));
+    tt_description_free(desc);
 }
 
 static void encodings(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>"
-                                        "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"\xb0\" guid=\"\"/>");
+    struct tt_description *desc = read_text("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>"
+                                            "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"\xb0\" guid=\"\"/>");
     assert_string_equal(desc->model_name, "\xc2\xb0");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     desc = read_text("<?xml version=\"1.0\" encoding=\"Windows-1252\"?>"
                      "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"\x80\" guid=\"\"/>");
     assert_string_equal(desc->model_name, "\xe2\x82\xac");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     desc = read_text("\xef\xbb\xbf<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"\"/>");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     refuse_text("<?xml version=\"1.0\" encoding=\"EBCDIC\"?>\n<a/>", TUTTI_ERR_FORMAT,
                 "test.xml:1: found an unknown encoding, expected UTF-8");
     refuse_text(ROOT "\n\xb0</fmiModelDescription>", TUTTI_ERR_FORMAT, "test.xml:2: found not well-formed");
@@ -163,16 +163,16 @@ static void encodings(void **state)
 static void lines(void **state)
 {
     (void)state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, ROOT "\n<ModelVariables>\n");
+    struct tt_text text = {0};
+    tt_text_append(&text, ROOT "\n<ModelVariables>\n");
     for (int i = 0; i < 300; i++)
-        tutti_text_printf(&text,
-                          "<ScalarVariable\n  name=\"v%d\"\n\n valueReference=\"%d\"><Real\n start=\"1\"/>\n"
-                          "<!-- \n\n --></ScalarVariable>%s",
-                          i, i, i % 3 ? "\n" : "");
-    tutti_text_append(&text, "</ModelVariables></fmiModelDescription>\n");
+        tt_text_printf(&text,
+                       "<ScalarVariable\n  name=\"v%d\"\n\n valueReference=\"%d\"><Real\n start=\"1\"/>\n"
+                       "<!-- \n\n --></ScalarVariable>%s",
+                       i, i, i % 3 ? "\n" : "");
+    tt_text_append(&text, "</ModelVariables></fmiModelDescription>\n");
     assert_false(text.failed);
-    struct tutti_desc *whole = read_text(text.text);
+    struct tt_description *whole = read_text(text.text);
     assert_int_equal(whole->var_count, 300);
     unsigned line = 3;
     for (uint32_t i = 0; i < 300; i++) {
@@ -182,30 +182,30 @@ static void lines(void **state)
     static const size_t pieces[] = {1, 2, 3, 7, 64, 1000, 4096};
     for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
         enum tutti_err err;
-        struct tutti_desc *desc = read_pieces(text.text, text.length, pieces[p], &err);
+        struct tt_description *desc = read_pieces(text.text, text.length, pieces[p], &err);
         assert_int_equal(err, TUTTI_OK);
         assert_int_equal(desc->var_count, 300);
         for (uint32_t i = 0; i < 300; i++)
             assert_int_equal(desc->vars[i].line, whole->vars[i].line);
-        tutti_desc_free(desc);
+        tt_description_free(desc);
     }
-    tutti_desc_free(whole);
-    tutti_text_fini(&text);
+    tt_description_free(whole);
+    tt_text_fini(&text);
 }
 
 static enum tutti_err fail_to_read(void *context, void *buffer, size_t size, size_t *got)
 {
     (void)context, (void)buffer, (void)size;
     *got = 0;
-    return tutti_fail(TUTTI_ERR_IO, "the disk is gone");
+    return tt_fail(TUTTI_ERR_IO, "the disk is gone");
 }
 
 static void reader_fails(void **state)
 {
     (void)state;
-    struct tutti_reader reader = {fail_to_read, NULL};
-    struct tutti_desc *desc;
-    assert_int_equal(tutti_desc_read(&desc, "test.xml", &reader, NULL), TUTTI_ERR_IO);
+    struct tt_byte_source reader = {fail_to_read, NULL};
+    struct tt_description *desc;
+    assert_int_equal(tt_description_read(&desc, "test.xml", &reader, NULL), TUTTI_ERR_IO);
     assert_null(desc);
     assert_string_equal(tutti_err_message(), "test.xml: the disk is gone");
 }

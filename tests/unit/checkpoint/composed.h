@@ -6,9 +6,9 @@
 #include "checkpoint/checkpoint.h"
 #include "test.h"
 
-static inline struct tutti_bytes bytes_of(const char *text)
+static inline struct tt_bytes bytes_of(const char *text)
 {
-    return (struct tutti_bytes){strlen(text), (const uint8_t *)text};
+    return (struct tt_bytes){strlen(text), (const uint8_t *)text};
 }
 
 #define assert_bytes(bytes, text)                                                                                      \
@@ -18,28 +18,28 @@ static inline struct tutti_bytes bytes_of(const char *text)
     } while (0)
 
 /* The file of a run of two units that has come to t; the caller's. */
-static inline void compose(struct tutti_parcel *file, double t)
+static inline void compose(struct tt_byte_writer *file, double t)
 {
-    struct tutti_bytes units[] = {bytes_of("the first"), bytes_of("")};
-    const struct tutti_checkpoint checkpoint = {.t = t,
-                                                .identity = bytes_of("who"),
-                                                .result = bytes_of("row 7"),
-                                                .common = bytes_of("all"),
-                                                .units = units,
-                                                .unit_count = 2};
-    tutti_checkpoint_compose(file, &checkpoint);
+    struct tt_bytes units[] = {bytes_of("the first"), bytes_of("")};
+    const struct tt_checkpoint checkpoint = {.t = t,
+                                             .identity = bytes_of("who"),
+                                             .result = bytes_of("row 7"),
+                                             .common = bytes_of("all"),
+                                             .units = units,
+                                             .unit_count = 2};
+    tt_checkpoint_encode_and_hash(file, &checkpoint);
     assert_false(file->failed);
 }
 
 /* Its time, from a file that must be whole. */
 static inline double time_in(const char *path)
 {
-    struct tutti_checkpoint *checkpoint;
+    struct tt_checkpoint *checkpoint;
     bool kept;
-    assert_ok(tutti_checkpoint_read(&checkpoint, path, &kept));
+    assert_ok(tt_checkpoint_read(&checkpoint, path, &kept));
     assert_false(kept);
     double t = checkpoint->t;
-    tutti_checkpoint_free(checkpoint);
+    tt_checkpoint_free(checkpoint);
     return t;
 }
 

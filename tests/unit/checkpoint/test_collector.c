@@ -9,61 +9,61 @@
 enum { UNITS = 3 };
 
 /* A frame with the pieces of some components; the caller's. `payload` is what each of them holds, with its number. */
-static struct tutti_parcel frame(uint64_t number, double t, const char *payload, const uint32_t *components,
-                                 uint32_t count)
+static struct tt_byte_writer frame(uint64_t number, double t, const char *payload, const uint32_t *components,
+                                   uint32_t count)
 {
-    struct tutti_parcel parcel = {0};
-    tutti_parcel_put_u64(&parcel, number);
-    tutti_parcel_put_double(&parcel, t);
-    tutti_parcel_put_u32(&parcel, count);
+    struct tt_byte_writer parcel = {0};
+    tt_bytes_put_u64(&parcel, number);
+    tt_bytes_put_double(&parcel, t);
+    tt_bytes_put_u32(&parcel, count);
     for (uint32_t i = 0; i < count; i++) {
         char text[40];
         snprintf(text, sizeof text, "%s %d", payload, (int)components[i]);
-        tutti_parcel_put_u32(&parcel, components[i]);
-        tutti_parcel_put_block(&parcel, text, strlen(text));
+        tt_bytes_put_u32(&parcel, components[i]);
+        tt_bytes_put_block(&parcel, text, strlen(text));
     }
     return parcel;
 }
 
-static enum tutti_err take(struct tutti_collector *collector, const struct tutti_parcel *parcel, bool *complete)
+static enum tutti_err take(struct tt_collector *collector, const struct tt_byte_writer *parcel, bool *complete)
 {
     char *copy = malloc(parcel->size + 1); /* of its own size, and gone afterwards */
     memcpy(copy, parcel->bytes, parcel->size);
-    struct tutti_unparcel in = {.at = copy, .end = copy + parcel->size};
-    enum tutti_err err = tutti_collector_take(collector, &in, complete);
+    struct tt_byte_reader in = {.at = copy, .end = copy + parcel->size};
+    enum tutti_err err = tt_collector_add_frame(collector, &in, complete);
     free(copy);
     return err;
 }
 
 /* One frame; is all there? */
-static bool bring(struct tutti_collector *collector, uint64_t number, const char *payload, const uint32_t *components,
+static bool bring(struct tt_collector *collector, uint64_t number, const char *payload, const uint32_t *components,
                   uint32_t count)
 {
     bool complete;
-    struct tutti_parcel parcel = frame(number, (double)number / 10, payload, components, count);
-    assert_false(tutti_collector_must_wait(collector, tutti_unparcel_begin(tutti_parcel_bytes(&parcel))));
+    struct tt_byte_writer parcel = frame(number, (double)number / 10, payload, components, count);
+    assert_false(tt_collector_must_wait(collector, tt_bytes_get_begin(tt_bytes_written(&parcel))));
     assert_ok(take(collector, &parcel, &complete));
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
     return complete;
 }
 
-static struct tutti_collector *collector_in_memory(void)
+static struct tt_collector *collector_in_memory(void)
 {
-    struct tutti_collector *collector;
-    const struct tutti_collector_target target = {.identity = bytes_of("who"), .unit_count = UNITS, .keeps = true};
-    assert_ok(tutti_collector_new(&collector, &target));
-    assert_int_equal(tutti_collector_last(collector).size, 0);
+    struct tt_collector *collector;
+    const struct tt_collector_target target = {.identity = bytes_of("who"), .unit_count = UNITS, .keeps = true};
+    assert_ok(tt_collector_new(&collector, &target));
+    assert_int_equal(tt_collector_last_file(collector).size, 0);
     return collector;
 }
 
-static void assert_collected(struct tutti_collector *collector, uint64_t number, const char *payload)
+static void assert_collected(struct tt_collector *collector, uint64_t number, const char *payload)
 {
-    struct tutti_checkpoint *checkpoint;
-    struct tutti_bytes last = tutti_collector_last(collector);
+    struct tt_checkpoint *checkpoint;
+    struct tt_bytes last = tt_collector_last_file(collector);
     char expected[40];
-    assert_ok(tutti_checkpoint_parse(&checkpoint, last.data, last.size, "it"));
+    assert_ok(tt_checkpoint_parse(&checkpoint, last.data, last.size, "it"));
     assert_same_double(checkpoint->t, (double)number / 10);
-    assert_same_double(tutti_collector_time(collector), (double)number / 10);
+    assert_same_double(tt_collector_time(collector), (double)number / 10);
     assert_bytes(checkpoint->identity, "who");
     assert_bytes(checkpoint->result, "row");
     assert_bytes(checkpoint->step_log, "");
@@ -74,7 +74,7 @@ static void assert_collected(struct tutti_collector *collector, uint64_t number,
         snprintf(expected, sizeof expected, "%s %d", payload, i);
         assert_bytes(checkpoint->units[i], expected);
     }
-    tutti_checkpoint_free(checkpoint);
+    tt_checkpoint_free(checkpoint);
 }
 
 /* Three ranks: the first with what all know and a unit, one without units, one with two. */
@@ -87,7 +87,7 @@ static void any_order(void **state)
         const uint32_t *components;
         uint32_t count;
     } ranks[] = {{first, 2}, {NULL, 0}, {third, 2}};
-    struct tutti_collector *collector = collector_in_memory();
+    struct tt_collector *collector = collector_in_memory();
     for (int o = 0; o < 6; o++) {
         char payload[20]; /* of other lengths each time */
         int brought = 0;
@@ -98,12 +98,12 @@ static void any_order(void **state)
             assert_int_equal(bring(collector, (uint64_t)o * 10, payload, ranks[rank].components, ranks[rank].count),
                              brought == 2);
         }
-        assert_ok(tutti_collector_write(collector, bytes_of("row"), bytes_of("")));
+        assert_ok(tt_collector_write(collector, bytes_of("row"), bytes_of("")));
         assert_collected(collector, (uint64_t)o * 10, payload);
     }
-    tutti_collector_free(collector);
-    tutti_collector_free(NULL);
-    tutti_collector_wait(NULL);
+    tt_collector_free(collector);
+    tt_collector_free(NULL);
+    tt_collector_wait(NULL);
 }
 
 /* The frame of a later checkpoint waits until the one before is complete, and the last one is kept until then. */
@@ -111,21 +111,21 @@ static void a_rank_that_is_ahead(void **state)
 {
     (void)state;
     static const uint32_t all[] = {TUTTI_PIECE_OF_ALL, 0, 1, 2};
-    struct tutti_collector *collector = collector_in_memory();
-    struct tutti_parcel later = frame(20, 2, "later", all, 2), empty = {0};
-    struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&later));
-    assert_false(tutti_collector_must_wait(collector, in)); /* nothing has come yet */
+    struct tt_collector *collector = collector_in_memory();
+    struct tt_byte_writer later = frame(20, 2, "later", all, 2), empty = {0};
+    struct tt_byte_reader in = tt_bytes_get_begin(tt_bytes_written(&later));
+    assert_false(tt_collector_must_wait(collector, in)); /* nothing has come yet */
     assert_false(bring(collector, 10, "now", all, 2));
-    assert_true(tutti_collector_must_wait(collector, in));
-    assert_false(tutti_collector_must_wait(collector, tutti_unparcel_begin(tutti_parcel_bytes(&empty))));
+    assert_true(tt_collector_must_wait(collector, in));
+    assert_false(tt_collector_must_wait(collector, tt_bytes_get_begin(tt_bytes_written(&empty))));
     assert_true(bring(collector, 10, "now", all + 2, 2));
-    assert_true(tutti_collector_must_wait(collector, in));
-    assert_ok(tutti_collector_write(collector, bytes_of("row"), bytes_of("")));
-    assert_false(tutti_collector_must_wait(collector, in));
+    assert_true(tt_collector_must_wait(collector, in));
+    assert_ok(tt_collector_write(collector, bytes_of("row"), bytes_of("")));
+    assert_false(tt_collector_must_wait(collector, in));
     assert_false(bring(collector, 20, "later", all, 2));
     assert_collected(collector, 10, "now");
-    tutti_parcel_fini(&later);
-    tutti_collector_free(collector);
+    tt_bytes_fini(&later);
+    tt_collector_free(collector);
 }
 
 /* A frame with all pieces, whose memory changes hands; what is in front of it is not looked at. */
@@ -133,28 +133,28 @@ static void one_frame_with_all(void **state)
 {
     (void)state;
     static const uint32_t all[] = {TUTTI_PIECE_OF_ALL, 0, 1, 2};
-    struct tutti_collector *collector = collector_in_memory();
+    struct tt_collector *collector = collector_in_memory();
     for (uint64_t number = 0; number < 3; number++) {
-        struct tutti_parcel whole = frame(number, (double)number / 10, "x", all, 4), parcel = {0};
-        tutti_parcel_put_u32(&parcel, 7);
-        tutti_parcel_put_bytes(&parcel, whole.bytes, whole.size);
+        struct tt_byte_writer whole = frame(number, (double)number / 10, "x", all, 4), parcel = {0};
+        tt_bytes_put_u32(&parcel, 7);
+        tt_bytes_put_bytes(&parcel, whole.bytes, whole.size);
         const char *memory = parcel.bytes;
-        assert_ok(tutti_collector_take_over(collector, &parcel, sizeof(uint32_t)));
+        assert_ok(tt_collector_adopt_frame(collector, &parcel, sizeof(uint32_t)));
         assert_ptr_not_equal(parcel.bytes, memory);
-        assert_ok(tutti_collector_write(collector, bytes_of("row"), bytes_of("")));
+        assert_ok(tt_collector_write(collector, bytes_of("row"), bytes_of("")));
         assert_collected(collector, number, "x");
-        tutti_parcel_fini(&whole);
-        tutti_parcel_fini(&parcel);
+        tt_bytes_fini(&whole);
+        tt_bytes_fini(&parcel);
     }
-    struct tutti_parcel part = frame(9, 0.9, "x", all, 3);
-    assert_fails(tutti_collector_take_over(collector, &part, 0), TUTTI_ERR_FORMAT, "malformed");
-    tutti_parcel_fini(&part);
-    tutti_collector_free(collector);
+    struct tt_byte_writer part = frame(9, 0.9, "x", all, 3);
+    assert_fails(tt_collector_adopt_frame(collector, &part, 0), TUTTI_ERR_FORMAT, "malformed");
+    tt_bytes_fini(&part);
+    tt_collector_free(collector);
 }
 
 /* ---- what is no frame ---- */
 
-static void refuse(struct tutti_collector *collector, const struct tutti_parcel *parcel)
+static void refuse(struct tt_collector *collector, const struct tt_byte_writer *parcel)
 {
     bool complete = true;
     assert_fails(take(collector, parcel, &complete), TUTTI_ERR_FORMAT, "malformed");
@@ -165,17 +165,17 @@ static void frames_that_are_cut(void **state)
 {
     (void)state;
     static const uint32_t all[] = {TUTTI_PIECE_OF_ALL, 0, 1, 2};
-    struct tutti_parcel whole = frame(1, 0.1, "x", all, 4);
+    struct tt_byte_writer whole = frame(1, 0.1, "x", all, 4);
     for (size_t size = 0; size < whole.size; size++) {
-        struct tutti_collector *collector = collector_in_memory();
-        refuse(collector, &(struct tutti_parcel){.bytes = whole.bytes, .size = size});
-        tutti_collector_free(collector);
+        struct tt_collector *collector = collector_in_memory();
+        refuse(collector, &(struct tt_byte_writer){.bytes = whole.bytes, .size = size});
+        tt_collector_free(collector);
     }
-    struct tutti_collector *collector = collector_in_memory();
-    tutti_parcel_put_u8(&whole, 0);
+    struct tt_collector *collector = collector_in_memory();
+    tt_bytes_put_u8(&whole, 0);
     refuse(collector, &whole);
-    tutti_collector_free(collector);
-    tutti_parcel_fini(&whole);
+    tt_collector_free(collector);
+    tt_bytes_fini(&whole);
 }
 
 static void frames_that_do_not_fit(void **state)
@@ -192,12 +192,12 @@ static void frames_that_do_not_fit(void **state)
         {1, 0.2, first, 1}, {0, 0.1, first, 1},   {2, 0.1, first, 1}, /* the caller asks whether it must wait */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct tutti_collector *collector = collector_in_memory();
-        struct tutti_parcel parcel = frame(bad[i].number, bad[i].t, "x", bad[i].components, bad[i].count);
+        struct tt_collector *collector = collector_in_memory();
+        struct tt_byte_writer parcel = frame(bad[i].number, bad[i].t, "x", bad[i].components, bad[i].count);
         assert_false(bring(collector, 1, "x", again, 1));
         refuse(collector, &parcel);
-        tutti_parcel_fini(&parcel);
-        tutti_collector_free(collector);
+        tt_bytes_fini(&parcel);
+        tt_collector_free(collector);
     }
 }
 
@@ -218,17 +218,17 @@ static void write_two(const char *name)
 {
     static const uint32_t all[] = {TUTTI_PIECE_OF_ALL, 0, 1, 2};
     const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = note};
-    struct tutti_collector *collector;
-    const struct tutti_collector_target target = {
+    struct tt_collector *collector;
+    const struct tt_collector_target target = {
         .path = scratch_path(&scratch, name), .identity = bytes_of("who"), .unit_count = UNITS, .log = &log};
     said[0] = 0;
-    assert_ok(tutti_collector_new(&collector, &target));
+    assert_ok(tt_collector_new(&collector, &target));
     for (uint64_t number = 1; number < 3; number++) {
         assert_true(bring(collector, number, "x", all, 4));
-        assert_ok(tutti_collector_write(collector, bytes_of("row"), bytes_of("line")));
-        tutti_collector_wait(collector);
+        assert_ok(tt_collector_write(collector, bytes_of("row"), bytes_of("line")));
+        tt_collector_wait(collector);
     }
-    tutti_collector_free(collector);
+    tt_collector_free(collector);
 }
 
 static void with_a_file(void **state)

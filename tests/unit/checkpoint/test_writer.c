@@ -9,15 +9,15 @@
 #include "record/full_disk.h"
 #include "test.h"
 
-static const struct tutti_checkpoint_sync no_files = {0};
+static const struct tt_checkpoint_sync no_files = {0};
 
-static void put(struct tutti_checkpoint_writer *writer, double t)
+static void put(struct tt_checkpoint_writer *writer, double t)
 {
-    struct tutti_parcel file = {0};
+    struct tt_byte_writer file = {0};
     compose(&file, t);
-    assert_ok(tutti_checkpoint_writer_put(writer, &file));
+    assert_ok(tt_checkpoint_writer_submit(writer, &file));
     assert_int_equal(file.size, 0);
-    tutti_parcel_fini(&file);
+    tt_bytes_fini(&file);
 }
 
 static double time_of(const char *name)
@@ -25,22 +25,22 @@ static double time_of(const char *name)
     return time_in(scratch_path(&scratch, name));
 }
 
-static struct tutti_checkpoint_writer *writer_for(const char *name, const struct tutti_checkpoint_sync *sync)
+static struct tt_checkpoint_writer *writer_for(const char *name, const struct tt_checkpoint_sync *sync)
 {
-    struct tutti_checkpoint_writer *writer;
-    assert_ok(tutti_checkpoint_writer_new(&writer, scratch_path(&scratch, name), sync));
+    struct tt_checkpoint_writer *writer;
+    assert_ok(tt_checkpoint_writer_new(&writer, scratch_path(&scratch, name), sync));
     return writer;
 }
 
 static void the_last_two_are_kept(void **state)
 {
     (void)state;
-    struct tutti_checkpoint_writer *writer = writer_for("point", &no_files);
-    assert_ok(tutti_checkpoint_writer_wait(writer)); /* for nothing */
+    struct tt_checkpoint_writer *writer = writer_for("point", &no_files);
+    assert_ok(tt_checkpoint_writer_wait(writer)); /* for nothing */
     assert_false(exists(scratch_path(&scratch, "point")));
     for (int i = 1; i < 5; i++) {
         put(writer, i);
-        assert_ok(tutti_checkpoint_writer_wait(writer));
+        assert_ok(tt_checkpoint_writer_wait(writer));
         assert_same_double(time_of("point"), i);
         assert_int_equal(exists(scratch_path(&scratch, "point.previous")), i > 1);
         if (i > 1)
@@ -50,16 +50,16 @@ static void the_last_two_are_kept(void **state)
     struct stat status;
     assert_int_equal(stat(scratch_path(&scratch, "point"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600); /* states of FMUs are nobody else's */
-    tutti_checkpoint_writer_free(writer);
-    tutti_checkpoint_writer_free(NULL);
+    tt_checkpoint_writer_free(writer);
+    tt_checkpoint_writer_free(NULL);
 }
 
 static void the_end_waits(void **state)
 {
     (void)state;
-    struct tutti_checkpoint_writer *writer = writer_for("point", &no_files);
+    struct tt_checkpoint_writer *writer = writer_for("point", &no_files);
     put(writer, 7);
-    tutti_checkpoint_writer_free(writer);
+    tt_checkpoint_writer_free(writer);
     assert_same_double(time_of("point"), 7);
 }
 
@@ -105,7 +105,7 @@ static void only_the_last_that_waits(void **state)
 {
     (void)state;
     struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER};
-    struct tutti_checkpoint_writer *writer = writer_for("point", &(struct tutti_checkpoint_sync){pass, &gate});
+    struct tt_checkpoint_writer *writer = writer_for("point", &(struct tt_checkpoint_sync){pass, &gate});
     put(writer, 1);
     wait_for(&gate, 1);
     assert_false(exists(scratch_path(&scratch, "point"))); /* its files are not yet on the disk */
@@ -113,35 +113,34 @@ static void only_the_last_that_waits(void **state)
     put(writer, 3);
     put(writer, 4);
     let_go(&gate, 10);
-    assert_ok(tutti_checkpoint_writer_wait(writer));
+    assert_ok(tt_checkpoint_writer_wait(writer));
     assert_same_double(time_of("point"), 4);
     assert_same_double(time_of("point.previous"), 1);
     assert_int_equal(gate.entered, 2);
-    tutti_checkpoint_writer_free(writer);
+    tt_checkpoint_writer_free(writer);
 }
 
 static enum tutti_err fail_now_and_then(void *context)
 {
     int *calls = context;
-    return ++*calls == 2 ? tutti_fail(TUTTI_ERR_IO, "the disk is full") : TUTTI_OK;
+    return ++*calls == 2 ? tt_fail(TUTTI_ERR_IO, "the disk is full") : TUTTI_OK;
 }
 
 static void files_that_are_not_on_the_disk(void **state)
 {
     (void)state;
     int calls = 0;
-    struct tutti_checkpoint_writer *writer =
-        writer_for("point", &(struct tutti_checkpoint_sync){fail_now_and_then, &calls});
+    struct tt_checkpoint_writer *writer = writer_for("point", &(struct tt_checkpoint_sync){fail_now_and_then, &calls});
     for (int i = 1; i < 4; i++) {
         put(writer, i);
         if (i == 2)
-            assert_fails(tutti_checkpoint_writer_wait(writer), TUTTI_ERR_IO, "the disk is full");
+            assert_fails(tt_checkpoint_writer_wait(writer), TUTTI_ERR_IO, "the disk is full");
         else
-            assert_ok(tutti_checkpoint_writer_wait(writer));
+            assert_ok(tt_checkpoint_writer_wait(writer));
         assert_same_double(time_of("point"), i == 2 ? 1 : i);
     }
     assert_same_double(time_of("point.previous"), 1);
-    tutti_checkpoint_writer_free(writer);
+    tt_checkpoint_writer_free(writer);
 }
 
 /* ---- what cannot be written ---- */
@@ -150,26 +149,26 @@ static void files_that_are_not_on_the_disk(void **state)
 static void a_folder_that_comes_later(void **state)
 {
     (void)state;
-    struct tutti_parcel file = {0};
-    struct tutti_checkpoint_writer *writer = writer_for("folder/point", &no_files);
+    struct tt_byte_writer file = {0};
+    struct tt_checkpoint_writer *writer = writer_for("folder/point", &no_files);
     put(writer, 1);
-    assert_fails(tutti_checkpoint_writer_wait(writer), TUTTI_ERR_IO, "folder/point.part' cannot be written: No such");
-    assert_ok(tutti_checkpoint_writer_wait(writer));
+    assert_fails(tt_checkpoint_writer_wait(writer), TUTTI_ERR_IO, "folder/point.part' cannot be written: No such");
+    assert_ok(tt_checkpoint_writer_wait(writer));
     assert_int_equal(mkdir(scratch_path(&scratch, "folder"), 0700), 0);
     compose(&file, 2);
-    assert_ok(tutti_checkpoint_writer_put(writer, &file));
-    tutti_parcel_fini(&file);
-    assert_ok(tutti_checkpoint_writer_wait(writer));
+    assert_ok(tt_checkpoint_writer_submit(writer, &file));
+    tt_bytes_fini(&file);
+    assert_ok(tt_checkpoint_writer_wait(writer));
     assert_same_double(time_of("folder/point"), 2);
-    tutti_checkpoint_writer_free(writer);
+    tt_checkpoint_writer_free(writer);
 }
 
 static enum tutti_err write_point(const char *name, double t)
 {
-    struct tutti_parcel file = {0};
+    struct tt_byte_writer file = {0};
     compose(&file, t);
-    enum tutti_err err = tutti_checkpoint_write(scratch_path(&scratch, name), file.bytes, file.size);
-    tutti_parcel_fini(&file);
+    enum tutti_err err = tt_checkpoint_write(scratch_path(&scratch, name), file.bytes, file.size);
+    tt_bytes_fini(&file);
     return err;
 }
 

@@ -19,16 +19,16 @@ static void test_fractions(void **state)
         {3600, 3600, 1},   {0x1p-60, 1, UINT64_C(1) << 60},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct tutti_fraction fraction;
-        assert_true(tutti_fraction_of(known[i].value, &fraction));
+        struct tt_fraction fraction;
+        assert_true(tt_time_fraction_of(known[i].value, &fraction));
         assert_int_equal(fraction.counter, known[i].counter);
         assert_int_equal(fraction.resolution, known[i].resolution);
-        assert_same_double(tutti_fraction_value(fraction), known[i].value);
+        assert_same_double(tt_time_fraction_value(fraction), known[i].value);
     }
     static const double none[] = {-0.1, INFINITY, NAN, 1e-25, 1e300, 0x1p-1074};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        struct tutti_fraction fraction;
-        assert_false(tutti_fraction_of(none[i], &fraction));
+        struct tt_fraction fraction;
+        assert_false(tt_time_fraction_of(none[i], &fraction));
     }
 }
 
@@ -37,13 +37,13 @@ enum { PERIODS = 10000000 };
 /* Quotients of whole numbers below 2^53 are rounded once by the processor: that is what a tick must be, after ten million of them. */
 static void walk(uint64_t counter, uint64_t shift, uint64_t resolution)
 {
-    struct tutti_instant instant = {0, {shift, resolution}};
+    struct tt_instant instant = {0, {shift, resolution}};
     for (uint64_t n = 0; n <= PERIODS; n++) {
         double expected = (double)(shift + n * counter) / (double)resolution;
-        if (tutti_instant_time(&instant) != expected)
+        if (tt_time_of_instant(&instant) != expected)
             fail_msg("tick %llu of %llu/%llu: %.17g, not %.17g", (unsigned long long)n, (unsigned long long)counter,
-                     (unsigned long long)resolution, tutti_instant_time(&instant), expected);
-        tutti_instant_move(&instant, (struct tutti_fraction){counter, resolution});
+                     (unsigned long long)resolution, tt_time_of_instant(&instant), expected);
+        tt_time_instant_move(&instant, (struct tt_fraction){counter, resolution});
     }
 }
 
@@ -57,27 +57,27 @@ static void test_periodic(void **state)
 static void test_changing(void **state)
 {
     (void)state;
-    static const struct tutti_fraction intervals[] = {{1, 10}, {2, 7}, {3, 11}};
+    static const struct tt_fraction intervals[] = {{1, 10}, {2, 7}, {3, 11}};
     static const uint64_t partial[] = {0, 77, 297};
-    struct tutti_instant instant = {0, {0, 1}};
+    struct tt_instant instant = {0, {0, 1}};
     for (uint64_t n = 0; n <= PERIODS; n++) {
         double expected = (double)(n / 3 * 507 + partial[n % 3]) / 770;
-        if (tutti_instant_time(&instant) != expected)
-            fail_msg("tick %llu: %.17g, not %.17g", (unsigned long long)n, tutti_instant_time(&instant), expected);
-        tutti_instant_move(&instant, intervals[n % 3]);
+        if (tt_time_of_instant(&instant) != expected)
+            fail_msg("tick %llu: %.17g, not %.17g", (unsigned long long)n, tt_time_of_instant(&instant), expected);
+        tt_time_instant_move(&instant, intervals[n % 3]);
     }
 }
 
 static void test_base(void **state)
 {
     (void)state;
-    struct tutti_instant instant = {0.1, {1, 5}};
-    assert_same_double(tutti_instant_time(&instant), 0.1 + 0.2 - 0x1p-54); /* the nearest double, not the sum of two */
+    struct tt_instant instant = {0.1, {1, 5}};
+    assert_same_double(tt_time_of_instant(&instant), 0.1 + 0.2 - 0x1p-54); /* the nearest double, not the sum of two */
     /* Resolutions that do not go together: rounded once, and on from there. */
-    instant = (struct tutti_instant){0, {1, (UINT64_C(1) << 63) - 25}};
-    tutti_instant_move(&instant, (struct tutti_fraction){1, UINT64_C(1000000007)});
+    instant = (struct tt_instant){0, {1, (UINT64_C(1) << 63) - 25}};
+    tt_time_instant_move(&instant, (struct tt_fraction){1, UINT64_C(1000000007)});
     assert_int_equal(instant.after.resolution, UINT64_C(1000000007));
-    assert_true(tutti_instant_time(&instant) > 0.999e-9);
+    assert_true(tt_time_of_instant(&instant) > 0.999e-9);
 }
 
 /* The short way and the long one round to the same double: quotients of all sizes, with those that lie close to the middle of two. */
@@ -90,8 +90,8 @@ static void test_rounding(void **state)
         uint64_t counter = random >> (11 + n % 40);
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         uint64_t resolution = (random >> (11 + n % 37)) + 1;
-        struct tutti_instant instant = {0, {n % 3 ? counter : (UINT64_C(1) << 53) - 1 - counter % 1000, resolution}};
-        assert_same_double(tutti_instant_time(&instant), tutti_instant_round(&instant));
+        struct tt_instant instant = {0, {n % 3 ? counter : (UINT64_C(1) << 53) - 1 - counter % 1000, resolution}};
+        assert_same_double(tt_time_of_instant(&instant), tt_time_instant_round(&instant));
     }
 }
 

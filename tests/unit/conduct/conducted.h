@@ -19,7 +19,7 @@ struct fixture {
     struct tutti_progress progress;
     struct reporting_rank ranks[RANKS];
     int count;
-    struct tutti_conductor *conductor;
+    struct tt_conductor *conductor;
 };
 
 static inline void note(void *context, enum tutti_log_level level, const char *origin, const char *text)
@@ -52,7 +52,7 @@ static inline void begin(struct fixture *f, int ranks)
 
 static inline void conduct(struct fixture *f)
 {
-    assert_ok(tutti_conductor_new(&f->conductor, &f->options, f->result, f->count));
+    assert_ok(tt_conductor_new(&f->conductor, &f->options, f->result, f->count));
 }
 
 /* Offers what a rank has reported and the conductor has not taken yet. */
@@ -61,7 +61,7 @@ static inline enum tutti_err offer(struct fixture *f, int r)
     struct reporting_rank *rank = &f->ranks[r];
     size_t taken = 0;
     enum tutti_err err =
-        tutti_conductor_take(f->conductor, r, rank->bytes.bytes + rank->taken, rank->bytes.size - rank->taken, &taken);
+        tt_conductor_receive(f->conductor, r, rank->bytes.bytes + rank->taken, rank->bytes.size - rank->taken, &taken);
     rank->taken += taken;
     assert_true(rank->taken <= rank->bytes.size);
     return err;

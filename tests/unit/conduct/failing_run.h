@@ -12,15 +12,15 @@
 #include "own_scratch.h"
 
 /* Reading the system has tests of its own. */
-enum tutti_err __real_tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
-                                     const struct tutti_visit *visit);
-enum tutti_err __wrap_tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
-                                     const struct tutti_visit *visit);
-enum tutti_err __wrap_tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
-                                     const struct tutti_visit *visit)
+enum tutti_err __real_tt_job_open(struct tt_job *job, const struct tutti_run_options *options,
+                                  const struct tt_visit *visit);
+enum tutti_err __wrap_tt_job_open(struct tt_job *job, const struct tutti_run_options *options,
+                                  const struct tt_visit *visit);
+enum tutti_err __wrap_tt_job_open(struct tt_job *job, const struct tutti_run_options *options,
+                                  const struct tt_visit *visit)
 {
     enum failing_kind kind = failing_pause();
-    enum tutti_err err = __real_tutti_job_open(job, options, visit);
+    enum tutti_err err = __real_tt_job_open(job, options, visit);
     failing.kind = kind;
     return err;
 }

@@ -39,7 +39,7 @@ struct fake {
     int interrupt_at; /* so do people */
     sig_atomic_t interrupted;
     /* What happened. */
-    struct tutti_heartbeat heartbeats[RANKS];
+    struct tt_heartbeat heartbeats[RANKS];
     int polls, started, interrupts, stop_count, finished;
     bool ended[RANKS], cut;
     uint64_t stops[8];
@@ -51,7 +51,7 @@ static inline enum tutti_err fake_start(void *self, int rank)
     struct fake *fake = self;
     assert_int_equal(rank, fake->started);
     if (fake->fails_start && rank == fake->fails_start)
-        return tutti_fail(TUTTI_ERR_LIMIT, "rank %d cannot be started", rank);
+        return tt_fail(TUTTI_ERR_LIMIT, "rank %d cannot be started", rank);
     fake->started++;
     return TUTTI_OK;
 }
@@ -66,7 +66,7 @@ static inline enum tutti_err fake_poll(void *self, int milliseconds)
         fake->most_waiting = fake->f->ranks[0].taken;
     if (fake->polls == fake->interrupt_at)
         fake->interrupted = SIGINT;
-    return fake->polls == fake->fails_poll ? tutti_fail(TUTTI_ERR_IO, "the wire broke") : TUTTI_OK;
+    return fake->polls == fake->fails_poll ? tt_fail(TUTTI_ERR_IO, "the wire broke") : TUTTI_OK;
 }
 
 /* Bytes that the rank has reported up to now. */
@@ -96,7 +96,7 @@ static inline void fake_consume(void *self, int rank, size_t count)
     fake->f->ranks[rank].taken += count;
 }
 
-static inline void fake_look(void *self, int rank, struct tutti_rank_status *status)
+static inline void fake_look(void *self, int rank, struct tt_rank_status *status)
 {
     struct fake *fake = self;
     const struct fake_rank *script = &fake->script[rank];
@@ -106,12 +106,12 @@ static inline void fake_look(void *self, int rank, struct tutti_rank_status *sta
         status->heartbeat = &fake->heartbeats[rank];
         fake->heartbeats[rank].beat += script->then != FAKE_HANGS;
     } else if (script->then == FAKE_LEAVES)
-        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LEFT, .err = tutti_fabric_stopped()};
+        *status = (struct tt_rank_status){.state = TUTTI_RANK_LEFT, .err = tt_fabric_fail_stopped()};
     else
-        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LOST,
-                                             .err = tutti_fail(TUTTI_ERR_LOST, "rank %d is gone", rank),
-                                             .step = script->step,
-                                             .is_dry = script->then == FAKE_DIES};
+        *status = (struct tt_rank_status){.state = TUTTI_RANK_LOST,
+                                          .err = tt_fail(TUTTI_ERR_LOST, "rank %d is gone", rank),
+                                          .step = script->step,
+                                          .is_dry = script->then == FAKE_DIES};
 }
 
 static inline void fake_interrupt(void *self)
@@ -152,36 +152,36 @@ static inline void fake_finish(void *self, bool cut)
 /* The ranks of the fixture, by the script, to the end of the run. */
 static inline enum tutti_err fake_run(struct fake *fake, double timeout, double stop)
 {
-    static const struct tutti_launcher launcher = {.name = "fake",
-                                                   .size = sizeof(struct fake),
-                                                   .grace = 0.4,
-                                                   .start = fake_start,
-                                                   .poll = fake_poll,
-                                                   .look = fake_look,
-                                                   .reports = fake_reports,
-                                                   .consume = fake_consume,
-                                                   .interrupt = fake_interrupt,
-                                                   .stop = fake_stop,
-                                                   .end = fake_end_rank,
-                                                   .finish = fake_finish};
+    static const struct tt_launcher launcher = {.name = "fake",
+                                                .size = sizeof(struct fake),
+                                                .grace = 0.4,
+                                                .start = fake_start,
+                                                .poll = fake_poll,
+                                                .look = fake_look,
+                                                .reports = fake_reports,
+                                                .consume = fake_consume,
+                                                .interrupt = fake_interrupt,
+                                                .stop = fake_stop,
+                                                .end = fake_end_rank,
+                                                .finish = fake_finish};
     struct fixture *f = fake->f;
-    struct tutti_system system = {0};
+    struct tt_system system = {0};
     struct tutti_run_stats stats = {0};
-    struct tutti_job job = {.options = f->options, .system = &system, .times = {.stop = stop}, .result = f->result};
+    struct tt_job job = {.options = f->options, .system = &system, .times = {.stop = stop}, .result = f->result};
     job.options.interrupt = &fake->interrupted;
     job.options.has_timeout = timeout > 0;
     job.options.timeout = timeout;
     for (int r = 0; r < RANKS; r++)
         fake->heartbeats[r].component = TUTTI_NONE;
     conduct(f);
-    const struct tutti_launch launch = {&launcher, fake, &job, f->count};
-    struct tutti_conduct_thread *thread = NULL;
+    const struct tt_launch launch = {&launcher, fake, &job, f->count};
+    struct tt_supervision_thread *thread = NULL;
     if (fake->beside)
-        assert_ok(tutti_conduct_beside(&thread, &launch, f->conductor));
-    enum tutti_err err = fake->beside ? tutti_conduct_join(thread, &stats)
-                                      : tutti_conduct(&launch, f->conductor, &stats);
+        assert_ok(tt_supervision_start(&thread, &launch, f->conductor));
+    enum tutti_err err = fake->beside ? tt_supervision_join(thread, &stats)
+                                      : tt_supervision_run(&launch, f->conductor, &stats);
     assert_int_equal(stats.ranks, f->count);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     assert_int_equal(fake->finished, 1);
     return err;
 }

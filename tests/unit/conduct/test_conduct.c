@@ -29,7 +29,7 @@ static void check_rows(const size_t *lengths, int count, size_t bite)
         if (way == 0) {
             conduct(&f);
             assert_ok(offer_all(&f));
-            assert_ok(tutti_conductor_finish(f.conductor, NULL));
+            assert_ok(tt_conductor_finish(f.conductor, NULL));
         } else {
             assert_ok(fake_run(&fake, 0, 0));
             assert_int_equal(fake.stop_count, 0);
@@ -90,7 +90,7 @@ static void what_is_no_report_ends_the_run(void **state)
     tell_two(&f, &x, 3, 2);
     rank_end(&f.ranks[0], TUTTI_OK, "", 3);
     for (int i = 0; i < 300000; i++)
-        tutti_parcel_put_bytes(&f.ranks[1].bytes, "garbage", 7);
+        tt_bytes_put_bytes(&f.ranks[1].bytes, "garbage", 7);
     assert_fails(fake_run(&fake, 0, 0), TUTTI_ERR_FORMAT, "no report");
     assert_int_equal(fake.stop_count, 1);
     assert_int_equal(fake.stops[0], 0);
@@ -160,8 +160,8 @@ static void tell_loss(struct fixture *f, struct fake *fake, int rows0, int rows1
     begin(f, 2);
     *fake = (struct fake){.f = f};
     tell_two(f, &x, rows0, rows1);
-    const struct tutti_log *log = tutti_rank_reporter_log(f->ranks[1].reporter);
-    tutti_log_printf(log, TUTTI_LOG_DEBUG, "ball", "it hurts");
+    const struct tutti_log *log = tt_reporter_get_log(f->ranks[1].reporter);
+    tt_log(log, TUTTI_LOG_DEBUG, "ball", "it hurts");
     fake->script[0] = (struct fake_rank){
         .at_first = f->ranks[0].bytes.size, .then = FAKE_LIVES, .heeds_stop = true, .stopped_as = TUTTI_ERR_STOPPED};
     fake->script[1] = (struct fake_rank){.then = then, .step = 2};
@@ -323,12 +323,12 @@ static void a_launcher_that_fails_ends_the_run(void **state)
 static void every_launcher_has_what_the_conductor_calls(void **state)
 {
     (void)state;
-#define LISTED(name) &tutti_launcher_##name,
-    static const struct tutti_launcher *const launchers[] = {TUTTI_LAUNCHERS(LISTED)};
+#define LISTED(name) &tt_launcher_##name,
+    static const struct tt_launcher *const launchers[] = {TUTTI_LAUNCHERS(LISTED)};
 #undef LISTED
     const size_t count = sizeof launchers / sizeof *launchers;
     for (size_t i = 0; i < count; i++) {
-        const struct tutti_launcher *launcher = launchers[i];
+        const struct tt_launcher *launcher = launchers[i];
         assert_non_null(launcher->name);
         assert_true(launcher->is_asked_for && launcher->place);
         assert_true(launcher->is_asked_for(&(struct tutti_run_options){0}) == (i == count - 1));

@@ -29,7 +29,7 @@ static void test_which_error(void **state)
             rank_end(&f.ranks[r], cases[c].ends[r], message, r);
         }
         assert_ok(offer_all(&f));
-        enum tutti_err err = tutti_conductor_finish(f.conductor, NULL);
+        enum tutti_err err = tt_conductor_finish(f.conductor, NULL);
         assert_int_equal(err, cases[c].result);
         char expected[20];
         snprintf(expected, sizeof expected, "end %d of", (int)err);
@@ -52,7 +52,7 @@ static void test_two_failures(void **state)
             rank_end_in(&f.ranks[r], r == 0 ? 5 : 2, TUTTI_ERR_FMU, r == 0 ? "the sixth" : "the third", 1);
             assert_ok(offer_all(&f));
         }
-        assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_FMU, "the third");
+        assert_fails(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_FMU, "the third");
         end(&f);
     }
 }
@@ -70,7 +70,7 @@ static void test_result_cannot_be_written(void **state)
     for (int r = 0; r < 2; r++)
         rank_end(&f.ranks[r], TUTTI_ERR_STOPPED, "stopped", 1);
     assert_ok(offer_all(&f));
-    assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_IO, "there is no folder");
+    assert_fails(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_IO, "there is no folder");
     end(&f);
 }
 
@@ -82,23 +82,23 @@ static void test_messages(void **state)
     struct fixture f;
     begin(&f, 2);
     conduct(&f);
-    assert_string_equal(tutti_conductor_last_words(f.conductor, 1), "");
-    const struct tutti_log *log = tutti_rank_reporter_log(f.ranks[1].reporter);
-    tutti_log_printf(log, TUTTI_LOG_WARNING, "ball", "it bounces");
-    tutti_log_printf(log, TUTTI_LOG_DEBUG, "ball", "beyond the level of the log");
-    tutti_log_printf(log, TUTTI_LOG_INFO, NULL, "of nobody");
+    assert_string_equal(tt_conductor_last_log_lines(f.conductor, 1), "");
+    const struct tutti_log *log = tt_reporter_get_log(f.ranks[1].reporter);
+    tt_log(log, TUTTI_LOG_WARNING, "ball", "it bounces");
+    tt_log(log, TUTTI_LOG_DEBUG, "ball", "beyond the level of the log");
+    tt_log(log, TUTTI_LOG_INFO, NULL, "of nobody");
     assert_ok(offer_all(&f));
     assert_string_equal(f.said, "1 ball: it bounces\n2 -: of nobody\n");
-    assert_string_equal(tutti_conductor_last_words(f.conductor, 1),
+    assert_string_equal(tt_conductor_last_log_lines(f.conductor, 1),
                         "ball: it bounces\nball: beyond the level of the log");
     for (int i = 0; i < 9; i++)
-        tutti_log_printf(log, TUTTI_LOG_DEBUG, "x", "%d", i);
+        tt_log(log, TUTTI_LOG_DEBUG, "x", "%d", i);
     assert_ok(offer_all(&f));
-    assert_string_equal(tutti_conductor_last_words(f.conductor, 1), "x: 1\nx: 2\nx: 3\nx: 4\nx: 5\nx: 6\nx: 7\nx: 8");
-    assert_string_equal(tutti_conductor_last_words(f.conductor, 0), "");
+    assert_string_equal(tt_conductor_last_log_lines(f.conductor, 1), "x: 1\nx: 2\nx: 3\nx: 4\nx: 5\nx: 6\nx: 7\nx: 8");
+    assert_string_equal(tt_conductor_last_log_lines(f.conductor, 0), "");
     for (int r = 0; r < 2; r++)
-        tutti_conductor_lose(f.conductor, r, TUTTI_ERR_LOST);
-    assert_int_equal(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_LOST);
+        tt_conductor_mark_lost(f.conductor, r, TUTTI_ERR_LOST);
+    assert_int_equal(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_LOST);
     end(&f);
 }
 
@@ -108,16 +108,16 @@ static void test_progress(void **state)
     struct fixture f;
     begin(&f, 2);
     conduct(&f);
-    assert_ok(tutti_conductor_idle(f.conductor));
+    assert_ok(tt_conductor_update(f.conductor));
     assert_int_equal(f.progress_calls, 0);
     struct tutti_progress ahead = {.start = -1, .stop = 9, .time = 5, .step = 0.5, .steps = 12, .elapsed = 3};
     struct tutti_progress behind = {.start = -1, .stop = 9, .time = 4, .step = 0.25, .steps = 11, .elapsed = 2.5};
-    assert_ok(tutti_rank_reporter_tell_progress(f.ranks[0].reporter, &ahead));
-    assert_ok(tutti_rank_reporter_tell_progress(f.ranks[1].reporter, &behind));
+    assert_ok(tt_reporter_send_progress(f.ranks[0].reporter, &ahead));
+    assert_ok(tt_reporter_send_progress(f.ranks[1].reporter, &behind));
     assert_ok(offer_all(&f));
-    assert_near(tutti_conductor_time(f.conductor), 4, 0);
+    assert_near(tt_conductor_time(f.conductor), 4, 0);
     for (int i = 0; i < 5; i++)
-        assert_ok(tutti_conductor_idle(f.conductor)); /* nothing new: shown once */
+        assert_ok(tt_conductor_update(f.conductor)); /* nothing new: shown once */
     assert_int_equal(f.progress_calls, 1);
     assert_near(f.progress.time, 4, 0);
     assert_near(f.progress.start, -1, 0);
@@ -128,17 +128,17 @@ static void test_progress(void **state)
     for (int r = 0; r < 2; r++)
         rank_end(&f.ranks[r], TUTTI_OK, "", 9);
     assert_ok(offer_all(&f));
-    assert_ok(tutti_conductor_finish(f.conductor, NULL));
+    assert_ok(tt_conductor_finish(f.conductor, NULL));
     end(&f);
 }
 
 static void tell_step(struct reporting_rank *rank, const char *line)
 {
-    struct tutti_parcel parcel = {0};
-    tutti_report_begin(&parcel);
-    tutti_parcel_put_text(&parcel, line);
-    assert_ok(tutti_report_send(&rank->fabric, TUTTI_REPORT_STEP, &parcel));
-    tutti_parcel_fini(&parcel);
+    struct tt_byte_writer parcel = {0};
+    tt_fabric_begin_report(&parcel);
+    tt_bytes_put_text(&parcel, line);
+    assert_ok(tt_fabric_send_report(&rank->fabric, TUTTI_REPORT_STEP, &parcel));
+    tt_bytes_fini(&parcel);
 }
 
 static void test_step_log(void **state)
@@ -155,7 +155,7 @@ static void test_step_log(void **state)
     assert_file(f.step_log, "t,h\n0,1\n"); /* at once: a crash may follow */
     rank_end(&f.ranks[0], TUTTI_OK, "", 1);
     assert_ok(offer_all(&f));
-    assert_ok(tutti_conductor_finish(f.conductor, NULL));
+    assert_ok(tt_conductor_finish(f.conductor, NULL));
     end(&f);
     begin(&f, 1);
     f.options.step_log = f.scratch.path; /* a folder */
@@ -164,7 +164,7 @@ static void test_step_log(void **state)
     assert_fails(offer_all(&f), TUTTI_ERR_IO, "step-log: cannot write /tmp/tutti-test-");
     rank_end(&f.ranks[0], TUTTI_OK, "", 1);
     assert_ok(offer_all(&f));
-    assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_IO, "it is a folder");
+    assert_fails(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_IO, "it is a folder");
     end(&f);
 }
 
@@ -186,9 +186,9 @@ static void tell_from(struct fixture *f, double *x, int from)
     }
 }
 
-static struct tutti_bytes bytes_of(const struct tutti_parcel *mark)
+static struct tt_bytes bytes_of(const struct tt_byte_writer *mark)
 {
-    return (struct tutti_bytes){mark->size, (const uint8_t *)mark->bytes};
+    return (struct tt_bytes){mark->size, (const uint8_t *)mark->bytes};
 }
 
 static void test_interrupted(void **state)
@@ -196,38 +196,38 @@ static void test_interrupted(void **state)
     (void)state;
     static const char *const result = "time,x,y\n1,10,11\n2,20,21\n3,30,31\n4,40,41\n";
     static const char *const steps = "t,h\n0,1\n1,1\n2,1\n3,1\n";
-    struct tutti_parcel marks[2] = {{0}, {0}};
+    struct tt_byte_writer marks[2] = {{0}, {0}};
     double x;
     struct fixture f, g;
     begin(&f, 2);
     f.options.step_log = f.step_log;
     conduct(&f);
-    assert_ok(tutti_conductor_mark(f.conductor, &marks[0], &marks[1]));
+    assert_ok(tt_conductor_mark(f.conductor, &marks[0], &marks[1]));
     assert_int_equal(marks[0].size + marks[1].size, 0); /* nothing is open */
-    assert_ok(tutti_conductor_sync(f.conductor));
+    assert_ok(tt_conductor_sync(f.conductor));
     tell_two(&f, &x, 2, 2);
     tell_step(&f.ranks[0], "t,h\n");
     tell_step(&f.ranks[0], "0,1\n");
     tell_step(&f.ranks[0], "1,1\n");
     assert_ok(offer_all(&f));
-    assert_ok(tutti_conductor_mark(f.conductor, &marks[0], &marks[1]));
-    assert_ok(tutti_conductor_sync(f.conductor));
+    assert_ok(tt_conductor_mark(f.conductor, &marks[0], &marks[1]));
+    assert_ok(tt_conductor_sync(f.conductor));
     for (int r = 0; r < 2; r++) {
         rank_row(&f.ranks[r], 2.5);
         tell_step(&f.ranks[0], "2,0.5\n");
         rank_end(&f.ranks[r], TUTTI_ERR_LOST, "lost", 3);
     }
     assert_ok(offer_all(&f));
-    assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_LOST, "lost");
+    assert_fails(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_LOST, "lost");
 
     begin(&g, 2);
     copy_text(g.result, sizeof g.result, f.result);
     g.options.step_log = f.step_log;
     conduct(&g);
-    tutti_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
+    tt_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
     tell_from(&g, &x, 3);
     assert_ok(offer_all(&g));
-    assert_ok(tutti_conductor_finish(g.conductor, NULL));
+    assert_ok(tt_conductor_finish(g.conductor, NULL));
     assert_file(f.result, result);
     assert_file(f.step_log, steps);
     end(&g);
@@ -237,17 +237,17 @@ static void test_interrupted(void **state)
     copy_text(g.result, sizeof g.result, f.result);
     g.options.step_log = f.step_log;
     conduct(&g);
-    tutti_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
+    tt_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
     assert_non_null(scratch_write(&f.scratch, "steps.csv", "t,h\n7,7\n8,8\n", 12));
     tell_from(&g, &x, 3);
     assert_fails(offer_all(&g), TUTTI_ERR_FORMAT, "step-log: cannot go on with");
     for (int r = 0; r < 2; r++)
-        tutti_conductor_lose(g.conductor, r, TUTTI_ERR_STOPPED);
-    assert_fails(tutti_conductor_finish(g.conductor, NULL), TUTTI_ERR_FORMAT, "cannot go on with");
+        tt_conductor_mark_lost(g.conductor, r, TUTTI_ERR_STOPPED);
+    assert_fails(tt_conductor_finish(g.conductor, NULL), TUTTI_ERR_FORMAT, "cannot go on with");
     end(&g);
     end(&f);
-    tutti_parcel_fini(&marks[0]);
-    tutti_parcel_fini(&marks[1]);
+    tt_bytes_fini(&marks[0]);
+    tt_bytes_fini(&marks[1]);
 }
 
 /* A rank's counts: it has some of four units. */
@@ -261,11 +261,11 @@ static struct tutti_run_stats make_tally(char *names[4])
     assert_non_null(tally.units);
     tally.unit_count = 4;
     for (int i = 0; i < 4; i++)
-        tally.units[i] = (struct tutti_unit_stats){.name = names[i],
-                                                   .fmu = (char *)"u.fmu",
-                                                   .fmi = (char *)"3.0",
-                                                   .interface = (char *)"cs",
-                                                   .do_steps = (unsigned long)i};
+        tally.units[i] = (struct tt_unit_stats){.name = names[i],
+                                                .fmu = (char *)"u.fmu",
+                                                .fmi = (char *)"3.0",
+                                                .interface = (char *)"cs",
+                                                .do_steps = (unsigned long)i};
     return tally;
 }
 
@@ -293,14 +293,14 @@ static void test_counts(void **state)
         tally.uses_events = !first;
         tally.ranks = 3;
         tally.rows = 77;
-        assert_ok(tutti_rank_reporter_tell_tally(f.ranks[r].reporter, &tally));
+        assert_ok(tt_reporter_send_tally(f.ranks[r].reporter, &tally));
         free(tally.units);
         rank_end(&f.ranks[r], TUTTI_OK, "", 10);
     }
     assert_ok(offer_all(&f));
-    tutti_conductor_lose(f.conductor, 2, TUTTI_ERR_LOST);
+    tt_conductor_mark_lost(f.conductor, 2, TUTTI_ERR_LOST);
     struct tutti_run_stats stats;
-    assert_int_equal(tutti_conductor_finish(f.conductor, &stats), TUTTI_ERR_LOST);
+    assert_int_equal(tt_conductor_finish(f.conductor, &stats), TUTTI_ERR_LOST);
     assert_int_equal(stats.steps, 99); /* the least: another may have been ahead */
     assert_int_equal(stats.rejected, 8);
     assert_int_equal(stats.exchanges, 6);
@@ -324,7 +324,7 @@ static void test_counts(void **state)
         assert_int_equal(stats.units[i].rank, where[i]);
         assert_int_equal(stats.units[i].do_steps, steps[i]);
     }
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     end(&f);
 }
 
@@ -341,12 +341,12 @@ static void say_everything(struct fixture *f)
     rank_add(rank, 0, 1, "text", TUTTI_TYPE_STRING, &text);
     rank_tell_columns(rank);
     tell_step(rank, "t,h\n");
-    tutti_log_printf(tutti_rank_reporter_log(rank->reporter), TUTTI_LOG_INFO, "u", "words");
+    tt_log(tt_reporter_get_log(rank->reporter), TUTTI_LOG_INFO, "u", "words");
     rank_row(rank, 1);
-    assert_ok(tutti_rank_reporter_tell_progress(rank->reporter, &(struct tutti_progress){.time = 1}));
+    assert_ok(tt_reporter_send_progress(rank->reporter, &(struct tutti_progress){.time = 1}));
     rank_row(rank, 2);
     struct tutti_run_stats tally = make_tally(names);
-    assert_ok(tutti_rank_reporter_tell_tally(rank->reporter, &tally));
+    assert_ok(tt_reporter_send_tally(rank->reporter, &tally));
     free(tally.units);
     rank_end(rank, TUTTI_ERR_FMU, "no more", 2);
 }
@@ -368,7 +368,7 @@ static void test_byte_by_byte(void **state)
         assert_non_null(part);
         memcpy(part, bytes + begin_at, n - begin_at);
         size_t taken;
-        assert_ok(tutti_conductor_take(f.conductor, 0, part, n - begin_at, &taken));
+        assert_ok(tt_conductor_receive(f.conductor, 0, part, n - begin_at, &taken));
         assert_true(taken == 0 || taken == n - begin_at);
         frames += taken > 0;
         begin_at += taken;
@@ -377,9 +377,9 @@ static void test_byte_by_byte(void **state)
     assert_int_equal(frames, 8);
     assert_int_equal(begin_at, f.ranks[0].bytes.size);
     struct tutti_run_stats stats;
-    assert_fails(tutti_conductor_finish(f.conductor, &stats), TUTTI_ERR_FMU, "no more");
+    assert_fails(tt_conductor_finish(f.conductor, &stats), TUTTI_ERR_FMU, "no more");
     assert_int_equal(stats.unit_count, 2);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     assert_file(f.result, "time,x,text\n1,1,hello\n2,1,hello\n");
     end(&f);
 }
@@ -400,13 +400,13 @@ static void test_spoilt_bytes(void **state)
         memcpy(bytes, f.ranks[0].bytes.bytes, size);
         bytes[i] = (char)(bytes[i] ^ (i % 2 ? 0xff : 0x01));
         conduct(&f);
-        refused += tutti_conductor_take(f.conductor, 0, bytes, size, &taken) == TUTTI_ERR_FORMAT;
+        refused += tt_conductor_receive(f.conductor, 0, bytes, size, &taken) == TUTTI_ERR_FORMAT;
         assert_true(taken <= size);
-        (void)!tutti_fail(TUTTI_ERR_LOST, "lost");
-        tutti_conductor_lose(f.conductor, 0, TUTTI_ERR_LOST);
+        (void)!tt_fail(TUTTI_ERR_LOST, "lost");
+        tt_conductor_mark_lost(f.conductor, 0, TUTTI_ERR_LOST);
         struct tutti_run_stats stats;
-        assert_int_not_equal(tutti_conductor_finish(f.conductor, &stats), TUTTI_OK);
-        tutti_run_stats_fini(&stats);
+        assert_int_not_equal(tt_conductor_finish(f.conductor, &stats), TUTTI_OK);
+        tt_stats_fini(&stats);
         free(bytes);
     }
     assert_true(refused > 100);
@@ -414,7 +414,7 @@ static void test_spoilt_bytes(void **state)
 }
 
 /* A frame of this kind with these bytes alone, after columns: x. */
-static enum tutti_err try_frame(enum tutti_report_kind kind, const void *bytes, size_t size)
+static enum tutti_err try_frame(enum tt_report_kind kind, const void *bytes, size_t size)
 {
     struct fixture f;
     double x = 0;
@@ -422,14 +422,14 @@ static enum tutti_err try_frame(enum tutti_report_kind kind, const void *bytes, 
     conduct(&f);
     rank_add(&f.ranks[0], 0, 0, "x", TUTTI_TYPE_FLOAT64, &x);
     rank_tell_columns(&f.ranks[0]);
-    struct tutti_parcel parcel = {0};
-    tutti_report_begin(&parcel);
-    tutti_parcel_put_bytes(&parcel, bytes, size);
-    assert_ok(tutti_report_send(&f.ranks[0].fabric, kind, &parcel));
-    tutti_parcel_fini(&parcel);
+    struct tt_byte_writer parcel = {0};
+    tt_fabric_begin_report(&parcel);
+    tt_bytes_put_bytes(&parcel, bytes, size);
+    assert_ok(tt_fabric_send_report(&f.ranks[0].fabric, kind, &parcel));
+    tt_bytes_fini(&parcel);
     enum tutti_err err = offer_all(&f), expected = err;
-    tutti_conductor_lose(f.conductor, 0, TUTTI_ERR_STOPPED);
-    assert_int_equal(tutti_conductor_finish(f.conductor, NULL), expected ? expected : TUTTI_ERR_STOPPED);
+    tt_conductor_mark_lost(f.conductor, 0, TUTTI_ERR_STOPPED);
+    assert_int_equal(tt_conductor_finish(f.conductor, NULL), expected ? expected : TUTTI_ERR_STOPPED);
     end(&f);
     return err;
 }
@@ -439,8 +439,8 @@ static void test_malformed(void **state)
     (void)state;
     static const char zeros[64];
     for (int kind = TUTTI_REPORT_COLUMNS; kind < TUTTI_REPORT_KINDS; kind++) {
-        assert_int_equal(try_frame((enum tutti_report_kind)kind, zeros, 0), TUTTI_ERR_FORMAT);
-        assert_int_equal(try_frame((enum tutti_report_kind)kind, zeros, 3), TUTTI_ERR_FORMAT);
+        assert_int_equal(try_frame((enum tt_report_kind)kind, zeros, 0), TUTTI_ERR_FORMAT);
+        assert_int_equal(try_frame((enum tt_report_kind)kind, zeros, 3), TUTTI_ERR_FORMAT);
     }
     assert_int_equal(try_frame(TUTTI_REPORT_COLUMNS, zeros, 12), TUTTI_ERR_FORMAT); /* a second time */
     assert_int_equal(try_frame(TUTTI_REPORT_ROW, zeros, 16), TUTTI_OK);
@@ -451,9 +451,9 @@ static void test_malformed(void **state)
     begin(&f, 1);
     conduct(&f);
     size_t taken;
-    assert_fails(tutti_conductor_take(f.conductor, 0, "what came here is no report", 27, &taken), TUTTI_ERR_FORMAT,
+    assert_fails(tt_conductor_receive(f.conductor, 0, "what came here is no report", 27, &taken), TUTTI_ERR_FORMAT,
                  "no report");
-    assert_int_equal(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_FORMAT);
+    assert_int_equal(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_FORMAT);
     end(&f);
 }
 
@@ -471,22 +471,22 @@ static void test_hostile_columns(void **state)
         struct fixture f;
         begin(&f, 1);
         conduct(&f);
-        struct tutti_parcel parcel = {0};
-        tutti_report_begin(&parcel);
-        tutti_parcel_put_text(&parcel, "plant");
-        tutti_parcel_put_u32(&parcel, cases[c].count);
-        tutti_parcel_put_u32(&parcel, 0);
-        tutti_parcel_put_u32(&parcel, 0);
-        tutti_parcel_put_text(&parcel, cases[c].name);
-        tutti_parcel_put_text(&parcel, NULL);
-        tutti_parcel_put_text(&parcel, NULL);
-        tutti_parcel_put_u8(&parcel, cases[c].type);
-        tutti_parcel_put_u8(&parcel, 0);
-        assert_ok(tutti_report_send(&f.ranks[0].fabric, TUTTI_REPORT_COLUMNS, &parcel));
-        tutti_parcel_fini(&parcel);
+        struct tt_byte_writer parcel = {0};
+        tt_fabric_begin_report(&parcel);
+        tt_bytes_put_text(&parcel, "plant");
+        tt_bytes_put_u32(&parcel, cases[c].count);
+        tt_bytes_put_u32(&parcel, 0);
+        tt_bytes_put_u32(&parcel, 0);
+        tt_bytes_put_text(&parcel, cases[c].name);
+        tt_bytes_put_text(&parcel, NULL);
+        tt_bytes_put_text(&parcel, NULL);
+        tt_bytes_put_u8(&parcel, cases[c].type);
+        tt_bytes_put_u8(&parcel, 0);
+        assert_ok(tt_fabric_send_report(&f.ranks[0].fabric, TUTTI_REPORT_COLUMNS, &parcel));
+        tt_bytes_fini(&parcel);
         assert_fails(offer_all(&f), TUTTI_ERR_FORMAT, "the columns of rank 0 are malformed");
         assert_false(exists(f.result));
-        assert_int_equal(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_FORMAT);
+        assert_int_equal(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_FORMAT);
         end(&f);
     }
 }

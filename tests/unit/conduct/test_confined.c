@@ -20,7 +20,7 @@ static const char *const files[] = {"mass=" TUTTI_FOLDERS "/ChainMass_fmi2",
 static const int32_t together[] = {0, 0}, apart[] = {0, 1};
 
 /* A job of two units with these words of --allow. */
-static struct tutti_run_options open_job(struct tutti_job *job, const char *const *allows, size_t count)
+static struct tutti_run_options open_job(struct tt_job *job, const char *const *allows, size_t count)
 {
     struct tutti_run_options options = {.files = files,
                                         .file_count = 2,
@@ -29,7 +29,7 @@ static struct tutti_run_options open_job(struct tutti_job *job, const char *cons
                                         .allow_count = count,
                                         .confine = "strict"};
     said[0] = '\0';
-    assert_ok(tutti_job_open(job, &options, NULL));
+    assert_ok(tt_job_open(job, &options, NULL));
     job->place = apart;
     return options;
 }
@@ -38,111 +38,109 @@ static void test_how(void **state)
 {
     (void)state;
     static const char *const net[] = {"net"};
-    enum tutti_confine how;
-    assert_ok(tutti_confined_read(&(struct tutti_run_options){0}, &how));
+    enum tt_confine how;
+    assert_ok(tt_confined_read(&(struct tutti_run_options){0}, &how));
     assert_int_equal(how, TUTTI_CONFINE_NONE);
     assert_ok(
-        tutti_confined_read(&(struct tutti_run_options){.confine = "strict", .allows = net, .allow_count = 1}, &how));
+        tt_confined_read(&(struct tutti_run_options){.confine = "strict", .allows = net, .allow_count = 1}, &how));
     assert_int_equal(how, TUTTI_CONFINE_STRICT);
-    assert_fails(tutti_confined_read(&(struct tutti_run_options){.confine = "tight"}, &how), TUTTI_ERR_ARGUMENT,
-                 "tight");
-    assert_fails(tutti_confined_read(&(struct tutti_run_options){.allows = net, .allow_count = 1}, &how),
+    assert_fails(tt_confined_read(&(struct tutti_run_options){.confine = "tight"}, &how), TUTTI_ERR_ARGUMENT, "tight");
+    assert_fails(tt_confined_read(&(struct tutti_run_options){.allows = net, .allow_count = 1}, &how),
                  TUTTI_ERR_ARGUMENT, "allow");
-    assert_fails(tutti_confined_read(&(struct tutti_run_options){.limits = "cpu=1"}, &how), TUTTI_ERR_ARGUMENT,
-                 "limits");
+    assert_fails(tt_confined_read(&(struct tutti_run_options){.limits = "cpu=1"}, &how), TUTTI_ERR_ARGUMENT, "limits");
     /* A node may confine them by its own will. */
-    assert_ok(tutti_confined_read(&(struct tutti_run_options){.limits = "cpu=1", .nodes = "a:1"}, &how));
+    assert_ok(tt_confined_read(&(struct tutti_run_options){.limits = "cpu=1", .nodes = "a:1"}, &how));
 }
 
-static void check_policy(const struct tutti_job *job, int rank, bool net, bool fork)
+static void check_policy(const struct tt_job *job, int rank, bool net, bool fork)
 {
-    struct tutti_policy policy;
-    assert_ok(tutti_confined_policy(&policy, job, rank));
+    struct tt_policy policy;
+    assert_ok(tt_confined_policy(&policy, job, rank));
     assert_int_equal(policy.net, net);
     assert_int_equal(policy.fork, fork);
-    tutti_policy_fini(&policy);
+    tt_policy_fini(&policy);
 }
 
 static void test_units(void **state)
 {
     (void)state;
     static const char *const allows[] = {"mass=net", "b*=fork"};
-    struct tutti_job job;
+    struct tt_job job;
     (void)open_job(&job, allows, 2);
-    assert_ok(tutti_confined_check(&job));
+    assert_ok(tt_confined_check(&job));
     assert_string_equal(said, "");
     check_policy(&job, 0, true, false);
     check_policy(&job, 1, false, true);
     /* In one process both may do both, which is told. */
     job.place = together;
-    assert_ok(tutti_confined_check(&job));
+    assert_ok(tt_confined_check(&job));
     assert_non_null(strstr(said, "allow mass=net: unit 'ball' shares a process with 'mass', and may do the same"));
     assert_non_null(strstr(said, "allow b*=fork: unit 'mass' shares a process with 'ball'"));
     check_policy(&job, 0, true, true);
     job.place = NULL;
     check_policy(&job, 0, true, true);
-    tutti_job_close(&job);
+    tt_job_close(&job);
 }
 
 static void test_all_units(void **state)
 {
     (void)state;
     static const char *const allows[] = {"net,read:" TUTTI_FOLDERS};
-    struct tutti_job job;
+    struct tt_job job;
     (void)open_job(&job, allows, 1);
     job.place = together;
-    assert_ok(tutti_confined_check(&job));
+    assert_ok(tt_confined_check(&job));
     assert_string_equal(said, "");
     check_policy(&job, 0, true, false);
     check_policy(&job, 1, false, false); /* where there is no unit */
-    tutti_job_close(&job);
+    tt_job_close(&job);
 }
 
 static void test_refusals(void **state)
 {
     (void)state;
     static const char *const unknown[] = {"mas=net"}, *const wrong[] = {"mass=everything"};
-    struct tutti_policy policy;
-    struct tutti_job job;
+    struct tt_policy policy;
+    struct tt_job job;
     (void)open_job(&job, unknown, 1);
-    assert_fails(tutti_confined_check(&job), TUTTI_ERR_ARGUMENT,
+    assert_fails(tt_confined_check(&job), TUTTI_ERR_ARGUMENT,
                  "allow mas=net: there is no unit 'mas'; did you mean 'mass'?");
-    tutti_job_close(&job);
+    tt_job_close(&job);
     (void)open_job(&job, wrong, 1);
-    assert_fails(tutti_confined_check(&job), TUTTI_ERR_ARGUMENT, "everything");
+    assert_fails(tt_confined_check(&job), TUTTI_ERR_ARGUMENT, "everything");
     job.options.allow_count = 0;
     job.options.limits = "cpu=never";
-    assert_fails(tutti_confined_policy(&policy, &job, 0), TUTTI_ERR_ARGUMENT, "never");
-    tutti_policy_fini(&policy);
-    tutti_job_close(&job);
+    assert_fails(tt_confined_policy(&policy, &job, 0), TUTTI_ERR_ARGUMENT, "never");
+    tt_policy_fini(&policy);
+    tt_job_close(&job);
 }
 
 /* The folder of its FMU is a unit's to read, and no other one's. */
 static void test_folders(void **state)
 {
     (void)state;
-    struct tutti_policy policy;
-    struct tutti_job job;
+    struct tt_policy policy;
+    struct tt_job job;
     (void)open_job(&job, NULL, 0);
-    assert_ok(tutti_confined_policy(&policy, &job, 1));
-    assert_ok(tutti_confined_add_folders(&policy, &job, 1));
+    assert_ok(tt_confined_policy(&policy, &job, 1));
+    assert_ok(tt_confined_add_folders(&policy, &job, 1));
     assert_int_equal(policy.path_count, 1);
-    assert_true(tutti_policy_lets(&policy, TUTTI_FOLDERS "/BouncingBall_fmi2/modelDescription.xml", false));
-    assert_false(tutti_policy_lets(&policy, TUTTI_FOLDERS "/BouncingBall_fmi2/modelDescription.xml", true));
-    assert_false(tutti_policy_lets(&policy, TUTTI_FOLDERS "/ChainMass_fmi2/modelDescription.xml", false));
-    assert_ok(tutti_confined_let_units_fork(&policy, &job)); /* nothing goes back */
+    assert_true(tt_policy_allows(&policy, TUTTI_FOLDERS "/BouncingBall_fmi2/modelDescription.xml", false));
+    assert_false(tt_policy_allows(&policy, TUTTI_FOLDERS "/BouncingBall_fmi2/modelDescription.xml", true));
+    assert_false(tt_policy_allows(&policy, TUTTI_FOLDERS "/ChainMass_fmi2/modelDescription.xml", false));
+    assert_ok(tt_confined_allow_forks(&policy, &job)); /* nothing goes back */
     assert_false(policy.own_forks);
-    tutti_policy_fini(&policy);
-    tutti_job_close(&job);
+    tt_policy_fini(&policy);
+    tt_job_close(&job);
 }
 
-static void tell(const struct tutti_system *system, uint32_t component, const char *allow, const char *words)
+static void tell(const struct tt_system *system, uint32_t component, const char *allow, const char *words)
 {
-    struct tutti_denial denial = {.component = component};
+    struct tt_denial denial = {.component = component};
     snprintf(denial.what, sizeof denial.what, "open a file");
     snprintf(denial.allow, sizeof denial.allow, "%s", allow);
     said[0] = '\0';
-    tutti_confined_tell(&log_of_all, system, 1, &denial);
+    tt_confined_log_denial(&log_of_all, system, 1, &denial);
     if (!strstr(said, words))
         fail_msg("'%s' has no '%s'", said, words);
 }
@@ -150,13 +148,13 @@ static void tell(const struct tutti_system *system, uint32_t component, const ch
 static void test_denials(void **state)
 {
     (void)state;
-    struct tutti_job job;
+    struct tt_job job;
     (void)open_job(&job, NULL, 0);
     tell(job.system, 1, "read:/x", "allow ball=read:/x lets it");
     tell(job.system, 1, "", "ball");
     assert_null(strstr(said, "allow"));
     tell(job.system, UINT32_MAX, "net", "allow net lets it");
-    tutti_job_close(&job);
+    tt_job_close(&job);
 }
 
 int main(void)

@@ -14,28 +14,28 @@
 
 static const char text[] = "the bytes of an FMU";
 
-static enum tutti_err bring(struct tutti_cache *cache, const struct tutti_content *content)
+static enum tutti_err bring(struct tt_content_cache *cache, const struct tt_content *content)
 {
-    struct tutti_arrival *arrival;
-    TRY(tutti_arrival_new(&arrival, cache, content));
-    enum tutti_err err = tutti_arrival_put(arrival, text, 5);
+    struct tt_content_arrival *arrival;
+    TRY(tt_content_arrival_new(&arrival, cache, content));
+    enum tutti_err err = tt_content_arrival_write(arrival, text, 5);
     if (!err)
-        err = tutti_arrival_put(arrival, text + 5, sizeof text - 5);
+        err = tt_content_arrival_write(arrival, text + 5, sizeof text - 5);
     if (!err)
-        return tutti_arrival_finish(arrival);
-    tutti_arrival_free(arrival);
+        return tt_content_arrival_finish(arrival);
+    tt_content_arrival_free(arrival);
     return err;
 }
 
-static enum tutti_err lend(struct tutti_cache *cache, const struct tutti_content *content)
+static enum tutti_err lend(struct tt_content_cache *cache, const struct tt_content *content)
 {
     char lent[4400];
-    snprintf(lent, sizeof lent, "%s/0", tutti_cache_work(cache));
-    TRY(tutti_cache_lend(cache, content, lent));
+    snprintf(lent, sizeof lent, "%s/0", tt_content_cache_work_folder(cache));
+    TRY(tt_content_cache_copy_out(cache, content, lent));
     enum failing_kind kind = failing_pause();
-    struct tutti_content found;
-    assert_ok(tutti_content_of_file(&found, lent));
-    assert_true(tutti_content_same(&found, content));
+    struct tt_content found;
+    assert_ok(tt_content_of_file(&found, lent));
+    assert_true(tt_content_equal(&found, content));
     failing.kind = kind;
     return TUTTI_OK;
 }
@@ -43,19 +43,19 @@ static enum tutti_err lend(struct tutti_cache *cache, const struct tutti_content
 static enum tutti_err use_cache(void *context)
 {
     (void)context;
-    struct tutti_cache *cache;
-    struct tutti_content content;
+    struct tt_content_cache *cache;
+    struct tt_content content;
     enum failing_kind kind = failing_pause();
-    (void)tutti_fs_remove_tree(scratch_path(&scratch, "cache"));
-    tutti_content_of_bytes(&content, text, sizeof text);
+    (void)tt_fs_remove_tree(scratch_path(&scratch, "cache"));
+    tt_content_of_bytes(&content, text, sizeof text);
     failing.kind = kind;
-    enum tutti_err err = tutti_cache_open(&cache, scratch_path(&scratch, "cache"));
+    enum tutti_err err = tt_content_cache_open(&cache, scratch_path(&scratch, "cache"));
     assert_int_equal(err == TUTTI_OK, cache != NULL);
     if (!err)
         err = bring(cache, &content);
     if (!err)
         err = lend(cache, &content);
-    tutti_cache_free(cache);
+    tt_content_cache_free(cache);
     return err;
 }
 
@@ -68,7 +68,7 @@ static void test_cache(void **state)
 static enum tutti_err use_keys(void *context)
 {
     (void)context;
-    struct tutti_keys made, read;
+    struct tt_curve_keys made, read;
     uint8_t public[TUTTI_KEY_SIZE];
     char path[200], public_path[210];
     enum failing_kind kind = failing_pause();
@@ -77,9 +77,9 @@ static enum tutti_err use_keys(void *context)
     (void)remove(path);
     (void)remove(public_path);
     failing.kind = kind;
-    TRY(tutti_key_files_make(path, &made));
-    TRY(tutti_key_files_read(path, &read));
-    TRY(tutti_key_files_read_public(public_path, public));
+    TRY(tt_key_files_create(path, &made));
+    TRY(tt_key_files_read(path, &read));
+    TRY(tt_key_files_read_public(public_path, public));
     assert_memory_equal(&made, &read, sizeof made);
     assert_memory_equal(public, made.public_key, sizeof public);
     return TUTTI_OK;
@@ -95,13 +95,13 @@ static void test_keys(void **state)
 
 static enum tutti_err read_list(void *context)
 {
-    struct tutti_nodes_list list;
-    enum tutti_err err = tutti_nodes_list_read(&list, context);
+    struct tt_nodes_list list;
+    enum tutti_err err = tt_nodes_list_read(&list, context);
     if (!err) {
         assert_int_equal(list.count, 2);
         assert_int_equal(list.ranks, 5);
     }
-    tutti_nodes_list_fini(&list);
+    tt_nodes_list_fini(&list);
     return err;
 }
 
@@ -117,16 +117,16 @@ static void test_lists(void **state)
 
 static enum tutti_err pack_job(void *context)
 {
-    const struct tutti_node_name names[] = {{"a.fmu", 0, false}, {"dir/b.ssp", 1, true}};
+    const struct tt_node_name names[] = {{"a.fmu", 0, false}, {"dir/b.ssp", 1, true}};
     const int32_t place[] = {0, 1, 1};
-    struct tutti_parcel parcel = {0};
-    struct tutti_node_job job = {0};
-    enum tutti_err err = tutti_node_job_pack(context, names, 2, place, 3, &parcel);
+    struct tt_byte_writer parcel = {0};
+    struct tt_node_job job = {0};
+    enum tutti_err err = tt_node_protocol_write_job(context, names, 2, place, 3, &parcel);
     if (!err)
-        err = tutti_node_job_unpack(&job, parcel.bytes, parcel.size, "/folder", 2);
+        err = tt_node_protocol_read_job(&job, parcel.bytes, parcel.size, "/folder", 2);
     assert_true(err || (job.place_count == 3 && job.options.alias_count == 2));
-    tutti_node_job_fini(&job);
-    tutti_parcel_fini(&parcel);
+    tt_node_protocol_free_job(&job);
+    tt_bytes_fini(&parcel);
     return err;
 }
 

@@ -13,9 +13,9 @@
 
 static const char *const worker[] = {"/proc/self/exe", "--worker", NULL};
 
-static struct tutti_node_options node_options(const char *cache)
+static struct tt_node_options node_options(const char *cache)
 {
-    return (struct tutti_node_options){
+    return (struct tt_node_options){
         .listen = "127.0.0.1:0", .cache = cache, .cache_size = 1 << 30, .idle = 300, .worker = worker};
 }
 
@@ -24,9 +24,9 @@ static struct tutti_node_options node_options(const char *cache)
 static enum tutti_err serve(void *context)
 {
     static const volatile sig_atomic_t over = 1;
-    struct tutti_node_options options = *(const struct tutti_node_options *)context;
+    struct tt_node_options options = *(const struct tt_node_options *)context;
     options.interrupt = &over;
-    return tutti_node_serve(&options);
+    return tt_node_daemon_serve(&options);
 }
 
 static void test_serve(void **state)
@@ -36,7 +36,7 @@ static void test_serve(void **state)
     assert_int_equal(setenv("XDG_CACHE_HOME", scratch.path, 1),
                      0); /* where the user's key is; of the other test, too */
     copy_text(cache, sizeof cache, scratch_path(&scratch, "cache"));
-    struct tutti_node_options options = node_options(cache);
+    struct tt_node_options options = node_options(cache);
     assert_ok(serve(&options)); /* the user's key is made */
     fail_each_call(FAILING_MEMORY, ENOMEM, serve, &options);
     fail_each_call(FAILING_FILES, EIO, serve, &options);
@@ -46,7 +46,7 @@ static void test_serve(void **state)
 
 static int port_told; /* the writing end of a pipe */
 
-static void tell(void *context, const struct tutti_node_event *event)
+static void tell(void *context, const struct tt_node_event *event)
 {
     (void)context;
     const char *at = strstr(event->text, "127.0.0.1:");
@@ -62,10 +62,10 @@ static pid_t start_node(const char *cache, char *address, size_t room)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct tutti_node_options options = node_options(cache);
+        struct tt_node_options options = node_options(cache);
         options.tell = tell;
         port_told = ends[1];
-        _exit(tutti_node_serve(&options) != TUTTI_OK);
+        _exit(tt_node_daemon_serve(&options) != TUTTI_OK);
     }
     close(ends[1]);
     ssize_t size = read(ends[0], address, room - 1);
@@ -97,7 +97,7 @@ static void test_runs(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
-        return tutti_node_worker(NULL);
+        return tt_worker_process_run(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serve),
         cmocka_unit_test(test_runs),

@@ -24,12 +24,12 @@ static struct files in_scratch(const char *name)
 static enum tutti_err make(void *context)
 {
     const struct files *files = context;
-    struct tutti_keys made = {0};
+    struct tt_curve_keys made = {0};
     enum failing_kind kind = failing_pause();
     (void)unlink(files->path);
     (void)unlink(files->public_path);
     failing.kind = kind;
-    enum tutti_err err = tutti_key_files_make(files->path, &made);
+    enum tutti_err err = tt_key_files_create(files->path, &made);
     (void)failing_pause();
     assert_int_equal(access(files->path, F_OK) == 0, err == TUTTI_OK);
     assert_int_equal(access(files->public_path, F_OK) == 0, err == TUTTI_OK);
@@ -39,10 +39,10 @@ static enum tutti_err make(void *context)
 static enum tutti_err use(void *context)
 {
     const struct files *files = context;
-    struct tutti_keys keys = {0};
+    struct tt_curve_keys keys = {0};
     uint8_t public_key[TUTTI_KEY_SIZE];
-    TRY(tutti_key_files_read(files->path, &keys));
-    TRY(tutti_key_files_read_public(files->public_path, public_key));
+    TRY(tt_key_files_read(files->path, &keys));
+    TRY(tt_key_files_read_public(files->public_path, public_key));
     assert_memory_equal(keys.public_key, public_key, sizeof public_key);
     return TUTTI_OK;
 }
@@ -56,10 +56,10 @@ static void test_files(void **state)
         fail_each_call(FAILING_FILES, errors[i], make, &files);
     assert_ok(make(&files));
     fail_each_call(FAILING_FILES, EIO, use, &files);
-    struct tutti_keys keys;
-    assert_fails(tutti_key_files_make(files.path, &keys), TUTTI_ERR_IO, "is there already");
+    struct tt_curve_keys keys;
+    assert_fails(tt_key_files_create(files.path, &keys), TUTTI_ERR_IO, "is there already");
     (void)unlink(files.public_path);
-    assert_fails(tutti_key_files_make(files.path, &keys), TUTTI_ERR_IO, "key");
+    assert_fails(tt_key_files_create(files.path, &keys), TUTTI_ERR_IO, "key");
 }
 
 /* The user's own key: made once, not taken from others. (No call fails here: the key in the home folder would be used.) */
@@ -68,15 +68,15 @@ static void test_local(void **state)
     (void)state;
     char path[300];
     assert_int_equal(setenv("XDG_CACHE_HOME", scratch.path, 1), 0);
-    struct tutti_keys keys = {0}, again = {0};
-    assert_ok(tutti_key_files_local(&keys));
-    assert_ok(tutti_key_files_local(&again));
+    struct tt_curve_keys keys = {0}, again = {0};
+    assert_ok(tt_key_files_local(&keys));
+    assert_ok(tt_key_files_local(&again));
     assert_memory_equal(&keys, &again, sizeof keys);
     copy_text(path, sizeof path, scratch_path(&scratch, "tutti/local.key"));
     assert_int_equal(access(path, F_OK), 0);
     (void)unlink(path);
     assert_int_equal(symlink("nowhere", path), 0);
-    assert_fails(tutti_key_files_local(&keys), TUTTI_ERR_IO, "is not a file of this user");
+    assert_fails(tt_key_files_local(&keys), TUTTI_ERR_IO, "is not a file of this user");
     assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
 }
 
@@ -94,14 +94,14 @@ static void test_texts(void **state)
     uint8_t key[TUTTI_KEY_SIZE], same[TUTTI_KEY_SIZE];
     char shown[TUTTI_KEY_TEXT];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_fails(tutti_key_read(bad[i], key), TUTTI_ERR_FORMAT, "64 hexadecimal digits");
-    assert_ok(tutti_key_read("0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", key));
-    tutti_key_show(key, shown);
-    assert_ok(tutti_key_read(shown, same));
+        assert_fails(tt_curve_auth_parse_key(bad[i], key), TUTTI_ERR_FORMAT, "64 hexadecimal digits");
+    assert_ok(tt_curve_auth_parse_key("0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", key));
+    tt_curve_auth_format_key(key, shown);
+    assert_ok(tt_curve_auth_parse_key(shown, same));
     assert_memory_equal(key, same, sizeof key);
     const char *path = scratch_write(&scratch, "spaced", "  0 \r\n\t", 8);
-    assert_fails(tutti_key_files_read_public(path, key), TUTTI_ERR_FORMAT, "spaced: not a key");
-    assert_fails(tutti_key_files_read_public("/nowhere", key), TUTTI_ERR_IO, "cannot read the key /nowhere");
+    assert_fails(tt_key_files_read_public(path, key), TUTTI_ERR_FORMAT, "spaced: not a key");
+    assert_fails(tt_key_files_read_public("/nowhere", key), TUTTI_ERR_IO, "cannot read the key /nowhere");
 }
 
 int main(void)

@@ -14,39 +14,39 @@
 static void test_damaged_jobs(void **state)
 {
     (void)state;
-    const struct tutti_node_name names[] = {{"a.fmu", 0, false}, {"dir/b.ssp", 1, true}};
+    const struct tt_node_name names[] = {{"a.fmu", 0, false}, {"dir/b.ssp", 1, true}};
     const int32_t place[] = {0, 1, 1};
     struct tutti_run_options *options = fill_options();
-    struct tutti_parcel parcel = {0};
-    struct tutti_node_job job;
-    assert_ok(tutti_node_job_pack(options, names, 2, place, 3, &parcel));
-    assert_ok(tutti_node_job_unpack(&job, parcel.bytes, parcel.size, "/folder", 2));
+    struct tt_byte_writer parcel = {0};
+    struct tt_node_job job;
+    assert_ok(tt_node_protocol_write_job(options, names, 2, place, 3, &parcel));
+    assert_ok(tt_node_protocol_read_job(&job, parcel.bytes, parcel.size, "/folder", 2));
     assert_int_equal(job.options.alias_count, 2);
     assert_string_equal(job.options.aliases[1].name, "dir/b.ssp");
     assert_string_equal(job.options.aliases[1].path, "/folder/1");
     assert_true(job.options.aliases[1].system);
     assert_int_equal(job.place_count, 3);
     assert_int_equal(job.place[2], 1);
-    tutti_node_job_fini(&job);
-    assert_fails(tutti_node_job_unpack(&job, parcel.bytes, parcel.size, "/folder", 1), TUTTI_ERR_FORMAT, "damaged");
-    tutti_node_job_fini(&job);
+    tt_node_protocol_free_job(&job);
+    assert_fails(tt_node_protocol_read_job(&job, parcel.bytes, parcel.size, "/folder", 1), TUTTI_ERR_FORMAT, "damaged");
+    tt_node_protocol_free_job(&job);
     for (size_t size = 0; size < parcel.size; size++) {
         char *cut = malloc(size + 1); /* of its own, so that reading beyond it is seen */
         assert_non_null(cut);
         memcpy(cut, parcel.bytes, size);
-        assert_fails(tutti_node_job_unpack(&job, cut, size, "/folder", 2), TUTTI_ERR_FORMAT, "damaged");
-        tutti_node_job_fini(&job);
+        assert_fails(tt_node_protocol_read_job(&job, cut, size, "/folder", 2), TUTTI_ERR_FORMAT, "damaged");
+        tt_node_protocol_free_job(&job);
         free(cut);
     }
     for (size_t i = 0; i < parcel.size; i++) {
         char old = parcel.bytes[i];
         parcel.bytes[i] = (char)(old ^ (1 << i % 8));
-        enum tutti_err err = tutti_node_job_unpack(&job, parcel.bytes, parcel.size, "/folder", 2);
+        enum tutti_err err = tt_node_protocol_read_job(&job, parcel.bytes, parcel.size, "/folder", 2);
         assert_true(err == TUTTI_OK || err == TUTTI_ERR_FORMAT);
-        tutti_node_job_fini(&job);
+        tt_node_protocol_free_job(&job);
         parcel.bytes[i] = old;
     }
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
     tutti_options_free(options);
 }
 
@@ -60,21 +60,21 @@ static void test_damaged_jobs(void **state)
 
 /* The run, whose files with these names lie in the folder "run", as a worker of a node opens it. */
 static enum tutti_err open_there(const struct scratch *scratch, const struct tutti_run_options *options,
-                                 const struct tutti_node_name *names, uint32_t count)
+                                 const struct tt_node_name *names, uint32_t count)
 {
-    struct tutti_parcel parcel = {0};
-    struct tutti_node_job told;
-    struct tutti_job job;
+    struct tt_byte_writer parcel = {0};
+    struct tt_node_job told;
+    struct tt_job job;
     const int32_t place = 0;
     char folder[4200];
     snprintf(folder, sizeof folder, "%s/run", scratch->path);
-    assert_ok(tutti_node_job_pack(options, names, count, &place, 1, &parcel));
-    assert_ok(tutti_node_job_unpack(&told, parcel.bytes, parcel.size, folder, 1));
-    enum tutti_err err = tutti_job_open(&job, &told.options, NULL);
+    assert_ok(tt_node_protocol_write_job(options, names, count, &place, 1, &parcel));
+    assert_ok(tt_node_protocol_read_job(&told, parcel.bytes, parcel.size, folder, 1));
+    enum tutti_err err = tt_job_open(&job, &told.options, NULL);
     if (!err)
-        tutti_job_close(&job);
-    tutti_node_job_fini(&told);
-    tutti_parcel_fini(&parcel);
+        tt_job_close(&job);
+    tt_node_protocol_free_job(&told);
+    tt_bytes_fini(&parcel);
     return err;
 }
 
@@ -88,7 +88,7 @@ static void test_files_that_were_not_sent(void **state)
     copy_text(outside, sizeof outside, scratch_write(&scratch, "outside.csv", "time,u\n0,1\n", 11));
     assert_int_equal(mkdir(scratch_path(&scratch, "run"), 0700), 0);
     assert_int_equal(symlink(BALL, scratch_path(&scratch, "run/0")), 0); /* as daemons lay what they offer */
-    const struct tutti_node_name ball[] = {{"ball.fmu", 0, false}, {"s.ssd", 1, true}};
+    const struct tt_node_name ball[] = {{"ball.fmu", 0, false}, {"s.ssd", 1, true}};
     const char *const file = "ball.fmu", *const elsewhere = BALL, *const system = "s.ssd", *const other = outside;
     struct tutti_run_options options = {.files = &file, .file_count = 1};
     assert_ok(open_there(&scratch, &options, ball, 1));

@@ -22,11 +22,11 @@ static void test_sizes(void **state)
     static const char *const wrong[] = {"", "K", "1X", "-1", "1KK", "1e30", "nan"};
     uint64_t size;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        assert_true(tutti_size_read(sizes[i].text, &size));
+        assert_true(tt_node_policy_parse_size(sizes[i].text, &size));
         assert_int_equal(size, sizes[i].size);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(tutti_size_read(wrong[i], &size));
+        assert_false(tt_node_policy_parse_size(wrong[i], &size));
 }
 
 static void test_quotas(void **state)
@@ -35,23 +35,24 @@ static void test_quotas(void **state)
     static const char text[] =
         "# who may what\n\n  anna.pub runs=2 memory=1G # a comment\n"
         "0101010101010101010101010101010101010101010101010101010101010101 seconds=1.5\n* ranks=3\n";
-    struct tutti_node_user users[] = {{.name = "anna.pub"}, {.name = "ben.pub"}, {.name = "carl.pub"}};
-    struct tutti_quotas quotas;
+    struct tt_node_user users[] = {{.name = "anna.pub"}, {.name = "ben.pub"}, {.name = "carl.pub"}};
+    struct tt_quotas quotas;
     struct scratch scratch;
     memset(users[1].key, 1, sizeof users[1].key);
     scratch_init(&scratch);
     scratch_write(&scratch, "quota", text, strlen(text));
-    assert_ok(tutti_quotas_read(&quotas, scratch_path(&scratch, "quota"), users, 3));
-    struct tutti_quota anna = tutti_quotas_of(&quotas, "anna.pub"), ben = tutti_quotas_of(&quotas, "ben.pub"),
-                       carl = tutti_quotas_of(&quotas, "carl.pub");
+    assert_ok(tt_node_policy_read_quotas(&quotas, scratch_path(&scratch, "quota"), users, 3));
+    struct tt_quota anna = tt_node_policy_find_quota(&quotas, "anna.pub"),
+                    ben = tt_node_policy_find_quota(&quotas, "ben.pub"),
+                    carl = tt_node_policy_find_quota(&quotas, "carl.pub");
     assert_int_equal(anna.runs, 2);
     assert_int_equal(anna.memory, 1000000000);
     assert_int_equal(anna.ranks, 0); /* a line of one's own stands for itself */
     assert_true(ben.seconds == 1.5);
     assert_int_equal(ben.ranks, 0);
     assert_int_equal(carl.ranks, 3);
-    tutti_quotas_fini(&quotas);
-    assert_int_equal(tutti_quotas_of(&quotas, "anna.pub").runs, 0);
+    tt_node_policy_free_quotas(&quotas);
+    assert_int_equal(tt_node_policy_find_quota(&quotas, "anna.pub").runs, 0);
     scratch_fini(&scratch);
 }
 
@@ -59,19 +60,19 @@ static void test_permitted_travel(void **state)
 {
     (void)state;
     static const uint8_t one[TUTTI_CONTENT_SIZE] = {1}, two[TUTTI_CONTENT_SIZE] = {2};
-    struct tutti_permitted list = {0}, read;
-    struct tutti_parcel parcel = {0};
-    assert_ok(tutti_permitted_add(&list, one));
-    assert_ok(tutti_permitted_add(&list, two));
-    tutti_permitted_pack(&list, &parcel);
-    struct tutti_unparcel in = {.at = parcel.bytes, .end = (const char *)parcel.bytes + parcel.size};
-    assert_ok(tutti_permitted_unpack(&read, &in));
+    struct tt_permitted_fmus list = {0}, read;
+    struct tt_byte_writer parcel = {0};
+    assert_ok(tt_node_policy_permit(&list, one));
+    assert_ok(tt_node_policy_permit(&list, two));
+    tt_node_policy_pack_permitted(&list, &parcel);
+    struct tt_byte_reader in = {.at = parcel.bytes, .end = (const char *)parcel.bytes + parcel.size};
+    assert_ok(tt_node_policy_unpack_permitted(&read, &in));
     assert_false(in.bad || read.all);
     assert_int_equal(read.count, 2);
     assert_memory_equal(read.hashes, list.hashes, 2 * sizeof one);
-    tutti_permitted_fini(&read);
-    tutti_permitted_fini(&list);
-    tutti_parcel_fini(&parcel);
+    tt_node_policy_free_permitted(&read);
+    tt_node_policy_free_permitted(&list);
+    tt_bytes_fini(&parcel);
 }
 
 /* A child of a child, with so much memory in use. */
@@ -83,7 +84,7 @@ static void test_memory_of_processes(void **state)
     char byte;
     assert_int_equal(pipe(ready), 0);
     assert_int_equal(pipe(hold), 0);
-    uint64_t before = tutti_process_memory(getpid());
+    uint64_t before = tt_worker_process_memory(getpid());
     pid_t child = fork();
     if (child == 0) {
         close(hold[1]); /* the end of the test ends both */
@@ -100,7 +101,7 @@ static void test_memory_of_processes(void **state)
         _exit(0);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    uint64_t with = tutti_process_memory(getpid()), of_child = tutti_process_memory(child);
+    uint64_t with = tt_worker_process_memory(getpid()), of_child = tt_worker_process_memory(child);
     close(hold[1]);
     assert_int_equal(waitpid(child, NULL, 0), child);
     close(hold[0]);
@@ -109,7 +110,7 @@ static void test_memory_of_processes(void **state)
     assert_true(before > 0);
     assert_true(of_child >= SIZE);
     assert_true(with >= before / 2 + SIZE);
-    assert_int_equal(tutti_process_memory(child), 0);
+    assert_int_equal(tt_worker_process_memory(child), 0);
 }
 
 int main(void)

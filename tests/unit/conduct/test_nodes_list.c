@@ -11,8 +11,8 @@
 static void test_words(void **state)
 {
     (void)state;
-    struct tutti_nodes_list list;
-    assert_ok(tutti_nodes_list_read(&list, "a:1,b:2 ,A:1, ,[::1]:3"));
+    struct tt_nodes_list list;
+    assert_ok(tt_nodes_list_read(&list, "a:1,b:2 ,A:1, ,[::1]:3"));
     assert_int_equal(list.count, 3);
     assert_int_equal(list.ranks, 4);
     assert_string_equal(list.entries[0].address.host, "a");
@@ -21,7 +21,7 @@ static void test_words(void **state)
     assert_string_equal(list.entries[2].address.host, "::1");
     assert_int_equal(list.entries[2].ranks[0], 3);
     assert_false(list.entries[0].has_key);
-    tutti_nodes_list_fini(&list);
+    tt_nodes_list_fini(&list);
 }
 
 static void test_files(void **state)
@@ -29,9 +29,9 @@ static void test_files(void **state)
     (void)state;
     static const char text[] = "# all of ours\n\n  a:1 " KEY " ranks=3 # fast\r\nb:2\tranks=2\na:1 " KEY "\n\t\nc:3";
     struct scratch scratch;
-    struct tutti_nodes_list list;
+    struct tt_nodes_list list;
     scratch_init(&scratch);
-    assert_ok(tutti_nodes_list_read(&list, scratch_write(&scratch, "hosts", text, strlen(text))));
+    assert_ok(tt_nodes_list_read(&list, scratch_write(&scratch, "hosts", text, strlen(text))));
     assert_int_equal(list.count, 3);
     assert_int_equal(list.ranks, 7);
     assert_true(list.entries[0].has_key);
@@ -39,15 +39,15 @@ static void test_files(void **state)
     assert_int_equal(list.entries[0].rank_count, 4);
     assert_int_equal(list.entries[0].ranks[3], 5);
     assert_false(list.entries[2].has_key);
-    tutti_nodes_list_fini(&list);
+    tt_nodes_list_fini(&list);
     scratch_fini(&scratch);
 }
 
 static void refuse(const char *text, const char *words)
 {
-    struct tutti_nodes_list list;
-    assert_fails(tutti_nodes_list_read(&list, text), TUTTI_ERR_ARGUMENT, words);
-    tutti_nodes_list_fini(&list);
+    struct tt_nodes_list list;
+    assert_fails(tt_nodes_list_read(&list, text), TUTTI_ERR_ARGUMENT, words);
+    tt_nodes_list_fini(&list);
 }
 
 static void test_refusals(void **state)
@@ -95,11 +95,11 @@ static void test_places(void **state)
     (void)state;
     static const char text[] = "a:1\n# two\nb:2 nonsense\n";
     struct scratch scratch;
-    struct tutti_nodes_list list;
+    struct tt_nodes_list list;
     scratch_init(&scratch);
     const char *path = scratch_write(&scratch, "hosts", text, strlen(text));
-    assert_fails(tutti_nodes_list_read(&list, path), TUTTI_ERR_ARGUMENT, "hosts:3: 'nonsense'");
-    tutti_nodes_list_fini(&list);
+    assert_fails(tt_nodes_list_read(&list, path), TUTTI_ERR_ARGUMENT, "hosts:3: 'nonsense'");
+    tt_nodes_list_fini(&list);
     scratch_fini(&scratch);
 }
 
@@ -107,18 +107,18 @@ static void test_places(void **state)
 static void test_drop(void **state)
 {
     (void)state;
-    struct tutti_nodes_list list;
-    assert_ok(tutti_nodes_list_read(&list, "a:1,b:2,c:3,b:2,a:1"));
-    tutti_nodes_list_drop(&list, 1);
+    struct tt_nodes_list list;
+    assert_ok(tt_nodes_list_read(&list, "a:1,b:2,c:3,b:2,a:1"));
+    tt_nodes_list_remove(&list, 1);
     assert_int_equal(list.count, 2);
     assert_int_equal(list.ranks, 3);
     assert_string_equal(list.entries[1].address.host, "c");
     assert_int_equal(list.entries[0].ranks[0], 0);
     assert_int_equal(list.entries[1].ranks[0], 1);
     assert_int_equal(list.entries[0].ranks[1], 2);
-    tutti_nodes_list_drop(&list, 1);
+    tt_nodes_list_remove(&list, 1);
     assert_int_equal(list.entries[0].ranks[1], 1);
-    tutti_nodes_list_fini(&list);
+    tt_nodes_list_fini(&list);
 }
 
 int main(void)

@@ -41,14 +41,14 @@ static void test_orphans(void **state)
     if (kept == 0)
         sleep_on();
     leave_orphan();
-    assert_int_equal(tutti_orphans_signal(SIGKILL, is_other, &kept), 1);
-    while (tutti_orphans_signal(SIGKILL, is_other, &kept) > 0) /* until it is collected */
+    assert_int_equal(tt_fmu_process_signal_orphans(SIGKILL, is_other, &kept), 1);
+    while (tt_fmu_process_signal_orphans(SIGKILL, is_other, &kept) > 0) /* until it is collected */
         look_again();
     assert_int_equal(kill(kept, 0), 0);
     pid_t none = 0;
-    assert_int_equal(tutti_orphans_signal(SIGKILL, is_other, &none), 1);
+    assert_int_equal(tt_fmu_process_signal_orphans(SIGKILL, is_other, &none), 1);
     (void)waitpid(kept, NULL, 0);
-    assert_int_equal(tutti_orphans_signal(SIGKILL, is_other, &none), 0);
+    assert_int_equal(tt_fmu_process_signal_orphans(SIGKILL, is_other, &none), 0);
 }
 
 int main(void)

@@ -14,14 +14,14 @@ static void note(void *context, enum tutti_log_level level, const char *origin, 
 }
 
 /* An attempt came to this; is there another one? */
-static bool goes_on(struct tutti_recovery *recovery, enum tutti_err err, const char *message, bool started)
+static bool goes_on(struct tt_recovery *recovery, enum tutti_err err, const char *message, bool started)
 {
-    struct tutti_failure failure;
+    struct tt_failure failure;
     said[0] = '\0';
     recovery->started = started;
-    tutti_failure_keep(&failure, tutti_fail(err, "%s", message));
-    bool again = tutti_recovery_goes_on(recovery, &failure);
-    (void)!tutti_failure_return(&failure);
+    tt_fail_save(&failure, tt_fail(err, "%s", message));
+    bool again = tt_recovery_retry(recovery, &failure);
+    (void)!tt_fail_restore(&failure);
     return again;
 }
 
@@ -29,7 +29,7 @@ struct fixture {
     struct tutti_log log;
     struct tutti_run_options options;
     volatile sig_atomic_t interrupt;
-    struct tutti_recovery recovery;
+    struct tt_recovery recovery;
 };
 
 static void begin(struct fixture *f, unsigned recover)
@@ -37,7 +37,7 @@ static void begin(struct fixture *f, unsigned recover)
     f->log = (struct tutti_log){.level = TUTTI_LOG_INFO, .write = note};
     f->interrupt = 0;
     f->options = (struct tutti_run_options){.recover = recover, .log = &f->log, .interrupt = &f->interrupt};
-    tutti_recovery_init(&f->recovery, &f->options);
+    tt_recovery_init(&f->recovery, &f->options);
 }
 
 static void test_losses(void **state)
@@ -51,7 +51,7 @@ static void test_losses(void **state)
     assert_true(goes_on(&f.recovery, TUTTI_ERR_LOST, "rank 1 at t = 2", true));
     assert_false(goes_on(&f.recovery, TUTTI_ERR_LOST, "rank 1 at t = 3", true));
     assert_string_equal(tutti_err_message(), "rank 1 at t = 3; as many recoveries as recover allows have been made");
-    tutti_recovery_fini(&f.recovery);
+    tt_recovery_fini(&f.recovery);
 }
 
 static void test_the_same_again(void **state)
@@ -63,7 +63,7 @@ static void test_the_same_again(void **state)
     assert_false(goes_on(&f.recovery, TUTTI_ERR_LOST, "rank 1 at t = 1", true));
     assert_string_equal(said, "");
     assert_non_null(strstr(tutti_err_message(), "rank 1 at t = 1; the same has happened after a recovery"));
-    tutti_recovery_fini(&f.recovery);
+    tt_recovery_fini(&f.recovery);
 }
 
 static void test_others(void **state)
@@ -78,7 +78,7 @@ static void test_others(void **state)
     f.interrupt = 0;
     f.options.recover = 0;
     assert_false(goes_on(&f.recovery, TUTTI_ERR_LOST, "lost", true));
-    tutti_recovery_fini(&f.recovery);
+    tt_recovery_fini(&f.recovery);
 }
 
 /* What cannot be reached at the start is the person's to mend; later it is one more loss. */
@@ -90,7 +90,7 @@ static void test_while_it_is_started(void **state)
     assert_false(goes_on(&f.recovery, TUTTI_ERR_LOST, "no node there", false));
     assert_true(goes_on(&f.recovery, TUTTI_ERR_LOST, "rank 1 is lost", true));
     assert_true(goes_on(&f.recovery, TUTTI_ERR_LOST, "the node is lost while files are sent", false));
-    tutti_recovery_fini(&f.recovery);
+    tt_recovery_fini(&f.recovery);
 }
 
 int main(void)

@@ -82,7 +82,7 @@ static void run(struct seen *seen, struct scratch *scratch, unsigned recover)
                                               .watcher = &watcher};
     assert_ok(tutti_run(&options, &stats));
     assert_int_equal(stats.recoveries, recover > 0);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
 }
 
 static void test_each_row_once(void **state)

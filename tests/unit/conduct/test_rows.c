@@ -26,8 +26,8 @@ static void test_order(void **state)
         rank_end(&f.ranks[r], TUTTI_OK, "", 0.5);
     }
     assert_ok(offer_all(&f));
-    assert_true(tutti_conductor_is_done(f.conductor));
-    assert_ok(tutti_conductor_finish(f.conductor, NULL));
+    assert_true(tt_conductor_is_done(f.conductor));
+    assert_ok(tt_conductor_finish(f.conductor, NULL));
     assert_file(f.result, "time,a.z,a.y,c.y,d.y,p[1],p[2],q\n0.5,1,1,3,-2,4,5,5\n");
     end(&f);
 }
@@ -58,7 +58,7 @@ static void test_waits_for_slower(void **state)
     rank_row(&f.ranks[1], 1);
     assert_ok(offer_all(&f));
     assert_int_equal(f.ranks[0].taken, columns + 2 * row);
-    assert_near(tutti_conductor_time(f.conductor), 1, 0);
+    assert_near(tt_conductor_time(f.conductor), 1, 0);
     y = 20;
     rank_row(&f.ranks[1], 2);
     y = 30;
@@ -69,9 +69,9 @@ static void test_waits_for_slower(void **state)
         rank_end(&f.ranks[r], TUTTI_OK, "", 3);
     assert_ok(offer_all(&f));
     struct tutti_run_stats stats;
-    assert_ok(tutti_conductor_finish(f.conductor, &stats));
+    assert_ok(tt_conductor_finish(f.conductor, &stats));
     assert_int_equal(stats.rows, 3);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     assert_file(f.result, "time,x,y\n1,1,10\n2,2,20\n3,3,30\n");
     end(&f);
 }
@@ -95,7 +95,7 @@ static void test_two_rows_at_one_time(void **state)
         rank_end(&f.ranks[r], TUTTI_OK, "", 1);
     }
     assert_ok(offer_all(&f));
-    assert_ok(tutti_conductor_finish(f.conductor, NULL));
+    assert_ok(tt_conductor_finish(f.conductor, NULL));
     assert_file(f.result, "time,x,y\n1,1,10\n1,2,20\n");
     end(&f);
 }
@@ -106,7 +106,7 @@ static void test_types(void **state)
     struct fixture f;
     const char *text = "a";
     uint8_t bytes[] = {0, 255, 16};
-    struct tutti_bytes binary = {.size = 1, .data = bytes};
+    struct tt_bytes binary = {.size = 1, .data = bytes};
     bool flag = true;
     int8_t small = -7;
     float single = 0.25F;
@@ -138,7 +138,7 @@ static void test_types(void **state)
     for (int r = 0; r < 2; r++)
         rank_end(&f.ranks[r], TUTTI_OK, "", 2);
     assert_ok(offer_all(&f));
-    assert_ok(tutti_conductor_finish(f.conductor, NULL));
+    assert_ok(tt_conductor_finish(f.conductor, NULL));
     char expected[1000];
     snprintf(expected, sizeof expected,
              "time,text,flag,binary,small,p[1],p[2],single,large\n"
@@ -164,7 +164,7 @@ static void test_no_columns(void **state)
         rank_end(&f.ranks[r], TUTTI_OK, "", 2);
     }
     assert_ok(offer_all(&f));
-    assert_ok(tutti_conductor_finish(f.conductor, NULL));
+    assert_ok(tt_conductor_finish(f.conductor, NULL));
     assert_file(f.result, "time\n1\n2\n");
     end(&f);
 }
@@ -178,15 +178,15 @@ static void test_nothing_recorded(void **state)
         begin(&f, 2);
         f.options.records = &none;
         f.options.record_count = how == 0;
-        assert_ok(tutti_conductor_new(&f.conductor, &f.options, how == 0 ? f.result : NULL, 2));
+        assert_ok(tt_conductor_new(&f.conductor, &f.options, how == 0 ? f.result : NULL, 2));
         for (int r = 0; r < 2; r++) {
-            assert_ok(tutti_sink_open_report(&f.ranks[r].sink, &f.ranks[r].fabric, "plant", NULL, NULL, 0, false));
+            assert_ok(tt_record_open_sink(&f.ranks[r].sink, &f.ranks[r].fabric, "plant", NULL, NULL, 0, false));
             rank_row(&f.ranks[r], 1); /* it is not sent */
             rank_end(&f.ranks[r], TUTTI_OK, "", 1);
         }
         assert_ok(offer_all(&f));
-        assert_true(tutti_conductor_is_done(f.conductor));
-        assert_ok(tutti_conductor_finish(f.conductor, NULL));
+        assert_true(tt_conductor_is_done(f.conductor));
+        assert_ok(tt_conductor_finish(f.conductor, NULL));
         assert_false(exists(f.result));
         end(&f);
     }
@@ -209,7 +209,7 @@ static void test_nan(void **state)
         rank_end(&f.ranks[r], TUTTI_OK, "", 1);
     }
     assert_ok(offer_all(&f));
-    assert_ok(tutti_conductor_finish(f.conductor, NULL));
+    assert_ok(tt_conductor_finish(f.conductor, NULL));
     assert_string_equal(f.said, "1 plant: 'y' is not a number (NaN) at t = 1; going on\n");
     end(&f);
 }
@@ -224,24 +224,24 @@ static void test_lost_rank(void **state)
     conduct(&f);
     tell_two(&f, &x, 5, 2);
     assert_ok(offer_all(&f));
-    assert_int_equal(tutti_conductor_has_failed(f.conductor), false);
-    (void)!tutti_fail(TUTTI_ERR_LOST, "worker 1 died");
-    tutti_conductor_lose(f.conductor, 1, TUTTI_ERR_LOST);
-    tutti_conductor_lose(f.conductor, 1, TUTTI_ERR_IO); /* it cannot be lost twice */
-    assert_true(tutti_conductor_has_ended(f.conductor, 1));
-    assert_false(tutti_conductor_has_ended(f.conductor, 0));
-    assert_true(tutti_conductor_has_failed(f.conductor));
+    assert_int_equal(tt_conductor_has_failed(f.conductor), false);
+    (void)!tt_fail(TUTTI_ERR_LOST, "worker 1 died");
+    tt_conductor_mark_lost(f.conductor, 1, TUTTI_ERR_LOST);
+    tt_conductor_mark_lost(f.conductor, 1, TUTTI_ERR_IO); /* it cannot be lost twice */
+    assert_true(tt_conductor_has_ended(f.conductor, 1));
+    assert_false(tt_conductor_has_ended(f.conductor, 0));
+    assert_true(tt_conductor_has_failed(f.conductor));
     rank_end(&f.ranks[0], TUTTI_ERR_STOPPED, "another rank ended the run", 5);
     assert_ok(offer_all(&f));
     assert_int_equal(f.ranks[0].taken, f.ranks[0].bytes.size);
-    assert_true(tutti_conductor_is_done(f.conductor));
+    assert_true(tt_conductor_is_done(f.conductor));
     struct tutti_run_stats stats;
-    assert_fails(tutti_conductor_finish(f.conductor, &stats), TUTTI_ERR_LOST, "worker 1 died");
+    assert_fails(tt_conductor_finish(f.conductor, &stats), TUTTI_ERR_LOST, "worker 1 died");
     assert_int_equal(stats.rows, 2);
     assert_int_equal(stats.ranks, 2);
     assert_int_equal(stats.unit_count, 0);
     assert_non_null(stats.coupling);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     assert_file(f.result, "time,x,y\n1,10,11\n2,20,21\n");
     end(&f);
 }
@@ -257,15 +257,15 @@ static void test_failed_ahead(void **state)
     tell_two(&f, &x, 2, 1);
     rank_end(&f.ranks[0], TUTTI_ERR_FMU, "x: the FMU said no", 2);
     assert_ok(offer_all(&f)); /* row 2 is here, and its rank has ended */
-    assert_true(tutti_conductor_has_ended(f.conductor, 0));
+    assert_true(tt_conductor_has_ended(f.conductor, 0));
     for (int k = 2; k <= 4; k++) {
         x = 10 * k + 1;
         rank_row(&f.ranks[1], k);
     }
     rank_end(&f.ranks[1], TUTTI_OK, "", 4);
     assert_ok(offer_all(&f));
-    assert_true(tutti_conductor_is_done(f.conductor));
-    assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_FMU, "x: the FMU said no");
+    assert_true(tt_conductor_is_done(f.conductor));
+    assert_fails(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_FMU, "x: the FMU said no");
     assert_file(f.result, "time,x,y\n1,10,11\n2,20,21\n");
     end(&f);
 }
@@ -284,8 +284,8 @@ static void test_refused(void **state)
     rank_end(&f.ranks[1], TUTTI_OK, "", 2);
     rank_end(&f.ranks[2], TUTTI_ERR_ARGUMENT, "record: no variable fits", 0);
     assert_ok(offer_all(&f));
-    assert_true(tutti_conductor_is_done(f.conductor));
-    assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_ARGUMENT, "no variable fits");
+    assert_true(tt_conductor_is_done(f.conductor));
+    assert_fails(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_ARGUMENT, "no variable fits");
     assert_file(f.result, "earlier\n");
     end(&f);
 }
@@ -306,7 +306,7 @@ static void test_disagreement(void **state)
     rank_end(&f.ranks[0], TUTTI_ERR_STOPPED, "stopped", 2);
     rank_end(&f.ranks[1], TUTTI_ERR_STOPPED, "stopped", 2);
     assert_ok(offer_all(&f));
-    assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_FORMAT, "ranks disagree");
+    assert_fails(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_FORMAT, "ranks disagree");
     assert_file(f.result, "time,x,y\n1,10,11\n");
     end(&f);
 }

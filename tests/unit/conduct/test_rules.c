@@ -11,15 +11,15 @@
 
 static struct {
     int calls;
-    enum tutti_confine how;
+    enum tt_confine how;
 } confined;
 
-enum tutti_err __wrap_tutti_confine_files(struct tutti_confinement *confinement, enum tutti_confine how,
-                                          struct tutti_denials *denials, const _Atomic uint32_t *component,
-                                          bool keeps_sockets);
-enum tutti_err __wrap_tutti_confine_files(struct tutti_confinement *confinement, enum tutti_confine how,
-                                          struct tutti_denials *denials, const _Atomic uint32_t *component,
-                                          bool keeps_sockets)
+enum tutti_err __wrap_tt_sandbox_restrict_files(struct tt_sandbox *confinement, enum tt_confine how,
+                                                struct tt_denials *denials, const _Atomic uint32_t *component,
+                                                bool keeps_sockets);
+enum tutti_err __wrap_tt_sandbox_restrict_files(struct tt_sandbox *confinement, enum tt_confine how,
+                                                struct tt_denials *denials, const _Atomic uint32_t *component,
+                                                bool keeps_sockets)
 {
     (void)confinement, (void)denials, (void)component, (void)keeps_sockets;
     confined.calls++;
@@ -28,85 +28,85 @@ enum tutti_err __wrap_tutti_confine_files(struct tutti_confinement *confinement,
 }
 
 static const char *const permits[] = {"net,read:/etc", "fork"};
-static const struct tutti_node_rules strict = {.how = TUTTI_CONFINE_STRICT,
-                                               .permits = permits,
-                                               .permit_count = 2,
-                                               .limits = "cpu=60"};
+static const struct tt_node_rules strict = {.how = TUTTI_CONFINE_STRICT,
+                                            .permits = permits,
+                                            .permit_count = 2,
+                                            .limits = "cpu=60"};
 
 /* ---- on their way ---- */
 
 static void test_parcels(void **state)
 {
     (void)state;
-    struct tutti_parcel parcel = {0};
-    struct tutti_arena arena = {0};
-    struct tutti_node_rules rules;
-    tutti_node_rules_pack(&strict, &parcel);
-    struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
-    assert_ok(tutti_node_rules_unpack(&rules, &in, &arena));
+    struct tt_byte_writer parcel = {0};
+    struct tt_arena arena = {0};
+    struct tt_node_rules rules;
+    tt_node_policy_pack_rules(&strict, &parcel);
+    struct tt_byte_reader in = tt_bytes_get_begin(tt_bytes_written(&parcel));
+    assert_ok(tt_node_policy_unpack_rules(&rules, &in, &arena));
     assert_true(!in.bad && in.at == in.end);
     assert_int_equal(rules.how, TUTTI_CONFINE_STRICT);
     assert_int_equal(rules.permit_count, 2);
     assert_string_equal(rules.permits[1], "fork");
     assert_string_equal(rules.limits, "cpu=60");
     for (size_t size = 0; size < parcel.size; size++) {
-        in = (struct tutti_unparcel){.at = parcel.bytes, .end = parcel.bytes + size};
-        assert_ok(tutti_node_rules_unpack(&rules, &in, &arena));
+        in = (struct tt_byte_reader){.at = parcel.bytes, .end = parcel.bytes + size};
+        assert_ok(tt_node_policy_unpack_rules(&rules, &in, &arena));
         assert_true(in.bad);
     }
     parcel.bytes[0] = 9; /* no such way to confine */
-    in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
-    assert_ok(tutti_node_rules_unpack(&rules, &in, &arena));
+    in = tt_bytes_get_begin(tt_bytes_written(&parcel));
+    assert_ok(tt_node_policy_unpack_rules(&rules, &in, &arena));
     assert_true(in.bad);
-    tutti_parcel_fini(&parcel);
-    tutti_arena_fini(&arena);
+    tt_bytes_fini(&parcel);
+    tt_arena_fini(&arena);
 }
 
 static void test_check(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"everything"};
-    struct tutti_node_rules rules = {.how = TUTTI_CONFINE_AUTO, .permits = wrong, .permit_count = 1};
-    assert_ok(tutti_node_rules_check(&(struct tutti_node_rules){0}, NULL));
-    assert_ok(tutti_node_rules_check(&strict, NULL));
-    assert_fails(tutti_node_rules_check(&rules, NULL), TUTTI_ERR_ARGUMENT, "everything");
-    rules = (struct tutti_node_rules){.how = TUTTI_CONFINE_AUTO, .limits = "cpu=much"};
-    assert_fails(tutti_node_rules_check(&rules, NULL), TUTTI_ERR_ARGUMENT, "much");
-    rules = (struct tutti_node_rules){.limits = "cpu=1"};
-    assert_fails(tutti_node_rules_check(&rules, NULL), TUTTI_ERR_ARGUMENT, "no effect");
-    rules = (struct tutti_node_rules){.permits = permits, .permit_count = 1};
-    assert_fails(tutti_node_rules_check(&rules, NULL), TUTTI_ERR_ARGUMENT, "no effect");
+    struct tt_node_rules rules = {.how = TUTTI_CONFINE_AUTO, .permits = wrong, .permit_count = 1};
+    assert_ok(tt_node_policy_check_rules(&(struct tt_node_rules){0}, NULL));
+    assert_ok(tt_node_policy_check_rules(&strict, NULL));
+    assert_fails(tt_node_policy_check_rules(&rules, NULL), TUTTI_ERR_ARGUMENT, "everything");
+    rules = (struct tt_node_rules){.how = TUTTI_CONFINE_AUTO, .limits = "cpu=much"};
+    assert_fails(tt_node_policy_check_rules(&rules, NULL), TUTTI_ERR_ARGUMENT, "much");
+    rules = (struct tt_node_rules){.limits = "cpu=1"};
+    assert_fails(tt_node_policy_check_rules(&rules, NULL), TUTTI_ERR_ARGUMENT, "no effect");
+    rules = (struct tt_node_rules){.permits = permits, .permit_count = 1};
+    assert_fails(tt_node_policy_check_rules(&rules, NULL), TUTTI_ERR_ARGUMENT, "no effect");
 }
 
 /* ---- in a worker ---- */
 
 /* A job of two units, each on a rank of its own, as a run sends it. */
-static void open_job(struct tutti_job *job, struct tutti_run_options *options)
+static void open_job(struct tt_job *job, struct tutti_run_options *options)
 {
     static const char *const files[] = {"mass=" TUTTI_FOLDERS "/ChainMass_fmi2",
                                         "ball=" TUTTI_FOLDERS "/BouncingBall_fmi2"};
     static const int32_t apart[] = {0, 1};
     options->files = files;
     options->file_count = 2;
-    assert_ok(tutti_job_open(job, options, NULL));
+    assert_ok(tt_job_open(job, options, NULL));
     job->place = apart;
 }
 
 /* In the scratch folder of a rank. */
-static enum tutti_err apply(const struct tutti_node_rules *rules, const struct tutti_job *job, int rank,
-                            struct tutti_limits *limits, enum tutti_confine *how)
+static enum tutti_err apply(const struct tt_node_rules *rules, const struct tt_job *job, int rank,
+                            struct tt_limits *limits, enum tt_confine *how)
 {
     char folder[200];
     enum failing_kind kind = failing_pause();
     copy_text(folder, sizeof folder, scratch_path(&scratch, "own"));
     (void)rmdir(folder);
     failing.kind = kind;
-    struct tutti_confinement confinement = {0};
-    enum tutti_err err = tutti_node_rules_apply(rules, job, rank, folder, NULL, NULL, &confinement, how);
+    struct tt_sandbox confinement = {0};
+    enum tutti_err err = tt_node_policy_apply_rules(rules, job, rank, folder, NULL, NULL, &confinement, how);
     if (limits)
         *limits = confinement.policy.limits;
     if (*how != TUTTI_CONFINE_NONE)
-        tutti_policy_fini(&confinement.policy);
+        tt_policy_fini(&confinement.policy);
     return err;
 }
 
@@ -115,37 +115,37 @@ static void test_apply(void **state)
     (void)state;
     static const char *const asked[] = {"net"}, *const too_much[] = {"exec"};
     struct tutti_run_options options = {.nodes = "a:1", .allows = asked, .allow_count = 1, .limits = "cpu=600"};
-    struct tutti_job job;
-    struct tutti_limits limits;
-    enum tutti_confine how;
+    struct tt_job job;
+    struct tt_limits limits;
+    enum tt_confine how;
     open_job(&job, &options);
-    assert_ok(apply(&(struct tutti_node_rules){0}, &job, 0, NULL, &how));
+    assert_ok(apply(&(struct tt_node_rules){0}, &job, 0, NULL, &how));
     assert_int_equal(how, TUTTI_CONFINE_NONE); /* neither the node nor the run asks for it */
     assert_int_equal(confined.calls, 0);
     assert_ok(apply(&strict, &job, 0, &limits, &how));
     assert_int_equal(how, TUTTI_CONFINE_STRICT);
     assert_int_equal(confined.how, TUTTI_CONFINE_STRICT);
     assert_true(limits.cpu == 60); /* the lower one */
-    assert_fails(apply(&(struct tutti_node_rules){.how = TUTTI_CONFINE_AUTO}, &job, 0, NULL, &how),
-                 TUTTI_ERR_UNSUPPORTED, "net");
+    assert_fails(apply(&(struct tt_node_rules){.how = TUTTI_CONFINE_AUTO}, &job, 0, NULL, &how), TUTTI_ERR_UNSUPPORTED,
+                 "net");
     job.options.allows = too_much;
     assert_fails(apply(&strict, &job, 1, NULL, &how), TUTTI_ERR_UNSUPPORTED, "exec");
     job.options.confine = "strict"; /* a run may ask for it where the node does not, and then allow what it likes */
-    assert_ok(apply(&(struct tutti_node_rules){0}, &job, 1, NULL, &how));
+    assert_ok(apply(&(struct tt_node_rules){0}, &job, 1, NULL, &how));
     assert_int_equal(how, TUTTI_CONFINE_STRICT);
     job.options.confine = "tight";
     assert_fails(apply(&strict, &job, 1, NULL, &how), TUTTI_ERR_ARGUMENT, "tight");
-    tutti_job_close(&job);
+    tt_job_close(&job);
 }
 
 struct applied {
-    struct tutti_job job;
+    struct tt_job job;
 };
 
 static enum tutti_err apply_strictly(void *context)
 {
     struct applied *applied = context;
-    enum tutti_confine how = TUTTI_CONFINE_NONE;
+    enum tt_confine how = TUTTI_CONFINE_NONE;
     return apply(&strict, &applied->job, 0, NULL, &how);
 }
 
@@ -158,7 +158,7 @@ static void test_memory(void **state)
     open_job(&applied.job, &options);
     fail_each_call(FAILING_MEMORY, ENOMEM, apply_strictly, &applied);
     fail_each_call(FAILING_FILES, EIO, apply_strictly, &applied);
-    tutti_job_close(&applied.job);
+    tt_job_close(&applied.job);
 }
 
 int main(void)

@@ -16,16 +16,16 @@ static const char fmu[] = "the bytes of an FMU", stand[] = "its stand-in";
 /* A node without sockets; what it answers is heard at the other end of `router`. */
 struct bench {
     const char *worker[4];
-    struct tutti_node_options options;
-    struct tutti_offer offer;
-    struct tutti_daemon node;
+    struct tt_node_options options;
+    struct tt_node_offer offer;
+    struct tt_node_daemon node;
     void *answers;
-    struct tutti_session *session;
+    struct tt_node_session *session;
 };
 
 static char told[4096];
 
-static void tell(void *context, const struct tutti_node_event *event)
+static void tell(void *context, const struct tt_node_event *event)
 {
     (void)context;
     snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", event->text);
@@ -50,13 +50,13 @@ static struct bench *new_bench(const char *script)
                  .permitted = {.all = true},
                  .offers = &bench->offer,
                  .offer_count = 1}};
-    tutti_content_of_bytes(&bench->offer.content, stand, sizeof stand);
+    tt_content_of_bytes(&bench->offer.content, stand, sizeof stand);
     bench->node.context = zmq_ctx_new();
     bench->node.router = zmq_socket(bench->node.context, ZMQ_PAIR);
     bench->answers = zmq_socket(bench->node.context, ZMQ_PAIR);
     assert_int_equal(zmq_bind(bench->answers, "inproc://answers"), 0);
     assert_int_equal(zmq_connect(bench->node.router, "inproc://answers"), 0);
-    assert_ok(tutti_cache_open(&bench->node.cache, scratch_path(&scratch, "cache")));
+    assert_ok(tt_content_cache_open(&bench->node.cache, scratch_path(&scratch, "cache")));
     return bench;
 }
 
@@ -73,13 +73,13 @@ static void begin_session(struct bench *bench)
 static void end_session(struct bench *bench)
 {
     bench->node.session_count = 0;
-    tutti_session_free(&bench->node, bench->session);
+    tt_node_session_free(&bench->node, bench->session);
 }
 
 static void free_bench(struct bench *bench)
 {
-    tutti_cache_free(bench->node.cache);
-    tutti_parcel_fini(&bench->node.parcel);
+    tt_content_cache_free(bench->node.cache);
+    tt_bytes_fini(&bench->node.parcel);
     zmq_close(bench->node.router);
     zmq_close(bench->answers);
     zmq_ctx_term(bench->node.context);
@@ -87,93 +87,93 @@ static void free_bench(struct bench *bench)
 }
 
 /* The kind of the next answer, and what it says; 0: there is none. */
-static uint32_t hear(struct bench *bench, char *bytes, size_t room, struct tutti_unparcel *in)
+static uint32_t hear(struct bench *bench, char *bytes, size_t room, struct tt_byte_reader *in)
 {
     char id[8];
     if (zmq_recv(bench->answers, id, sizeof id, ZMQ_DONTWAIT) < 0)
         return 0;
     int size = zmq_recv(bench->answers, bytes, room, 0);
     assert_true(size >= 4 && (size_t)size <= room);
-    *in = (struct tutti_unparcel){.at = bytes, .end = bytes + size};
-    return tutti_unparcel_u32(in);
+    *in = (struct tt_byte_reader){.at = bytes, .end = bytes + size};
+    return tt_bytes_get_u32(in);
 }
 
 static void drain(struct bench *bench)
 {
     char bytes[8192];
-    struct tutti_unparcel in;
+    struct tt_byte_reader in;
     while (hear(bench, bytes, sizeof bytes, &in))
         continue;
 }
 
 /* Looks after the workers until the node says something of this kind. */
-static void await(struct bench *bench, uint32_t kind, char *bytes, size_t room, struct tutti_unparcel *in)
+static void await(struct bench *bench, uint32_t kind, char *bytes, size_t room, struct tt_byte_reader *in)
 {
-    double deadline = tutti_clock_now() + 300;
+    double deadline = tt_wall_clock_now() + 300;
     for (;;) {
         uint32_t heard = hear(bench, bytes, room, in);
         if (heard == kind)
             return;
         if (heard)
             fail_msg("the node says %u, not %u", heard, kind);
-        assert_true(tutti_clock_now() < deadline);
-        tutti_session_watch(&bench->node, bench->session);
+        assert_true(tt_wall_clock_now() < deadline);
+        tt_node_session_check_workers(&bench->node, bench->session);
         look_again();
     }
 }
 
-static void take(struct bench *bench, const struct tutti_parcel *message)
+static void take(struct bench *bench, const struct tt_byte_writer *message)
 {
     assert_false(message->failed);
-    tutti_session_take(&bench->node, bench->session, message->bytes, message->size);
+    tt_node_session_receive(&bench->node, bench->session, message->bytes, message->size);
 }
 
 /* The whole file in one piece. */
 static void bring(struct bench *bench)
 {
-    struct tutti_parcel put = {0};
-    struct tutti_content content;
-    tutti_content_of_bytes(&content, fmu, sizeof fmu);
-    tutti_node_begin(&put, TUTTI_NODE_PUT);
-    tutti_node_put_content(&put, &content);
-    tutti_parcel_put_u64(&put, 0);
-    tutti_parcel_put_block(&put, fmu, sizeof fmu);
+    struct tt_byte_writer put = {0};
+    struct tt_content content;
+    tt_content_of_bytes(&content, fmu, sizeof fmu);
+    tt_node_protocol_start_message(&put, TUTTI_NODE_PUT);
+    tt_node_protocol_write_content(&put, &content);
+    tt_bytes_put_u64(&put, 0);
+    tt_bytes_put_block(&put, fmu, sizeof fmu);
     take(bench, &put);
-    tutti_parcel_fini(&put);
+    tt_bytes_fini(&put);
     assert_false(bench->session->over);
 }
 
 /* A run of two ranks, both here, of a file that was brought and one that is offered. */
-static struct tutti_parcel start_message(double timeout)
+static struct tt_byte_writer start_message(double timeout)
 {
-    struct tutti_parcel start = {0};
-    struct tutti_content content;
+    struct tt_byte_writer start = {0};
+    struct tt_content content;
     const char id[TUTTI_TCP_RUN_ID] = "a run";
-    tutti_content_of_bytes(&content, fmu, sizeof fmu);
-    tutti_node_begin(&start, TUTTI_NODE_START);
-    tutti_parcel_put_bytes(&start, id, sizeof id);
-    tutti_parcel_put_u8(&start, 1);
-    tutti_parcel_put_double(&start, timeout);
-    tutti_parcel_put_u32(&start, 2);
-    tutti_parcel_put_u32(&start, 2);
-    tutti_parcel_put_u32(&start, 1);
-    tutti_parcel_put_u32(&start, 0);
-    tutti_parcel_put_u32(&start, 2);
-    tutti_parcel_put_u8(&start, 0);
-    tutti_node_put_content(&start, &content);
-    tutti_parcel_put_u8(&start, 1);
-    tutti_parcel_put_u32(&start, 0);
-    tutti_parcel_put_block(&start, "job", 3);
+    tt_content_of_bytes(&content, fmu, sizeof fmu);
+    tt_node_protocol_start_message(&start, TUTTI_NODE_START);
+    tt_bytes_put_bytes(&start, id, sizeof id);
+    tt_bytes_put_u8(&start, 1);
+    tt_bytes_put_double(&start, timeout);
+    tt_bytes_put_u32(&start, 2);
+    tt_bytes_put_u32(&start, 2);
+    tt_bytes_put_u32(&start, 1);
+    tt_bytes_put_u32(&start, 0);
+    tt_bytes_put_u32(&start, 2);
+    tt_bytes_put_u8(&start, 0);
+    tt_node_protocol_write_content(&start, &content);
+    tt_bytes_put_u8(&start, 1);
+    tt_bytes_put_u32(&start, 0);
+    tt_bytes_put_block(&start, "job", 3);
     return start;
 }
 
 static void start_run(struct bench *bench, double timeout)
 {
-    struct tutti_parcel start = start_message(timeout);
+    struct tt_byte_writer start = start_message(timeout);
     begin_session(bench);
     bring(bench);
     take(bench, &start);
-    tutti_parcel_fini(&start);
+    tt_bytes_fini(&start);
     if (bench->session->over)
         fail_msg("%s", tutti_err_message());
     drain(bench);
@@ -181,11 +181,11 @@ static void start_run(struct bench *bench, double timeout)
 
 static void send_peers(struct bench *bench)
 {
-    struct tutti_parcel peers = {0};
-    tutti_node_begin(&peers, TUTTI_NODE_PEERS);
-    tutti_parcel_put_u8(&peers, 0);
+    struct tt_byte_writer peers = {0};
+    tt_node_protocol_start_message(&peers, TUTTI_NODE_PEERS);
+    tt_bytes_put_u8(&peers, 0);
     take(bench, &peers);
-    tutti_parcel_fini(&peers);
+    tt_bytes_fini(&peers);
 }
 
 /* ---- calls that fail ---- */
@@ -195,8 +195,8 @@ static enum tutti_err run(void *context)
 {
     struct bench *bench = context;
     enum failing_kind kind = failing_pause();
-    struct tutti_parcel start = start_message(0), peers = {0};
-    tutti_node_begin(&peers, TUTTI_NODE_PEERS);
+    struct tt_byte_writer start = start_message(0), peers = {0};
+    tt_node_protocol_start_message(&peers, TUTTI_NODE_PEERS);
     begin_session(bench);
     bring(bench);
     failing.kind = kind;
@@ -204,15 +204,15 @@ static enum tutti_err run(void *context)
     if (!bench->session->over)
         take(bench, &peers);
     if (!bench->session->over)
-        tutti_session_watch(&bench->node, bench->session);
+        tt_node_session_check_workers(&bench->node, bench->session);
     kind = failing_pause();
     bool over = bench->session->over;
     for (uint32_t i = 0; i < bench->session->worker_count && !over; i++)
         assert_true(bench->session->workers[i].pid > 0 && bench->session->workers[i].running);
     drain(bench);
     end_session(bench);
-    tutti_parcel_fini(&start);
-    tutti_parcel_fini(&peers);
+    tt_bytes_fini(&start);
+    tt_bytes_fini(&peers);
     failing.kind = kind;
     return !over ? TUTTI_OK : kind == FAILING_MEMORY ? TUTTI_ERR_MEMORY : TUTTI_ERR_IO;
 }
@@ -248,14 +248,14 @@ static void test_ends(void **state)
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char bytes[8192];
-        struct tutti_unparcel in;
+        struct tt_byte_reader in;
         struct bench *bench = new_bench(ends[i].script);
         start_run(bench, 0);
         for (int rank = 1; rank >= 0; rank--) {
             await(bench, TUTTI_NODE_LOST, bytes, sizeof bytes, &in);
-            assert_true(tutti_unparcel_u32(&in) < 2);
-            assert_int_equal(tutti_unparcel_u8(&in), ends[i].how);
-            assert_int_equal(tutti_unparcel_u32(&in), ends[i].detail);
+            assert_true(tt_bytes_get_u32(&in) < 2);
+            assert_int_equal(tt_bytes_get_u8(&in), ends[i].how);
+            assert_int_equal(tt_bytes_get_u32(&in), ends[i].detail);
         }
         assert_contains(told, ends[i].words);
         assert_int_equal(bench->node.counts.workers_lost, 2);
@@ -271,20 +271,20 @@ static void test_words(void **state)
 {
     (void)state;
     char bytes[8192];
-    struct tutti_unparcel in;
-    struct tutti_node_ready ready;
+    struct tt_byte_reader in;
+    struct tt_node_ready ready;
     struct bench *bench = new_bench("printf '\\1\\0\\0\\0\\7' >&4; "
                                     "printf '\\1\\0\\0\\0\\7\\0\\0\\0abcdefghijklmnopqrstuvwxyzabcdef\\1' >&4; "
                                     "dd bs=1 count=1 <&4 >/dev/null 2>&1; printf '\\3\\0\\0\\0' >&4");
     start_run(bench, 0);
     for (int i = 0; i < 2; i++) {
         await(bench, TUTTI_NODE_READY, bytes, sizeof bytes, &in);
-        assert_true(tutti_node_read_ready(&in, 2, &ready));
+        assert_true(tt_node_protocol_read_ready(&in, 2, &ready));
         assert_int_equal(ready.port, 7);
         assert_true(ready.is_confined);
     }
     send_peers(bench);
-    assert_true(tutti_session_is_running(bench->session));
+    assert_true(tt_node_session_is_running(bench->session));
     for (int i = 0; i < 2; i++)
         await(bench, TUTTI_NODE_GONE, bytes, sizeof bytes, &in);
     send_peers(bench); /* once is enough */
@@ -303,13 +303,13 @@ static void test_hang(void **state)
     static const char *const scripts[] = {"exec sleep 1000", "trap '' QUIT; sleep 1000"};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         char bytes[8192];
-        struct tutti_unparcel in;
+        struct tt_byte_reader in;
         struct bench *bench = new_bench(scripts[i]);
         start_run(bench, 0.01);
         send_peers(bench);
         await(bench, TUTTI_NODE_LOST, bytes, sizeof bytes, &in);
-        (void)tutti_unparcel_u32(&in);
-        assert_int_equal(tutti_unparcel_u8(&in), TUTTI_LOSS_HANG);
+        (void)tt_bytes_get_u32(&in);
+        assert_int_equal(tt_bytes_get_u8(&in), TUTTI_LOSS_HANG);
         assert_contains(told, "gave no sign of life");
         end_session(bench);
         free_bench(bench);
@@ -321,16 +321,16 @@ static void test_hang(void **state)
 static void stop_by(struct bench *bench, const char *words)
 {
     char bytes[8192];
-    struct tutti_unparcel in;
+    struct tt_byte_reader in;
     start_run(bench, 0);
     send_peers(bench);
     await(bench, TUTTI_NODE_REFUSED, bytes, sizeof bytes, &in);
-    assert_int_equal(tutti_unparcel_u32(&in), TUTTI_ERR_LIMIT);
-    assert_contains(tutti_unparcel_text(&in), words);
-    double deadline = tutti_clock_now() + 300;
+    assert_int_equal(tt_bytes_get_u32(&in), TUTTI_ERR_LIMIT);
+    assert_contains(tt_bytes_get_text(&in), words);
+    double deadline = tt_wall_clock_now() + 300;
     while (!bench->session->over) { /* workers have a moment for their last words */
-        assert_true(tutti_clock_now() < deadline);
-        tutti_session_watch(&bench->node, bench->session);
+        assert_true(tt_wall_clock_now() < deadline);
+        tt_node_session_check_workers(&bench->node, bench->session);
     }
     drain(bench);
     end_session(bench);
@@ -355,31 +355,31 @@ static void test_orders(void **state)
 {
     (void)state;
     struct bench *bench = new_bench("exec sleep 1000");
-    struct tutti_parcel message = {0};
+    struct tt_byte_writer message = {0};
     start_run(bench, 0);
     send_peers(bench);
     for (uint32_t kind = 0; kind <= TUTTI_ORDER_KINDS; kind++) {
-        tutti_node_begin(&message, TUTTI_NODE_ORDER);
-        tutti_parcel_put_u32(&message, kind);
-        tutti_parcel_put_u32(&message, 0);
-        tutti_parcel_put_u32(&message, 1);
-        tutti_parcel_put_double(&message, 2);
+        tt_node_protocol_start_message(&message, TUTTI_NODE_ORDER);
+        tt_bytes_put_u32(&message, kind);
+        tt_bytes_put_u32(&message, 0);
+        tt_bytes_put_u32(&message, 1);
+        tt_bytes_put_double(&message, 2);
         take(bench, &message);
         assert_int_equal(bench->session->over, kind == TUTTI_ORDER_KINDS);
     }
     bench->session->over = false;
-    tutti_node_begin(&message, TUTTI_NODE_INTERRUPT);
+    tt_node_protocol_start_message(&message, TUTTI_NODE_INTERRUPT);
     take(bench, &message);
     assert_false(bench->session->over);
     for (uint32_t i = 0; i < 2; i++)
         assert_int_equal(bench->session->workers[i].page->interrupt, 1);
-    tutti_node_begin(&message, TUTTI_NODE_END);
+    tt_node_protocol_start_message(&message, TUTTI_NODE_END);
     take(bench, &message);
     assert_true(bench->session->over);
     drain(bench);
     end_session(bench);
     assert_contains(told, "ended from outside");
-    tutti_parcel_fini(&message);
+    tt_bytes_fini(&message);
     free_bench(bench);
 }
 

@@ -38,7 +38,7 @@ static inline enum tutti_err memory_read(void *context, void *buffer, size_t siz
 }
 
 struct found {
-    enum tutti_severity severity;
+    enum tt_severity severity;
     unsigned line;
     char text[512];
 };
@@ -46,9 +46,9 @@ struct found {
 enum { FOUND_MAX = 512 };
 static struct found found[FOUND_MAX];
 static unsigned found_count;
-static struct tutti_findings findings;
+static struct tt_findings findings;
 
-static inline void keep(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+static inline void keep(void *context, enum tt_severity severity, const char *file, unsigned line, const char *text)
 {
     (void)context;
     assert_string_equal(file, "test.xml");
@@ -67,22 +67,22 @@ static inline void print_found(void)
 }
 
 /* Reads a text in pieces; NULL and *err on failure. */
-static inline struct tutti_desc *read_pieces(const char *text, size_t size, size_t piece, enum tutti_err *err)
+static inline struct tt_description *read_pieces(const char *text, size_t size, size_t piece, enum tutti_err *err)
 {
     struct memory memory = {text, size, 0, piece};
-    struct tutti_reader reader = {memory_read, &memory};
-    struct tutti_desc *desc;
+    struct tt_byte_source reader = {memory_read, &memory};
+    struct tt_description *desc;
     found_count = 0;
-    findings = (struct tutti_findings){.report = keep};
-    *err = tutti_desc_read(&desc, "test.xml", &reader, &findings);
+    findings = (struct tt_findings){.report = keep};
+    *err = tt_description_read(&desc, "test.xml", &reader, &findings);
     return desc;
 }
 
 /* Reads a text that can be read. */
-static inline struct tutti_desc *read_text(const char *text)
+static inline struct tt_description *read_text(const char *text)
 {
     enum tutti_err err;
-    struct tutti_desc *desc = read_pieces(text, strlen(text), SIZE_MAX, &err);
+    struct tt_description *desc = read_pieces(text, strlen(text), SIZE_MAX, &err);
     if (err != TUTTI_OK)
         print_message("%s\n", tutti_err_message());
     assert_int_equal(err, TUTTI_OK);
@@ -93,23 +93,23 @@ static inline struct tutti_desc *read_text(const char *text)
 /* Reads and checks; what both found stays in `found`. */
 static inline void check_text(const char *text)
 {
-    struct tutti_desc *desc = read_text(text);
-    assert_int_equal(tutti_desc_check(desc, "test.xml", &findings), TUTTI_OK);
-    tutti_desc_free(desc);
+    struct tt_description *desc = read_text(text);
+    assert_int_equal(tt_description_check(desc, "test.xml", &findings), TUTTI_OK);
+    tt_description_free(desc);
 }
 
 /* Fails to read, with `err` and `words` in the message. */
 static inline void refuse_text(const char *text, enum tutti_err wanted, const char *words)
 {
     enum tutti_err err;
-    struct tutti_desc *desc = read_pieces(text, strlen(text), SIZE_MAX, &err);
+    struct tt_description *desc = read_pieces(text, strlen(text), SIZE_MAX, &err);
     assert_null(desc);
     assert_int_equal(err, wanted);
     if (!strstr(tutti_err_message(), words))
         fail_msg("\"%s\" is not in \"%s\"", words, tutti_err_message());
 }
 
-static inline bool was_found(enum tutti_severity severity, unsigned line, const char *words)
+static inline bool was_found(enum tt_severity severity, unsigned line, const char *words)
 {
     for (unsigned i = 0; i < found_count; i++)
         if (found[i].severity == severity && found[i].line == line && strstr(found[i].text, words))
@@ -117,7 +117,7 @@ static inline bool was_found(enum tutti_severity severity, unsigned line, const 
     return false;
 }
 
-static inline void expect_found(enum tutti_severity severity, unsigned line, const char *words)
+static inline void expect_found(enum tt_severity severity, unsigned line, const char *words)
 {
     if (!was_found(severity, line, words)) {
         print_found();
@@ -126,7 +126,7 @@ static inline void expect_found(enum tutti_severity severity, unsigned line, con
 }
 
 /* Exactly this, and nothing else. */
-static inline void expect_only(enum tutti_severity severity, unsigned line, const char *words)
+static inline void expect_only(enum tt_severity severity, unsigned line, const char *words)
 {
     expect_found(severity, line, words);
     if (found_count != 1) {
@@ -143,9 +143,9 @@ static inline void expect_clean(void)
     assert_int_equal(findings.errors + findings.warnings, 0);
 }
 
-static inline const struct tutti_var *var_named(struct tutti_desc *desc, const char *name)
+static inline const struct tt_var *var_named(struct tt_description *desc, const char *name)
 {
-    uint32_t index = tutti_desc_find(desc, name);
+    uint32_t index = tt_description_find(desc, name);
     if (index == TUTTI_NONE)
         fail_msg("no variable %s", name);
     return &desc->vars[index];

@@ -5,7 +5,7 @@
 static void fmi1_cs(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(
+    struct tt_description *desc = read_text(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<fmiModelDescription xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:x=\"y\" fmiVersion=\"1.0\"\n"
         "  modelName=\"A.B\" modelIdentifier=\"A_B\" guid=\"{8}\" description=\"d\" author=\"a\" version=\"1\"\n"
@@ -62,7 +62,7 @@ static void fmi1_cs(void **state)
     assert_string_equal(desc->naming, "structured");
     assert_null(desc->copyright);
     assert_int_equal(desc->line, 2);
-    const struct tutti_interface *cs = &desc->interfaces[TUTTI_CS];
+    const struct tt_interface *cs = &desc->interfaces[TUTTI_CS];
     assert_true(cs->present);
     assert_false(desc->interfaces[TUTTI_ME].present);
     assert_string_equal(cs->model_identifier, "A_B");
@@ -77,7 +77,7 @@ static void fmi1_cs(void **state)
     assert_int_equal(desc->annotation_count, 2);
     assert_string_equal(desc->annotations[1], "two");
 
-    const struct tutti_var *p = var_named(desc, "p");
+    const struct tt_var *p = var_named(desc, "p");
     assert_int_equal(p->causality, TUTTI_PARAMETER);
     assert_int_equal(p->variability, TUTTI_FIXED);
     assert_int_equal(p->initial, TUTTI_EXACT);
@@ -94,7 +94,7 @@ static void fmi1_cs(void **state)
     assert_same(p->bounds->nominal, 2);
 
     assert_int_equal(var_named(desc, "u")->initial, TUTTI_INITIAL_NONE);
-    const struct tutti_var *y = var_named(desc, "y");
+    const struct tt_var *y = var_named(desc, "y");
     assert_string_equal(desc->units[y->unit].name, "m");
     assert_false(desc->units[y->unit].defined);
     assert_same(y->bounds->max, 9);
@@ -111,7 +111,7 @@ static void fmi1_cs(void **state)
 
     assert_true(var_named(desc, "a")->alias && !var_named(desc, "a")->negated);
     assert_true(var_named(desc, "n")->negated);
-    const struct tutti_var *e = var_named(desc, "e");
+    const struct tt_var *e = var_named(desc, "e");
     assert_int_equal(e->causality, TUTTI_LOCAL);
     assert_int_equal(e->variability, TUTTI_DISCRETE);
     assert_int_equal(e->initial, TUTTI_APPROX);
@@ -125,24 +125,24 @@ static void fmi1_cs(void **state)
     assert_int_equal(var_named(desc, "b")->initial, TUTTI_CALCULATED);
     assert_int_equal(var_named(desc, "t")->causality, TUTTI_PARAMETER);
     assert_int_equal(var_named(desc, "t")->variability, TUTTI_TUNABLE);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void fmi1_kinds(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(FMI1("", ""));
+    struct tt_description *desc = read_text(FMI1("", ""));
     assert_true(desc->interfaces[TUTTI_ME].present);
     assert_false(desc->interfaces[TUTTI_CS].present);
     assert_int_equal(desc->interfaces[TUTTI_ME].flags, TUTTI_NEEDS_COMPLETED_STEP);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     desc = read_text(FMI1("", "<Implementation><CoSimulation_Tool><Capabilities/>"
                               "<Model entryPoint=\"fmu://x\" type=\"y\"><File file=\"z\"/></Model>"
                               "</CoSimulation_Tool></Implementation>"));
     expect_clean();
     assert_true(desc->interfaces[TUTTI_CS].present);
     assert_int_equal(desc->interfaces[TUTTI_CS].flags, TUTTI_NEEDS_TOOL);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static const char fmi2_text[] =
@@ -199,9 +199,9 @@ static const char fmi2_text[] =
 static void fmi2_head(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(fmi2_text);
+    struct tt_description *desc = read_text(fmi2_text);
     expect_clean();
-    assert_int_equal(tutti_desc_check(desc, "test.xml", &findings), TUTTI_OK);
+    assert_int_equal(tt_description_check(desc, "test.xml", &findings), TUTTI_OK);
     expect_clean();
     assert_string_equal(desc->copyright, "c");
     assert_string_equal(desc->license, "l");
@@ -211,7 +211,7 @@ static void fmi2_head(void **state)
     assert_int_equal(desc->interfaces[TUTTI_ME].flags, TUTTI_NEEDS_TOOL);
     assert_string_equal(desc->interfaces[TUTTI_ME].model_identifier, "A_B");
     assert_int_equal(desc->interfaces[TUTTI_ME].line, 3);
-    const struct tutti_interface *cs = &desc->interfaces[TUTTI_CS];
+    const struct tt_interface *cs = &desc->interfaces[TUTTI_CS];
     assert_string_equal(cs->model_identifier, "A_C");
     assert_int_equal(cs->max_output_derivative_order, 1);
     assert_int_equal(cs->flags, TUTTI_CAN_VARIABLE_STEP | TUTTI_CAN_INPUT_DERIVATIVES | TUTTI_CAN_RUN_ASYNCHRONOUSLY |
@@ -234,14 +234,14 @@ static void fmi2_head(void **state)
     assert_same(desc->experiment.step, 0.1);
     assert_int_equal(desc->types[1].items[0].value, -1);
     assert_string_equal(desc->types[1].quantity, "q");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void fmi2_variables(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(fmi2_text);
-    const struct tutti_var *x = var_named(desc, "x"), *u = var_named(desc, "u");
+    struct tt_description *desc = read_text(fmi2_text);
+    const struct tt_var *x = var_named(desc, "x"), *u = var_named(desc, "u");
     assert_int_equal(x->line, 18);
     assert_int_equal(x->type, TUTTI_TYPE_FLOAT64);
     assert_int_equal(x->initial, TUTTI_EXACT);
@@ -266,7 +266,7 @@ static void fmi2_variables(void **state)
     assert_int_equal(var_named(desc, "c")->initial, TUTTI_CALCULATED);
     assert_int_equal(var_named(desc, "time")->causality, TUTTI_INDEPENDENT);
 
-    const struct tutti_unknown *y = &desc->outputs.items[0];
+    const struct tt_unknown *y = &desc->outputs.items[0];
     assert_true(desc->outputs.given);
     assert_int_equal(y->variable, 3);
     assert_int_equal(y->dependency_count, 2);
@@ -280,7 +280,7 @@ static void fmi2_variables(void **state)
     assert_int_equal(desc->initial_unknowns.items[0].dependency_count, 2);
     assert_null(desc->initial_unknowns.items[0].kinds);
     assert_false(desc->initial_unknowns.items[1].has_dependencies);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static const char fmi3_text[] =
@@ -351,15 +351,15 @@ static const char fmi3_text[] =
 static void fmi3_head(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(fmi3_text);
+    struct tt_description *desc = read_text(fmi3_text);
     expect_clean();
-    assert_int_equal(tutti_desc_check(desc, "test.xml", &findings), TUTTI_OK);
+    assert_int_equal(tt_description_check(desc, "test.xml", &findings), TUTTI_OK);
     expect_clean();
     assert_int_equal(desc->fmi, 3);
     assert_string_equal(desc->token, "{t}");
     assert_int_equal(desc->interfaces[TUTTI_ME].flags, TUTTI_NEEDS_COMPLETED_STEP | TUTTI_CAN_EVALUATE_DISCRETE);
     assert_true(desc->interfaces[TUTTI_SE].present);
-    const struct tutti_interface *cs = &desc->interfaces[TUTTI_CS];
+    const struct tt_interface *cs = &desc->interfaces[TUTTI_CS];
     assert_int_equal(cs->flags, TUTTI_CAN_STATE | TUTTI_CAN_SERIALIZE | TUTTI_CAN_DIRECTIONAL | TUTTI_CAN_ADJOINT |
                                     TUTTI_CAN_ELEMENT_DEPENDENCIES | TUTTI_CAN_VARIABLE_STEP | TUTTI_CAN_INTERMEDIATE |
                                     TUTTI_CAN_EARLY_RETURN | TUTTI_CAN_RETURN_AFTER_INTERMEDIATE |
@@ -379,18 +379,18 @@ static void fmi3_head(void **state)
     assert_int_equal(desc->outputs.items[0].dependencies[1], 0);
     assert_int_equal(desc->outputs.items[0].kinds[1], TUTTI_DEPENDENCY_TUNABLE);
     assert_int_equal(desc->initial_unknowns.count, 2);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void fmi3_variables(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(fmi3_text);
-    const struct tutti_var *x = var_named(desc, "x");
+    struct tt_description *desc = read_text(fmi3_text);
+    const struct tt_var *x = var_named(desc, "x");
     assert_int_equal(x->dimension_count, 1);
     assert_int_equal(x->dimensions[0].variable, 1);
     assert_int_equal(x->dimensions[0].start, 3);
-    assert_int_equal(tutti_var_size(x), 3);
+    assert_int_equal(tt_description_var_size(x), 3);
     assert_int_equal(x->start_count, 3);
     assert_same(((const double *)x->start)[2], 3);
     assert_true(x->intermediate && x->reinit);
@@ -400,7 +400,7 @@ static void fmi3_variables(void **state)
     assert_int_equal(desc->alias_count, 1);
     assert_string_equal(desc->aliases[0].description, "p");
     assert_int_equal(desc->aliases[0].display_unit, 0);
-    assert_int_equal(tutti_desc_find(desc, "pos"), 2);
+    assert_int_equal(tt_description_find(desc, "pos"), 2);
 
     assert_int_equal(var_named(desc, "n")->variability, TUTTI_FIXED);
     assert_int_equal(var_named(desc, "n")->initial, TUTTI_EXACT);
@@ -410,25 +410,25 @@ static void fmi3_variables(void **state)
     assert_int_equal(*(const int16_t *)var_named(desc, "i16")->start, -32768);
     assert_int_equal(*(const uint16_t *)var_named(desc, "u16")->start, 65535);
     assert_int_equal(((const int32_t *)var_named(desc, "i32")->start)[5], 6);
-    assert_int_equal(tutti_var_size(var_named(desc, "i32")), 6);
+    assert_int_equal(tt_description_var_size(var_named(desc, "i32")), 6);
     assert_int_equal(*(const uint32_t *)var_named(desc, "u32")->start, UINT32_MAX);
     assert_true(*(const int64_t *)var_named(desc, "i64")->start == INT64_MIN);
     assert_true(*(const uint64_t *)var_named(desc, "u64")->start == UINT64_MAX);
-    const struct tutti_var *b = var_named(desc, "b");
+    const struct tt_var *b = var_named(desc, "b");
     assert_int_equal(b->variability, TUTTI_DISCRETE);
     assert_int_equal(b->initial, TUTTI_EXACT);
     assert_true(((const bool *)b->start)[0] && !((const bool *)b->start)[1]);
-    const struct tutti_var *s = var_named(desc, "s"), *o = var_named(desc, "o");
+    const struct tt_var *s = var_named(desc, "s"), *o = var_named(desc, "o");
     assert_int_equal(s->start_count, 2);
     assert_string_equal(((const char *const *)s->start)[0], "one two");
     assert_string_equal(((const char *const *)s->start)[1], "");
-    const struct tutti_bytes *bytes = o->start;
+    const struct tt_bytes *bytes = o->start;
     assert_int_equal(bytes->size, 3);
     assert_memory_equal(bytes->data, "\x00\xff\xa0", 3);
     assert_string_equal(o->more->mime_type, "image/png");
     assert_int_equal(o->more->max_size, 100);
     assert_true(*(const int64_t *)var_named(desc, "e")->start == INT64_MAX);
-    const struct tutti_var *c = var_named(desc, "c"), *d = var_named(desc, "d");
+    const struct tt_var *c = var_named(desc, "c"), *d = var_named(desc, "d");
     assert_int_equal(c->variability, TUTTI_DISCRETE);
     assert_int_equal(c->initial, TUTTI_INITIAL_NONE);
     assert_int_equal(c->more->clock->interval_variability, TUTTI_INTERVAL_CONSTANT);
@@ -438,7 +438,7 @@ static void fmi3_variables(void **state)
     assert_int_equal(d->clock_count, 1);
     assert_ptr_equal(&desc->vars[d->more->clocks[0]], c);
     assert_ptr_equal(&desc->vars[d->previous], var_named(desc, "pre(d)"));
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void versions(void **state)
@@ -458,12 +458,12 @@ static void versions(void **state)
                  "</fmiModelDescription>",
                  cases[i].text, cases[i].fmi == 3 ? "instantiationToken" : "guid",
                  cases[i].fmi == 1 ? "numberOfContinuousStates=\"0\" numberOfEventIndicators=\"0\"" : "");
-        struct tutti_desc *desc = read_text(text);
+        struct tt_description *desc = read_text(text);
         assert_int_equal(desc->fmi, cases[i].fmi);
         assert_string_equal(desc->fmi_version, cases[i].text);
         bool clean = !was_found(ERROR, 1, "fmiVersion") && !was_found(WARNING, 1, "fmiVersion");
         assert_int_equal(clean, cases[i].clean);
-        tutti_desc_free(desc);
+        tt_description_free(desc);
     }
     static const char *const wrong[] = {"", "4.0", "0.9", "30", "x", "10.0"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -479,7 +479,7 @@ static void default_initial(void **state)
     (void)state;
     static const struct {
         const char *causality, *variability;
-        enum tutti_initial in2, in3;
+        enum tt_initial in2, in3;
     } cases[] = {
         {"parameter", "fixed", TUTTI_EXACT, TUTTI_EXACT},
         {"parameter", "tunable", TUTTI_EXACT, TUTTI_EXACT},
@@ -504,54 +504,54 @@ static void default_initial(void **state)
                       "</ScalarVariable>",
                       ""),
                  cases[i].causality, cases[i].variability);
-        struct tutti_desc *desc = read_text(text);
+        struct tt_description *desc = read_text(text);
         assert_int_equal(desc->vars[0].initial, cases[i].in2);
-        assert_string_equal(tutti_causality_name(desc->vars[0].causality), cases[i].causality);
-        assert_string_equal(tutti_variability_name(desc->vars[0].variability), cases[i].variability);
-        tutti_desc_free(desc);
+        assert_string_equal(tt_description_causality_name(desc->vars[0].causality), cases[i].causality);
+        assert_string_equal(tt_description_variability_name(desc->vars[0].variability), cases[i].variability);
+        tt_description_free(desc);
         snprintf(text, sizeof text,
                  FMI3("<Float64 name=\"v\" valueReference=\"0\" causality=\"%s\" variability=\"%s\"/>", ""),
                  cases[i].causality, cases[i].variability);
         desc = read_text(text);
         assert_int_equal(desc->vars[0].initial, cases[i].in3);
-        tutti_desc_free(desc);
+        tt_description_free(desc);
     }
-    assert_string_equal(tutti_initial_name(TUTTI_APPROX), "approx");
-    assert_string_equal(tutti_initial_name(TUTTI_INITIAL_NONE), "none");
+    assert_string_equal(tt_description_initial_name(TUTTI_APPROX), "approx");
+    assert_string_equal(tt_description_initial_name(TUTTI_INITIAL_NONE), "none");
 }
 
 static void default_variability3(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(FMI3("<Float64 name=\"a\" valueReference=\"0\"/>\n"
-                                             "<Int32 name=\"b\" valueReference=\"1\"/>\n"
-                                             "<Float32 name=\"c\" valueReference=\"2\" causality=\"parameter\"/>\n"
-                                             "<Boolean name=\"d\" valueReference=\"3\" "
-                                             "causality=\"calculatedParameter\"/>\n",
-                                             ""));
+    struct tt_description *desc = read_text(FMI3("<Float64 name=\"a\" valueReference=\"0\"/>\n"
+                                                 "<Int32 name=\"b\" valueReference=\"1\"/>\n"
+                                                 "<Float32 name=\"c\" valueReference=\"2\" causality=\"parameter\"/>\n"
+                                                 "<Boolean name=\"d\" valueReference=\"3\" "
+                                                 "causality=\"calculatedParameter\"/>\n",
+                                                 ""));
     expect_clean();
     assert_int_equal(desc->vars[0].variability, TUTTI_CONTINUOUS);
     assert_int_equal(desc->vars[1].variability, TUTTI_DISCRETE);
     assert_int_equal(desc->vars[2].variability, TUTTI_FIXED);
     assert_int_equal(desc->vars[3].variability, TUTTI_FIXED);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void names(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(fmi3_text);
-    assert_int_equal(tutti_desc_find(desc, "nothing"), TUTTI_NONE);
-    assert_int_equal(tutti_desc_find(desc, "time"), 0);
-    assert_string_equal(tutti_desc_nearest(desc, "tiem"), "time");
-    assert_string_equal(tutti_desc_nearest(desc, "poss"), "pos");
-    assert_null(tutti_desc_nearest(desc, "something else altogether"));
-    tutti_desc_free(desc);
-    tutti_desc_free(NULL);
+    struct tt_description *desc = read_text(fmi3_text);
+    assert_int_equal(tt_description_find(desc, "nothing"), TUTTI_NONE);
+    assert_int_equal(tt_description_find(desc, "time"), 0);
+    assert_string_equal(tt_description_nearest(desc, "tiem"), "time");
+    assert_string_equal(tt_description_nearest(desc, "poss"), "pos");
+    assert_null(tt_description_nearest(desc, "something else altogether"));
+    tt_description_free(desc);
+    tt_description_free(NULL);
     desc = read_text(FMI2("", ""));
-    assert_int_equal(tutti_desc_find(desc, ""), TUTTI_NONE);
-    assert_null(tutti_desc_nearest(desc, "x"));
-    tutti_desc_free(desc);
+    assert_int_equal(tt_description_find(desc, ""), TUTTI_NONE);
+    assert_null(tt_description_nearest(desc, "x"));
+    tt_description_free(desc);
 }
 
 /* Findings are not wanted: reading is the same. */
@@ -561,12 +561,12 @@ static void no_findings(void **state)
     const char *text =
         FMI2("<ScalarVariable name=\"x\" valueReference=\"zero\"><Real start=\"?\"/></ScalarVariable>", "");
     struct memory memory = {text, strlen(text), 0, SIZE_MAX};
-    struct tutti_reader reader = {memory_read, &memory};
-    struct tutti_desc *desc;
-    assert_int_equal(tutti_desc_read(&desc, "test.xml", &reader, NULL), TUTTI_OK);
+    struct tt_byte_source reader = {memory_read, &memory};
+    struct tt_description *desc;
+    assert_int_equal(tt_description_read(&desc, "test.xml", &reader, NULL), TUTTI_OK);
     assert_null(desc->vars[0].start);
-    assert_int_equal(tutti_desc_check(desc, "test.xml", NULL), TUTTI_OK);
-    tutti_desc_free(desc);
+    assert_int_equal(tt_description_check(desc, "test.xml", NULL), TUTTI_OK);
+    tt_description_free(desc);
 }
 
 int main(void)

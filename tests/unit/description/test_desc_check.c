@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every rule of tutti_desc_check: one file that breaks it, and the line that is named. */
+/* Every rule of tt_description_check: one file that breaks it, and the line that is named. */
 #include "desc_helper.h"
 
 #define VAR(name, reference, attributes, kind, properties)                                                             \
@@ -8,13 +8,13 @@
 #define REAL(name, reference, attributes, properties) VAR(name, reference, attributes, "Real", properties)
 #define FIXED "causality=\"parameter\" variability=\"fixed\""
 
-static void only(const char *text, enum tutti_severity severity, unsigned line, const char *words)
+static void only(const char *text, enum tt_severity severity, unsigned line, const char *words)
 {
     check_text(text);
     expect_only(severity, line, words);
 }
 
-static void also(const char *text, enum tutti_severity severity, unsigned line, const char *words)
+static void also(const char *text, enum tt_severity severity, unsigned line, const char *words)
 {
     check_text(text);
     expect_found(severity, line, words);
@@ -457,26 +457,26 @@ static void many(void **state)
 {
     (void)state;
     enum { COUNT = 100000 };
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\"><CoSimulation "
-                             "modelIdentifier=\"M\"/><UnitDefinitions><Unit name=\"m\">");
+    struct tt_text text = {0};
+    tt_text_append(&text, "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\"><CoSimulation "
+                          "modelIdentifier=\"M\"/><UnitDefinitions><Unit name=\"m\">");
     for (int i = 0; i < COUNT; i++)
-        tutti_text_printf(&text, "<DisplayUnit name=\"d%d\"/>", i);
-    tutti_text_append(&text, "</Unit></UnitDefinitions><TypeDefinitions><SimpleType name=\"E\"><Enumeration>");
+        tt_text_printf(&text, "<DisplayUnit name=\"d%d\"/>", i);
+    tt_text_append(&text, "</Unit></UnitDefinitions><TypeDefinitions><SimpleType name=\"E\"><Enumeration>");
     for (int i = 0; i < COUNT; i++)
-        tutti_text_printf(&text, "<Item name=\"i%d\" value=\"%d\"/>", i, i);
-    tutti_text_append(&text, "</Enumeration></SimpleType></TypeDefinitions><ModelVariables>");
+        tt_text_printf(&text, "<Item name=\"i%d\" value=\"%d\"/>", i, i);
+    tt_text_append(&text, "</Enumeration></SimpleType></TypeDefinitions><ModelVariables>");
     for (int i = 0; i < COUNT; i++)
-        tutti_text_printf(&text,
-                          VAR("x", "1", "", "Real", "unit=\"m\" displayUnit=\"d%d\"")
-                              VAR("e%d", "%d", FIXED, "Enumeration", "declaredType=\"E\" start=\"%d\""),
-                          COUNT - 1, i, i, COUNT - 1);
-    tutti_text_append(&text, "</ModelVariables><ModelStructure/></fmiModelDescription>");
+        tt_text_printf(&text,
+                       VAR("x", "1", "", "Real", "unit=\"m\" displayUnit=\"d%d\"")
+                           VAR("e%d", "%d", FIXED, "Enumeration", "declaredType=\"E\" start=\"%d\""),
+                       COUNT - 1, i, i, COUNT - 1);
+    tt_text_append(&text, "</ModelVariables><ModelStructure/></fmiModelDescription>");
     assert_false(text.failed);
     check_text(text.text);
     assert_int_equal(findings.errors, COUNT - 1);
     assert_int_equal(findings.warnings, 0);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 int main(void)

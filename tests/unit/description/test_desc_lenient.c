@@ -9,7 +9,7 @@
 static void unknown_parts(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(
+    struct tt_description *desc = read_text(
         "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\" modelIdentifier=\"M\" vendor:x=\"y\">\n"
         "<CoSimulation modelIdentifier=\"M\" canProvideMaxStepSize=\"true\" start=\"1\"/>\n"
         "<Extra><Deep><Deeper/></Deep></Extra>\n"
@@ -26,13 +26,13 @@ static void unknown_parts(void **state)
     expect_found(WARNING, 6, "unknown attribute unknown of <Real>");
     assert_int_equal(found_count, 6);
     assert_int_equal(desc->var_count, 1);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void words(void **state)
 {
     (void)state;
-    struct tutti_desc *desc =
+    struct tt_description *desc =
         read_text(FMI2(REAL("a", "0", "causality=\"Input\"", "start=\"1\"") REAL("b", "1", "causality=\"sideways\"", "")
                            REAL("c", "2", "variability=\" fixed \" causality=\"parameter\"", "start=\"1\"")
                                REAL("d", "3", "initial=\"guess\"", "")
@@ -49,13 +49,13 @@ static void words(void **state)
     assert_false(desc->vars[3].initial_given);
     expect_found(ERROR, 8, "found causality structuralParameter");
     assert_int_equal(desc->vars[4].causality, TUTTI_PARAMETER);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void numbers(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(FMI2(
+    struct tt_description *desc = read_text(FMI2(
         REAL("a", "0", "", "start=\"1,5\"") REAL("b", "1", "", "nominal=\"0\"") REAL("c", "2", "", "nominal=\"-3\"")
             REAL("d", "3", "",
                  "min=\"low\" max=\"3\"") "<ScalarVariable name=\"e\" valueReference=\"4\" "
@@ -99,17 +99,17 @@ static void numbers(void **state)
     expect_found(ERROR, 15, "start is \"1 2\"");
     expect_found(ERROR, 16, "reinit is \"maybe\", expected true or false");
     expect_found(ERROR, 16, "nominal is inf");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void missing_parts(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text("<fmiModelDescription\n fmiVersion=\"2.0\"/>");
+    struct tt_description *desc = read_text("<fmiModelDescription\n fmiVersion=\"2.0\"/>");
     expect_found(ERROR, 1, "found no <ModelVariables>");
     expect_found(ERROR, 1, "found no <ModelStructure>");
     assert_null(desc->token);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     /* Without a structure it is made from the variables. */
     desc = read_text("<fmiModelDescription fmiVersion=\"2.0\" guid=\"\" modelName=\"M\"><ModelVariables>\n" REAL(
         "x", "0", "causality=\"output\"", "") REAL("v", "1", "", "derivative=\"1\"") "</ModelVariables>"
@@ -120,7 +120,7 @@ static void missing_parts(void **state)
     assert_int_equal(desc->derivatives.count, 1);
     assert_int_equal(desc->derivatives.items[0].variable, 1);
     assert_int_equal(desc->state_count, 1);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     desc = read_text(FMI2("<ScalarVariable/>\n<ScalarVariable name=\"x\" valueReference=\"1\"/>\n"
                           "<ScalarVariable name=\"y\" valueReference=\"2\"><Real/><String start=\"a\"/>"
                           "</ScalarVariable>\n",
@@ -133,21 +133,21 @@ static void missing_parts(void **state)
     assert_int_equal(desc->vars[2].type, TUTTI_TYPE_FLOAT64);
     assert_null(desc->vars[2].start);
     assert_int_equal(desc->outputs.count, 0);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     desc = read_text("<fmiModelDescription fmiVersion=\"1.0\" modelName=\"M\" guid=\"\"/>");
     expect_found(ERROR, 1, "found no numberOfContinuousStates");
     expect_found(ERROR, 1, "found no numberOfEventIndicators");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
     desc = read_text("<fmiModelDescription fmiVersion=\"3.0\" guid=\"g\"/>");
     expect_found(ERROR, 1, "found guid, expected instantiationToken");
     assert_string_equal(desc->token, "g");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void variability2(void **state)
 {
     (void)state;
-    struct tutti_desc *desc =
+    struct tt_description *desc =
         read_text(FMI2("<ScalarVariable name=\"a\" valueReference=\"0\"><Integer/></ScalarVariable>\n"
                        "<ScalarVariable name=\"b\" valueReference=\"1\" variability=\"continuous\"><Boolean/>"
                        "</ScalarVariable>\n"
@@ -160,13 +160,13 @@ static void variability2(void **state)
     assert_int_equal(desc->vars[1].variability, TUTTI_DISCRETE);
     expect_found(WARNING, 6, "fixed is used");
     assert_int_equal(desc->vars[2].variability, TUTTI_FIXED);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void references2(void **state)
 {
     (void)state;
-    struct tutti_desc *desc =
+    struct tt_description *desc =
         read_text(FMI2(REAL("a", "0", "", "derivative=\"0\"") REAL("b", "1", "", "derivative=\"3\"")
                            REAL("c", "2", "", "declaredType=\"Missing\""),
                        "<Outputs>\n<Unknown index=\"0\"/>\n<Unknown index=\"4\"/>\n"
@@ -195,13 +195,13 @@ static void references2(void **state)
     expect_found(ERROR, 17, "found dependenciesKind without dependencies");
     expect_found(ERROR, 18, "dependenciesKind is \"strange\"");
     expect_found(ERROR, 19, "dependencies are \"99999999999\"");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void references3(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(
+    struct tt_description *desc = read_text(
         FMI3("<Float64 name=\"a\" valueReference=\"7\" derivative=\"100\"/>\n"
              "<Float64 name=\"b\" valueReference=\"3\" clocks=\"8 7\" previous=\"9\"/>\n"
              "<Float64 name=\"c\" valueReference=\"5\"><Dimension valueReference=\"6\"/><Dimension/>"
@@ -215,18 +215,18 @@ static void references3(void **state)
     expect_found(ERROR, 6, "a Dimension has the value reference 6, which no variable has");
     expect_found(ERROR, 6, "found a Dimension with neither");
     expect_found(ERROR, 6, "found a Dimension with both");
-    assert_int_equal(tutti_var_size(&desc->vars[2]), 2);
+    assert_int_equal(tt_description_var_size(&desc->vars[2]), 2);
     expect_found(ERROR, 7, "its size is that of \"a\", expected a UInt64 with a start value");
     assert_int_equal(desc->vars[3].derivative_of, 0);
     expect_found(ERROR, 11, "output: found the value reference 2");
     expect_found(ERROR, 12, "output \"c\": dependency 2 leads nowhere, expected the value reference");
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void units(void **state)
 {
     (void)state;
-    struct tutti_desc *desc =
+    struct tt_description *desc =
         read_text("<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n<UnitDefinitions>\n"
                   "<Unit name=\"m\"><BaseUnit m=\"1\" factor=\"?\"/>\n<DisplayUnit name=\"mm\" factor=\"1000\"/>\n"
                   "<DisplayUnit name=\"mm\" factor=\"7\"/></Unit>\n"
@@ -249,14 +249,14 @@ static void units(void **state)
     assert_same(desc->displays[desc->vars[1].display_unit].factor, 1000);
     expect_found(ERROR, 15, "displayUnit is \"mm\", but there is no unit");
     assert_int_equal(found_count, 9);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 /* The parts of the file in another order. */
 static void any_order(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(
+    struct tt_description *desc = read_text(
         "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n"
         "<ModelStructure><Outputs><Unknown index=\"1\" dependencies=\"2\"/></Outputs></ModelStructure>\n"
         "<ModelVariables>\n" REAL("y", "0", "causality=\"output\"", "declaredType=\"T\" displayUnit=\"mm\" max=\"5\"")
@@ -270,7 +270,7 @@ static void any_order(void **state)
                                 "<CoSimulation modelIdentifier=\"M\"/>\n"
                                 "</fmiModelDescription>");
     expect_clean();
-    const struct tutti_var *y = &desc->vars[0];
+    const struct tt_var *y = &desc->vars[0];
     assert_string_equal(desc->units[y->unit].name, "m");
     assert_true(desc->units[y->unit].defined);
     assert_string_equal(desc->displays[y->display_unit].name, "mm");
@@ -278,13 +278,13 @@ static void any_order(void **state)
     assert_same(y->bounds->min, 1);
     assert_same(y->bounds->max, 5);
     assert_int_equal(desc->outputs.items[0].dependencies[0], 1);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void starts3(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(FMI3(
+    struct tt_description *desc = read_text(FMI3(
         "<Float64 name=\"a\" valueReference=\"0\" start=\"1 two 3\"><Dimension start=\"3\"/></Float64>\n"
         "<String name=\"b\" valueReference=\"1\" start=\"old\"/>\n"
         "<Binary name=\"c\" valueReference=\"2\"><Start value=\"abc\"/><Start value=\"0g\"/><Start value=\" 0A \"/>"
@@ -304,7 +304,7 @@ static void starts3(void **state)
     expect_found(ERROR, 6, "value is \"abc\", expected pairs of hexadecimal digits");
     expect_found(ERROR, 6, "value is \"0g\"");
     expect_found(ERROR, 6, "found <Start> without value");
-    const struct tutti_bytes *bytes = desc->vars[2].start;
+    const struct tt_bytes *bytes = desc->vars[2].start;
     assert_int_equal(desc->vars[2].start_count, 4);
     assert_int_equal(bytes[0].size, 0);
     assert_int_equal(bytes[2].size, 1);
@@ -320,37 +320,37 @@ static void starts3(void **state)
     assert_int_equal(desc->vars[8].variability, TUTTI_DISCRETE);
     expect_found(ERROR, 13, "start is \"1.0 2\"");
     assert_int_equal(((const int64_t *)desc->vars[9].start)[0], 1);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 static void extents(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(FMI3(
+    struct tt_description *desc = read_text(FMI3(
         "<Float64 name=\"a\" valueReference=\"0\"><Dimension start=\"18446744073709551615\"/><Dimension start=\"2\"/>"
         "</Float64>\n"
         "<Float64 name=\"b\" valueReference=\"1\"><Dimension start=\"18446744073709551615\"/><Dimension start=\"2\"/>"
         "<Dimension start=\"0\"/></Float64>\n"
         "<Float64 name=\"c\" valueReference=\"2\"><Dimension start=\"99999999999999999999\"/></Float64>\n",
         "<EventIndicator valueReference=\"0\"/><EventIndicator valueReference=\"2\"/>"));
-    assert_true(tutti_var_size(&desc->vars[0]) == UINT64_MAX);
-    assert_int_equal(tutti_var_size(&desc->vars[1]), 0);
+    assert_true(tt_description_var_size(&desc->vars[0]) == UINT64_MAX);
+    assert_int_equal(tt_description_var_size(&desc->vars[1]), 0);
     expect_found(ERROR, 6, "start is \"99999999999999999999\"");
     assert_int_equal(desc->event_indicator_count, UINT32_MAX);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "<fmiModelDescription fmiVersion=\"3.0\"><ModelVariables>\n<Float64 name=\"a\">");
+    struct tt_text text = {0};
+    tt_text_append(&text, "<fmiModelDescription fmiVersion=\"3.0\"><ModelVariables>\n<Float64 name=\"a\">");
     for (int i = 0; i < 33; i++)
-        tutti_text_append(&text, "<Dimension start=\"1\"/>");
+        tt_text_append(&text, "<Dimension start=\"1\"/>");
     refuse_text(text.text, TUTTI_ERR_LIMIT, "test.xml:2: variable \"a\" has more than 32 dimensions");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 static void names1(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = read_text(
+    struct tt_description *desc = read_text(
         FMI1("<ScalarVariable name=\"y\" valueReference=\"0\" causality=\"output\"><Real/><DirectDependency>\n"
              "<Name>u</Name>\n<Name>missing</Name><Name/><Name> </Name></DirectDependency></ScalarVariable>\n"
              "<ScalarVariable name=\"u\" valueReference=\"1\" causality=\"input\"><Real start=\"0\" fixed=\"x\"/>"
@@ -366,26 +366,26 @@ static void names1(void **state)
     assert_int_equal(desc->outputs.items[0].dependency_count, 1);
     assert_int_equal(desc->outputs.items[0].dependencies[0], 1);
     assert_int_equal(desc->outputs.items[1].dependency_count, 1);
-    tutti_desc_free(desc);
+    tt_description_free(desc);
 }
 
 /* The same fault everywhere is not said 1000 times, but counted. */
 static void floods(void **state)
 {
     (void)state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n<ModelVariables>\n");
+    struct tt_text text = {0};
+    tt_text_append(&text, "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n<ModelVariables>\n");
     for (int i = 0; i < 1000; i++)
-        tutti_text_printf(&text, REAL("v%d", "%d", "colour=\"red\"", "start=\"x\""), i, i);
-    tutti_text_append(&text, "</ModelVariables><ModelStructure/></fmiModelDescription>");
-    struct tutti_desc *desc = read_text(text.text);
+        tt_text_printf(&text, REAL("v%d", "%d", "colour=\"red\"", "start=\"x\""), i, i);
+    tt_text_append(&text, "</ModelVariables><ModelStructure/></fmiModelDescription>");
+    struct tt_description *desc = read_text(text.text);
     assert_int_equal(findings.errors, 1000);
     assert_int_equal(findings.warnings, 1000);
     assert_int_equal(found_count, 82);
     expect_found(ERROR, 3, "960 more like the one in line 3 are not listed");
     expect_found(WARNING, 3, "960 more like the one in line 3 are not listed");
-    tutti_desc_free(desc);
-    tutti_text_fini(&text);
+    tt_description_free(desc);
+    tt_text_fini(&text);
 }
 
 int main(void)

@@ -44,9 +44,9 @@ static void units_by_name(void **state)
         {"-", 1, 0, {0}},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct tutti_unit_def found;
+        struct tt_unit_def found;
         print_message("%s\n", all[i].name);
-        assert_true(tutti_unit_name_read(all[i].name, &found));
+        assert_true(tt_unit_name_read(all[i].name, &found));
         assert_true(fabs(found.factor - all[i].factor) <= 1e-14 * all[i].factor);
         assert_true(found.offset == all[i].offset);
         assert_memory_equal(found.exponents, all[i].exponents, sizeof found.exponents);
@@ -59,9 +59,9 @@ static void unknown_names(void **state)
     static const char *const all[] = {"",  "furlong", "m/", "/s",  "m..s",  "kmin", "m10",
                                       "2", "m^",      "^2", "mmm", "(m/s)", "m-",   "kkg"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct tutti_unit_def found;
+        struct tt_unit_def found;
         print_message("%s\n", all[i]);
-        assert_false(tutti_unit_name_read(all[i], &found));
+        assert_false(tt_unit_name_read(all[i], &found));
     }
 }
 

@@ -9,35 +9,35 @@ static enum tutti_err find(void *context, const char *name, size_t *place)
 {
     (void)context;
     *place = 0;
-    return strcmp(name, "time") == 0 ? TUTTI_OK : tutti_fail(TUTTI_ERR_ARGUMENT, "'%s'", name);
+    return strcmp(name, "time") == 0 ? TUTTI_OK : tt_fail(TUTTI_ERR_ARGUMENT, "'%s'", name);
 }
 
-static const struct tutti_expression_names names = {.find = find};
+static const struct tt_expression_names names = {.find = find};
 
 static const double PI = 3.14159265358979323846;
 
 /* The breaks from 0 to 10 are these; `jumps` of them are jumps. */
 static void assert_breaks(const char *text, const double *times, int count, int jumps)
 {
-    struct tutti_expression *expression = NULL;
-    struct tutti_breaks breaks;
-    assert_ok(tutti_expression_new(&expression, text, &names, NULL));
-    tutti_breaks_init(&breaks, expression, 0, 10);
+    struct tt_expression *expression = NULL;
+    struct tt_breaks breaks;
+    assert_ok(tt_expression_new(&expression, text, &names, NULL));
+    tt_breaks_init(&breaks, expression, 0, 10);
     double t = 0;
     for (int i = 0; i < count; i++) {
-        t = tutti_breaks_next(&breaks, t, false);
+        t = tt_breaks_next(&breaks, t, false);
         if (!(fabs(t - times[i]) <= 1e-14 * fabs(times[i])))
             fail_msg("%s: break %d is at %.17g, not at %.17g", text, i, t, times[i]);
     }
-    t = tutti_breaks_next(&breaks, t, false);
+    t = tt_breaks_next(&breaks, t, false);
     if (t < 10)
         fail_msg("%s: one more break at %.17g", text, t);
-    for (t = tutti_breaks_next(&breaks, 0, true); t < 10; t = tutti_breaks_next(&breaks, t, true))
+    for (t = tt_breaks_next(&breaks, 0, true); t < 10; t = tt_breaks_next(&breaks, t, true))
         jumps--;
     if (jumps != 0)
         fail_msg("%s: %d jumps are missing", text, jumps);
-    tutti_breaks_fini(&breaks);
-    tutti_expression_free(expression);
+    tt_breaks_fini(&breaks);
+    tt_expression_free(expression);
 }
 
 #define TIMES(...) (const double[]){__VA_ARGS__}, (int)(sizeof(double[]){__VA_ARGS__} / sizeof(double))
@@ -65,37 +65,37 @@ static void test_where_they_are(void **state)
 static void test_sides(void **state)
 {
     (void)state;
-    struct tutti_expression *expression = NULL;
-    struct tutti_breaks breaks;
-    assert_ok(tutti_expression_new(&expression, "time > 1 ? 1 : 0", &names, NULL));
-    tutti_breaks_init(&breaks, expression, 0, 10);
-    double before = tutti_breaks_beside(&breaks, 1, false), after = tutti_breaks_beside(&breaks, 1, true);
-    assert_near(tutti_expression_value(expression, &before), 0, 0);
-    assert_near(tutti_expression_value(expression, &after), 1, 0);
+    struct tt_expression *expression = NULL;
+    struct tt_breaks breaks;
+    assert_ok(tt_expression_new(&expression, "time > 1 ? 1 : 0", &names, NULL));
+    tt_breaks_init(&breaks, expression, 0, 10);
+    double before = tt_breaks_offset_time(&breaks, 1, false), after = tt_breaks_offset_time(&breaks, 1, true);
+    assert_near(tt_expression_value(expression, &before), 0, 0);
+    assert_near(tt_expression_value(expression, &after), 1, 0);
     assert_near(after - before, 0, 1e-15);
-    assert_near(tutti_breaks_beside(&breaks, 2, false), 2, 0);
-    assert_near(tutti_breaks_beside(&breaks, 0.5, true), 0.5, 0);
-    tutti_breaks_fini(&breaks);
-    tutti_expression_free(expression);
+    assert_near(tt_breaks_offset_time(&breaks, 2, false), 2, 0);
+    assert_near(tt_breaks_offset_time(&breaks, 0.5, true), 0.5, 0);
+    tt_breaks_fini(&breaks);
+    tt_expression_free(expression);
 }
 
 /* More than are kept, and back. */
 static void test_many(void **state)
 {
     (void)state;
-    struct tutti_expression *expression = NULL;
-    struct tutti_breaks breaks;
-    assert_ok(tutti_expression_new(&expression, "floor(1000 * time)", &names, NULL));
-    tutti_breaks_init(&breaks, expression, 0, 10);
+    struct tt_expression *expression = NULL;
+    struct tt_breaks breaks;
+    assert_ok(tt_expression_new(&expression, "floor(1000 * time)", &names, NULL));
+    tt_breaks_init(&breaks, expression, 0, 10);
     double t = 0;
     for (int i = 1; i <= 9000; i++) {
-        t = tutti_breaks_next(&breaks, t, true);
+        t = tt_breaks_next(&breaks, t, true);
         assert_near(t, i / 1000., 1e-12);
     }
-    assert_near(tutti_breaks_next(&breaks, 0.5, true), 0.501, 1e-12);
-    assert_near(tutti_breaks_next(&breaks, 8.9995, true), 9, 1e-12);
-    tutti_breaks_fini(&breaks);
-    tutti_expression_free(expression);
+    assert_near(tt_breaks_next(&breaks, 0.5, true), 0.501, 1e-12);
+    assert_near(tt_breaks_next(&breaks, 8.9995, true), 9, 1e-12);
+    tt_breaks_fini(&breaks);
+    tt_expression_free(expression);
 }
 
 int main(void)

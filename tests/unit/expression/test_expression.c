@@ -16,19 +16,19 @@ static enum tutti_err find(void *context, const char *name, size_t *place)
     for (*place = 0; *place < NAMES; ++*place)
         if (strcmp(names[*place], name) == 0)
             return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "no '%s' here", name);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "no '%s' here", name);
 }
-static const struct tutti_expression_names known = {.find = find};
+static const struct tt_expression_names known = {.find = find};
 static const char *const reductions[] = {"final", "max", "min", "integral", NULL};
 
 static double value_of(const char *text)
 {
-    struct tutti_expression *expression = NULL;
+    struct tt_expression *expression = NULL;
     double value = 0;
-    assert_ok(tutti_expression_new(&expression, text, &known, NULL));
-    assert_ok(tutti_expression_check(expression, values, &value));
-    assert_same_double(value, tutti_expression_value(expression, values));
-    tutti_expression_free(expression);
+    assert_ok(tt_expression_new(&expression, text, &known, NULL));
+    assert_ok(tt_expression_check(expression, values, &value));
+    assert_same_double(value, tt_expression_value(expression, values));
+    tt_expression_free(expression);
     return value;
 }
 
@@ -134,20 +134,19 @@ static void test_slopes(void **state)
                                         "y ^ 2"};
     const double slopes[NAMES] = {1, 0.7, -1.3, 0, 0, 0, 0}, h = 1e-6;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct tutti_expression *expression = NULL;
-        assert_ok(tutti_expression_new(&expression, texts[i], &known, NULL));
+        struct tt_expression *expression = NULL;
+        assert_ok(tt_expression_new(&expression, texts[i], &known, NULL));
         double after[NAMES], before[NAMES], slope = NAN;
         for (size_t k = 0; k < NAMES; k++) {
             after[k] = values[k] + h * slopes[k];
             before[k] = values[k] - h * slopes[k];
         }
-        assert_same_double(tutti_expression_slope(expression, values, slopes, &slope),
-                           tutti_expression_value(expression, values));
-        double wanted = (tutti_expression_value(expression, after) - tutti_expression_value(expression, before)) /
-                        (2 * h);
+        assert_same_double(tt_expression_slope(expression, values, slopes, &slope),
+                           tt_expression_value(expression, values));
+        double wanted = (tt_expression_value(expression, after) - tt_expression_value(expression, before)) / (2 * h);
         if (!(fabs(slope - wanted) <= 1e-5 * (1 + fabs(wanted))))
             fail_msg("d/dtime %s = %.17g, but differences say %.17g", texts[i], slope, wanted);
-        tutti_expression_free(expression);
+        tt_expression_free(expression);
     }
 }
 
@@ -155,19 +154,19 @@ static void test_slopes(void **state)
 static void test_slopes_at_rest(void **state)
 {
     (void)state;
-    struct tutti_expression *expression = NULL;
+    struct tt_expression *expression = NULL;
     const double at[NAMES] = {0}, slopes[NAMES] = {1};
     double slope;
-    assert_ok(tutti_expression_new(&expression, "sqrt(x) * time + time ^ 2 + 0 ^ x", &known, NULL));
-    assert_near(tutti_expression_slope(expression, at, slopes, &slope), 1, 0);
+    assert_ok(tt_expression_new(&expression, "sqrt(x) * time + time ^ 2 + 0 ^ x", &known, NULL));
+    assert_near(tt_expression_slope(expression, at, slopes, &slope), 1, 0);
     assert_near(slope, 0, 0);
-    tutti_expression_free(expression);
+    tt_expression_free(expression);
 }
 
 static void assert_refused(const char *text, const char *const *wanted_reductions, const char *words)
 {
-    struct tutti_expression *expression = NULL;
-    if (tutti_expression_new(&expression, text, &known, wanted_reductions) == TUTTI_OK)
+    struct tt_expression *expression = NULL;
+    if (tt_expression_new(&expression, text, &known, wanted_reductions) == TUTTI_OK)
         fail_msg("'%s' was taken", text);
     assert_null(expression);
     if (!strstr(tutti_err_message(), words))
@@ -221,13 +220,13 @@ static void test_limits(void **state)
 
 static void assert_not_finite(const char *text, const char *words)
 {
-    struct tutti_expression *expression = NULL;
+    struct tt_expression *expression = NULL;
     double value;
-    assert_ok(tutti_expression_new(&expression, text, &known, NULL));
-    assert_int_equal(tutti_expression_check(expression, values, &value), TUTTI_ERR_ARGUMENT);
+    assert_ok(tt_expression_new(&expression, text, &known, NULL));
+    assert_int_equal(tt_expression_check(expression, values, &value), TUTTI_ERR_ARGUMENT);
     if (!strstr(tutti_err_message(), words))
         fail_msg("'%s': '%s', without '%s'", text, tutti_err_message(), words);
-    tutti_expression_free(expression);
+    tt_expression_free(expression);
 }
 
 static void test_not_finite(void **state)
@@ -241,22 +240,21 @@ static void test_not_finite(void **state)
 static void test_reductions(void **state)
 {
     (void)state;
-    struct tutti_expression *expression = NULL;
-    assert_ok(
-        tutti_expression_new(&expression, "max(abs(x - y)) / final(body.z) + max(min(x), 2)", &known, reductions));
-    assert_int_equal(tutti_expression_reductions(expression), 3);
+    struct tt_expression *expression = NULL;
+    assert_ok(tt_expression_new(&expression, "max(abs(x - y)) / final(body.z) + max(min(x), 2)", &known, reductions));
+    assert_int_equal(tt_expression_reductions(expression), 3);
     static const struct {
         size_t kind;
         double value;
     } wanted[] = {{1, 5}, {0, 7}, {2, 2}};
     for (size_t i = 0; i < 3; i++) {
         size_t kind;
-        const struct tutti_expression *argument = tutti_expression_reduction(expression, i, &kind);
+        const struct tt_expression *argument = tt_expression_reduction(expression, i, &kind);
         assert_int_equal(kind, wanted[i].kind);
-        assert_near(tutti_expression_value(argument, values), wanted[i].value, 0);
+        assert_near(tt_expression_value(argument, values), wanted[i].value, 0);
     }
-    assert_near(tutti_expression_value(expression, (double[]){10, 4, 1}), 4.5, 0);
-    tutti_expression_free(expression);
+    assert_near(tt_expression_value(expression, (double[]){10, 4, 1}), 4.5, 0);
+    tt_expression_free(expression);
 }
 
 static void test_smooth(void **state)
@@ -274,13 +272,13 @@ static void test_smooth(void **state)
                  {"max(x, 1)", false},
                  {"x || y", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct tutti_expression *expression = NULL;
-        assert_ok(tutti_expression_new(&expression, cases[i].text, &known, NULL));
-        assert_int_equal(tutti_expression_is_smooth(expression), cases[i].smooth);
-        assert_string_equal(tutti_expression_text(expression), cases[i].text);
-        tutti_expression_free(expression);
+        struct tt_expression *expression = NULL;
+        assert_ok(tt_expression_new(&expression, cases[i].text, &known, NULL));
+        assert_int_equal(tt_expression_is_smooth(expression), cases[i].smooth);
+        assert_string_equal(tt_expression_text(expression), cases[i].text);
+        tt_expression_free(expression);
     }
-    assert_non_null(strstr(tutti_expression_functions(), "atan2(x, y)"));
+    assert_non_null(strstr(tt_expression_functions(), "atan2(x, y)"));
 }
 
 int main(void)

@@ -15,11 +15,11 @@ static void loopback_is_loopback_by_any_name(void **state)
         {"tcp://127.0.0.1:*", "tcp://127.0.0.1:*"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_ok(tutti_address_resolve(texts[i][0], numeric, &loopback));
+        assert_ok(tt_tcp_address_resolve(texts[i][0], numeric, &loopback));
         assert_string_equal(numeric, texts[i][1]);
         assert_true(loopback);
     }
-    assert_ok(tutti_address_resolve("tcp://localhost:80", numeric, &loopback));
+    assert_ok(tt_tcp_address_resolve("tcp://localhost:80", numeric, &loopback));
     assert_true(loopback);
 }
 
@@ -31,7 +31,7 @@ static void others_are_not(void **state)
     static const char *const texts[] = {"tcp://0.0.0.0:1", "tcp://192.0.2.1:1", "tcp://128.0.0.1:1", "tcp://[::]:1",
                                         "tcp://[2001:db8::1]:1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_ok(tutti_address_resolve(texts[i], numeric, &loopback));
+        assert_ok(tt_tcp_address_resolve(texts[i], numeric, &loopback));
         assert_string_equal(numeric, texts[i]);
         assert_false(loopback);
     }
@@ -45,10 +45,10 @@ static void what_is_no_address_is_refused(void **state)
     static const char *const texts[] = {"",        "tcp://",    "tcp://:80", "127.0.0.1:80",
                                         "tcp://a", "ipc://a:1", "tcp",       "tcp://127.0.0.1:123456789"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_fails(tutti_address_resolve(texts[i], numeric, &loopback), TUTTI_ERR_ARGUMENT, "tcp://HOST:PORT");
+        assert_fails(tt_tcp_address_resolve(texts[i], numeric, &loopback), TUTTI_ERR_ARGUMENT, "tcp://HOST:PORT");
     snprintf(longest, sizeof longest, "tcp://%0500d:1", 7);
-    assert_fails(tutti_address_resolve(longest, numeric, &loopback), TUTTI_ERR_ARGUMENT, "tcp://HOST:PORT");
-    assert_fails(tutti_address_resolve("tcp://no.such.host.invalid:1", numeric, &loopback), TUTTI_ERR_LOST,
+    assert_fails(tt_tcp_address_resolve(longest, numeric, &loopback), TUTTI_ERR_ARGUMENT, "tcp://HOST:PORT");
+    assert_fails(tt_tcp_address_resolve("tcp://no.such.host.invalid:1", numeric, &loopback), TUTTI_ERR_LOST,
                  "no.such.host.invalid cannot be looked up");
 }
 

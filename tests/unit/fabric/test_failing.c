@@ -10,16 +10,16 @@
 
 static enum tutti_err listen_at(void *context)
 {
-    struct tutti_keys keys = {0};
-    struct tutti_tcp *tcp = NULL;
-    const struct tutti_ports any = {0};
+    struct tt_curve_keys keys = {0};
+    struct tt_tcp_fabric *tcp = NULL;
+    const struct tt_port_range any = {0};
     bool has_keys = *(const bool *)context;
     if (has_keys)
-        TRY(tutti_keys_make(&keys));
-    enum tutti_err err = tutti_tcp_listen(&tcp, "127.0.0.1", &any, has_keys ? &keys : NULL, 10, NULL);
+        TRY(tt_curve_auth_make_keys(&keys));
+    enum tutti_err err = tt_tcp_fabric_listen(&tcp, "127.0.0.1", &any, has_keys ? &keys : NULL, 10, NULL);
     assert_int_equal(err == TUTTI_OK, tcp != NULL);
-    assert_true(err || tutti_tcp_port(tcp) > 0);
-    tutti_tcp_free(tcp);
+    assert_true(err || tt_tcp_fabric_port(tcp) > 0);
+    tt_tcp_fabric_free(tcp);
     return err;
 }
 
@@ -38,10 +38,10 @@ static void test_listen(void **state)
 enum { RANKS = 2, ROUNDS = 3 };
 
 struct company {
-    struct tutti_tcp_run run;
-    struct tutti_tcp_peer peers[RANKS];
-    struct tutti_keys keys[RANKS + 1]; /* the last: the hub's */
-    struct tutti_tcp *listening[RANKS];
+    struct tt_tcp_run run;
+    struct tt_tcp_peer peers[RANKS];
+    struct tt_curve_keys keys[RANKS + 1]; /* the last: the hub's */
+    struct tt_tcp_fabric *listening[RANKS];
     size_t heard[RANKS]; /* bytes that the hub got of each */
     int failing;         /* whose calls do: a rank, or the hub */
 };
@@ -53,9 +53,9 @@ struct member {
     enum tutti_err err;
 };
 
-static enum tutti_err speak(struct tutti_fabric *fabric)
+static enum tutti_err speak(struct tt_fabric *fabric)
 {
-    TRY(tutti_tcp_meet_all(fabric));
+    TRY(tt_tcp_fabric_await_all_links(fabric));
     for (int i = 0; i < ROUNDS; i++) {
         double most[] = {fabric->rank == i % RANKS ? 10 + i : -1};
         TRY(fabric->kind->reduce(fabric, TUTTI_REDUCE_MAX, most, 1));
@@ -68,55 +68,55 @@ static enum tutti_err speak(struct tutti_fabric *fabric)
 
 static enum tutti_err be_rank(struct company *company, int rank)
 {
-    struct tutti_fabric *fabric;
-    TRY(tutti_tcp_connect(&fabric, company->listening[rank], rank, &company->run, NULL));
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, speak(fabric));
+    struct tt_fabric *fabric;
+    TRY(tt_tcp_fabric_connect(&fabric, company->listening[rank], rank, &company->run, NULL));
+    struct tt_failure failure;
+    tt_fail_save(&failure, speak(fabric));
     if (failure.err)
         fabric->kind->stop(fabric, 0);
     fabric->kind->close(fabric);
-    return tutti_failure_return(&failure);
+    return tt_fail_restore(&failure);
 }
 
 /* Until all have left, or are lost. */
-static enum tutti_err hear_all(struct company *company, struct tutti_tcp_hub *hub)
+static enum tutti_err hear_all(struct company *company, struct tt_tcp_hub *hub)
 {
-    struct tutti_failure lost = {.err = TUTTI_OK};
+    struct tt_failure lost = {.err = TUTTI_OK};
     for (int gone = 0; gone < RANKS;) {
-        TRY(tutti_tcp_hub_wait(hub, 0.05));
+        TRY(tt_tcp_hub_wait(hub, 0.05));
         gone = 0;
         for (int r = 0; r < RANKS; r++) {
             size_t count;
-            (void)tutti_tcp_hub_bytes(hub, r, &count);
-            tutti_tcp_hub_take(hub, r, count);
+            (void)tt_tcp_hub_pending_bytes(hub, r, &count);
+            tt_tcp_hub_consume(hub, r, count);
             company->heard[r] += count;
-            enum tutti_err err = tutti_tcp_hub_state(hub, r);
+            enum tutti_err err = tt_tcp_hub_state(hub, r);
             if (err && !lost.err)
-                tutti_failure_keep(&lost, err);
-            gone += err || tutti_tcp_hub_has_left(hub, r);
+                tt_fail_save(&lost, err);
+            gone += err || tt_tcp_hub_has_left(hub, r);
         }
         if (lost.err)
-            tutti_tcp_hub_stop(hub, 0);
+            tt_tcp_hub_stop(hub, 0);
     }
-    return tutti_failure_return(&lost);
+    return tt_fail_restore(&lost);
 }
 
 static enum tutti_err be_hub(struct company *company)
 {
-    struct tutti_tcp_hub *hub;
-    struct tutti_failure failure;
+    struct tt_tcp_hub *hub;
+    struct tt_failure failure;
     enum failing_kind kind = failing_pause(); /* ranks wait long for one that does not come */
-    TRY(tutti_tcp_hub_open(&hub, &company->run, &company->keys[RANKS]));
+    TRY(tt_tcp_hub_open(&hub, &company->run, &company->keys[RANKS]));
     enum tutti_err err = TUTTI_OK;
     for (int r = 0; r < RANKS && kind != FAILING_NOTHING; r++)
-        while (!err && !tutti_tcp_hub_is_here(hub, r) && !tutti_tcp_hub_state(hub, r))
-            err = tutti_tcp_hub_wait(hub, 0.05);
+        while (!err && !tt_tcp_hub_is_connected(hub, r) && !tt_tcp_hub_state(hub, r))
+            err = tt_tcp_hub_wait(hub, 0.05);
     failing.kind = kind;
-    tutti_failure_keep(&failure, err ? err : hear_all(company, hub));
+    tt_fail_save(&failure, err ? err : hear_all(company, hub));
     if (failure.err)
-        tutti_tcp_hub_stop(hub, 0);
-    tutti_tcp_hub_close(hub);
-    return tutti_failure_return(&failure);
+        tt_tcp_hub_stop(hub, 0);
+    tt_tcp_hub_close(hub);
+    return tt_fail_restore(&failure);
 }
 
 static void *live(void *context)
@@ -133,10 +133,11 @@ static enum tutti_err meet_once(struct company *company)
     enum failing_kind kind = failing_pause();
     memset(company->heard, 0, sizeof company->heard);
     for (int r = 0; r < RANKS; r++) {
-        struct tutti_tcp_peer *peer = &company->peers[r];
-        assert_ok(tutti_tcp_listen(&company->listening[r], "127.0.0.1", NULL, &company->keys[r],
-                                   company->run.lost_after, NULL));
-        snprintf(peer->endpoint, sizeof peer->endpoint, "tcp://127.0.0.1:%d", tutti_tcp_port(company->listening[r]));
+        struct tt_tcp_peer *peer = &company->peers[r];
+        assert_ok(tt_tcp_fabric_listen(&company->listening[r], "127.0.0.1", NULL, &company->keys[r],
+                                       company->run.lost_after, NULL));
+        snprintf(peer->endpoint, sizeof peer->endpoint, "tcp://127.0.0.1:%d",
+                 tt_tcp_fabric_port(company->listening[r]));
     }
     for (int m = 0; m <= RANKS; m++) {
         members[m] = (struct member){.company = company, .number = m};
@@ -177,7 +178,7 @@ static void test_company(void **state)
     struct company company = {.run = {.id = {42}, .ranks = RANKS, .has_keys = true}};
     company.run.peers = company.peers;
     for (int m = 0; m <= RANKS; m++)
-        assert_ok(tutti_keys_make(&company.keys[m]));
+        assert_ok(tt_curve_auth_make_keys(&company.keys[m]));
     for (int r = 0; r < RANKS; r++) {
         snprintf(company.peers[r].host, sizeof company.peers[r].host, "machine %d", r);
         memcpy(company.peers[r].public_key, company.keys[r].public_key, TUTTI_KEY_SIZE);

@@ -12,22 +12,22 @@ static void heads_come_back(void **state)
 {
     (void)state;
     char bytes[TUTTI_FRAME_HEAD + 8] = {0};
-    struct tutti_frame_head head = {TUTTI_FRAME_DATA, 7, UINT32_MAX, 123456789}, back;
-    tutti_frame_put_head(bytes, &head);
-    assert_true(tutti_frame_get_head(bytes, sizeof bytes, &back));
+    struct tt_frame_head head = {TUTTI_FRAME_DATA, 7, UINT32_MAX, 123456789}, back;
+    tt_tcp_frame_write_head(bytes, &head);
+    assert_true(tt_tcp_frame_read_head(bytes, sizeof bytes, &back));
     assert_int_equal(back.kind, head.kind);
     assert_int_equal(back.channel, head.channel);
     assert_int_equal(back.number, head.number);
     assert_int_equal(back.taken, head.taken);
-    tutti_frame_put_u64(bytes + TUTTI_FRAME_HEAD, UINT64_MAX - 5);
-    assert_true(tutti_frame_get_u64(bytes) == UINT64_MAX - 5);
+    tt_tcp_frame_write_u64(bytes + TUTTI_FRAME_HEAD, UINT64_MAX - 5);
+    assert_true(tt_tcp_frame_read_u64(bytes) == UINT64_MAX - 5);
 }
 
 static bool can_be(uint32_t kind, size_t body)
 {
     char bytes[2048] = {(char)kind};
-    struct tutti_frame_head head;
-    return tutti_frame_get_head(bytes, TUTTI_FRAME_HEAD + body, &head);
+    struct tt_frame_head head;
+    return tt_tcp_frame_read_head(bytes, TUTTI_FRAME_HEAD + body, &head);
 }
 
 static void a_body_has_the_size_of_its_kind(void **state)
@@ -48,105 +48,105 @@ static void a_body_has_the_size_of_its_kind(void **state)
     assert_false(can_be(TUTTI_FRAME_ACK, 1));
     assert_false(can_be(TUTTI_FRAME_PING, 1));
     assert_false(can_be(TUTTI_FRAME_HELLO, 1024));
-    struct tutti_frame_head head;
-    assert_false(tutti_frame_get_head("\3", 1, &head));
-    assert_false(tutti_frame_get_head(NULL, 0, &head));
+    struct tt_frame_head head;
+    assert_false(tt_tcp_frame_read_head("\3", 1, &head));
+    assert_false(tt_tcp_frame_read_head(NULL, 0, &head));
 }
 
 static void hellos_come_back_and_fit(void **state)
 {
     (void)state;
-    struct tutti_frame_hello ours, theirs, back;
-    struct tutti_parcel parcel = {0};
-    tutti_frame_introduce(&ours, run, 1, 4);
-    tutti_frame_introduce(&theirs, run, TUTTI_FRAME_HUB, 4);
-    tutti_frame_put_hello(&parcel, &theirs);
-    assert_true(tutti_frame_get_hello(parcel.bytes, parcel.size, &back));
+    struct tt_frame_hello ours, theirs, back;
+    struct tt_byte_writer parcel = {0};
+    tt_tcp_frame_fill_hello(&ours, run, 1, 4);
+    tt_tcp_frame_fill_hello(&theirs, run, TUTTI_FRAME_HUB, 4);
+    tt_tcp_frame_write_hello(&parcel, &theirs);
+    assert_true(tt_tcp_frame_read_hello(parcel.bytes, parcel.size, &back));
     assert_int_equal(back.rank, TUTTI_FRAME_HUB);
     assert_int_equal(back.ranks, 4);
     assert_string_equal(back.version, tutti_version());
     assert_memory_equal(back.run, run, sizeof run);
-    assert_int_equal(tutti_frame_compare(&back, &ours), TUTTI_FRAME_FINE);
-    tutti_parcel_fini(&parcel);
+    assert_int_equal(tt_tcp_frame_compare_hello(&back, &ours), TUTTI_FRAME_FINE);
+    tt_bytes_fini(&parcel);
 }
 
 static void what_is_cut_is_no_hello(void **state)
 {
     (void)state;
-    struct tutti_frame_hello hello, back;
-    struct tutti_parcel parcel = {0};
-    tutti_frame_introduce(&hello, run, 0, 2);
-    tutti_frame_put_hello(&parcel, &hello);
+    struct tt_frame_hello hello, back;
+    struct tt_byte_writer parcel = {0};
+    tt_tcp_frame_fill_hello(&hello, run, 0, 2);
+    tt_tcp_frame_write_hello(&parcel, &hello);
     for (size_t size = 0; size < parcel.size; size++) {
         char *copy = malloc(size ? size : 1); /* so that reading beyond it shows */
         assert_non_null(copy);
         memcpy(copy, parcel.bytes, size);
-        assert_false(tutti_frame_get_hello(copy, size, &back));
+        assert_false(tt_tcp_frame_read_hello(copy, size, &back));
         free(copy);
     }
-    tutti_parcel_put_u8(&parcel, 0); /* nor what has something after it */
-    assert_false(tutti_frame_get_hello(parcel.bytes, parcel.size, &back));
+    tt_bytes_put_u8(&parcel, 0); /* nor what has something after it */
+    assert_false(tt_tcp_frame_read_hello(parcel.bytes, parcel.size, &back));
     parcel.bytes[TUTTI_FRAME_HEAD] = 't';
-    assert_false(tutti_frame_get_hello(parcel.bytes, parcel.size - 1, &back));
-    tutti_parcel_fini(&parcel);
+    assert_false(tt_tcp_frame_read_hello(parcel.bytes, parcel.size - 1, &back));
+    tt_bytes_fini(&parcel);
 }
 
 static void who_does_not_fit_is_told_why(void **state)
 {
     (void)state;
-    struct tutti_frame_hello ours, theirs;
-    tutti_frame_introduce(&ours, run, 1, 4);
+    struct tt_frame_hello ours, theirs;
+    tt_tcp_frame_fill_hello(&ours, run, 1, 4);
     theirs = ours;
     snprintf(theirs.version, sizeof theirs.version, "9.9.9");
-    assert_int_equal(tutti_frame_compare(&theirs, &ours), TUTTI_FRAME_OTHER_VERSION);
-    assert_fails(tutti_frame_disagree(TUTTI_FRAME_OTHER_VERSION, "rank 3 at b:1", "9.9.9"), TUTTI_ERR_FORMAT,
+    assert_int_equal(tt_tcp_frame_compare_hello(&theirs, &ours), TUTTI_FRAME_OTHER_VERSION);
+    assert_fails(tt_tcp_frame_fail_mismatch(TUTTI_FRAME_OTHER_VERSION, "rank 3 at b:1", "9.9.9"), TUTTI_ERR_FORMAT,
                  "rank 3 at b:1 speaks version 9.9.9");
     theirs = ours;
     theirs.layout[0] = __builtin_bswap64(theirs.layout[0]);
-    assert_int_equal(tutti_frame_compare(&theirs, &ours), TUTTI_FRAME_OTHER_LAYOUT);
-    assert_fails(tutti_frame_disagree(TUTTI_FRAME_OTHER_LAYOUT, "x", ""), TUTTI_ERR_FORMAT, "byte order");
+    assert_int_equal(tt_tcp_frame_compare_hello(&theirs, &ours), TUTTI_FRAME_OTHER_LAYOUT);
+    assert_fails(tt_tcp_frame_fail_mismatch(TUTTI_FRAME_OTHER_LAYOUT, "x", ""), TUTTI_ERR_FORMAT, "byte order");
     theirs = ours;
     theirs.run[15] ^= 1;
-    assert_int_equal(tutti_frame_compare(&theirs, &ours), TUTTI_FRAME_OTHER_RUN);
+    assert_int_equal(tt_tcp_frame_compare_hello(&theirs, &ours), TUTTI_FRAME_OTHER_RUN);
     theirs = ours;
     theirs.ranks = 5;
-    assert_int_equal(tutti_frame_compare(&theirs, &ours), TUTTI_FRAME_OTHER_RUN);
-    assert_fails(tutti_frame_disagree(TUTTI_FRAME_OTHER_RUN, "x", ""), TUTTI_ERR_FORMAT, "another run");
-    assert_fails(tutti_frame_disagree(TUTTI_FRAME_NOT_EXPECTED, "x", ""), TUTTI_ERR_FORMAT, "does not expect us");
+    assert_int_equal(tt_tcp_frame_compare_hello(&theirs, &ours), TUTTI_FRAME_OTHER_RUN);
+    assert_fails(tt_tcp_frame_fail_mismatch(TUTTI_FRAME_OTHER_RUN, "x", ""), TUTTI_ERR_FORMAT, "another run");
+    assert_fails(tt_tcp_frame_fail_mismatch(TUTTI_FRAME_NOT_EXPECTED, "x", ""), TUTTI_ERR_FORMAT, "does not expect us");
 }
 
 /* A later protocol may have more, or other things, after its version. */
 static void another_protocol_is_told_from_garbage(void **state)
 {
     (void)state;
-    struct tutti_frame_hello ours, back;
-    struct tutti_parcel parcel = {0};
-    tutti_frame_introduce(&ours, run, 0, 2);
-    struct tutti_frame_hello later = ours;
+    struct tt_frame_hello ours, back;
+    struct tt_byte_writer parcel = {0};
+    tt_tcp_frame_fill_hello(&ours, run, 0, 2);
+    struct tt_frame_hello later = ours;
     later.protocol = 2;
     snprintf(later.version, sizeof later.version, "2.0.0");
-    tutti_frame_put_hello(&parcel, &later);
+    tt_tcp_frame_write_hello(&parcel, &later);
     parcel.size -= 7;
-    assert_true(tutti_frame_get_hello(parcel.bytes, parcel.size, &back));
-    assert_int_equal(tutti_frame_compare(&back, &ours), TUTTI_FRAME_OTHER_VERSION);
+    assert_true(tt_tcp_frame_read_hello(parcel.bytes, parcel.size, &back));
+    assert_int_equal(tt_tcp_frame_compare_hello(&back, &ours), TUTTI_FRAME_OTHER_VERSION);
     assert_string_equal(back.version, "2.0.0");
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
 }
 
 static void refusals_come_back(void **state)
 {
     (void)state;
-    struct tutti_parcel parcel = {0};
-    enum tutti_frame_reason reason;
+    struct tt_byte_writer parcel = {0};
+    enum tt_frame_reason reason;
     char version[TUTTI_FRAME_VERSION];
-    tutti_frame_put_refusal(&parcel, TUTTI_FRAME_OTHER_RUN);
-    assert_true(tutti_frame_get_refusal(parcel.bytes, parcel.size, &reason, version));
+    tt_tcp_frame_write_refusal(&parcel, TUTTI_FRAME_OTHER_RUN);
+    assert_true(tt_tcp_frame_read_refusal(parcel.bytes, parcel.size, &reason, version));
     assert_int_equal(reason, TUTTI_FRAME_OTHER_RUN);
     assert_string_equal(version, tutti_version());
-    assert_false(tutti_frame_get_refusal(parcel.bytes, parcel.size - 1, &reason, version));
+    assert_false(tt_tcp_frame_read_refusal(parcel.bytes, parcel.size - 1, &reason, version));
     parcel.bytes[TUTTI_FRAME_HEAD] = TUTTI_FRAME_REASONS;
-    assert_false(tutti_frame_get_refusal(parcel.bytes, parcel.size, &reason, version));
-    tutti_parcel_fini(&parcel);
+    assert_false(tt_tcp_frame_read_refusal(parcel.bytes, parcel.size, &reason, version));
+    tt_bytes_fini(&parcel);
 }
 
 int main(void)

@@ -12,25 +12,25 @@ enum { MANY = 20000 };
 static void test_limits(void **state)
 {
     (void)state;
-    static struct tutti_orders orders;
-    struct tutti_run_order out[TUTTI_ORDERS_MOST + 1];
-    assert_int_equal(tutti_orders_take(&orders, out, 1), 0);
+    static struct tt_command_ring orders;
+    struct tt_run_command out[TUTTI_ORDERS_MOST + 1];
+    assert_int_equal(tt_command_ring_pop(&orders, out, 1), 0);
     for (uint32_t i = 0; i < TUTTI_ORDERS_MOST; i++)
-        assert_true(tutti_orders_give(&orders, &(struct tutti_run_order){.variable = i}));
-    assert_false(tutti_orders_give(&orders, &out[0]));
-    assert_int_equal(tutti_orders_take(&orders, out, 3), 3);
+        assert_true(tt_command_ring_push(&orders, &(struct tt_run_command){.variable = i}));
+    assert_false(tt_command_ring_push(&orders, &out[0]));
+    assert_int_equal(tt_command_ring_pop(&orders, out, 3), 3);
     assert_int_equal(out[2].variable, 2);
-    assert_true(tutti_orders_give(&orders, &(struct tutti_run_order){.variable = 1000}));
-    assert_int_equal(tutti_orders_take(&orders, out, TUTTI_ORDERS_MOST + 1), TUTTI_ORDERS_MOST - 2);
+    assert_true(tt_command_ring_push(&orders, &(struct tt_run_command){.variable = 1000}));
+    assert_int_equal(tt_command_ring_pop(&orders, out, TUTTI_ORDERS_MOST + 1), TUTTI_ORDERS_MOST - 2);
     assert_int_equal(out[TUTTI_ORDERS_MOST - 3].variable, 1000);
     atomic_store(&orders.given, 12345678); /* by a process that does what it likes */
-    assert_int_equal(tutti_orders_take(&orders, out, TUTTI_ORDERS_MOST + 1), 0);
+    assert_int_equal(tt_command_ring_pop(&orders, out, TUTTI_ORDERS_MOST + 1), 0);
 }
 
 static void *give_many(void *context)
 {
     for (uint32_t i = 0; i < MANY; i++)
-        while (!tutti_orders_give(context, &(struct tutti_run_order){TUTTI_ORDER_SET, i, 2 * i, 0.5 * i}))
+        while (!tt_command_ring_push(context, &(struct tt_run_command){TUTTI_ORDER_SET, i, 2 * i, 0.5 * i}))
             sched_yield();
     return NULL;
 }
@@ -38,12 +38,12 @@ static void *give_many(void *context)
 static void test_threads(void **state)
 {
     (void)state;
-    static struct tutti_orders orders;
+    static struct tt_command_ring orders;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, give_many, &orders), 0);
     for (uint32_t next = 0; next < MANY;) {
-        struct tutti_run_order out[7];
-        size_t count = tutti_orders_take(&orders, out, 7);
+        struct tt_run_command out[7];
+        size_t count = tt_command_ring_pop(&orders, out, 7);
         if (count == 0)
             sched_yield();
         for (size_t i = 0; i < count; i++, next++) {

@@ -11,17 +11,18 @@
 static void test_ranges(void **state)
 {
     (void)state;
-    struct tutti_ports ports;
-    assert_ok(tutti_ports_read(&ports, "5000-5100", "--ports"));
+    struct tt_port_range ports;
+    assert_ok(tt_tcp_address_parse_ports(&ports, "5000-5100", "--ports"));
     assert_int_equal(ports.first, 5000);
     assert_int_equal(ports.last, 5100);
-    assert_ok(tutti_ports_read(&ports, "65535", "--ports"));
+    assert_ok(tt_tcp_address_parse_ports(&ports, "65535", "--ports"));
     assert_int_equal(ports.first, 65535);
     assert_int_equal(ports.last, 65535);
     static const char *const wrong[] = {"",      "-",         "0",          "65536", "5000-",
                                         "-5000", "5100-5000", "5000-65536", "a-b",   "1-2-3"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_fails(tutti_ports_read(&ports, wrong[i], "--ports"), TUTTI_ERR_ARGUMENT, "is no range of ports");
+        assert_fails(tt_tcp_address_parse_ports(&ports, wrong[i], "--ports"), TUTTI_ERR_ARGUMENT,
+                     "is no range of ports");
 }
 
 /* The port that a socket listens at. */
@@ -37,19 +38,19 @@ static void test_bind(void **state)
 {
     (void)state;
     void *context = zmq_ctx_new(), *first = zmq_socket(context, ZMQ_PAIR), *second = zmq_socket(context, ZMQ_PAIR);
-    struct tutti_ports any = {0};
-    assert_ok(tutti_ports_bind(&any, first, "tcp://127.0.0.1:*"));
-    struct tutti_ports taken = {port_of(first), port_of(first)};
-    assert_fails(tutti_ports_bind(&taken, second, "tcp://127.0.0.1:*"), TUTTI_ERR_IO, "is free");
+    struct tt_port_range any = {0};
+    assert_ok(tt_tcp_address_bind(&any, first, "tcp://127.0.0.1:*"));
+    struct tt_port_range taken = {port_of(first), port_of(first)};
+    assert_fails(tt_tcp_address_bind(&taken, second, "tcp://127.0.0.1:*"), TUTTI_ERR_IO, "is free");
     zmq_close(first);
-    while (tutti_ports_bind(&taken, second, "tcp://127.0.0.1:*") !=
+    while (tt_tcp_address_bind(&taken, second, "tcp://127.0.0.1:*") !=
            TUTTI_OK) /* ZeroMQ closes it when it finds the time */
         look_again();
     assert_int_equal(port_of(second), taken.first);
     void *third = zmq_socket(context, ZMQ_PAIR);
-    assert_fails(tutti_ports_bind(&any, third, "tcp://192.0.2.1:*"), TUTTI_ERR_IO,
+    assert_fails(tt_tcp_address_bind(&any, third, "tcp://192.0.2.1:*"), TUTTI_ERR_IO,
                  "cannot listen at 192.0.2.1"); /* of none */
-    assert_fails(tutti_ports_bind(&taken, third, "tcp://192.0.2.1:*"), TUTTI_ERR_IO, "cannot listen at 192.0.2.1");
+    assert_fails(tt_tcp_address_bind(&taken, third, "tcp://192.0.2.1:*"), TUTTI_ERR_IO, "cannot listen at 192.0.2.1");
     zmq_close(second);
     zmq_close(third);
     zmq_ctx_term(context);

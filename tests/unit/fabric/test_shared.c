@@ -17,27 +17,27 @@
 /* A String to and from the other one of two ranks. */
 struct pair {
     const char *values[2];
-    struct tutti_arena arena;
-    struct tutti_text_piece texts[2];
-    struct tutti_link link;
-    struct tutti_channel channel;
+    struct tt_arena arena;
+    struct tt_cargo_text texts[2];
+    struct tt_channel_link link;
+    struct tt_channel channel;
 };
 
 static void make_pair(struct pair *pair, int rank)
 {
     *pair = (struct pair){.channel = {&pair->link, 1}};
     for (int r = 0; r < 2; r++)
-        pair->texts[r] = (struct tutti_text_piece){(size_t)r * sizeof(char *), TUTTI_TYPE_STRING, 1,
-                                                   tutti_owned_array(&pair->arena, 1)};
-    pair->link = (struct tutti_link){
+        pair->texts[r] = (struct tt_cargo_text){(size_t)r * sizeof(char *), TUTTI_TYPE_STRING, 1,
+                                                tt_signals_owned_array(&pair->arena, 1)};
+    pair->link = (struct tt_channel_link){
         .peer = 1 - rank, .out = {NULL, 0, &pair->texts[rank], 1, 0}, .in = {NULL, 0, &pair->texts[1 - rank], 1, 0}};
 }
 
 static void drop_pair(struct pair *pair)
 {
     for (int r = 0; r < 2; r++)
-        tutti_owned_fini(pair->texts[r].owned, 1);
-    tutti_arena_fini(&pair->arena);
+        tt_signals_owned_fini(pair->texts[r].owned, 1);
+    tt_arena_fini(&pair->arena);
 }
 
 enum { MOST_PAIRS = 2000 };
@@ -45,7 +45,7 @@ enum { MOST_PAIRS = 2000 };
 /* Opens channels until there is no room; says how many there were. 0: it was something else. */
 static void *open_many(void *context)
 {
-    struct tutti_fabric *fabric = context;
+    struct tt_fabric *fabric = context;
     static struct pair pairs[2][MOST_PAIRS];
     enum tutti_err err = TUTTI_OK;
     int count = 0;
@@ -60,22 +60,22 @@ static void *open_many(void *context)
     return &counts[fabric->rank];
 }
 
-static void start_two(struct tutti_shared **area, struct tutti_fabric *fabrics[2])
+static void start_two(struct tt_shared_fabric **area, struct tt_fabric *fabrics[2])
 {
-    assert_ok(tutti_shared_new(area, 2, "threads"));
+    assert_ok(tt_shared_fabric_new(area, 2, "threads"));
     for (int r = 0; r < 2; r++)
-        assert_ok(tutti_shared_join(*area, r, &fabrics[r]));
+        assert_ok(tt_shared_fabric_join(*area, r, &fabrics[r]));
 }
 
-static void end_two(struct tutti_shared *area, struct tutti_fabric *fabrics[2])
+static void end_two(struct tt_shared_fabric *area, struct tt_fabric *fabrics[2])
 {
     for (int r = 0; r < 2; r++)
         fabrics[r]->kind->close(fabrics[r]);
-    tutti_shared_free(area);
+    tt_shared_fabric_free(area);
 }
 
 /* Runs `body` for rank 1 in a thread and for rank 0 here. */
-static void run_two(struct tutti_fabric *fabrics[2], void *(*body)(void *fabric), void *results[2])
+static void run_two(struct tt_fabric *fabrics[2], void *(*body)(void *fabric), void *results[2])
 {
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, body, fabrics[1]), 0);
@@ -86,8 +86,8 @@ static void run_two(struct tutti_fabric *fabrics[2], void *(*body)(void *fabric)
 static void the_room_of_a_rank_has_an_end(void **state)
 {
     (void)state;
-    struct tutti_shared *area;
-    struct tutti_fabric *fabrics[2];
+    struct tt_shared_fabric *area;
+    struct tt_fabric *fabrics[2];
     void *results[2];
     start_two(&area, fabrics);
     run_two(fabrics, open_many, results);
@@ -100,7 +100,7 @@ static void the_room_of_a_rank_has_an_end(void **state)
 /* 17 MiB do not fit; 15 do. */
 static void *exchange_long(void *context)
 {
-    struct tutti_fabric *fabric = context;
+    struct tt_fabric *fabric = context;
     struct pair pair;
     const char *failed = NULL;
     char *text = malloc((17 << 20) + 1);
@@ -126,8 +126,8 @@ static void *exchange_long(void *context)
 static void a_message_has_a_greatest_size(void **state)
 {
     (void)state;
-    struct tutti_shared *area;
-    struct tutti_fabric *fabrics[2];
+    struct tt_shared_fabric *area;
+    struct tt_fabric *fabrics[2];
     void *results[2];
     start_two(&area, fabrics);
     run_two(fabrics, exchange_long, results);
@@ -139,7 +139,7 @@ static void a_message_has_a_greatest_size(void **state)
 
 static void *reduce_one(void *context)
 {
-    struct tutti_fabric *fabric = context;
+    struct tt_fabric *fabric = context;
     double value = 1;
     static enum tutti_err err;
     err = fabric->kind->reduce(fabric, TUTTI_REDUCE_MIN, &value, 1);
@@ -149,26 +149,26 @@ static void *reduce_one(void *context)
 static void the_conductor_sees_a_rank_wait_and_stops_it(void **state)
 {
     (void)state;
-    struct tutti_shared *area;
-    struct tutti_fabric *fabrics[2];
+    struct tt_shared_fabric *area;
+    struct tt_fabric *fabrics[2];
     pthread_t thread;
     void *err;
     start_two(&area, fabrics);
-    const struct tutti_heartbeat *where = tutti_shared_heartbeat(area, 1);
+    const struct tt_heartbeat *where = tt_shared_fabric_heartbeat(area, 1);
     assert_ptr_equal(where, fabrics[1]->where);
     assert_int_equal(atomic_load(&where->component), UINT32_MAX);
     uint64_t before = atomic_load(&where->beat);
     assert_int_equal(pthread_create(&thread, NULL, reduce_one, fabrics[1]), 0);
     while (atomic_load(&where->beat) < before + 3) /* it waits, but it lives; if not, the test never ends */
         look_again();
-    tutti_shared_stop(area, 0);
+    tt_shared_fabric_stop(area, 0);
     pthread_join(thread, &err);
     assert_int_equal(*(enum tutti_err *)err, TUTTI_ERR_STOPPED);
     end_two(area, fabrics);
 }
 
 /* As an FMU does that writes where it has no business. */
-static void overwrite(const struct tutti_heartbeat *where, uint32_t value)
+static void overwrite(const struct tt_heartbeat *where, uint32_t value)
 {
     uint32_t *words = (uint32_t *)(uintptr_t)where;
     for (size_t i = 0; i < 2 * sizeof *where / sizeof *words; i++)
@@ -180,8 +180,8 @@ static void overwritten_memory_ends_the_wait(void **state)
     (void)state;
     static const uint32_t values[] = {0, 1, UINT32_MAX, 0x9e3779b9};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        struct tutti_shared *area;
-        struct tutti_fabric *fabrics[2];
+        struct tt_shared_fabric *area;
+        struct tt_fabric *fabrics[2];
         pthread_t thread;
         void *err;
         start_two(&area, fabrics);
@@ -199,7 +199,7 @@ static void overwritten_memory_ends_the_wait(void **state)
 static void *leave(void *fabric)
 {
     look_again();
-    ((struct tutti_fabric *)fabric)->kind->close(fabric);
+    ((struct tt_fabric *)fabric)->kind->close(fabric);
     return NULL;
 }
 
@@ -207,18 +207,18 @@ static void who_leaves_wakes_the_conductor(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
-        struct tutti_shared *area;
-        struct tutti_fabric *fabric;
+        struct tt_shared_fabric *area;
+        struct tt_fabric *fabric;
         pthread_t thread;
-        assert_ok(tutti_shared_new(&area, 1, "threads"));
-        assert_ok(tutti_shared_join(area, 0, &fabric));
-        uint32_t seen = tutti_shared_bell(area);
-        assert_false(tutti_shared_has_left(area, 0));
+        assert_ok(tt_shared_fabric_new(&area, 1, "threads"));
+        assert_ok(tt_shared_fabric_join(area, 0, &fabric));
+        uint32_t seen = tt_shared_fabric_event_count(area);
+        assert_false(tt_shared_fabric_has_left(area, 0));
         assert_int_equal(pthread_create(&thread, NULL, leave, fabric), 0);
-        while (!tutti_shared_has_left(area, 0))
-            tutti_shared_wait(area, seen, 3600); /* a bell that is missed would be waited for */
+        while (!tt_shared_fabric_has_left(area, 0))
+            tt_shared_fabric_wait(area, seen, 3600); /* a bell that is missed would be waited for */
         pthread_join(thread, NULL);
-        tutti_shared_free(area);
+        tt_shared_fabric_free(area);
     }
 }
 
@@ -226,32 +226,32 @@ static void who_leaves_wakes_the_conductor(void **state)
 static void reports_outlive_their_rank(void **state)
 {
     (void)state;
-    struct tutti_shared *area;
+    struct tt_shared_fabric *area;
     int status;
     size_t count;
-    assert_ok(tutti_shared_new(&area, 1, "processes"));
+    assert_ok(tt_shared_fabric_new(&area, 1, "processes"));
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct tutti_fabric *fabric;
-        if (tutti_shared_join(area, 0, &fabric) || fabric->kind->report(fabric, "last words", 10))
+        struct tt_fabric *fabric;
+        if (tt_shared_fabric_join(area, 0, &fabric) || fabric->kind->report(fabric, "last words", 10))
             _exit(1);
         atomic_store(&fabric->where->component, 7);
-        *tutti_shared_interrupt(area) = 5;
+        *tt_shared_fabric_interrupt_flag(area) = 5;
         kill(getpid(), SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    const char *bytes = tutti_shared_reports(area, 0, &count);
+    const char *bytes = tt_shared_fabric_peek_reports(area, 0, &count);
     assert_int_equal(count, 10);
     assert_memory_equal(bytes, "last words", 10);
-    tutti_shared_consume(area, 0, 10);
-    tutti_shared_reports(area, 0, &count);
+    tt_shared_fabric_consume_reports(area, 0, 10);
+    tt_shared_fabric_peek_reports(area, 0, &count);
     assert_int_equal(count, 0);
-    assert_false(tutti_shared_has_left(area, 0));
-    assert_int_equal(atomic_load(&tutti_shared_heartbeat(area, 0)->component), 7);
-    assert_int_equal(*tutti_shared_interrupt(area), 5);
-    tutti_shared_free(area);
+    assert_false(tt_shared_fabric_has_left(area, 0));
+    assert_int_equal(atomic_load(&tt_shared_fabric_heartbeat(area, 0)->component), 7);
+    assert_int_equal(*tt_shared_fabric_interrupt_flag(area), 5);
+    tt_shared_fabric_free(area);
 }
 
 #ifndef __SANITIZE_ADDRESS__
@@ -262,12 +262,12 @@ static int with_limit(rlim_t bytes)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct tutti_shared *area;
+        struct tt_shared_fabric *area;
         struct rlimit limit = {bytes, bytes};
         if (setrlimit(RLIMIT_AS, &limit))
             _exit(9);
-        enum tutti_err err = tutti_shared_new(&area, 8, "threads");
-        tutti_shared_free(area);
+        enum tutti_err err = tt_shared_fabric_new(&area, 8, "threads");
+        tt_shared_fabric_free(area);
         _exit(err == TUTTI_ERR_MEMORY && !strstr(tutti_err_message(), "fewer ranks") ? 8 : (int)err);
     }
     int status = 0;

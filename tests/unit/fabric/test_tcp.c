@@ -22,15 +22,15 @@ enum { RANKS = 2, WIDTH = 3 };
 
 /* Shared with the forks. */
 struct world {
-    struct tutti_tcp_run run;
-    struct tutti_tcp_peer peers[RANKS];
-    struct tutti_keys keys[RANKS + 1]; /* the last: the hub's */
-    bool is_misled;                    /* rank 0, about the key of rank 1 */
-    _Atomic int ports, go, met;        /* that are known; all are known; ranks that are where the test wants them */
+    struct tt_tcp_run run;
+    struct tt_tcp_peer peers[RANKS];
+    struct tt_curve_keys keys[RANKS + 1]; /* the last: the hub's */
+    bool is_misled;                       /* rank 0, about the key of rank 1 */
+    _Atomic int ports, go, met;           /* that are known; all are known; ranks that are where the test wants them */
 };
 
 static struct world *world;
-static struct tutti_tcp_hub *hub;
+static struct tt_tcp_hub *hub;
 static pid_t children[RANKS];
 static void *context, *fake; /* a bare socket of the test */
 
@@ -40,7 +40,7 @@ static int set_up(void **state)
     world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (world == MAP_FAILED)
         return 1;
-    world->run = (struct tutti_tcp_run){.id = {42}, .ranks = RANKS, .peers = world->peers, .lost_after = 1};
+    world->run = (struct tt_tcp_run){.id = {42}, .ranks = RANKS, .peers = world->peers, .lost_after = 1};
     memset(children, 0, sizeof children);
     context = zmq_ctx_new();
     return 0;
@@ -54,7 +54,7 @@ static int tear_down(void **state)
             kill(children[r], SIGKILL);
             waitpid(children[r], NULL, 0);
         }
-    tutti_tcp_hub_close(hub);
+    tt_tcp_hub_close(hub);
     hub = NULL;
     if (fake)
         zmq_close(fake);
@@ -81,26 +81,26 @@ static void expect_failure(enum tutti_err err, enum tutti_err kind, const char *
     }
 }
 
-typedef void role(struct tutti_fabric *fabric);
+typedef void role(struct tt_fabric *fabric);
 
 static void be_rank(int rank, role *act)
 {
-    struct tutti_tcp *tcp;
-    struct tutti_fabric *fabric;
-    struct tutti_tcp_peer *own = &world->peers[rank];
-    expect(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, world->run.has_keys ? &world->keys[rank] : NULL, 1, NULL) ==
+    struct tt_tcp_fabric *tcp;
+    struct tt_fabric *fabric;
+    struct tt_tcp_peer *own = &world->peers[rank];
+    expect(tt_tcp_fabric_listen(&tcp, "127.0.0.1", NULL, world->run.has_keys ? &world->keys[rank] : NULL, 1, NULL) ==
            TUTTI_OK);
-    snprintf(own->endpoint, sizeof own->endpoint, "tcp://127.0.0.1:%d", tutti_tcp_port(tcp));
+    snprintf(own->endpoint, sizeof own->endpoint, "tcp://127.0.0.1:%d", tt_tcp_fabric_port(tcp));
     memcpy(own->public_key, world->keys[rank].public_key, TUTTI_KEY_SIZE);
     atomic_fetch_add(&world->ports, 1);
     while (!atomic_load(&world->go))
         look_again();
-    struct tutti_tcp_peer peers[RANKS];
-    struct tutti_tcp_run run = world->run;
+    struct tt_tcp_peer peers[RANKS];
+    struct tt_tcp_run run = world->run;
     memcpy(peers, world->peers, sizeof peers);
     peers[1].public_key[7] ^= rank == 0 && world->is_misled;
     run.peers = peers;
-    expect(tutti_tcp_connect(&fabric, tcp, rank, &run, NULL) == TUTTI_OK);
+    expect(tt_tcp_fabric_connect(&fabric, tcp, rank, &run, NULL) == TUTTI_OK);
     act(fabric);
     fabric->kind->close(fabric);
     _exit(0);
@@ -119,7 +119,7 @@ static void start_rank(int rank, role *act)
 
 static void open_hub(void)
 {
-    assert_ok(tutti_tcp_hub_open(&hub, &world->run, world->run.has_keys ? &world->keys[RANKS] : NULL));
+    assert_ok(tt_tcp_hub_open(&hub, &world->run, world->run.has_keys ? &world->keys[RANKS] : NULL));
     atomic_store(&world->go, 1);
 }
 
@@ -128,27 +128,27 @@ static void wait_for(int rank)
 {
     int status = -1;
     while (waitpid(children[rank], &status, WNOHANG) == 0)
-        assert_ok(tutti_tcp_hub_wait(hub, 0.02));
+        assert_ok(tt_tcp_hub_wait(hub, 0.02));
     children[rank] = 0;
     assert_int_equal(status, 0);
 }
 
 /* One channel: each has WIDTH doubles and reads the other's. */
-static struct tutti_piece pieces[RANKS] = {{0, WIDTH * sizeof(double)},
-                                           {WIDTH * sizeof(double), WIDTH * sizeof(double)}};
-static struct tutti_link link_of[RANKS] = {
+static struct tt_cargo_piece pieces[RANKS] = {{0, WIDTH * sizeof(double)},
+                                              {WIDTH * sizeof(double), WIDTH * sizeof(double)}};
+static struct tt_channel_link link_of[RANKS] = {
     {1, {&pieces[0], 1, NULL, 0, WIDTH * sizeof(double)}, {&pieces[1], 1, NULL, 0, WIDTH * sizeof(double)}},
     {0, {&pieces[1], 1, NULL, 0, WIDTH * sizeof(double)}, {&pieces[0], 1, NULL, 0, WIDTH * sizeof(double)}},
 };
-static struct tutti_channel channels[RANKS] = {{&link_of[0], 1}, {&link_of[1], 1}};
+static struct tt_channel channels[RANKS] = {{&link_of[0], 1}, {&link_of[1], 1}};
 static double values[RANKS * WIDTH];
 
-static enum tutti_err exchange(struct tutti_fabric *fabric)
+static enum tutti_err exchange(struct tt_fabric *fabric)
 {
     return fabric->kind->exchange(fabric, 0, (char *)values);
 }
 
-static enum tutti_err open_channel(struct tutti_fabric *fabric)
+static enum tutti_err open_channel(struct tt_fabric *fabric)
 {
     return fabric->kind->open(fabric, &channels[fabric->rank]);
 }
@@ -158,29 +158,29 @@ static enum tutti_err open_channel(struct tutti_fabric *fabric)
 static void nothing_leaves_the_machine_without_keys(void **state)
 {
     (void)state;
-    struct tutti_tcp *tcp;
-    struct tutti_fabric *fabric;
-    assert_fails(tutti_tcp_listen(&tcp, "0.0.0.0", NULL, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
-    assert_fails(tutti_tcp_listen(&tcp, "::", NULL, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
+    struct tt_tcp_fabric *tcp;
+    struct tt_fabric *fabric;
+    assert_fails(tt_tcp_fabric_listen(&tcp, "0.0.0.0", NULL, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
+    assert_fails(tt_tcp_fabric_listen(&tcp, "::", NULL, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
     snprintf(world->peers[0].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1");
     snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://192.0.2.1:1");
-    assert_fails(tutti_tcp_hub_open(&hub, &world->run, NULL), TUTTI_ERR_ARGUMENT, "without keys");
-    assert_ok(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, NULL, 0, NULL));
-    assert_true(tutti_tcp_port(tcp) > 0);
-    assert_fails(tutti_tcp_connect(&fabric, tcp, 0, &world->run, NULL), TUTTI_ERR_ARGUMENT, "without keys");
+    assert_fails(tt_tcp_hub_open(&hub, &world->run, NULL), TUTTI_ERR_ARGUMENT, "without keys");
+    assert_ok(tt_tcp_fabric_listen(&tcp, "127.0.0.1", NULL, NULL, 0, NULL));
+    assert_true(tt_tcp_fabric_port(tcp) > 0);
+    assert_fails(tt_tcp_fabric_connect(&fabric, tcp, 0, &world->run, NULL), TUTTI_ERR_ARGUMENT, "without keys");
     world->run.has_keys = true;
-    assert_ok(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, NULL, 0, NULL));
-    assert_fails(tutti_tcp_connect(&fabric, tcp, 0, &world->run, NULL), TUTTI_ERR_ARGUMENT, "or none");
-    assert_fails(tutti_tcp_hub_open(&hub, &world->run, NULL), TUTTI_ERR_ARGUMENT, "or none");
-    assert_fails(tutti_tcp_listen(&tcp, "no.such.host.invalid", NULL, NULL, 0, NULL), TUTTI_ERR_LOST,
+    assert_ok(tt_tcp_fabric_listen(&tcp, "127.0.0.1", NULL, NULL, 0, NULL));
+    assert_fails(tt_tcp_fabric_connect(&fabric, tcp, 0, &world->run, NULL), TUTTI_ERR_ARGUMENT, "or none");
+    assert_fails(tt_tcp_hub_open(&hub, &world->run, NULL), TUTTI_ERR_ARGUMENT, "or none");
+    assert_fails(tt_tcp_fabric_listen(&tcp, "no.such.host.invalid", NULL, NULL, 0, NULL), TUTTI_ERR_LOST,
                  "cannot be looked up");
-    tutti_tcp_free(NULL);
+    tt_tcp_fabric_free(NULL);
 }
 
 /* Strangers and liars ------------------------------------------------------------------------------------------------------ */
 
 /* Both exchange until rank 0 has seen that the test is done. */
-static void exchange_on(struct tutti_fabric *fabric)
+static void exchange_on(struct tt_fabric *fabric)
 {
     expect(open_channel(fabric) == TUTTI_OK);
     atomic_fetch_add(&world->met, 1);
@@ -205,15 +205,15 @@ static void connect_fake(int rank)
 
 static void send_fake_hello(const char *version, uint8_t run, uint32_t rank)
 {
-    struct tutti_frame_hello hello;
-    struct tutti_parcel parcel = {0};
+    struct tt_frame_hello hello;
+    struct tt_byte_writer parcel = {0};
     uint8_t id[TUTTI_FRAME_RUN_ID] = {run};
-    tutti_frame_introduce(&hello, id, rank, RANKS);
+    tt_tcp_frame_fill_hello(&hello, id, rank, RANKS);
     if (version)
         snprintf(hello.version, sizeof hello.version, "%s", version);
-    tutti_frame_put_hello(&parcel, &hello);
+    tt_tcp_frame_write_hello(&parcel, &hello);
     assert_true(zmq_send(fake, parcel.bytes, parcel.size, 0) > 0);
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
 }
 
 static void send_garbage_to(int rank)
@@ -230,16 +230,16 @@ static void send_garbage_to(int rank)
     close(socket_fd);
 }
 
-static void expect_refused(enum tutti_frame_reason expected)
+static void expect_refused(enum tt_frame_reason expected)
 {
     char bytes[1000], version[TUTTI_FRAME_VERSION];
-    enum tutti_frame_reason reason;
+    enum tt_frame_reason reason;
     int size;
     do { /* those who do not know us serve as hub now and then */
-        assert_ok(tutti_tcp_hub_wait(hub, 0.01));
+        assert_ok(tt_tcp_hub_wait(hub, 0.01));
         size = zmq_recv(fake, bytes, sizeof bytes, ZMQ_DONTWAIT);
     } while (size < 0);
-    assert_true(tutti_frame_get_refusal(bytes, (size_t)size, &reason, version));
+    assert_true(tt_tcp_frame_read_refusal(bytes, (size_t)size, &reason, version));
     assert_int_equal(reason, expected);
     assert_string_equal(version, tutti_version());
 }
@@ -258,7 +258,7 @@ static void strangers_do_not_disturb_a_run(void **state)
     open_hub();
     send_garbage_to(1);
     while (atomic_load(&world->met) < RANKS)
-        assert_ok(tutti_tcp_hub_wait(hub, 0.01));
+        assert_ok(tt_tcp_hub_wait(hub, 0.01));
     send_fake_hello("9.9.9", 42, 1);
     expect_refused(TUTTI_FRAME_OTHER_VERSION);
     send_fake_hello(NULL, 43, 1);
@@ -273,61 +273,60 @@ static void strangers_do_not_disturb_a_run(void **state)
     wait_for(0);
     wait_for(1);
     for (int r = 0; r < RANKS; r++) {
-        assert_ok(tutti_tcp_hub_state(hub, r));
-        assert_true(tutti_tcp_hub_is_here(hub, r) && tutti_tcp_hub_has_left(hub, r));
+        assert_ok(tt_tcp_hub_state(hub, r));
+        assert_true(tt_tcp_hub_is_connected(hub, r) && tt_tcp_hub_has_left(hub, r));
     }
 }
 
 /* Rank 1 is played by the test: it says a proper hello, and then what it should not. */
-static void hear_protocol_error(struct tutti_fabric *fabric)
+static void hear_protocol_error(struct tt_fabric *fabric)
 {
     enum tutti_err err = open_channel(fabric); /* what comes early shows early */
     expect_failure(err ? err : exchange(fabric), TUTTI_ERR_FORMAT, "rank 1 at 127.0.0.1:1");
     fabric->kind->stop(fabric, 0);
 }
 
-static void send_head(struct tutti_frame_head head, size_t body)
+static void send_head(struct tt_frame_head head, size_t body)
 {
     char bytes[1000] = {0};
-    tutti_frame_put_head(bytes, &head);
+    tt_tcp_frame_write_head(bytes, &head);
     assert_true(zmq_send(fake, bytes, TUTTI_FRAME_HEAD + body, 0) >= 0);
 }
 
-static void lie(struct tutti_frame_head head, size_t body)
+static void lie(struct tt_frame_head head, size_t body)
 {
     void *nothing = NULL;
     assert_int_equal(set_up(&nothing), 0);
     snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1"); /* no rank calls a higher one */
     start_rank(0, hear_protocol_error);
     open_hub();
-    while (!tutti_tcp_hub_is_here(hub, 0) || tutti_tcp_hub_state(hub, 1) == TUTTI_OK)
-        assert_ok(tutti_tcp_hub_wait(hub, 0.1));
+    while (!tt_tcp_hub_is_connected(hub, 0) || tt_tcp_hub_state(hub, 1) == TUTTI_OK)
+        assert_ok(tt_tcp_hub_wait(hub, 0.1));
     connect_fake(0);
     send_fake_hello(NULL, 42, 1);
     send_head(head, body);
     wait_for(0);
-    assert_fails(tutti_tcp_hub_state(hub, 1), TUTTI_ERR_LOST,
-                 "rank 1 at 127.0.0.1:1 is lost: no program listens there");
+    assert_fails(tt_tcp_hub_state(hub, 1), TUTTI_ERR_LOST, "rank 1 at 127.0.0.1:1 is lost: no program listens there");
     tear_down(&nothing);
 }
 
 static void a_peer_that_talks_nonsense_is_named(void **state)
 {
     (void)state;
-    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 0}, 8);                      /* too short */
-    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 0}, 100);                    /* too long */
-    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 1, 0, 0}, WIDTH * sizeof(double)); /* another channel */
-    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 5, 0}, WIDTH * sizeof(double)); /* another number */
-    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 9}, WIDTH * sizeof(double)); /* took what was not sent */
-    lie((struct tutti_frame_head){TUTTI_FRAME_REDUCE, 0, 0, 0}, 8);
-    lie((struct tutti_frame_head){TUTTI_FRAME_REPORT, 0, 0, 0}, 8);
-    lie((struct tutti_frame_head){TUTTI_FRAME_GRANT, 0, 0, 0}, 8);
-    lie((struct tutti_frame_head){TUTTI_FRAME_HELLO, 0, 0, 0}, 8);
-    lie((struct tutti_frame_head){(enum tutti_frame_kind)99, 0, 0, 0}, 0);
+    lie((struct tt_frame_head){TUTTI_FRAME_DATA, 0, 0, 0}, 8);                      /* too short */
+    lie((struct tt_frame_head){TUTTI_FRAME_DATA, 0, 0, 0}, 100);                    /* too long */
+    lie((struct tt_frame_head){TUTTI_FRAME_DATA, 1, 0, 0}, WIDTH * sizeof(double)); /* another channel */
+    lie((struct tt_frame_head){TUTTI_FRAME_DATA, 0, 5, 0}, WIDTH * sizeof(double)); /* another number */
+    lie((struct tt_frame_head){TUTTI_FRAME_DATA, 0, 0, 9}, WIDTH * sizeof(double)); /* took what was not sent */
+    lie((struct tt_frame_head){TUTTI_FRAME_REDUCE, 0, 0, 0}, 8);
+    lie((struct tt_frame_head){TUTTI_FRAME_REPORT, 0, 0, 0}, 8);
+    lie((struct tt_frame_head){TUTTI_FRAME_GRANT, 0, 0, 0}, 8);
+    lie((struct tt_frame_head){TUTTI_FRAME_HELLO, 0, 0, 0}, 8);
+    lie((struct tt_frame_head){(enum tt_frame_kind)99, 0, 0, 0}, 0);
 }
 
 /* Rank 0 is played by the test: it is of another version. */
-static void meet_another_version(struct tutti_fabric *fabric)
+static void meet_another_version(struct tt_fabric *fabric)
 {
     expect_failure(open_channel(fabric), TUTTI_ERR_FORMAT, "speaks version 9.9.9 of Tutti, we " /* ... */);
 }
@@ -336,17 +335,17 @@ static void another_version_is_named(void **state)
 {
     (void)state;
     char name[64], bytes[1000];
-    struct tutti_frame_hello hello;
-    struct tutti_parcel parcel = {0};
+    struct tt_frame_hello hello;
+    struct tt_byte_writer parcel = {0};
     size_t size = TUTTI_ADDRESS_SIZE;
     start_rank(1, meet_another_version); /* before there are threads of ZeroMQ */
     fake = zmq_socket(context, ZMQ_ROUTER);
     assert_int_equal(zmq_bind(fake, "tcp://127.0.0.1:*"), 0);
     assert_int_equal(zmq_getsockopt(fake, ZMQ_LAST_ENDPOINT, world->peers[0].endpoint, &size), 0);
     open_hub();
-    tutti_frame_introduce(&hello, world->run.id, 0, RANKS);
+    tt_tcp_frame_fill_hello(&hello, world->run.id, 0, RANKS);
     snprintf(hello.version, sizeof hello.version, "9.9.9");
-    tutti_frame_put_hello(&parcel, &hello);
+    tt_tcp_frame_write_hello(&parcel, &hello);
     for (int i = 0; i < 2; i++) { /* the hub and rank 1 call */
         int name_size = zmq_recv(fake, name, sizeof name, 0);
         assert_true(name_size > 0 && zmq_recv(fake, bytes, sizeof bytes, 0) > 0);
@@ -354,14 +353,14 @@ static void another_version_is_named(void **state)
         zmq_send(fake, parcel.bytes, parcel.size, 0);
     }
     wait_for(1);
-    assert_fails(tutti_tcp_hub_state(hub, 0), TUTTI_ERR_FORMAT, "speaks version 9.9.9");
-    assert_ok(tutti_tcp_hub_state(hub, 1));
-    tutti_parcel_fini(&parcel);
+    assert_fails(tt_tcp_hub_state(hub, 0), TUTTI_ERR_FORMAT, "speaks version 9.9.9");
+    assert_ok(tt_tcp_hub_state(hub, 1));
+    tt_bytes_fini(&parcel);
 }
 
 /* Losses ------------------------------------------------------------------------------------------------------------------- */
 
-static void wait_for_ever(struct tutti_fabric *fabric)
+static void wait_for_ever(struct tt_fabric *fabric)
 {
     expect(open_channel(fabric) == TUTTI_OK);
     expect(exchange(fabric) == TUTTI_OK);
@@ -370,7 +369,7 @@ static void wait_for_ever(struct tutti_fabric *fabric)
         pause();
 }
 
-static void lose_a_peer(struct tutti_fabric *fabric)
+static void lose_a_peer(struct tt_fabric *fabric)
 {
     char words[100];
     snprintf(words, sizeof words, "rank %d at 127.0.0.1:", 1 - fabric->rank);
@@ -391,13 +390,13 @@ static void lose(int which, int signal)
     start_rank(1 - which, lose_a_peer);
     open_hub();
     while (atomic_load(&world->met) < RANKS)
-        assert_ok(tutti_tcp_hub_wait(hub, 0.01));
+        assert_ok(tt_tcp_hub_wait(hub, 0.01));
     kill(children[which], signal);
     wait_for(1 - which);
-    while (tutti_tcp_hub_state(hub, which) == TUTTI_OK)
-        assert_ok(tutti_tcp_hub_wait(hub, 0.1));
-    assert_fails(tutti_tcp_hub_state(hub, which), TUTTI_ERR_LOST, "is lost: its connection has ended");
-    assert_ok(tutti_tcp_hub_state(hub, 1 - which));
+    while (tt_tcp_hub_state(hub, which) == TUTTI_OK)
+        assert_ok(tt_tcp_hub_wait(hub, 0.1));
+    assert_fails(tt_tcp_hub_state(hub, which), TUTTI_ERR_LOST, "is lost: its connection has ended");
+    assert_ok(tt_tcp_hub_state(hub, 1 - which));
     tear_down(&nothing);
 }
 
@@ -415,7 +414,7 @@ static void who_stands_still_is_lost(void **state)
     lose(1, SIGSTOP);
 }
 
-static void lose_the_hub(struct tutti_fabric *fabric)
+static void lose_the_hub(struct tt_fabric *fabric)
 {
     enum tutti_err err = TUTTI_OK;
     char bytes[1000] = {0};
@@ -434,8 +433,8 @@ static void ranks_end_without_their_conductor(void **state)
     start_rank(1, lose_the_hub);
     open_hub();
     while (atomic_load(&world->met) < RANKS)
-        assert_ok(tutti_tcp_hub_wait(hub, 0.01));
-    tutti_tcp_hub_close(hub);
+        assert_ok(tt_tcp_hub_wait(hub, 0.01));
+    tt_tcp_hub_close(hub);
     hub = NULL;
     for (int r = 0; r < RANKS; r++) {
         int status = -1;
@@ -445,7 +444,7 @@ static void ranks_end_without_their_conductor(void **state)
     }
 }
 
-static void find_nobody(struct tutti_fabric *fabric)
+static void find_nobody(struct tt_fabric *fabric)
 {
     expect_failure(open_channel(fabric), TUTTI_ERR_LOST, "rank 0 at 127.0.0.1:1 is lost: no program listens there");
 }
@@ -461,12 +460,12 @@ static void who_does_not_listen_is_lost(void **state)
 
 /* Keys --------------------------------------------------------------------------------------------------------------------- */
 
-static void be_refused(struct tutti_fabric *fabric)
+static void be_refused(struct tt_fabric *fabric)
 {
     expect_failure(open_channel(fabric), TUTTI_ERR_LOST, "it has another key, or refuses ours");
 }
 
-static void wait_to_be_stopped(struct tutti_fabric *fabric)
+static void wait_to_be_stopped(struct tt_fabric *fabric)
 {
     expect_failure(open_channel(fabric), TUTTI_ERR_STOPPED, "ended the run");
 }
@@ -474,7 +473,7 @@ static void wait_to_be_stopped(struct tutti_fabric *fabric)
 static void make_keys(void)
 {
     for (int i = 0; i <= RANKS; i++)
-        assert_ok(tutti_keys_make(&world->keys[i]));
+        assert_ok(tt_curve_auth_make_keys(&world->keys[i]));
     world->run.has_keys = true;
     memcpy(world->run.hub_key, world->keys[RANKS].public_key, TUTTI_KEY_SIZE);
 }
@@ -489,9 +488,9 @@ static void a_key_that_is_not_known_is_refused(void **state)
     start_rank(1, be_refused);
     open_hub();
     wait_for(1);
-    assert_ok(tutti_tcp_hub_state(hub, 0));
-    assert_ok(tutti_tcp_hub_state(hub, 1));
-    tutti_tcp_hub_stop(hub, 0);
+    assert_ok(tt_tcp_hub_state(hub, 0));
+    assert_ok(tt_tcp_hub_state(hub, 1));
+    tt_tcp_hub_stop(hub, 0);
     wait_for(0);
 }
 
@@ -504,11 +503,11 @@ static void whoever_has_another_key_is_not_talked_to(void **state)
     start_rank(1, be_refused);
     world->peers[1].public_key[5] ^= 1;
     open_hub();
-    while (tutti_tcp_hub_state(hub, 1) == TUTTI_OK)
-        assert_ok(tutti_tcp_hub_wait(hub, 0.1));
-    assert_fails(tutti_tcp_hub_state(hub, 1), TUTTI_ERR_LOST, "is lost: ");
-    assert_false(tutti_tcp_hub_is_here(hub, 1));
-    tutti_tcp_hub_stop(hub, 0);
+    while (tt_tcp_hub_state(hub, 1) == TUTTI_OK)
+        assert_ok(tt_tcp_hub_wait(hub, 0.1));
+    assert_fails(tt_tcp_hub_state(hub, 1), TUTTI_ERR_LOST, "is lost: ");
+    assert_false(tt_tcp_hub_is_connected(hub, 1));
+    tt_tcp_hub_stop(hub, 0);
     wait_for(0);
 }
 

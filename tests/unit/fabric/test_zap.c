@@ -10,22 +10,22 @@
 static void keys_are_written_and_read(void **state)
 {
     (void)state;
-    struct tutti_keys a, b, c;
+    struct tt_curve_keys a, b, c;
     char text[TUTTI_KEY_TEXT];
-    assert_ok(tutti_keys_make(&a));
-    assert_ok(tutti_keys_make(&b));
+    assert_ok(tt_curve_auth_make_keys(&a));
+    assert_ok(tt_curve_auth_make_keys(&b));
     assert_memory_not_equal(a.secret_key, b.secret_key, TUTTI_KEY_SIZE);
-    tutti_key_show(a.secret_key, text);
+    tt_curve_auth_format_key(a.secret_key, text);
     assert_int_equal(strlen(text), 64);
-    assert_ok(tutti_key_read(text, c.secret_key));
-    assert_ok(tutti_keys_derive(&c));
+    assert_ok(tt_curve_auth_parse_key(text, c.secret_key));
+    assert_ok(tt_curve_auth_derive_keys(&c));
     assert_memory_equal(c.public_key, a.public_key, TUTTI_KEY_SIZE);
     uint8_t key[TUTTI_KEY_SIZE];
-    assert_ok(tutti_key_read("00ff0AaB0000000000000000000000000000000000000000000000000000000f", key));
+    assert_ok(tt_curve_auth_parse_key("00ff0AaB0000000000000000000000000000000000000000000000000000000f", key));
     assert_int_equal(key[1], 255);
     assert_int_equal(key[3], 0xab);
     assert_int_equal(key[31], 15);
-    tutti_keys_wipe(&a);
+    tt_curve_auth_wipe_keys(&a);
     for (int i = 0; i < TUTTI_KEY_SIZE; i++)
         assert_int_equal(a.secret_key[i], 0);
 }
@@ -38,17 +38,17 @@ static void what_is_no_key_is_refused_and_not_repeated(void **state)
                                         "000000000000000000000000000000000000000000000000000000000000secre",
                                         "00000000000000000000000000000000000000000000000000000000000000001"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_fails(tutti_key_read(texts[i], key), TUTTI_ERR_FORMAT, "64 hexadecimal digits");
+        assert_fails(tt_curve_auth_parse_key(texts[i], key), TUTTI_ERR_FORMAT, "64 hexadecimal digits");
         assert_null(strstr(tutti_err_message(), "secre"));
     }
 }
 
 /* A server, and a client that connects to it. */
 struct pair {
-    struct tutti_keys server_keys, client_keys;
+    struct tt_curve_keys server_keys, client_keys;
     void *context, *server; /* of one context, with the thread */
     void *strange, *client; /* of another */
-    struct tutti_zap *zap;
+    struct tt_zap *zap;
     char endpoint[256];
     char logged[256];
 };
@@ -68,13 +68,13 @@ static void start(struct pair *pair)
 {
     *pair = (struct pair){0};
     pair_log = (struct tutti_log){TUTTI_LOG_WARNING, note, pair};
-    assert_ok(tutti_keys_make(&pair->server_keys));
-    assert_ok(tutti_keys_make(&pair->client_keys));
+    assert_ok(tt_curve_auth_make_keys(&pair->server_keys));
+    assert_ok(tt_curve_auth_make_keys(&pair->client_keys));
     pair->context = zmq_ctx_new();
     pair->strange = zmq_ctx_new();
-    assert_ok(tutti_zap_start(&pair->zap, pair->context, &pair_log));
+    assert_ok(tt_curve_auth_start(&pair->zap, pair->context, &pair_log));
     pair->server = zmq_socket(pair->context, ZMQ_PULL);
-    assert_ok(tutti_zap_guard(pair->server, &pair->server_keys));
+    assert_ok(tt_curve_auth_guard_socket(pair->server, &pair->server_keys));
     size_t size = sizeof pair->endpoint;
     assert_int_equal(zmq_bind(pair->server, "tcp://127.0.0.1:*"), 0);
     assert_int_equal(zmq_getsockopt(pair->server, ZMQ_LAST_ENDPOINT, pair->endpoint, &size), 0);
@@ -87,7 +87,7 @@ static void finish(struct pair *pair)
 {
     zmq_close(pair->client);
     zmq_close(pair->server);
-    tutti_zap_stop(pair->zap);
+    tt_curve_auth_stop(pair->zap);
     zmq_ctx_term(pair->context);
     zmq_ctx_term(pair->strange);
 }
@@ -113,13 +113,13 @@ static void a_key_in_the_list_is_let_in_under_its_name(void **state)
     struct pair pair;
     char user[64];
     start(&pair);
-    assert_ok(tutti_zap_allow(pair.zap, pair.client_keys.public_key, "first name"));
-    assert_ok(tutti_zap_allow(pair.zap, pair.client_keys.public_key, "rank 7"));
-    tutti_zap_open(pair.zap);
-    assert_ok(tutti_zap_present(pair.client, &pair.client_keys, pair.server_keys.public_key));
+    assert_ok(tt_curve_auth_allow_key(pair.zap, pair.client_keys.public_key, "first name"));
+    assert_ok(tt_curve_auth_allow_key(pair.zap, pair.client_keys.public_key, "rank 7"));
+    tt_curve_auth_start_answering(pair.zap);
+    assert_ok(tt_curve_auth_identify_socket(pair.client, &pair.client_keys, pair.server_keys.public_key));
     assert_true(comes(&pair, PATIENCE, user));
     assert_string_equal(user, "rank 7");
-    assert_int_equal(tutti_zap_refused(pair.zap), 0);
+    assert_int_equal(tt_curve_auth_count_refused(pair.zap), 0);
     finish(&pair);
 }
 
@@ -129,10 +129,10 @@ static void whoever_comes_early_waits(void **state)
     struct pair pair;
     char user[64];
     start(&pair);
-    assert_ok(tutti_zap_present(pair.client, &pair.client_keys, pair.server_keys.public_key));
+    assert_ok(tt_curve_auth_identify_socket(pair.client, &pair.client_keys, pair.server_keys.public_key));
     assert_false(comes(&pair, 200, user));
-    assert_ok(tutti_zap_allow(pair.zap, pair.client_keys.public_key, "late"));
-    tutti_zap_open(pair.zap);
+    assert_ok(tt_curve_auth_allow_key(pair.zap, pair.client_keys.public_key, "late"));
+    tt_curve_auth_start_answering(pair.zap);
     int wait = PATIENCE;
     char bytes[8];
     zmq_setsockopt(pair.server, ZMQ_RCVTIMEO, &wait, sizeof wait);
@@ -145,13 +145,13 @@ static void expect_refusal(struct pair *pair)
 {
     char user[64];
     assert_false(comes(pair, 10, user));
-    for (int i = 0; i < PATIENCE / 10 && tutti_zap_refused(pair->zap) == 0; i++) {
+    for (int i = 0; i < PATIENCE / 10 && tt_curve_auth_count_refused(pair->zap) == 0; i++) {
         char bytes[8];
         int wait = 10;
         zmq_setsockopt(pair->server, ZMQ_RCVTIMEO, &wait, sizeof wait);
         assert_int_equal(zmq_recv(pair->server, bytes, sizeof bytes, 0), -1);
     }
-    assert_true(tutti_zap_refused(pair->zap) > 0);
+    assert_true(tt_curve_auth_count_refused(pair->zap) > 0);
     assert_false(comes(pair, 200, user));
 }
 
@@ -159,16 +159,16 @@ static void any_other_key_is_refused(void **state)
 {
     (void)state;
     struct pair pair;
-    struct tutti_keys other;
+    struct tt_curve_keys other;
     char text[TUTTI_KEY_TEXT];
     start(&pair);
-    assert_ok(tutti_keys_make(&other));
-    assert_ok(tutti_zap_allow(pair.zap, pair.client_keys.public_key, "member"));
-    tutti_zap_open(pair.zap);
-    assert_ok(tutti_zap_present(pair.client, &other, pair.server_keys.public_key));
+    assert_ok(tt_curve_auth_make_keys(&other));
+    assert_ok(tt_curve_auth_allow_key(pair.zap, pair.client_keys.public_key, "member"));
+    tt_curve_auth_start_answering(pair.zap);
+    assert_ok(tt_curve_auth_identify_socket(pair.client, &other, pair.server_keys.public_key));
     expect_refusal(&pair);
     finish(&pair); /* ends the thread that writes the log */
-    tutti_key_show(other.public_key, text);
+    tt_curve_auth_format_key(other.public_key, text);
     assert_non_null(strstr(pair.logged, text));
     assert_non_null(strstr(pair.logged, "127.0.0.1"));
 }
@@ -178,11 +178,11 @@ static void a_key_that_was_taken_back_is_refused(void **state)
     (void)state;
     struct pair pair;
     start(&pair);
-    assert_ok(tutti_zap_allow(pair.zap, pair.client_keys.public_key, "member"));
-    tutti_zap_forbid(pair.zap, pair.client_keys.public_key);
-    tutti_zap_forbid(pair.zap, pair.client_keys.public_key);
-    tutti_zap_open(pair.zap);
-    assert_ok(tutti_zap_present(pair.client, &pair.client_keys, pair.server_keys.public_key));
+    assert_ok(tt_curve_auth_allow_key(pair.zap, pair.client_keys.public_key, "member"));
+    tt_curve_auth_forbid_key(pair.zap, pair.client_keys.public_key);
+    tt_curve_auth_forbid_key(pair.zap, pair.client_keys.public_key);
+    tt_curve_auth_start_answering(pair.zap);
+    assert_ok(tt_curve_auth_identify_socket(pair.client, &pair.client_keys, pair.server_keys.public_key));
     expect_refusal(&pair);
     finish(&pair);
 }
@@ -194,10 +194,10 @@ static void nobody_comes_without_a_key(void **state)
     struct pair pair;
     char user[64];
     start(&pair);
-    assert_ok(tutti_zap_allow(pair.zap, pair.client_keys.public_key, "member"));
-    tutti_zap_open(pair.zap);
+    assert_ok(tt_curve_auth_allow_key(pair.zap, pair.client_keys.public_key, "member"));
+    tt_curve_auth_start_answering(pair.zap);
     assert_false(comes(&pair, 300, user));
-    assert_ok(tutti_zap_present(pair.client, &pair.client_keys, pair.client_keys.public_key));
+    assert_ok(tt_curve_auth_identify_socket(pair.client, &pair.client_keys, pair.client_keys.public_key));
     assert_false(comes(&pair, 300, user));
     finish(&pair);
 }
@@ -205,7 +205,7 @@ static void nobody_comes_without_a_key(void **state)
 static void stopping_nothing_is_fine(void **state)
 {
     (void)state;
-    tutti_zap_stop(NULL);
+    tt_curve_auth_stop(NULL);
 }
 
 int main(void)

@@ -7,14 +7,14 @@
 #include "rti/fom/merge.h"
 
 struct owner {
-    struct tutti_arena arena;
-    struct tutti_owned *owned;
+    struct tt_arena arena;
+    struct tt_owned *owned;
 };
 
 static int set_up(void **state)
 {
     struct owner *owner = calloc(1, sizeof *owner);
-    owner->owned = tutti_owned_array(&owner->arena, 1);
+    owner->owned = tt_signals_owned_array(&owner->arena, 1);
     *state = owner;
     return owner->owned ? 0 : -1;
 }
@@ -22,26 +22,26 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct owner *owner = *state;
-    tutti_owned_fini(owner->owned, 1);
-    tutti_arena_fini(&owner->arena);
+    tt_signals_owned_fini(owner->owned, 1);
+    tt_arena_fini(&owner->arena);
     free(owner);
     return 0;
 }
 
 /* The value's bytes, and the value again. */
-static void goes(const char *name, enum tutti_type type, const void *value, const char *bytes, size_t size)
+static void goes(const char *name, enum tt_type type, const void *value, const char *bytes, size_t size)
 {
-    const struct tutti_encoding *encoding = tutti_encoding_find(name);
-    struct tutti_parcel out = {0};
+    const struct tt_encoding *encoding = tt_encoding_find(name);
+    struct tt_byte_writer out = {0};
     unsigned char back[16] = {0};
     assert_non_null(encoding);
-    assert_true(tutti_encoding_carries(encoding, type));
-    assert_int_equal(tutti_encode(encoding, type, value, &out), TUTTI_OK);
+    assert_true(tt_encoding_supports(encoding, type));
+    assert_int_equal(tt_encoding_encode(encoding, type, value, &out), TUTTI_OK);
     assert_int_equal(out.size, size);
     assert_memory_equal(out.bytes, bytes, size);
-    assert_int_equal(tutti_decode(encoding, out.bytes, out.size, type, back, NULL), TUTTI_OK);
-    assert_memory_equal(back, value, tutti_type_size(type));
-    tutti_parcel_fini(&out);
+    assert_int_equal(tt_encoding_decode(encoding, out.bytes, out.size, type, back, NULL), TUTTI_OK);
+    assert_memory_equal(back, value, tt_type_size(type));
+    tt_bytes_fini(&out);
 }
 
 #define GOES(name, type, ctype, value, bytes) goes(name, TUTTI_TYPE_##type, &(ctype){value}, bytes, sizeof(bytes) - 1)
@@ -76,15 +76,16 @@ static void numbers_have_the_bytes_of_the_standard(void **state)
 /* Texts, and back. */
 static void says(struct owner *owner, const char *name, const char *text, const char *bytes, size_t size)
 {
-    const struct tutti_encoding *encoding = tutti_encoding_find(name);
-    struct tutti_parcel out = {0};
+    const struct tt_encoding *encoding = tt_encoding_find(name);
+    struct tt_byte_writer out = {0};
     const char *back = NULL;
-    assert_int_equal(tutti_encode(encoding, TUTTI_TYPE_STRING, &text, &out), TUTTI_OK);
+    assert_int_equal(tt_encoding_encode(encoding, TUTTI_TYPE_STRING, &text, &out), TUTTI_OK);
     assert_int_equal(out.size, size);
     assert_memory_equal(out.bytes, bytes, size);
-    assert_int_equal(tutti_decode(encoding, out.bytes, out.size, TUTTI_TYPE_STRING, &back, owner->owned), TUTTI_OK);
+    assert_int_equal(tt_encoding_decode(encoding, out.bytes, out.size, TUTTI_TYPE_STRING, &back, owner->owned),
+                     TUTTI_OK);
     assert_string_equal(back, text);
-    tutti_parcel_fini(&out);
+    tt_bytes_fini(&out);
 }
 
 static void texts_count_their_characters(void **state)
@@ -95,33 +96,35 @@ static void texts_count_their_characters(void **state)
     says(*state, "HLAunicodeString", "\xf0\x9d\x84\x9e", "\0\0\0\2\xd8\x34\xdd\x1e", 8); /* a pair */
     const char *wrong[] = {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct tutti_parcel out = {0};
-        assert_int_equal(tutti_encode(tutti_encoding_find("HLAunicodeString"), TUTTI_TYPE_STRING, &wrong[i], &out), 0);
+        struct tt_byte_writer out = {0};
+        assert_int_equal(tt_encoding_encode(tt_encoding_find("HLAunicodeString"), TUTTI_TYPE_STRING, &wrong[i], &out),
+                         0);
         assert_true(out.size >= 6);
         assert_memory_equal(out.bytes + 4, "\xff\xfd", 2);
-        tutti_parcel_fini(&out);
+        tt_bytes_fini(&out);
     }
 }
 
 static void bytes_stay_bytes(void **state)
 {
     struct owner *owner = *state;
-    struct tutti_bytes value = {3, (const uint8_t *)"\0\xff\1"}, back = {0};
-    struct tutti_parcel out = {0};
-    const struct tutti_encoding *encoding = tutti_encoding_usual(TUTTI_TYPE_BINARY);
-    assert_int_equal(tutti_encode(encoding, TUTTI_TYPE_BINARY, &value, &out), TUTTI_OK);
+    struct tt_bytes value = {3, (const uint8_t *)"\0\xff\1"}, back = {0};
+    struct tt_byte_writer out = {0};
+    const struct tt_encoding *encoding = tt_encoding_default(TUTTI_TYPE_BINARY);
+    assert_int_equal(tt_encoding_encode(encoding, TUTTI_TYPE_BINARY, &value, &out), TUTTI_OK);
     assert_int_equal(out.size, 7);
-    assert_int_equal(tutti_decode(encoding, out.bytes, out.size, TUTTI_TYPE_BINARY, &back, owner->owned), TUTTI_OK);
+    assert_int_equal(tt_encoding_decode(encoding, out.bytes, out.size, TUTTI_TYPE_BINARY, &back, owner->owned),
+                     TUTTI_OK);
     assert_int_equal(back.size, 3);
     assert_memory_equal(back.data, value.data, 3);
-    tutti_parcel_fini(&out);
+    tt_bytes_fini(&out);
 }
 
-static void refused(struct owner *owner, const char *name, enum tutti_type type, const char *bytes, size_t size,
+static void refused(struct owner *owner, const char *name, enum tt_type type, const char *bytes, size_t size,
                     enum tutti_err err)
 {
     unsigned char back[16] = {0};
-    assert_int_equal(tutti_decode(tutti_encoding_find(name), bytes, size, type, back, owner->owned), err);
+    assert_int_equal(tt_encoding_decode(tt_encoding_find(name), bytes, size, type, back, owner->owned), err);
 }
 
 static void what_is_no_value_is_refused(void **state)
@@ -135,27 +138,27 @@ static void what_is_no_value_is_refused(void **state)
     refused(owner, "HLAunicodeString", TUTTI_TYPE_STRING, "\0\0\0\1\0a\0", 7, TUTTI_ERR_FORMAT);
     refused(owner, "HLAunicodeString", TUTTI_TYPE_STRING, "\0\0\0\1\0\0", 6, TUTTI_ERR_FORMAT);
     refused(owner, "HLAunicodeString", TUTTI_TYPE_STRING, "\0\0\0\1\xdc\0", 6, TUTTI_ERR_FORMAT);
-    struct tutti_parcel out = {0};
+    struct tt_byte_writer out = {0};
     const char *text = "\xc3\xa4";
-    assert_int_equal(tutti_encode(tutti_encoding_find("HLAASCIIstring"), TUTTI_TYPE_STRING, &text, &out),
+    assert_int_equal(tt_encoding_encode(tt_encoding_find("HLAASCIIstring"), TUTTI_TYPE_STRING, &text, &out),
                      TUTTI_ERR_LIMIT);
     int64_t large = INT64_MAX;
-    assert_int_equal(tutti_encode(tutti_encoding_find("HLAinteger32BE"), TUTTI_TYPE_INT64, &large, &out),
+    assert_int_equal(tt_encoding_encode(tt_encoding_find("HLAinteger32BE"), TUTTI_TYPE_INT64, &large, &out),
                      TUTTI_ERR_LIMIT);
-    tutti_parcel_fini(&out);
-    assert_null(tutti_encoding_find("HLAinteger128BE"));
-    assert_null(tutti_encoding_usual(TUTTI_TYPE_CLOCK));
-    assert_false(tutti_encoding_carries(tutti_encoding_find("HLAfloat64BE"), TUTTI_TYPE_STRING));
-    assert_false(tutti_encoding_carries(tutti_encoding_find("HLAopaqueData"), TUTTI_TYPE_FLOAT64));
+    tt_bytes_fini(&out);
+    assert_null(tt_encoding_find("HLAinteger128BE"));
+    assert_null(tt_encoding_default(TUTTI_TYPE_CLOCK));
+    assert_false(tt_encoding_supports(tt_encoding_find("HLAfloat64BE"), TUTTI_TYPE_STRING));
+    assert_false(tt_encoding_supports(tt_encoding_find("HLAopaqueData"), TUTTI_TYPE_FLOAT64));
 }
 
 static void every_type_has_one(void **state)
 {
     (void)state;
     for (int type = 0; type < TUTTI_TYPE_CLOCK; type++) {
-        const struct tutti_encoding *encoding = tutti_encoding_usual((enum tutti_type)type);
+        const struct tt_encoding *encoding = tt_encoding_default((enum tt_type)type);
         assert_non_null(encoding);
-        assert_true(tutti_encoding_carries(encoding, (enum tutti_type)type));
+        assert_true(tt_encoding_supports(encoding, (enum tt_type)type));
     }
 }
 
@@ -170,17 +173,17 @@ static void types_of_a_model_are_what_they_are_made_of(void **state)
         "<enumerator><name>red</name><value>1</value></enumerator></enumeratedData></enumeratedDataTypes>"
         "<arrayDataTypes><arrayData><name>Row</name><dataType>HLAfloat64BE</dataType><cardinality>3</cardinality>"
         "<encoding>HLAfixedArray</encoding></arrayData></arrayDataTypes></dataTypes></objectModel>";
-    struct tutti_fom_module *module = NULL;
-    struct tutti_fom *fom = NULL;
-    assert_int_equal(tutti_fom_module_read_bytes(&module, "m.xml", text, sizeof text - 1), TUTTI_OK);
-    assert_int_equal(tutti_fom_make(&fom, &module, 1, NULL), 0);
-    assert_string_equal(tutti_encoding_name(tutti_encoding_in(fom, "Meters")), "HLAfloat32LE");
-    assert_string_equal(tutti_encoding_name(tutti_encoding_in(fom, "Color")), "HLAinteger16BE");
-    assert_string_equal(tutti_encoding_name(tutti_encoding_in(fom, "HLAboolean")), "HLAboolean");
-    assert_null(tutti_encoding_in(fom, "Row"));
-    assert_null(tutti_encoding_in(fom, "Nothing"));
-    tutti_fom_free(fom);
-    tutti_fom_module_free(module);
+    struct tt_fom_module *module = NULL;
+    struct tt_fom *fom = NULL;
+    assert_int_equal(tt_fom_module_read_bytes(&module, "m.xml", text, sizeof text - 1), TUTTI_OK);
+    assert_int_equal(tt_fom_merge_modules(&fom, &module, 1, NULL), 0);
+    assert_string_equal(tt_encoding_name(tt_encoding_find_in_model(fom, "Meters")), "HLAfloat32LE");
+    assert_string_equal(tt_encoding_name(tt_encoding_find_in_model(fom, "Color")), "HLAinteger16BE");
+    assert_string_equal(tt_encoding_name(tt_encoding_find_in_model(fom, "HLAboolean")), "HLAboolean");
+    assert_null(tt_encoding_find_in_model(fom, "Row"));
+    assert_null(tt_encoding_find_in_model(fom, "Nothing"));
+    tt_fom_free(fom);
+    tt_fom_module_free(module);
 }
 
 int main(void)

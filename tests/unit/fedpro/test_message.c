@@ -9,12 +9,12 @@ static void a_header_is_24_big_endian_bytes(void **state)
     (void)state;
     static const uint8_t expected[TUTTI_FEDPRO_HEADER] = {0,    0,    0,    28,   0,    0, 1, 2, 0x11, 0x22, 0x33, 0x44,
                                                           0x55, 0x66, 0x77, 0x88, 0x80, 0, 0, 0, 0,    0,    0,    1};
-    struct tutti_fedpro_header header = {28, 258, UINT64_C(0x1122334455667788), TUTTI_FEDPRO_NO_SEQUENCE,
-                                         TUTTI_FEDPRO_NEW_SESSION};
+    struct tt_fedpro_header header = {28, 258, UINT64_C(0x1122334455667788), TUTTI_FEDPRO_NO_SEQUENCE,
+                                      TUTTI_FEDPRO_NEW_SESSION};
     uint8_t bytes[TUTTI_FEDPRO_HEADER];
-    tutti_fedpro_put_header(bytes, &header);
+    tt_fedpro_message_put_header(bytes, &header);
     assert_memory_equal(bytes, expected, sizeof bytes);
-    struct tutti_fedpro_header back = tutti_fedpro_get_header(bytes);
+    struct tt_fedpro_header back = tt_fedpro_message_get_header(bytes);
     assert_int_equal(back.size, 28);
     assert_int_equal(back.sequence, 258);
     assert_true(back.session == header.session);
@@ -24,8 +24,8 @@ static void a_header_is_24_big_endian_bytes(void **state)
 
 static bool sound(uint32_t type, uint32_t payload)
 {
-    struct tutti_fedpro_header header = {.size = TUTTI_FEDPRO_HEADER + payload, .type = type};
-    return tutti_fedpro_is_sound(&header);
+    struct tt_fedpro_header header = {.size = TUTTI_FEDPRO_HEADER + payload, .type = type};
+    return tt_fedpro_message_check_header(&header);
 }
 
 static void a_message_has_the_size_of_its_type(void **state)
@@ -45,31 +45,31 @@ static void a_message_has_the_size_of_its_type(void **state)
     assert_false(sound(0, 0));
     assert_false(sound(24, 0));
     assert_false(sound(UINT32_MAX, 0));
-    struct tutti_fedpro_header header = {.size = 23, .type = TUTTI_FEDPRO_CALL};
-    assert_false(tutti_fedpro_is_sound(&header));
+    struct tt_fedpro_header header = {.size = 23, .type = TUTTI_FEDPRO_CALL};
+    assert_false(tt_fedpro_message_check_header(&header));
     char name[24];
-    assert_string_equal(tutti_fedpro_type_name(20, name), "CALL_REQUEST");
-    assert_string_equal(tutti_fedpro_type_name(UINT32_MAX, name), "type 4294967295");
+    assert_string_equal(tt_fedpro_message_type_name(20, name), "CALL_REQUEST");
+    assert_string_equal(tt_fedpro_message_type_name(UINT32_MAX, name), "type 4294967295");
 }
 
 static void numbers_begin_anew_after_the_last(void **state)
 {
     (void)state;
-    assert_int_equal(tutti_fedpro_next(0), 1);
-    assert_int_equal(tutti_fedpro_next(INT32_MAX), 0);
-    assert_int_equal(tutti_fedpro_next(TUTTI_FEDPRO_NO_SEQUENCE), 0);
-    assert_true(tutti_fedpro_is_after(2, 1));
-    assert_false(tutti_fedpro_is_after(1, 1));
-    assert_false(tutti_fedpro_is_after(1, 2));
-    assert_true(tutti_fedpro_is_after(0, INT32_MAX));
-    assert_true(tutti_fedpro_is_after(5, INT32_MAX - 5));
-    assert_false(tutti_fedpro_is_after(INT32_MAX, 0));
+    assert_int_equal(tt_fedpro_message_next_sequence(0), 1);
+    assert_int_equal(tt_fedpro_message_next_sequence(INT32_MAX), 0);
+    assert_int_equal(tt_fedpro_message_next_sequence(TUTTI_FEDPRO_NO_SEQUENCE), 0);
+    assert_true(tt_fedpro_message_is_later(2, 1));
+    assert_false(tt_fedpro_message_is_later(1, 1));
+    assert_false(tt_fedpro_message_is_later(1, 2));
+    assert_true(tt_fedpro_message_is_later(0, INT32_MAX));
+    assert_true(tt_fedpro_message_is_later(5, INT32_MAX - 5));
+    assert_false(tt_fedpro_message_is_later(INT32_MAX, 0));
 }
 
-static bool next_of(struct tutti_fedpro_intake *intake, struct tutti_fedpro_message *message)
+static bool next_of(struct tt_fedpro_intake *intake, struct tt_fedpro_message *message)
 {
     bool whole = false;
-    assert_ok(tutti_fedpro_intake_next(intake, message, &whole));
+    assert_ok(tt_fedpro_message_parse_next(intake, message, &whole));
     return whole;
 }
 
@@ -77,19 +77,19 @@ static bool next_of(struct tutti_fedpro_intake *intake, struct tutti_fedpro_mess
 static void feed_in_pieces(size_t piece)
 {
     enum { COUNT = 40 };
-    struct tutti_fedpro_intake intake = {.limit = 1 << 20};
+    struct tt_fedpro_intake intake = {.limit = 1 << 20};
     uint8_t bytes[2000];
     unsigned seen = 0;
     for (unsigned n = 0; n < COUNT; n++) {
         uint32_t size = TUTTI_FEDPRO_HEADER + n * 37 % 1500;
-        struct tutti_fedpro_header header = {.size = size, .sequence = (int32_t)n, .type = TUTTI_FEDPRO_CALL};
+        struct tt_fedpro_header header = {.size = size, .sequence = (int32_t)n, .type = TUTTI_FEDPRO_CALL};
         memset(bytes, (int)n, size);
-        tutti_fedpro_put_header(bytes, &header);
+        tt_fedpro_message_put_header(bytes, &header);
         for (size_t done = 0; done < size; done += piece) {
-            assert_ok(tutti_fedpro_intake_feed(&intake, bytes + done, piece < size - done ? piece : size - done));
+            assert_ok(tt_fedpro_message_append_bytes(&intake, bytes + done, piece < size - done ? piece : size - done));
             if (n % 3 == 0)
                 continue; /* several wait */
-            struct tutti_fedpro_message message;
+            struct tt_fedpro_message message;
             while (next_of(&intake, &message)) {
                 assert_int_equal(message.header.sequence, seen);
                 assert_int_equal(message.size, seen * 37 % 1500);
@@ -100,7 +100,7 @@ static void feed_in_pieces(size_t piece)
         }
     }
     assert_int_equal(seen, COUNT - 1); /* the last one was not asked for */
-    tutti_fedpro_intake_fini(&intake);
+    tt_fedpro_message_free_intake(&intake);
 }
 
 static void messages_come_in_any_pieces(void **state)
@@ -114,18 +114,18 @@ static void messages_come_in_any_pieces(void **state)
 static void garbage_and_giants_are_refused_at_the_header(void **state)
 {
     (void)state;
-    struct tutti_fedpro_intake intake = {.limit = 1000};
-    struct tutti_fedpro_message message;
+    struct tt_fedpro_intake intake = {.limit = 1000};
+    struct tt_fedpro_message message;
     bool whole = true;
-    assert_ok(tutti_fedpro_intake_feed(&intake, "GET / HTTP/1.1\r\nHost: here\r\n\r\n", 30));
-    assert_int_equal(tutti_fedpro_intake_next(&intake, &message, &whole), TUTTI_ERR_FORMAT);
-    tutti_fedpro_intake_fini(&intake);
+    assert_ok(tt_fedpro_message_append_bytes(&intake, "GET / HTTP/1.1\r\nHost: here\r\n\r\n", 30));
+    assert_int_equal(tt_fedpro_message_parse_next(&intake, &message, &whole), TUTTI_ERR_FORMAT);
+    tt_fedpro_message_free_intake(&intake);
     uint8_t bytes[TUTTI_FEDPRO_HEADER];
-    tutti_fedpro_put_header(bytes, &(struct tutti_fedpro_header){.size = 1001, .type = TUTTI_FEDPRO_CALL});
-    assert_ok(tutti_fedpro_intake_feed(&intake, bytes, sizeof bytes));
-    assert_int_equal(tutti_fedpro_intake_next(&intake, &message, &whole), TUTTI_ERR_LIMIT);
+    tt_fedpro_message_put_header(bytes, &(struct tt_fedpro_header){.size = 1001, .type = TUTTI_FEDPRO_CALL});
+    assert_ok(tt_fedpro_message_append_bytes(&intake, bytes, sizeof bytes));
+    assert_int_equal(tt_fedpro_message_parse_next(&intake, &message, &whole), TUTTI_ERR_LIMIT);
     assert_non_null(strstr(tutti_err_message(), "CALL_REQUEST of 1001 bytes; at most 1000"));
-    tutti_fedpro_intake_fini(&intake);
+    tt_fedpro_message_free_intake(&intake);
 }
 
 int main(void)

@@ -10,15 +10,15 @@ enum { MOST_CALLS = 5000 };
 
 /* What the RTI was told. */
 struct rti {
-    struct tutti_fedpro_sessions sessions;
-    struct tutti_fedpro_session *last;
+    struct tt_fedpro_sessions sessions;
+    struct tt_fedpro_session *last;
     int began, ended, cuts, resumes, answers, calls;
     int call[MOST_CALLS]; /* what they carried */
     char why[200];
     bool echo; /* answer calls */
 };
 
-static void on_began(void *context, struct tutti_fedpro_session *session)
+static void on_began(void *context, struct tt_fedpro_session *session)
 {
     struct rti *rti = context;
     rti->began++;
@@ -26,25 +26,25 @@ static void on_began(void *context, struct tutti_fedpro_session *session)
     session->connection->intake.limit = 1 << 20;
 }
 
-static void on_call(void *context, struct tutti_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
+static void on_call(void *context, struct tt_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
                     size_t size)
 {
     struct rti *rti = context;
     assert_int_equal(size, 4);
     assert_true(rti->calls < MOST_CALLS);
-    rti->call[rti->calls++] = (int)tutti_fedpro_get_u32(bytes);
+    rti->call[rti->calls++] = (int)tt_fedpro_message_get_u32(bytes);
     if (rti->echo)
-        tutti_fedpro_session_send(session, TUTTI_FEDPRO_CALL_RESPONSE, &sequence, bytes, size, NULL);
+        tt_sessions_send(session, TUTTI_FEDPRO_CALL_RESPONSE, &sequence, bytes, size, NULL);
 }
 
-static void on_answer(void *context, struct tutti_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
+static void on_answer(void *context, struct tt_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
                       size_t size)
 {
     (void)session, (void)sequence, (void)bytes, (void)size;
     ((struct rti *)context)->answers++;
 }
 
-static void on_ended(void *context, struct tutti_fedpro_session *session, const char *why)
+static void on_ended(void *context, struct tt_fedpro_session *session, const char *why)
 {
     (void)session;
     struct rti *rti = context;
@@ -52,7 +52,7 @@ static void on_ended(void *context, struct tutti_fedpro_session *session, const 
     snprintf(rti->why, sizeof rti->why, "%s", why ? why : "");
 }
 
-static void on_cut(void *context, struct tutti_fedpro_session *session, bool resumed)
+static void on_cut(void *context, struct tt_fedpro_session *session, bool resumed)
 {
     struct rti *rti = context;
     if (resumed) {
@@ -63,23 +63,23 @@ static void on_cut(void *context, struct tutti_fedpro_session *session, bool res
     }
 }
 
-static void on_ready(void *context, struct tutti_fedpro_connection *connection)
+static void on_ready(void *context, struct tt_fedpro_connection *connection)
 {
     (void)context, (void)connection;
 }
 
-static void rti_init(struct rti *rti, const struct tutti_fedpro_rules *rules)
+static void rti_init(struct rti *rti, const struct tt_sessions_rules *rules)
 {
     *rti = (struct rti){.echo = true};
-    struct tutti_fedpro_handler handler = {rti, on_began, on_call, on_answer, on_ended, on_cut, on_ready};
-    tutti_fedpro_sessions_init(&rti->sessions, &handler, rules);
+    struct tt_fedpro_handler handler = {rti, on_began, on_call, on_answer, on_ended, on_cut, on_ready};
+    tt_sessions_init(&rti->sessions, &handler, rules);
 }
 
 /* A federate: its link, its connection, and what came. */
 struct federate {
-    struct tutti_fedpro_link link;
-    struct tutti_fedpro_connection connection; /* the RTI's end */
-    struct tutti_fedpro_intake intake;
+    struct tt_session_link link;
+    struct tt_fedpro_connection connection; /* the RTI's end */
+    struct tt_fedpro_intake intake;
     int responses[MOST_CALLS], response_count;
     int callbacks[MOST_CALLS], callback_count;
     int heartbeats;
@@ -87,12 +87,12 @@ struct federate {
     int32_t status, status_sequence;
 };
 
-static void send_raw(struct federate *federate, const struct tutti_fedpro_header *header, const void *payload)
+static void send_raw(struct federate *federate, const struct tt_fedpro_header *header, const void *payload)
 {
     uint8_t bytes[100];
-    tutti_fedpro_put_header(bytes, header);
+    tt_fedpro_message_put_header(bytes, header);
     memcpy(bytes + TUTTI_FEDPRO_HEADER, payload, header->size - TUTTI_FEDPRO_HEADER);
-    assert_ok(tutti_fedpro_intake_feed(&federate->connection.intake, bytes, header->size));
+    assert_ok(tt_fedpro_message_append_bytes(&federate->connection.intake, bytes, header->size));
 }
 
 static uint8_t buffer[100]; /* of what is written at once: three messages or so */
@@ -102,28 +102,28 @@ static void flow_up(struct federate *federate, size_t most)
 {
     size_t size = 0;
     const uint8_t *bytes = NULL;
-    while (most > 0 && (bytes = tutti_fedpro_link_output(&federate->link, buffer, sizeof buffer, &size)) != NULL) {
+    while (most > 0 && (bytes = tt_session_link_output(&federate->link, buffer, sizeof buffer, &size)) != NULL) {
         size = size < most ? size : most;
-        assert_ok(tutti_fedpro_intake_feed(&federate->connection.intake, bytes, size));
-        tutti_fedpro_link_wrote(&federate->link, size);
+        assert_ok(tt_fedpro_message_append_bytes(&federate->connection.intake, bytes, size));
+        tt_session_link_consume(&federate->link, size);
         most -= size;
     }
 }
 
-static void handle(struct federate *federate, const struct tutti_fedpro_message *message)
+static void handle(struct federate *federate, const struct tt_fedpro_message *message)
 {
     if (message->header.type == TUTTI_FEDPRO_NEW_SESSION_STATUS) {
-        federate->status = (int32_t)tutti_fedpro_get_u32(message->payload);
+        federate->status = (int32_t)tt_fedpro_message_get_u32(message->payload);
         federate->link.session = message->header.session;
     } else if (message->header.type == TUTTI_FEDPRO_RESUME_STATUS) {
-        federate->status = (int32_t)tutti_fedpro_get_u32(message->payload);
-        federate->status_sequence = (int32_t)tutti_fedpro_get_u32(message->payload + 4);
-    } else if (!tutti_fedpro_link_receive(&federate->link, &message->header)) {
+        federate->status = (int32_t)tt_fedpro_message_get_u32(message->payload);
+        federate->status_sequence = (int32_t)tt_fedpro_message_get_u32(message->payload + 4);
+    } else if (!tt_session_link_receive(&federate->link, &message->header)) {
         fail_msg("message %d came twice", message->header.sequence);
     } else if (message->header.type == TUTTI_FEDPRO_CALL_RESPONSE) {
-        federate->responses[federate->response_count++] = (int)tutti_fedpro_get_u32(message->payload + 4);
+        federate->responses[federate->response_count++] = (int)tt_fedpro_message_get_u32(message->payload + 4);
     } else if (message->header.type == TUTTI_FEDPRO_CALLBACK) {
-        federate->callbacks[federate->callback_count++] = (int)tutti_fedpro_get_u32(message->payload);
+        federate->callbacks[federate->callback_count++] = (int)tt_fedpro_message_get_u32(message->payload);
     } else if (message->header.type == TUTTI_FEDPRO_HEARTBEAT_RESPONSE) {
         federate->heartbeats++;
     } else {
@@ -132,10 +132,10 @@ static void handle(struct federate *federate, const struct tutti_fedpro_message 
     }
 }
 
-static bool next_of(struct tutti_fedpro_intake *intake, struct tutti_fedpro_message *message)
+static bool next_of(struct tt_fedpro_intake *intake, struct tt_fedpro_message *message)
 {
     bool whole = false;
-    assert_ok(tutti_fedpro_intake_next(intake, message, &whole));
+    assert_ok(tt_fedpro_message_parse_next(intake, message, &whole));
     return whole;
 }
 
@@ -144,14 +144,13 @@ static void flow_down(struct federate *federate, size_t most)
 {
     size_t size = 0;
     const uint8_t *bytes = NULL;
-    while (most > 0 &&
-           (bytes = tutti_fedpro_connection_output(&federate->connection, buffer, sizeof buffer, &size)) != NULL) {
+    while (most > 0 && (bytes = tt_sessions_get_output(&federate->connection, buffer, sizeof buffer, &size)) != NULL) {
         size = size < most ? size : most;
-        assert_ok(tutti_fedpro_intake_feed(&federate->intake, bytes, size));
-        tutti_fedpro_connection_wrote(&federate->connection, size);
+        assert_ok(tt_fedpro_message_append_bytes(&federate->intake, bytes, size));
+        tt_sessions_consume_output(&federate->connection, size);
         most -= size;
     }
-    struct tutti_fedpro_message message;
+    struct tt_fedpro_message message;
     while (next_of(&federate->intake, &message))
         handle(federate, &message);
 }
@@ -160,24 +159,24 @@ static void take(struct federate *federate, double now)
 {
     bool left = true;
     while (left)
-        assert_ok(tutti_fedpro_connection_take(&federate->connection, now, 3, &left));
+        assert_ok(tt_sessions_handle_messages(&federate->connection, now, 3, &left));
 }
 
 static void begin(struct federate *federate, struct rti *rti, uint32_t version)
 {
     *federate = (struct federate){.intake = {.limit = 1 << 20}, .status = -1};
-    tutti_fedpro_link_init(&federate->link, 0, 1, &tutti_fedpro_limits_usual);
-    tutti_fedpro_connection_init(&federate->connection, &rti->sessions, 0);
+    tt_session_link_init(&federate->link, 0, 1, &tt_session_link_default_limits);
+    tt_sessions_init_connection(&federate->connection, &rti->sessions, 0);
     uint8_t payload[4];
-    tutti_fedpro_put_u32(payload, version);
-    send_raw(federate, &(struct tutti_fedpro_header){28, 0, 0, TUTTI_FEDPRO_NO_SEQUENCE, TUTTI_FEDPRO_NEW_SESSION},
+    tt_fedpro_message_put_u32(payload, version);
+    send_raw(federate, &(struct tt_fedpro_header){28, 0, 0, TUTTI_FEDPRO_NO_SEQUENCE, TUTTI_FEDPRO_NEW_SESSION},
              payload);
     take(federate, 0);
     flow_down(federate, SIZE_MAX);
 }
 
 /* An RTI with one federate in session. */
-static void start(struct rti *rti, struct federate *federate, const struct tutti_fedpro_rules *rules)
+static void start(struct rti *rti, struct federate *federate, const struct tt_sessions_rules *rules)
 {
     rti_init(rti, rules);
     begin(federate, rti, 1);
@@ -186,35 +185,35 @@ static void start(struct rti *rti, struct federate *federate, const struct tutti
 static void call(struct federate *federate, int number)
 {
     uint8_t payload[4];
-    tutti_fedpro_put_u32(payload, (uint32_t)number);
-    assert_ok(tutti_fedpro_link_push(&federate->link, TUTTI_FEDPRO_CALL, NULL, payload, sizeof payload, NULL));
+    tt_fedpro_message_put_u32(payload, (uint32_t)number);
+    assert_ok(tt_session_link_push(&federate->link, TUTTI_FEDPRO_CALL, NULL, payload, sizeof payload, NULL));
 }
 
 static void call_back(struct rti *rti, int number)
 {
     uint8_t payload[4];
-    tutti_fedpro_put_u32(payload, (uint32_t)number);
-    tutti_fedpro_session_send(rti->last, TUTTI_FEDPRO_CALLBACK, NULL, payload, sizeof payload, NULL);
+    tt_fedpro_message_put_u32(payload, (uint32_t)number);
+    tt_sessions_send(rti->last, TUTTI_FEDPRO_CALLBACK, NULL, payload, sizeof payload, NULL);
 }
 
 static void lose(struct federate *federate, double now)
 {
-    tutti_fedpro_connection_fini(&federate->connection, now);
-    tutti_fedpro_link_cut(&federate->link);
-    tutti_fedpro_intake_fini(&federate->intake);
+    tt_sessions_free_connection(&federate->connection, now);
+    tt_session_link_disconnect(&federate->link);
+    tt_fedpro_message_free_intake(&federate->intake);
 }
 
 /* Asks to resume on a connection that is new. */
 static void ask_to_resume(struct federate *federate, struct rti *rti, double now)
 {
     uint8_t payload[8];
-    tutti_fedpro_connection_init(&federate->connection, &rti->sessions, now);
-    tutti_fedpro_put_u32(payload, (uint32_t)federate->link.last_received);
-    tutti_fedpro_put_u32(payload + 4, (uint32_t)tutti_fedpro_link_oldest(&federate->link));
+    tt_sessions_init_connection(&federate->connection, &rti->sessions, now);
+    tt_fedpro_message_put_u32(payload, (uint32_t)federate->link.last_received);
+    tt_fedpro_message_put_u32(payload + 4, (uint32_t)tt_session_link_oldest(&federate->link));
     federate->status = -1;
     send_raw(federate,
-             &(struct tutti_fedpro_header){32, TUTTI_FEDPRO_NO_SEQUENCE, federate->link.session,
-                                           federate->link.last_received, TUTTI_FEDPRO_RESUME},
+             &(struct tt_fedpro_header){32, TUTTI_FEDPRO_NO_SEQUENCE, federate->link.session,
+                                        federate->link.last_received, TUTTI_FEDPRO_RESUME},
              payload);
     take(federate, now);
     flow_down(federate, 32); /* the status alone */
@@ -224,15 +223,15 @@ static void resume(struct federate *federate, struct rti *rti, double now)
 {
     ask_to_resume(federate, rti, now);
     assert_int_equal(federate->status, TUTTI_FEDPRO_RESUMED);
-    assert_true(tutti_fedpro_link_rewind(&federate->link, federate->status_sequence));
+    assert_true(tt_session_link_rewind(&federate->link, federate->status_sequence));
 }
 
 static void end(struct federate *federate, struct rti *rti)
 {
-    tutti_fedpro_connection_fini(&federate->connection, 0);
-    tutti_fedpro_sessions_fini(&rti->sessions, "the RTI ends");
-    tutti_fedpro_link_fini(&federate->link);
-    tutti_fedpro_intake_fini(&federate->intake);
+    tt_sessions_free_connection(&federate->connection, 0);
+    tt_sessions_fini(&rti->sessions, "the RTI ends");
+    tt_session_link_fini(&federate->link);
+    tt_fedpro_message_free_intake(&federate->intake);
 }
 
 static void a_session_from_its_beginning_to_its_end(void **state)
@@ -240,12 +239,12 @@ static void a_session_from_its_beginning_to_its_end(void **state)
     (void)state;
     struct rti rti;
     struct federate federate;
-    rti_init(&rti, &tutti_fedpro_rules_usual);
+    rti_init(&rti, &tt_sessions_default_rules);
     begin(&federate, &rti, TUTTI_FEDPRO_VERSION);
     assert_int_equal(federate.status, TUTTI_FEDPRO_WELCOME);
     assert_true(federate.link.session != 0);
     call(&federate, 11);
-    assert_ok(tutti_fedpro_link_push(&federate.link, TUTTI_FEDPRO_HEARTBEAT, NULL, NULL, 0, NULL));
+    assert_ok(tt_session_link_push(&federate.link, TUTTI_FEDPRO_HEARTBEAT, NULL, NULL, 0, NULL));
     flow_up(&federate, SIZE_MAX);
     take(&federate, 1);
     call_back(&rti, 12);
@@ -254,8 +253,8 @@ static void a_session_from_its_beginning_to_its_end(void **state)
     assert_int_equal(federate.callbacks[0], 12);
     assert_int_equal(federate.heartbeats, 1);
     int32_t head = 1;
-    assert_ok(tutti_fedpro_link_push(&federate.link, TUTTI_FEDPRO_CALLBACK_RESPONSE, &head, NULL, 0, NULL));
-    assert_ok(tutti_fedpro_link_push(&federate.link, TUTTI_FEDPRO_TERMINATE, NULL, NULL, 0, NULL));
+    assert_ok(tt_session_link_push(&federate.link, TUTTI_FEDPRO_CALLBACK_RESPONSE, &head, NULL, 0, NULL));
+    assert_ok(tt_session_link_push(&federate.link, TUTTI_FEDPRO_TERMINATE, NULL, NULL, 0, NULL));
     flow_up(&federate, SIZE_MAX);
     take(&federate, 2);
     assert_int_equal(rti.answers, 1);
@@ -264,7 +263,7 @@ static void a_session_from_its_beginning_to_its_end(void **state)
     flow_down(&federate, SIZE_MAX);
     assert_true(federate.terminated);
     assert_true(federate.connection.closing);
-    tutti_fedpro_connection_fini(&federate.connection, 3);
+    tt_sessions_free_connection(&federate.connection, 3);
     assert_int_equal(rti.sessions.count, 0);
     assert_int_equal(rti.cuts, 0);
     end(&federate, &rti);
@@ -276,23 +275,23 @@ static void another_version_and_too_many_sessions_are_refused(void **state)
     (void)state;
     struct rti rti;
     struct federate one, other;
-    struct tutti_fedpro_rules rules = tutti_fedpro_rules_usual;
+    struct tt_sessions_rules rules = tt_sessions_default_rules;
     rules.most_sessions = 1;
     rti_init(&rti, &rules);
     begin(&one, &rti, 2);
     assert_int_equal(one.status, TUTTI_FEDPRO_UNSUPPORTED_VERSION);
     assert_true(one.connection.closing);
-    tutti_fedpro_link_fini(&one.link);
-    tutti_fedpro_intake_fini(&one.intake);
-    tutti_fedpro_connection_fini(&one.connection, 0);
+    tt_session_link_fini(&one.link);
+    tt_fedpro_message_free_intake(&one.intake);
+    tt_sessions_free_connection(&one.connection, 0);
     begin(&one, &rti, 1);
     begin(&other, &rti, 1);
     assert_int_equal(one.status, TUTTI_FEDPRO_WELCOME);
     assert_int_equal(other.status, TUTTI_FEDPRO_OUT_OF_RESOURCES);
     assert_int_equal(rti.began, 1);
-    tutti_fedpro_connection_fini(&other.connection, 0);
-    tutti_fedpro_link_fini(&other.link);
-    tutti_fedpro_intake_fini(&other.intake);
+    tt_sessions_free_connection(&other.connection, 0);
+    tt_session_link_fini(&other.link);
+    tt_fedpro_message_free_intake(&other.intake);
     end(&one, &rti);
     assert_string_equal(rti.why, "the RTI ends");
 }
@@ -305,7 +304,7 @@ static void nothing_is_lost_and_nothing_comes_twice(void **state)
     for (int round = 0; round < 30; round++) {
         struct rti rti;
         struct federate federate;
-        rti_init(&rti, &tutti_fedpro_rules_usual);
+        rti_init(&rti, &tt_sessions_default_rules);
         begin(&federate, &rti, 1);
         if (round % 2) { /* over the end of the numbers */
             federate.link.next_sequence = INT32_MAX - 20;
@@ -317,7 +316,7 @@ static void nothing_is_lost_and_nothing_comes_twice(void **state)
                 call(&federate, sent);
                 call_back(&rti, sent);
                 if (i == 2)
-                    assert_ok(tutti_fedpro_link_push(&federate.link, TUTTI_FEDPRO_HEARTBEAT, NULL, NULL, 0, NULL));
+                    assert_ok(tt_session_link_push(&federate.link, TUTTI_FEDPRO_HEARTBEAT, NULL, NULL, 0, NULL));
                 seed = seed * 1103515245 + 12345;
                 flow_up(&federate, seed >> 16 & 63);
                 take(&federate, cut);
@@ -347,7 +346,7 @@ static void who_resumes_drops_the_old_connection(void **state)
     (void)state;
     struct rti rti;
     struct federate federate;
-    start(&rti, &federate, &tutti_fedpro_rules_usual);
+    start(&rti, &federate, &tt_sessions_default_rules);
     struct federate old = federate; /* the RTI has not seen that its cable is cut */
     rti.last->connection = &old.connection;
     federate.connection.session = NULL;
@@ -356,7 +355,7 @@ static void who_resumes_drops_the_old_connection(void **state)
     assert_true(old.connection.closing);
     assert_null(old.connection.session);
     assert_ptr_equal(rti.last->connection, &federate.connection);
-    tutti_fedpro_connection_fini(&old.connection, 1);
+    tt_sessions_free_connection(&old.connection, 1);
     assert_int_equal(rti.cuts, 0);
     call(&federate, 5);
     flow_up(&federate, SIZE_MAX);
@@ -371,14 +370,14 @@ static void what_is_not_kept_cannot_be_resumed(void **state)
     (void)state;
     struct rti rti;
     struct federate federate;
-    struct tutti_fedpro_rules rules = tutti_fedpro_rules_usual;
+    struct tt_sessions_rules rules = tt_sessions_default_rules;
     rules.limits.history = 3;
     start(&rti, &federate, &rules);
     for (int i = 0; i < 10; i++) {
         size_t size = 0;
         call_back(&rti, i);
-        while (tutti_fedpro_connection_output(&federate.connection, NULL, 0, &size) != NULL) /* lost on their way */
-            tutti_fedpro_connection_wrote(&federate.connection, size);
+        while (tt_sessions_get_output(&federate.connection, NULL, 0, &size) != NULL) /* lost on their way */
+            tt_sessions_consume_output(&federate.connection, size);
     }
     lose(&federate, 0);
     ask_to_resume(&federate, &rti, 1);
@@ -397,7 +396,7 @@ static void messages_that_never_were_cannot_be_resumed_from(void **state)
     (void)state;
     struct rti rti;
     struct federate federate;
-    start(&rti, &federate, &tutti_fedpro_rules_usual);
+    start(&rti, &federate, &tt_sessions_default_rules);
     lose(&federate, 0);
     federate.link.last_received = 1000;
     ask_to_resume(&federate, &rti, 1);
@@ -411,15 +410,15 @@ static void a_cut_session_waits_for_a_while(void **state)
     struct rti rti;
     struct federate federate;
     double next = 0;
-    start(&rti, &federate, &tutti_fedpro_rules_usual);
-    tutti_fedpro_sessions_tick(&rti.sessions, 1, &next);
-    assert_same_double(next, tutti_fedpro_rules_usual.silence);
+    start(&rti, &federate, &tt_sessions_default_rules);
+    tt_sessions_tick(&rti.sessions, 1, &next);
+    assert_same_double(next, tt_sessions_default_rules.silence);
     lose(&federate, 5);
     assert_int_equal(rti.cuts, 1);
-    tutti_fedpro_sessions_tick(&rti.sessions, 6, &next);
-    assert_same_double(next, 5 + tutti_fedpro_rules_usual.grace);
+    tt_sessions_tick(&rti.sessions, 6, &next);
+    assert_same_double(next, 5 + tt_sessions_default_rules.grace);
     assert_int_equal(rti.ended, 0);
-    tutti_fedpro_sessions_tick(&rti.sessions, next, &next);
+    tt_sessions_tick(&rti.sessions, next, &next);
     assert_int_equal(rti.ended, 1);
     assert_non_null(strstr(rti.why, "not resumed within 10 s"));
     assert_true(isinf(next));
@@ -434,8 +433,8 @@ static void a_silent_connection_counts_as_cut(void **state)
     struct rti rti;
     struct federate federate;
     double next = 0;
-    start(&rti, &federate, &tutti_fedpro_rules_usual);
-    tutti_fedpro_sessions_tick(&rti.sessions, 181, &next);
+    start(&rti, &federate, &tt_sessions_default_rules);
+    tt_sessions_tick(&rti.sessions, 181, &next);
     assert_int_equal(rti.cuts, 1);
     assert_true(federate.connection.closing);
     assert_int_equal(rti.ended, 0);
@@ -447,7 +446,7 @@ static void a_slow_federate_is_dropped(void **state)
     (void)state;
     struct rti rti;
     struct federate federate;
-    struct tutti_fedpro_rules rules = tutti_fedpro_rules_usual;
+    struct tt_sessions_rules rules = tt_sessions_default_rules;
     rules.limits.waiting = 100;
     start(&rti, &federate, &rules);
     for (int i = 0; i < 101; i++)
@@ -459,17 +458,17 @@ static void a_slow_federate_is_dropped(void **state)
     assert_int_equal(rti.ended, 1);
 }
 
-static void expect_bad(const struct tutti_fedpro_header *header, const char *words)
+static void expect_bad(const struct tt_fedpro_header *header, const char *words)
 {
     struct rti rti;
     struct federate federate;
     uint8_t payload[100] = {0};
     bool left = true;
-    start(&rti, &federate, &tutti_fedpro_rules_usual);
-    struct tutti_fedpro_header bad = *header;
+    start(&rti, &federate, &tt_sessions_default_rules);
+    struct tt_fedpro_header bad = *header;
     bad.session += federate.link.session;
     send_raw(&federate, &bad, payload);
-    assert_int_not_equal(tutti_fedpro_connection_take(&federate.connection, 1, 5, &left), TUTTI_OK);
+    assert_int_not_equal(tt_sessions_handle_messages(&federate.connection, 1, 5, &left), TUTTI_OK);
     assert_int_equal(rti.ended, 1);
     if (strstr(rti.why, words) == NULL)
         fail_msg("'%s' has no '%s'", rti.why, words);
@@ -479,27 +478,27 @@ static void expect_bad(const struct tutti_fedpro_header *header, const char *wor
 static void bad_messages_end_a_session(void **state)
 {
     (void)state;
-    expect_bad(&(struct tutti_fedpro_header){24, 1, 1, 0, TUTTI_FEDPRO_CALL}, "of another session");
-    expect_bad(&(struct tutti_fedpro_header){28, 1, 0, 0, TUTTI_FEDPRO_NEW_SESSION}, "do not send in a session");
-    expect_bad(&(struct tutti_fedpro_header){24, 1, 0, 0, TUTTI_FEDPRO_CALLBACK}, "do not send in a session");
-    expect_bad(&(struct tutti_fedpro_header){24, 1, 0, 0, 9}, "not a message");
+    expect_bad(&(struct tt_fedpro_header){24, 1, 1, 0, TUTTI_FEDPRO_CALL}, "of another session");
+    expect_bad(&(struct tt_fedpro_header){28, 1, 0, 0, TUTTI_FEDPRO_NEW_SESSION}, "do not send in a session");
+    expect_bad(&(struct tt_fedpro_header){24, 1, 0, 0, TUTTI_FEDPRO_CALLBACK}, "do not send in a session");
+    expect_bad(&(struct tt_fedpro_header){24, 1, 0, 0, 9}, "not a message");
 }
 
 static void a_connection_begins_with_a_session(void **state)
 {
     (void)state;
     struct rti rti;
-    struct tutti_fedpro_connection connection;
+    struct tt_fedpro_connection connection;
     uint8_t bytes[TUTTI_FEDPRO_HEADER];
     bool left = true;
-    rti_init(&rti, &tutti_fedpro_rules_usual);
-    tutti_fedpro_connection_init(&connection, &rti.sessions, 0);
-    tutti_fedpro_put_header(bytes, &(struct tutti_fedpro_header){24, 0, 0, 0, TUTTI_FEDPRO_CALL});
-    assert_ok(tutti_fedpro_intake_feed(&connection.intake, bytes, sizeof bytes));
-    assert_int_equal(tutti_fedpro_connection_take(&connection, 0, 5, &left), TUTTI_ERR_FORMAT);
+    rti_init(&rti, &tt_sessions_default_rules);
+    tt_sessions_init_connection(&connection, &rti.sessions, 0);
+    tt_fedpro_message_put_header(bytes, &(struct tt_fedpro_header){24, 0, 0, 0, TUTTI_FEDPRO_CALL});
+    assert_ok(tt_fedpro_message_append_bytes(&connection.intake, bytes, sizeof bytes));
+    assert_int_equal(tt_sessions_handle_messages(&connection, 0, 5, &left), TUTTI_ERR_FORMAT);
     assert_non_null(strstr(tutti_err_message(), "begins with NEW_SESSION"));
-    tutti_fedpro_connection_fini(&connection, 0);
-    tutti_fedpro_sessions_fini(&rti.sessions, NULL);
+    tt_sessions_free_connection(&connection, 0);
+    tt_sessions_fini(&rti.sessions, NULL);
     assert_int_equal(rti.began, 0);
 }
 

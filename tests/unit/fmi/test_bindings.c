@@ -18,8 +18,8 @@ struct functions2 {
 };
 #undef X
 
-static const struct tutti_binding *const bindings[] = {&tutti_binding_fmi1_cs, &tutti_binding_fmi1_me,
-                                                       &tutti_binding_fmi2, &tutti_binding_fmi3};
+static const struct tt_binding *const bindings[] = {&tt_fmi1_cs_binding, &tt_fmi1_me_binding, &tt_fmi2_binding,
+                                                    &tt_fmi3_binding};
 enum { BINDINGS = sizeof bindings / sizeof *bindings };
 
 static char said[8192];
@@ -32,7 +32,7 @@ static void note(void *context, enum tutti_log_level level, const char *origin, 
 
 static const struct tutti_log log_of_all = {TUTTI_LOG_DEBUG, note, NULL};
 
-static struct tutti_var variables[] = {
+static struct tt_var variables[] = {
     {.name = "real", .reference = 1, .type = TUTTI_TYPE_FLOAT64},
     {.name = "int", .reference = 1, .type = TUTTI_TYPE_INT32},
     {.name = "choice", .reference = 2, .type = TUTTI_TYPE_ENUMERATION},
@@ -42,12 +42,12 @@ static struct tutti_var variables[] = {
 
 /* An instance of a library with these functions. */
 struct one {
-    struct tutti_desc desc;
-    struct tutti_library library;
-    struct tutti_instance in;
+    struct tt_description desc;
+    struct tt_library library;
+    struct tt_instance in;
 };
 
-static void init(struct one *one, const struct tutti_binding *binding, void *functions)
+static void init(struct one *one, const struct tt_binding *binding, void *functions)
 {
     said[0] = '\0';
     *one = (struct one){
@@ -58,7 +58,7 @@ static void init(struct one *one, const struct tutti_binding *binding, void *fun
     one->in.library = &one->library;
     one->in.binding = binding;
     one->in.functions = functions;
-    one->in.options = (struct tutti_instance_options){.name = "it", .log = &log_of_all};
+    one->in.options = (struct tt_instance_options){.name = "it", .log = &log_of_all};
 }
 
 static void fini(struct one *one)
@@ -69,7 +69,7 @@ static void fini(struct one *one)
 
 /* ---- functions that are not there ---- */
 
-static void lacks(const struct one *one, const char *slot, enum tutti_status status)
+static void lacks(const struct one *one, const char *slot, enum tt_fmi_status status)
 {
     if (status != TUTTI_STATUS_ERROR || strcmp(said, "the FMU's library lacks this function\n") != 0)
         fail_msg("FMI %s, %s: status %d, '%s'", one->in.binding->version, slot, (int)status, said);
@@ -83,7 +83,7 @@ static void test_missing(void **state)
 {
     (void)state;
     for (int i = 0; i < BINDINGS; i++) {
-        const struct tutti_binding *b = bindings[i];
+        const struct tt_binding *b = bindings[i];
         void **none = calloc(b->symbol_count, sizeof *none), *handle = NULL;
         struct one one;
         uint32_t reference = 1;
@@ -92,17 +92,17 @@ static void test_missing(void **state)
         unsigned char byte = 0;
         size_t size;
         bool event, terminate;
-        struct tutti_discrete discrete = {0};
+        struct tt_discrete_update discrete = {0};
         init(&one, b, none);
         LACKS(enter_configuration);
         LACKS(exit_configuration);
         for (int type = 0; type < (int)TUTTI_TYPE_COUNT; type++) {
-            const struct tutti_bytes nothing[2] = {{0}}; /* as large as any value */
-            struct tutti_bytes room[2];
-            assert_int_equal(b->type_word((enum tutti_type)type) != NULL, b->types >> type & 1);
+            const struct tt_bytes nothing[2] = {{0}}; /* as large as any value */
+            struct tt_bytes room[2];
+            assert_int_equal(b->type_word((enum tt_type)type) != NULL, b->types >> type & 1);
             if (b->types >> type & 1) {
-                LACKS(set, (enum tutti_type)type, &reference, 1, nothing, 1);
-                LACKS(get, (enum tutti_type)type, &reference, 1, room, 1);
+                LACKS(set, (enum tt_type)type, &reference, 1, nothing, 1);
+                LACKS(get, (enum tt_type)type, &reference, 1, room, 1);
             }
         }
         LACKS(set_input_derivatives, &reference, 1, &order, &value);
@@ -164,11 +164,11 @@ static fmi2Status get_boolean_status(fmi2Component c, const fmi2StatusKind kind,
     return cannot_answer ? fmi2Error : fmi2OK;
 }
 
-static void check_after_step(const struct tutti_binding *b, void *functions, enum tutti_status status,
-                             enum tutti_status expected, double reached, bool terminate)
+static void check_after_step(const struct tt_binding *b, void *functions, enum tt_fmi_status status,
+                             enum tt_fmi_status expected, double reached, bool terminate)
 {
     struct one one;
-    struct tutti_step step = {.reached = -1};
+    struct tt_fmi_step step = {.reached = -1};
     init(&one, b, functions);
     assert_int_equal(b->after_step(&one.in, 2.0, status, &step), expected);
     assert_same_double(step.reached, reached);
@@ -185,7 +185,7 @@ static void test_pending(void **state)
     for (int with = 0; with < 2; with++) {
         cannot_answer = false;
         for (int i = 0; i < 2; i++) {
-            const struct tutti_binding *b = i == 0 ? &tutti_binding_fmi1_cs : &tutti_binding_fmi2;
+            const struct tt_binding *b = i == 0 ? &tt_fmi1_cs_binding : &tt_fmi2_binding;
             pending = 3;
             last_time = 2.5;
             cannot_answer = false;
@@ -212,13 +212,13 @@ static void test_pending(void **state)
 static void test_memory(void **state)
 {
     (void)state;
-    static const enum tutti_type types[] = {TUTTI_TYPE_BOOLEAN, TUTTI_TYPE_ENUMERATION, TUTTI_TYPE_BINARY};
+    static const enum tt_type types[] = {TUTTI_TYPE_BOOLEAN, TUTTI_TYPE_ENUMERATION, TUTTI_TYPE_BINARY};
     for (int i = 0; i < BINDINGS; i++)
         for (int t = 0; t < 3; t++) {
-            const struct tutti_binding *b = bindings[i];
+            const struct tt_binding *b = bindings[i];
             bool converts = t == 2 ? b->fmi == 3 : b->fmi < 3;
             void **none = calloc(b->symbol_count, sizeof *none);
-            struct tutti_bytes room[2] = {{0}};
+            struct tt_bytes room[2] = {{0}};
             uint32_t reference = 1;
             struct one one;
             init(&one, b, none);
@@ -226,8 +226,8 @@ static void test_memory(void **state)
                 failing.now = 0;
                 failing.at = 1;
                 failing.kind = FAILING_MEMORY;
-                enum tutti_status status = get ? b->get(&one.in, types[t], &reference, 1, room, 1)
-                                               : b->set(&one.in, types[t], &reference, 1, room, 1);
+                enum tt_fmi_status status = get ? b->get(&one.in, types[t], &reference, 1, room, 1)
+                                                : b->set(&one.in, types[t], &reference, 1, room, 1);
                 (void)failing_pause();
                 assert_int_equal(status, TUTTI_STATUS_MEMORY);
             }
@@ -239,10 +239,11 @@ static void test_memory(void **state)
 
 /* ---- messages ---- */
 
-static void say(struct one *one, enum tutti_status status, const char *category, const char *text, const char *expected)
+static void say(struct one *one, enum tt_fmi_status status, const char *category, const char *text,
+                const char *expected)
 {
     said[0] = '\0';
-    tutti_instance_message(&one->in, status, category, text);
+    tt_fmu_callbacks_message(&one->in, status, category, text);
     assert_string_equal(said, expected);
 }
 
@@ -250,24 +251,24 @@ static void test_messages(void **state)
 {
     (void)state;
     struct one one;
-    init(&one, &tutti_binding_fmi2, NULL);
+    init(&one, &tt_fmi2_binding, NULL);
     say(&one, TUTTI_STATUS_WARNING, "a", "#r1# #i1# #i2# #b1# #s1#", "[a] real int choice bool text\n");
     say(&one, TUTTI_STATUS_OK, NULL, "100## of #r1#", "100# of real\n");
     say(&one, TUTTI_STATUS_OK, NULL, "#r7# #x1# #r1 #r# # #1#", "#r7# #x1# #r1 #r# # real\n");
     say(&one, TUTTI_STATUS_DISCARD, NULL, NULL, "(a message without text)\n");
     fini(&one);
-    init(&one, &tutti_binding_fmi3, NULL); /* which has no letters */
+    init(&one, &tt_fmi3_binding, NULL); /* which has no letters */
     say(&one, TUTTI_STATUS_OK, NULL, "#1# #r1#", "real #r1#\n");
     fini(&one);
     /* A name that does not fit any more is cut. */
     static char long_text[2 * TUTTI_MESSAGE_SIZE];
     memset(long_text, 'x', TUTTI_MESSAGE_SIZE - 3);
     strcat(long_text, "#1#");
-    init(&one, &tutti_binding_fmi3, NULL);
-    tutti_instance_message(&one.in, TUTTI_STATUS_OK, NULL, long_text);
+    init(&one, &tt_fmi3_binding, NULL);
+    tt_fmu_callbacks_message(&one.in, TUTTI_STATUS_OK, NULL, long_text);
     assert_int_equal(strlen(said), TUTTI_MESSAGE_SIZE); /* with its line's end */
     assert_string_equal(said + TUTTI_MESSAGE_SIZE - 4, "xre\n");
-    tutti_instance_message(NULL, TUTTI_STATUS_OK, NULL, "of no instance");
+    tt_fmu_callbacks_message(NULL, TUTTI_STATUS_OK, NULL, "of no instance");
     assert_null(strstr(said, "of no instance"));
     fini(&one);
 }
@@ -277,11 +278,11 @@ static void test_messages_without_memory(void **state)
 {
     (void)state;
     struct one one;
-    init(&one, &tutti_binding_fmi2, NULL);
+    init(&one, &tt_fmi2_binding, NULL);
     failing.now = 0;
     failing.at = 1;
     failing.kind = FAILING_MEMORY;
-    tutti_instance_message(&one.in, TUTTI_STATUS_ERROR, NULL, "a word");
+    tt_fmu_callbacks_message(&one.in, TUTTI_STATUS_ERROR, NULL, "a word");
     (void)failing_pause();
     assert_string_equal(said, "a word\n");
     fini(&one);

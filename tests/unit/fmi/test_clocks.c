@@ -11,28 +11,27 @@ enum { CONSTANT = 1, TOLD = 3, TUNABLE = 5, CHANGING, COUNTDOWN, TRIGGERED, OUT,
 static const bool on = true, off = false;
 
 struct live {
-    struct tutti_fmu *fmu;
-    struct tutti_instance *in;
+    struct tt_fmu *fmu;
+    struct tt_instance *in;
 };
 
-static struct live begin(enum tutti_interface_kind kind, bool leave)
+static struct live begin(enum tt_interface_kind kind, bool leave)
 {
     struct live live = {0};
-    assert_ok(tutti_fmu_open(&live.fmu, TUTTI_FMUS "/Clocks_fmi3.fmu", NULL));
-    assert_ok(tutti_fmu_load(live.fmu, kind, NULL));
-    struct tutti_instance_options options = {.name = "it", .event_mode = true};
-    assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[kind], &options));
-    assert_ok(
-        tutti_instance_enter_initialization(live.in, &(struct tutti_experiment_setup){.stop = 1, .has_stop = true}));
+    assert_ok(tt_fmu_open(&live.fmu, TUTTI_FMUS "/Clocks_fmi3.fmu", NULL));
+    assert_ok(tt_fmu_load(live.fmu, kind, NULL));
+    struct tt_instance_options options = {.name = "it", .event_mode = true};
+    assert_ok(tt_instance_new(&live.in, live.fmu->libraries[kind], &options));
+    assert_ok(tt_instance_enter_initialization(live.in, &(struct tt_experiment_setup){.stop = 1, .has_stop = true}));
     if (leave)
-        assert_ok(tutti_instance_exit_initialization(live.in));
+        assert_ok(tt_instance_exit_initialization(live.in));
     return live;
 }
 
 static void end(struct live *live)
 {
-    tutti_instance_free(live->in);
-    tutti_fmu_free(live->fmu);
+    tt_instance_free(live->in);
+    tt_fmu_free(live->fmu);
 }
 
 static void assert_named(enum tutti_err err, const char *words)
@@ -51,7 +50,7 @@ static void assert_named(enum tutti_err err, const char *words)
     } while (0)
 
 static const uint32_t constant = CONSTANT, out = OUT, count = CONSTANT_COUNT;
-static struct tutti_timing timing;
+static struct tt_clock_timing timing;
 
 static void test_event_mode(void **state)
 {
@@ -59,22 +58,22 @@ static void test_event_mode(void **state)
     int32_t value;
     bool ticks;
     for (int kind = TUTTI_CS; kind <= TUTTI_ME; kind++) {
-        enum tutti_interface_kind of = (enum tutti_interface_kind)kind;
-        FORBIDDEN(of, true, tutti_instance_set_clocks(it.in, &out, 1, &on), "no input clock ('out'");
-        FORBIDDEN(of, true, tutti_instance_set_clocks(it.in, &constant, 1, &off), "canBeDeactivated");
-        FORBIDDEN(of, true, tutti_instance_set_clocks(it.in, &count, 1, &on), "10 is no clock");
-        FORBIDDEN(of, false, tutti_instance_set_clocks(it.in, &constant, 1, &on), "initialisation mode");
-        FORBIDDEN(of, false, tutti_instance_get_clocks(it.in, &out, 1, &ticks), "initialisation mode");
-        FORBIDDEN(of, true, tutti_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1),
+        enum tt_interface_kind of = (enum tt_interface_kind)kind;
+        FORBIDDEN(of, true, tt_instance_clocks_set(it.in, &out, 1, &on), "no input clock ('out'");
+        FORBIDDEN(of, true, tt_instance_clocks_set(it.in, &constant, 1, &off), "canBeDeactivated");
+        FORBIDDEN(of, true, tt_instance_clocks_set(it.in, &count, 1, &on), "10 is no clock");
+        FORBIDDEN(of, false, tt_instance_clocks_set(it.in, &constant, 1, &on), "initialisation mode");
+        FORBIDDEN(of, false, tt_instance_clocks_get(it.in, &out, 1, &ticks), "initialisation mode");
+        FORBIDDEN(of, true, tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1),
                   "clocks do not tick ('constant_count'");
-        FORBIDDEN(of, true, tutti_instance_get_interval(it.in, CONSTANT, &timing), "('constant'");
-        FORBIDDEN(of, true, tutti_instance_get_interval(it.in, CHANGING, &timing), "('changing'");
-        FORBIDDEN(of, true, tutti_instance_get_interval(it.in, TRIGGERED, &timing), "('triggered'");
-        FORBIDDEN(of, false, tutti_instance_get_interval(it.in, TRIGGERED, &timing), "('triggered'");
-        FORBIDDEN(of, false, tutti_instance_get_shift(it.in, CHANGING, &timing), "not periodic ('changing'");
-        FORBIDDEN(of, true, tutti_instance_get_shift(it.in, CONSTANT, &timing), "event mode");
-        FORBIDDEN(of, false, tutti_instance_set_interval(it.in, CONSTANT, &timing), "('constant'");
-        FORBIDDEN(of, true, tutti_instance_activate(it.in, CONSTANT, 0), "activate a model partition");
+        FORBIDDEN(of, true, tt_instance_clocks_get_interval(it.in, CONSTANT, &timing), "('constant'");
+        FORBIDDEN(of, true, tt_instance_clocks_get_interval(it.in, CHANGING, &timing), "('changing'");
+        FORBIDDEN(of, true, tt_instance_clocks_get_interval(it.in, TRIGGERED, &timing), "('triggered'");
+        FORBIDDEN(of, false, tt_instance_clocks_get_interval(it.in, TRIGGERED, &timing), "('triggered'");
+        FORBIDDEN(of, false, tt_instance_clocks_get_shift(it.in, CHANGING, &timing), "not periodic ('changing'");
+        FORBIDDEN(of, true, tt_instance_clocks_get_shift(it.in, CONSTANT, &timing), "event mode");
+        FORBIDDEN(of, false, tt_instance_clocks_set_interval(it.in, CONSTANT, &timing), "('constant'");
+        FORBIDDEN(of, true, tt_instance_clocks_activate(it.in, CONSTANT, 0), "activate a model partition");
     }
 }
 
@@ -82,18 +81,18 @@ static void test_ticks_once(void **state)
 {
     (void)state;
     struct live it = begin(TUTTI_CS, true);
-    struct tutti_discrete discrete;
+    struct tt_discrete_update discrete;
     int32_t value = 0;
-    assert_ok(tutti_instance_set_clocks(it.in, &constant, 1, &on));
-    assert_ok(tutti_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1));
+    assert_ok(tt_instance_clocks_set(it.in, &constant, 1, &on));
+    assert_ok(tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1));
     assert_int_equal(value, 1);
-    assert_ok(tutti_instance_update_discrete(it.in, &discrete));
-    assert_named(tutti_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1), "do not tick");
-    assert_named(tutti_instance_set_clocks(it.in, &constant, 1, &on), "tick twice in one event mode");
-    assert_ok(tutti_instance_enter_step(it.in));
-    assert_named(tutti_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1), "do not tick");
-    assert_ok(tutti_instance_enter_event(it.in));
-    assert_ok(tutti_instance_set_clocks(it.in, &constant, 1, &on));
+    assert_ok(tt_co_simulation_update_discrete(it.in, &discrete));
+    assert_named(tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1), "do not tick");
+    assert_named(tt_instance_clocks_set(it.in, &constant, 1, &on), "tick twice in one event mode");
+    assert_ok(tt_co_simulation_enter_step(it.in));
+    assert_named(tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1), "do not tick");
+    assert_ok(tt_co_simulation_enter_event(it.in));
+    assert_ok(tt_instance_clocks_set(it.in, &constant, 1, &on));
     end(&it);
 }
 
@@ -104,19 +103,19 @@ static void test_partitions(void **state)
     int32_t value = 0;
     bool ticks;
     struct live it = begin(TUTTI_SE, true);
-    assert_ok(tutti_instance_activate(it.in, CONSTANT, 0.5));
-    assert_ok(tutti_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1));
+    assert_ok(tt_instance_clocks_activate(it.in, CONSTANT, 0.5));
+    assert_ok(tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1));
     assert_int_equal(value, 1);
-    assert_named(tutti_instance_get(it.in, TUTTI_TYPE_INT32, &other, 1, &value, 1), "('triggered_count'");
-    assert_named(tutti_instance_activate(it.in, CONSTANT, 0.5), "twice at one time");
-    assert_named(tutti_instance_activate(it.in, TRIGGERED, 0.25), "before one ('triggered'");
-    assert_named(tutti_instance_activate(it.in, OUT, 1), "no input clock ('out'");
-    assert_named(tutti_instance_set_clocks(it.in, &constant, 1, &on),
+    assert_named(tt_instance_get(it.in, TUTTI_TYPE_INT32, &other, 1, &value, 1), "('triggered_count'");
+    assert_named(tt_instance_clocks_activate(it.in, CONSTANT, 0.5), "twice at one time");
+    assert_named(tt_instance_clocks_activate(it.in, TRIGGERED, 0.25), "before one ('triggered'");
+    assert_named(tt_instance_clocks_activate(it.in, OUT, 1), "no input clock ('out'");
+    assert_named(tt_instance_clocks_set(it.in, &constant, 1, &on),
                  "activate clocks in the state \"clock activation mode\"");
-    assert_named(tutti_instance_get_clocks(it.in, &out, 1, &ticks), "clock activation mode");
-    assert_named(tutti_instance_get_interval(it.in, COUNTDOWN, &timing), "('countdown'");
-    assert_named(tutti_instance_get_interval(it.in, TOLD, &timing), "('told'");
-    assert_ok(tutti_instance_activate(it.in, TRIGGERED, 0.5));
+    assert_named(tt_instance_clocks_get(it.in, &out, 1, &ticks), "clock activation mode");
+    assert_named(tt_instance_clocks_get_interval(it.in, COUNTDOWN, &timing), "('countdown'");
+    assert_named(tt_instance_clocks_get_interval(it.in, TOLD, &timing), "('told'");
+    assert_ok(tt_instance_clocks_activate(it.in, TRIGGERED, 0.5));
     end(&it);
 }
 

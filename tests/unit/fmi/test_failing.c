@@ -11,47 +11,46 @@
 
 struct model {
     const char *path;
-    enum tutti_interface_kind kind;
+    enum tt_interface_kind kind;
     bool loads;
 };
 
-static enum tutti_err live(const struct model *model, struct tutti_fmu *fmu)
+static enum tutti_err live(const struct model *model, struct tt_fmu *fmu)
 {
-    struct tutti_instance *in = NULL;
-    const struct tutti_experiment_setup setup = {.has_stop = true, .stop = 1};
-    TRY(tutti_fmu_load(fmu, model->kind, NULL));
-    enum tutti_err err =
-        tutti_instance_new(&in, fmu->libraries[model->kind], &(struct tutti_instance_options){.name = "it"});
+    struct tt_instance *in = NULL;
+    const struct tt_experiment_setup setup = {.has_stop = true, .stop = 1};
+    TRY(tt_fmu_load(fmu, model->kind, NULL));
+    enum tutti_err err = tt_instance_new(&in, fmu->libraries[model->kind], &(struct tt_instance_options){.name = "it"});
     assert_int_equal(err == TUTTI_OK, in != NULL);
     if (err == TUTTI_ERR_FMU &&
         strstr(tutti_err_message(), "returned NULL")) /* FMI 1.0 and 2.0 allocate by a callback */
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (!err)
-        err = tutti_instance_enter_initialization(in, &setup);
+        err = tt_instance_enter_initialization(in, &setup);
     if (!err)
-        err = tutti_instance_exit_initialization(in);
-    tutti_instance_free(in);
+        err = tt_instance_exit_initialization(in);
+    tt_instance_free(in);
     return err;
 }
 
 /* As `tutti check` does. */
-static enum tutti_err check(struct tutti_fmu *fmu)
+static enum tutti_err check(struct tt_fmu *fmu)
 {
-    struct tutti_findings flaws = {0};
-    TRY(tutti_fmu_check(fmu, false, &flaws, NULL));
+    struct tt_findings flaws = {0};
+    TRY(tt_fmu_check(fmu, false, &flaws, NULL));
     return TUTTI_OK;
 }
 
 static enum tutti_err use(void *context)
 {
     const struct model *model = context;
-    struct tutti_fmu *fmu;
-    enum tutti_err err = tutti_fmu_open(&fmu, model->path, NULL);
+    struct tt_fmu *fmu;
+    enum tutti_err err = tt_fmu_open(&fmu, model->path, NULL);
     assert_int_equal(err == TUTTI_OK, fmu != NULL);
     if (!err)
         err = model->loads ? live(model, fmu) : check(fmu);
     assert_true(err || fmu->desc->var_count > 0);
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
     return err;
 }
 

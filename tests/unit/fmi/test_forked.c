@@ -8,30 +8,29 @@
 #include "fmi/fmu.h"
 #include "fmi/instance.h"
 
-static struct tutti_fmu *open_fmu(const char *name, enum tutti_interface_kind kind)
+static struct tt_fmu *open_fmu(const char *name, enum tt_interface_kind kind)
 {
-    struct tutti_fmu *fmu;
+    struct tt_fmu *fmu;
     char path[512];
     snprintf(path, sizeof path, TUTTI_FOLDERS "/%s", name);
-    assert_ok(tutti_fmu_open(&fmu, path, NULL));
-    assert_ok(tutti_fmu_load(fmu, kind, NULL));
+    assert_ok(tt_fmu_open(&fmu, path, NULL));
+    assert_ok(tt_fmu_load(fmu, kind, NULL));
     return fmu;
 }
 
-static enum tutti_err make(struct tutti_instance **out, struct tutti_fmu *fmu, enum tutti_interface_kind kind)
+static enum tutti_err make(struct tt_instance **out, struct tt_fmu *fmu, enum tt_interface_kind kind)
 {
-    return tutti_instance_new(out, fmu->libraries[kind],
-                              &(struct tutti_instance_options){.name = "it", .forked = true});
+    return tt_instance_new(out, fmu->libraries[kind], &(struct tt_instance_options){.name = "it", .forked = true});
 }
 
 /* ---- the start ---- */
 
 static enum tutti_err start(void *context)
 {
-    struct tutti_instance *in = NULL;
+    struct tt_instance *in = NULL;
     enum tutti_err err = make(&in, context, TUTTI_CS);
     assert_int_equal(err == TUTTI_OK, in != NULL);
-    tutti_instance_free(in);
+    tt_instance_free(in);
     assert_true(spawned == 0 || kill(spawned, 0) != 0); /* none is left */
     return err;
 }
@@ -39,27 +38,27 @@ static enum tutti_err start(void *context)
 static void test_start(void **state)
 {
     (void)state;
-    struct tutti_fmu *fmu = open_fmu("Lacking_fmi2", TUTTI_CS);
+    struct tt_fmu *fmu = open_fmu("Lacking_fmi2", TUTTI_CS);
     fail_each_call(FAILING_MEMORY, ENOMEM, start, fmu);
     fail_each_call(FAILING_FILES, EMFILE, start, fmu);
     fail_each_call(FAILING_FILES, EACCES, start, fmu);
-    tutti_fmu_free(fmu);
+    tt_fmu_free(fmu);
 }
 
 /* ---- every call of a binding ---- */
 
 /* `status` is the answer to all of those with values (of which there are `count`), or, if `plain`, to all. */
-static void ask_all(struct tutti_instance *in, enum tutti_status status, size_t count, bool plain)
+static void ask_all(struct tt_instance *in, enum tt_fmi_status status, size_t count, bool plain)
 {
-    const struct tutti_binding *b = in->binding;
+    const struct tt_binding *b = in->binding;
     uint32_t reference[1] = {0};
     int32_t order[1] = {1};
     double value[2] = {0};
     const char *text[2] = {NULL};
     size_t states = 1, indicators = 1;
     bool event = false, terminate = false;
-    struct tutti_step step = {0};
-    struct tutti_discrete discrete = {0};
+    struct tt_fmi_step step = {0};
+    struct tt_discrete_update discrete = {0};
     void *handle = NULL;
 #define ASK(slot, ...)                                                                                                 \
     if (b->slot)                                                                                                       \
@@ -107,25 +106,25 @@ static void ask_all(struct tutti_instance *in, enum tutti_status status, size_t 
 }
 
 /* More values than the memory that is shared has room for: refused, and the process lives on. Then it is lost. */
-static void refuse_and_lose(const char *name, enum tutti_interface_kind kind)
+static void refuse_and_lose(const char *name, enum tt_interface_kind kind)
 {
-    struct tutti_fmu *fmu = open_fmu(name, kind);
-    struct tutti_instance *in;
-    struct tutti_saved saved = {0};
+    struct tt_fmu *fmu = open_fmu(name, kind);
+    struct tt_instance *in;
+    struct tt_saved_state saved = {0};
     assert_ok(make(&in, fmu, kind));
     ask_all(in, TUTTI_STATUS_MEMORY, (size_t)1 << 40, false);
-    assert_ok(tutti_instance_enter_initialization(in, &(struct tutti_experiment_setup){.stop = 1, .has_stop = true}));
-    assert_ok(tutti_instance_exit_initialization(in));
-    assert_ok(tutti_instance_save(in, &saved));
+    assert_ok(tt_instance_enter_initialization(in, &(struct tt_experiment_setup){.stop = 1, .has_stop = true}));
+    assert_ok(tt_instance_exit_initialization(in));
+    assert_ok(tt_saved_state_save(in, &saved));
     assert_int_equal(kill(spawned, SIGKILL), 0);
     enum tutti_err err = TUTTI_OK;
     for (int i = 0; i < 100000 && !err; i++) /* processes that it kept end soon, and not at once */
-        err = tutti_instance_save(in, &saved);
+        err = tt_saved_state_save(in, &saved);
     assert_fails(err, TUTTI_ERR_LOST, "ended by signal 9");
     ask_all(in, TUTTI_STATUS_LOST, 1, true);
-    tutti_instance_discard_saved(in, &saved);
-    tutti_instance_free(in);
-    tutti_fmu_free(fmu);
+    tt_saved_state_discard(in, &saved);
+    tt_instance_free(in);
+    tt_fmu_free(fmu);
 }
 
 static void test_calls(void **state)

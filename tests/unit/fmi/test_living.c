@@ -31,7 +31,7 @@ static void note(void *context, enum tutti_log_level level, const char *origin, 
 
 static const struct tutti_log log_of_all = {TUTTI_LOG_DEBUG, note, NULL};
 
-static enum tutti_err update(void *context, struct tutti_instance *in, struct tutti_intermediate *intermediate)
+static enum tutti_err update(void *context, struct tt_instance *in, struct tt_intermediate_update *intermediate)
 {
     (void)context, (void)in, (void)intermediate;
     updates++;
@@ -67,41 +67,41 @@ static fmi3Instance instantiate3(fmi3String name, fmi3String token, fmi3String r
     return &callbacks3;
 }
 
-static struct tutti_desc desc;
+static struct tt_description desc;
 static struct functions2 functions2 = {.fmi2Instantiate = instantiate2};
 static struct functions3 functions3 = {.fmi3InstantiateCoSimulation = instantiate3};
-static struct tutti_library libraries[2] = {
-    {.binding = &tutti_binding_fmi2,
+static struct tt_library libraries[2] = {
+    {.binding = &tt_fmi2_binding,
      .desc = &desc,
      .functions = (void **)&functions2,
      .kind = TUTTI_CS,
      .resources = (char *)"/"},
-    {.binding = &tutti_binding_fmi3,
+    {.binding = &tt_fmi3_binding,
      .desc = &desc,
      .functions = (void **)&functions3,
      .kind = TUTTI_CS,
      .can = TUTTI_CAN_INTERMEDIATE},
 };
 
-static struct tutti_instance *make(int fmi, const char *name)
+static struct tt_instance *make(int fmi, const char *name)
 {
-    struct tutti_instance *in = calloc(1, sizeof *in);
+    struct tt_instance *in = calloc(1, sizeof *in);
     assert_non_null(in);
     in->library = &libraries[fmi - 2];
     in->binding = in->library->binding;
     in->functions = in->library->functions;
-    in->options = (struct tutti_instance_options){
+    in->options = (struct tt_instance_options){
         .name = name, .log = &log_of_all, .intermediate_update = update, .intermediate_count = 1};
     in->call = TUTTI_CALL_DO_STEP;
     pthread_mutex_init(&in->messages.lock, NULL);
-    tutti_living_add(in);
+    tt_fmu_callbacks_register(in);
     assert_non_null(in->binding->instantiate(in));
     return in;
 }
 
-static void end(struct tutti_instance *in)
+static void end(struct tt_instance *in)
 {
-    tutti_living_remove(in);
+    tt_fmu_callbacks_unregister(in);
     pthread_mutex_destroy(&in->messages.lock);
     free(in->messages.texts);
     free(in->scratch);
@@ -111,7 +111,7 @@ static void end(struct tutti_instance *in)
 struct call {
     int fmi;
     void *environment;
-    struct tutti_instance *current; /* whose call the thread is in */
+    struct tt_instance *current; /* whose call the thread is in */
 };
 
 static void *say(void *context)
@@ -121,7 +121,7 @@ static void *say(void *context)
     fmi3Boolean early = false;
     fmi3Float64 early_time = 0;
     char text[64];
-    tutti_call_current = call->current;
+    tt_fmi_call_current = call->current;
     snprintf(text, sizeof text, "%s message", said++ % 2 ? "an odd" : "an even"); /* not twice the same in a row */
     heard[0] = '\0';
     updates = 0;
@@ -131,12 +131,12 @@ static void *say(void *context)
         callbacks3.log(call->environment, fmi3OK, "status", text);
         callbacks3.update(call->environment, 0, false, true, true, false, &early, &early_time);
     }
-    tutti_call_current = NULL;
+    tt_fmi_call_current = NULL;
     return context;
 }
 
 /* From this thread or from one of the FMU's. Expected: the name of the instance that hears it; NULL: none. */
-static void check(int fmi, void *environment, struct tutti_instance *current, bool of_fmu, const char *expected)
+static void check(int fmi, void *environment, struct tt_instance *current, bool of_fmu, const char *expected)
 {
     struct call call = {fmi, environment, current};
     pthread_t thread;
@@ -157,7 +157,7 @@ static void test_environments(void **state)
 {
     (void)state;
     for (int fmi = 2; fmi <= 3; fmi++) {
-        struct tutti_instance *a = make(fmi, "a"), *b = make(fmi, "b"), *gone = make(fmi, "gone");
+        struct tt_instance *a = make(fmi, "a"), *b = make(fmi, "b"), *gone = make(fmi, "gone");
         int own = 0;
         void *odd[] = {(void *)1, (void *)2, (void *)0x1111222233334444, &own, "text", gone, NULL};
         end(gone);
@@ -179,7 +179,7 @@ static void test_environments(void **state)
 static void test_update_outside_of_a_step(void **state)
 {
     (void)state;
-    struct tutti_instance *in = make(3, "a");
+    struct tt_instance *in = make(3, "a");
     in->call = TUTTI_CALL_GET;
     fmi3Boolean early = true;
     fmi3Float64 early_time = 0;
@@ -195,20 +195,20 @@ static void test_many(void **state)
 {
     (void)state;
     enum { MANY = 5000 };
-    struct tutti_instance *all = calloc(MANY, sizeof *all);
+    struct tt_instance *all = calloc(MANY, sizeof *all);
     assert_non_null(all);
     for (size_t i = 0; i < MANY; i++)
-        tutti_living_add(&all[i]);
+        tt_fmu_callbacks_register(&all[i]);
     for (size_t i = 0; i < MANY; i += 2)
-        tutti_living_remove(&all[i]);
+        tt_fmu_callbacks_unregister(&all[i]);
     for (size_t i = 0; i < MANY; i++) {
-        struct tutti_called_back called = tutti_living_enter(&all[i]);
+        struct tt_fmu_callback called = tt_fmu_callbacks_enter(&all[i]);
         assert_ptr_equal(called.instance, i % 2 ? &all[i] : NULL);
-        tutti_living_leave(called);
+        tt_fmu_callbacks_leave(called);
     }
     for (size_t i = 1; i < MANY; i += 2)
-        tutti_living_remove(&all[i]);
-    assert_null(tutti_living_enter(&all[1]).instance);
+        tt_fmu_callbacks_unregister(&all[i]);
+    assert_null(tt_fmu_callbacks_enter(&all[1]).instance);
     free(all);
 }
 

@@ -61,11 +61,11 @@ static void visit(void *context, const char *path)
 /* What is visited from "fmu.so" on, and the library that is missing. */
 static enum tutti_err look(const char *expected, const char *missing, bool is_nameless)
 {
-    struct tutti_needed_missing found;
+    struct tt_needed_missing found;
     char path[200];
     copy_text(path, sizeof path, scratch_path(&scratch, "fmu.so"));
     visited[0] = '\0';
-    TRY(tutti_needed_each(path, visit, NULL, &found));
+    TRY(tt_binary_each_needed(path, visit, NULL, &found));
     assert_string_equal(visited, expected);
     assert_string_equal(found.name, missing);
     assert_int_equal(found.is_nameless, is_nameless);
@@ -139,11 +139,11 @@ static void test_many(void **state)
     write_library("fmu.so", entries);
     for (int i = 0; i < 280; i++)
         write_library(names[i], (const struct entry[]){{DT_SONAME, names[i]}, {0, NULL}});
-    struct tutti_needed_missing found;
+    struct tt_needed_missing found;
     char path[200];
     copy_text(path, sizeof path, scratch_path(&scratch, "fmu.so"));
     visited[0] = '\0';
-    assert_ok(tutti_needed_each(path, visit, NULL, &found));
+    assert_ok(tt_binary_each_needed(path, visit, NULL, &found));
     assert_string_equal(found.name, "");
     assert_non_null(strstr(visited, " n254.so "));
     assert_null(strstr(visited, " n255.so "));
@@ -173,13 +173,13 @@ static void refuse(size_t at, unsigned char byte, const char *words)
     bytes[at] = (char)byte;
     copy_text(path, sizeof path, scratch_write(&scratch, "library.so", bytes, size));
     free(bytes);
-    assert_fails(tutti_elf_check(path, "an.fmu"), TUTTI_ERR_LOAD, words);
+    assert_fails(tt_elf_check(path, "an.fmu"), TUTTI_ERR_LOAD, words);
 }
 
 static void test_check(void **state)
 {
     (void)state;
-    assert_ok(tutti_elf_check(TUTTI_FOLDERS "/Dahlquist_fmi2/binaries/linux64/Dahlquist.so", "an.fmu"));
+    assert_ok(tt_elf_check(TUTTI_FOLDERS "/Dahlquist_fmi2/binaries/linux64/Dahlquist.so", "an.fmu"));
     refuse(0, 'x', "is no shared library");
     refuse(offsetof(ElfW(Ehdr), e_type), ET_EXEC, "is no shared library");
     refuse(offsetof(ElfW(Ehdr), e_machine), 1, "another kind of machine");
@@ -190,8 +190,8 @@ static void test_check(void **state)
     refuse(sizeof(ElfW(Ehdr)) + offsetof(ElfW(Phdr), p_filesz) + 5, 1, "is cut short");
     refuse(sizeof(ElfW(Ehdr)) + offsetof(ElfW(Phdr), p_offset) + 7, 0xff, "is cut short");
     (void)scratch_write(&scratch, "short.so", "\177ELF", 4);
-    assert_fails(tutti_elf_check(scratch_path(&scratch, "short.so"), "an.fmu"), TUTTI_ERR_LOAD, "is no shared library");
-    assert_fails(tutti_elf_check("/nowhere/x.so", "an.fmu"), TUTTI_ERR_LOAD, "cannot be read");
+    assert_fails(tt_elf_check(scratch_path(&scratch, "short.so"), "an.fmu"), TUTTI_ERR_LOAD, "is no shared library");
+    assert_fails(tt_elf_check("/nowhere/x.so", "an.fmu"), TUTTI_ERR_LOAD, "cannot be read");
 }
 
 int main(void)

@@ -17,7 +17,7 @@
 static const char letters[] = "-icnetsSrufTE-";
 
 struct permitted {
-    enum tutti_call call;
+    enum tt_fmi_call call;
     const char *states;
 };
 
@@ -207,7 +207,7 @@ static const struct permitted se3[] = {
 #define LIST(list) list, sizeof(list) / sizeof *(list)
 
 static const struct {
-    enum tutti_interface_kind kind;
+    enum tt_interface_kind kind;
     int fmi;
     const struct permitted *list;
     size_t count;
@@ -221,14 +221,15 @@ static void tables_are_those_of_the_standards(void **state)
         const char *states[TUTTI_CALL_COUNT] = {[TUTTI_CALL_INSTANTIATE] = ""};
         for (size_t i = 0; i < standards[s].count; i++)
             states[standards[s].list[i].call] = standards[s].list[i].states;
-        const uint16_t *table = tutti_state_table(standards[s].kind, standards[s].fmi);
+        const uint16_t *table = tt_fmi_state_table(standards[s].kind, standards[s].fmi);
         for (int call = 0; call < TUTTI_CALL_COUNT; call++)
             for (int at = TUTTI_STATE_INSTANTIATED; at < TUTTI_STATE_FATAL; at++) {
                 bool told = states[call] && strchr(states[call], letters[at]);
-                if (told != tutti_state_allows(table, (enum tutti_call)call, (enum tutti_state)at))
+                if (told != tt_fmi_state_allows(table, (enum tt_fmi_call)call, (enum tt_fmi_state)at))
                     fail_msg("FMI %d.0, %s: \"%s\" in \"%s\" is %s", standards[s].fmi,
-                             tutti_interface_name(standards[s].kind), tutti_call_word((enum tutti_call)call),
-                             tutti_state_name(standards[s].kind, (enum tutti_state)at),
+                             tt_fmi_state_interface_name(standards[s].kind),
+                             tt_fmi_state_call_name((enum tt_fmi_call)call),
+                             tt_fmi_state_name(standards[s].kind, (enum tt_fmi_state)at),
                              told ? "permitted" : "not permitted");
             }
     }
@@ -239,45 +240,45 @@ static void tables_are_those_of_the_standards(void **state)
 static const uint32_t reference = 1;
 static double numbers[64];
 static bool flags[8];
-static struct tutti_saved saved;
+static struct tt_saved_state saved;
 
 #define CALLS(X)                                                                                                       \
-    X(ENTER_CONFIGURATION, tutti_instance_enter_configuration(in))                                                     \
-    X(EXIT_CONFIGURATION, tutti_instance_exit_configuration(in))                                                       \
-    X(SETUP_EXPERIMENT, tutti_instance_set_up(in, &(struct tutti_experiment_setup){.stop = 1}))                        \
-    X(ENTER_INITIALIZATION, tutti_instance_enter_initialization(in, NULL))                                             \
-    X(EXIT_INITIALIZATION, tutti_instance_exit_initialization(in))                                                     \
-    X(ENTER_EVENT, tutti_instance_enter_event(in))                                                                     \
-    X(UPDATE_DISCRETE, tutti_instance_update_discrete(in, &(struct tutti_discrete){0}))                                \
-    X(ENTER_STEP, tutti_instance_enter_step(in))                                                                       \
-    X(ENTER_CONTINUOUS, tutti_instance_enter_continuous(in))                                                           \
-    X(SET, tutti_instance_set(in, TUTTI_TYPE_FLOAT64, &reference, 1, numbers, 1))                                      \
-    X(GET, tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &reference, 1, numbers, 1))                                      \
-    X(SET_INPUT_DERIVATIVES, tutti_instance_set_input_derivatives(in, &reference, 1, &(int32_t){1}, numbers))          \
-    X(GET_OUTPUT_DERIVATIVES, tutti_instance_get_output_derivatives(in, &reference, 1, &(int32_t){1}, numbers))        \
-    X(GET_DIRECTIONAL, tutti_instance_get_directional(in, &reference, 1, &reference, 1, numbers, 1, numbers, 1))       \
-    X(GET_ADJOINT, tutti_instance_get_adjoint(in, &reference, 1, &reference, 1, numbers, 1, numbers, 1))               \
-    X(DO_STEP, tutti_instance_do_step(in, tutti_instance_time(in), 0.1, true, &(struct tutti_step){0}))                \
-    X(SET_CLOCKS, tutti_instance_set_clocks(in, &reference, 1, &(bool){true}))                                         \
-    X(GET_CLOCKS, tutti_instance_get_clocks(in, &reference, 1, flags))                                                 \
-    X(SET_INTERVAL, tutti_instance_set_interval(in, reference, &(struct tutti_timing){0}))                             \
-    X(GET_INTERVAL, tutti_instance_get_interval(in, reference, &(struct tutti_timing){0}))                             \
-    X(GET_SHIFT, tutti_instance_get_shift(in, reference, &(struct tutti_timing){0}))                                   \
-    X(ACTIVATE, tutti_instance_activate(in, reference, 0))                                                             \
-    X(SET_TIME, tutti_instance_set_time(in, 0, flags))                                                                 \
-    X(SET_STATES, tutti_instance_set_states(in, numbers, 1, flags))                                                    \
-    X(GET_STATES, tutti_instance_get_states(in, numbers, 1))                                                           \
-    X(GET_DERIVATIVES, tutti_instance_get_derivatives(in, numbers, 1, flags))                                          \
-    X(GET_INDICATORS, tutti_instance_get_indicators(in, numbers, 1, flags))                                            \
-    X(GET_NOMINALS, tutti_instance_get_nominals(in, numbers, 1))                                                       \
-    X(COMPLETED_STEP, tutti_instance_completed_step(in, true, &flags[0], &flags[1]))                                   \
-    X(GET_STATE, tutti_instance_save(in, &saved))                                                                      \
-    X(SET_STATE, tutti_instance_restore(in, &saved))                                                                   \
-    X(TERMINATE, tutti_instance_terminate(in))                                                                         \
-    X(RESET, tutti_instance_reset(in))
+    X(ENTER_CONFIGURATION, tt_instance_enter_configuration(in))                                                        \
+    X(EXIT_CONFIGURATION, tt_instance_exit_configuration(in))                                                          \
+    X(SETUP_EXPERIMENT, tt_instance_set_up(in, &(struct tt_experiment_setup){.stop = 1}))                              \
+    X(ENTER_INITIALIZATION, tt_instance_enter_initialization(in, NULL))                                                \
+    X(EXIT_INITIALIZATION, tt_instance_exit_initialization(in))                                                        \
+    X(ENTER_EVENT, tt_co_simulation_enter_event(in))                                                                   \
+    X(UPDATE_DISCRETE, tt_co_simulation_update_discrete(in, &(struct tt_discrete_update){0}))                          \
+    X(ENTER_STEP, tt_co_simulation_enter_step(in))                                                                     \
+    X(ENTER_CONTINUOUS, tt_model_exchange_enter_continuous(in))                                                        \
+    X(SET, tt_instance_set(in, TUTTI_TYPE_FLOAT64, &reference, 1, numbers, 1))                                         \
+    X(GET, tt_instance_get(in, TUTTI_TYPE_FLOAT64, &reference, 1, numbers, 1))                                         \
+    X(SET_INPUT_DERIVATIVES, tt_instance_set_input_derivatives(in, &reference, 1, &(int32_t){1}, numbers))             \
+    X(GET_OUTPUT_DERIVATIVES, tt_instance_get_output_derivatives(in, &reference, 1, &(int32_t){1}, numbers))           \
+    X(GET_DIRECTIONAL, tt_instance_get_directional(in, &reference, 1, &reference, 1, numbers, 1, numbers, 1))          \
+    X(GET_ADJOINT, tt_instance_get_adjoint(in, &reference, 1, &reference, 1, numbers, 1, numbers, 1))                  \
+    X(DO_STEP, tt_co_simulation_do_step(in, tt_instance_time(in), 0.1, true, &(struct tt_fmi_step){0}))                \
+    X(SET_CLOCKS, tt_instance_clocks_set(in, &reference, 1, &(bool){true}))                                            \
+    X(GET_CLOCKS, tt_instance_clocks_get(in, &reference, 1, flags))                                                    \
+    X(SET_INTERVAL, tt_instance_clocks_set_interval(in, reference, &(struct tt_clock_timing){0}))                      \
+    X(GET_INTERVAL, tt_instance_clocks_get_interval(in, reference, &(struct tt_clock_timing){0}))                      \
+    X(GET_SHIFT, tt_instance_clocks_get_shift(in, reference, &(struct tt_clock_timing){0}))                            \
+    X(ACTIVATE, tt_instance_clocks_activate(in, reference, 0))                                                         \
+    X(SET_TIME, tt_model_exchange_set_time(in, 0, flags))                                                              \
+    X(SET_STATES, tt_model_exchange_set_states(in, numbers, 1, flags))                                                 \
+    X(GET_STATES, tt_model_exchange_get_states(in, numbers, 1))                                                        \
+    X(GET_DERIVATIVES, tt_model_exchange_get_derivatives(in, numbers, 1, flags))                                       \
+    X(GET_INDICATORS, tt_model_exchange_get_indicators(in, numbers, 1, flags))                                         \
+    X(GET_NOMINALS, tt_model_exchange_get_nominals(in, numbers, 1))                                                    \
+    X(COMPLETED_STEP, tt_model_exchange_completed_step(in, true, &flags[0], &flags[1]))                                \
+    X(GET_STATE, tt_saved_state_save(in, &saved))                                                                      \
+    X(SET_STATE, tt_saved_state_restore(in, &saved))                                                                   \
+    X(TERMINATE, tt_instance_terminate(in))                                                                            \
+    X(RESET, tt_instance_reset(in))
 
 /* A call that an interface does not have at all is no part of its table either. */
-static enum tutti_err make_call(struct tutti_instance *in, enum tutti_call call, bool *made)
+static enum tutti_err make_call(struct tt_instance *in, enum tt_fmi_call call, bool *made)
 {
     *made = true;
     switch (call) {
@@ -290,88 +291,89 @@ static enum tutti_err make_call(struct tutti_instance *in, enum tutti_call call,
 }
 
 /* All that are not permitted where the instance is: none reaches the FMU, and it is where it was. */
-static void refuse_all(struct tutti_instance *in, enum tutti_interface_kind kind)
+static void refuse_all(struct tt_instance *in, enum tt_interface_kind kind)
 {
-    enum tutti_state at = tutti_instance_state(in);
-    double time = tutti_instance_time(in);
+    enum tt_fmi_state at = tt_instance_state(in);
+    double time = tt_instance_time(in);
     unsigned before = in->calls;
     for (int c = 0; c < TUTTI_CALL_COUNT; c++) {
-        enum tutti_call call = (enum tutti_call)c;
+        enum tt_fmi_call call = (enum tt_fmi_call)c;
         bool made;
         bool own = call == TUTTI_CALL_SETUP_EXPERIMENT &&
                    at == TUTTI_STATE_INSTANTIATED; /* where no call is made for it */
-        if (tutti_state_allows(in->allowed, call, at) || own)
+        if (tt_fmi_state_allows(in->allowed, call, at) || own)
             continue;
         enum tutti_err err = make_call(in, call, &made);
         if (!made)
             continue;
         if (err != TUTTI_ERR_STATE && err != TUTTI_ERR_UNSUPPORTED)
-            fail_msg("\"%s\" in \"%s\": %d, %s", tutti_call_word(call), tutti_state_name(kind, at), err,
+            fail_msg("\"%s\" in \"%s\": %d, %s", tt_fmi_state_call_name(call), tt_fmi_state_name(kind, at), err,
                      tutti_err_message());
         bool clock = strstr(tutti_err_message(), "is no clock") || strstr(tutti_err_message(), "this clock");
-        bool named = strstr(tutti_err_message(), tutti_call_word(call)) || clock;
+        bool named = strstr(tutti_err_message(), tt_fmi_state_call_name(call)) || clock;
         if (err == TUTTI_ERR_STATE && !named)
-            fail_msg("\"%s\" does not name \"%s\"", tutti_err_message(), tutti_call_word(call));
-        assert_int_equal(tutti_instance_state(in), at);
-        assert_true(tutti_instance_time(in) == time || isnan(time));
+            fail_msg("\"%s\" does not name \"%s\"", tutti_err_message(), tt_fmi_state_call_name(call));
+        assert_int_equal(tt_instance_state(in), at);
+        assert_true(tt_instance_time(in) == time || isnan(time));
         assert_int_equal(in->calls, before);
     }
 }
 
 struct life {
-    struct tutti_fmu *fmu;
-    struct tutti_instance *in;
-    enum tutti_interface_kind kind;
+    struct tt_fmu *fmu;
+    struct tt_instance *in;
+    enum tt_interface_kind kind;
 };
 
-static struct life begin(const char *path, enum tutti_interface_kind kind)
+static struct life begin(const char *path, enum tt_interface_kind kind)
 {
     struct life life = {.kind = kind};
-    assert_ok(tutti_fmu_open(&life.fmu, path, NULL));
-    assert_ok(tutti_fmu_load(life.fmu, kind, NULL));
-    struct tutti_instance_options options = {.name = "it", .event_mode = true};
-    assert_ok(tutti_instance_new(&life.in, life.fmu->libraries[kind], &options));
+    assert_ok(tt_fmu_open(&life.fmu, path, NULL));
+    assert_ok(tt_fmu_load(life.fmu, kind, NULL));
+    struct tt_instance_options options = {.name = "it", .event_mode = true};
+    assert_ok(tt_instance_new(&life.in, life.fmu->libraries[kind], &options));
     refuse_all(life.in, kind);
     return life;
 }
 
 static void end(struct life *life)
 {
-    assert_ok(tutti_instance_terminate(life->in));
+    assert_ok(tt_instance_terminate(life->in));
     refuse_all(life->in, life->kind);
-    tutti_instance_free(life->in);
-    tutti_fmu_free(life->fmu);
+    tt_instance_free(life->in);
+    tt_fmu_free(life->fmu);
 }
 
 static void initialise(struct life *life)
 {
-    struct tutti_experiment_setup setup = {.stop = 10, .has_stop = true};
-    assert_ok(tutti_instance_enter_initialization(life->in, &setup));
+    struct tt_experiment_setup setup = {.stop = 10, .has_stop = true};
+    assert_ok(tt_instance_enter_initialization(life->in, &setup));
     refuse_all(life->in, life->kind);
-    assert_ok(tutti_instance_exit_initialization(life->in));
+    assert_ok(tt_instance_exit_initialization(life->in));
     refuse_all(life->in, life->kind);
 }
 
 static void configure(struct life *life)
 {
-    assert_ok(tutti_instance_enter_configuration(life->in));
+    assert_ok(tt_instance_enter_configuration(life->in));
     refuse_all(life->in, life->kind);
-    assert_ok(tutti_instance_exit_configuration(life->in));
+    assert_ok(tt_instance_exit_configuration(life->in));
     refuse_all(life->in, life->kind);
 }
 
 static void settle(struct life *life)
 {
-    struct tutti_discrete discrete = {.again = true};
+    struct tt_discrete_update discrete = {.again = true};
     while (discrete.again)
-        assert_ok(tutti_instance_update_discrete(life->in, &discrete));
-    assert_ok(life->kind == TUTTI_ME ? tutti_instance_enter_continuous(life->in) : tutti_instance_enter_step(life->in));
+        assert_ok(tt_co_simulation_update_discrete(life->in, &discrete));
+    assert_ok(life->kind == TUTTI_ME ? tt_model_exchange_enter_continuous(life->in)
+                                     : tt_co_simulation_enter_step(life->in));
     refuse_all(life->in, life->kind);
 }
 
 static uint32_t input_of(const struct life *life)
 {
-    const struct tutti_desc *desc = life->fmu->desc;
+    const struct tt_description *desc = life->fmu->desc;
     for (uint32_t v = 0; v < desc->var_count; v++)
         if (desc->vars[v].causality == TUTTI_INPUT && desc->vars[v].type == TUTTI_TYPE_FLOAT64 &&
             desc->vars[v].variability == TUTTI_CONTINUOUS && desc->vars[v].dimension_count == 0)
@@ -390,11 +392,11 @@ static void co_simulation(void **state)
         uint32_t input = input_of(&life);
         double value = 1;
         initialise(&life);
-        if (tutti_instance_uses_events(life.in))
+        if (tt_instance_uses_events(life.in))
             settle(&life);
-        assert_ok(tutti_instance_set(life.in, TUTTI_TYPE_FLOAT64, &input, 1, &value, 1));
+        assert_ok(tt_instance_set(life.in, TUTTI_TYPE_FLOAT64, &input, 1, &value, 1));
         refuse_all(life.in, TUTTI_CS);
-        assert_ok(tutti_instance_do_step(life.in, 0, 0.1, true, &(struct tutti_step){0}));
+        assert_ok(tt_co_simulation_do_step(life.in, 0, 0.1, true, &(struct tt_fmi_step){0}));
         refuse_all(life.in, TUTTI_CS);
         end(&life);
     }
@@ -417,7 +419,7 @@ static void configuration(void **state)
 {
     (void)state;
     for (int kind = TUTTI_CS; kind <= TUTTI_ME; kind++) {
-        struct life life = begin(TUTTI_FMUS "/StateSpace_fmi3.fmu", (enum tutti_interface_kind)kind);
+        struct life life = begin(TUTTI_FMUS "/StateSpace_fmi3.fmu", (enum tt_interface_kind)kind);
         configure(&life);
         initialise(&life);
         if (kind == TUTTI_CS)
@@ -428,9 +430,9 @@ static void configuration(void **state)
     }
     /* An FMU that has nothing to configure is not asked to. */
     struct life life = begin(TUTTI_FMUS "/Tracker_fmi3.fmu", TUTTI_CS);
-    assert_fails(tutti_instance_enter_configuration(life.in), TUTTI_ERR_STATE, "no structural parameter");
+    assert_fails(tt_instance_enter_configuration(life.in), TUTTI_ERR_STATE, "no structural parameter");
     initialise(&life);
-    assert_fails(tutti_instance_enter_configuration(life.in), TUTTI_ERR_STATE, "no tunable structural parameter");
+    assert_fails(tt_instance_enter_configuration(life.in), TUTTI_ERR_STATE, "no tunable structural parameter");
     end(&life);
 }
 

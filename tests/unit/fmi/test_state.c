@@ -4,9 +4,9 @@
 
 #include "fmi/state.h"
 
-static bool allowed(enum tutti_interface_kind kind, int fmi, int call, int state)
+static bool allowed(enum tt_interface_kind kind, int fmi, int call, int state)
 {
-    return tutti_state_allows(tutti_state_table(kind, fmi), (enum tutti_call)call, (enum tutti_state)state);
+    return tt_fmi_state_allows(tt_fmi_state_table(kind, fmi), (enum tt_fmi_call)call, (enum tt_fmi_state)state);
 }
 
 /* Co-Simulation, Model Exchange. */
@@ -20,8 +20,8 @@ static void test_nothing_without_an_instance(void **state)
         for (int fmi = 1; fmi <= 3; fmi++)
             for (int call = 0; call < TUTTI_CALL_COUNT; call++) {
                 bool only = call == TUTTI_CALL_INSTANTIATE;
-                assert_int_equal(allowed((enum tutti_interface_kind)kind, fmi, call, TUTTI_STATE_NONE), only); /* I1 */
-                assert_false(allowed((enum tutti_interface_kind)kind, fmi, call, TUTTI_STATE_FATAL));          /* I2 */
+                assert_int_equal(allowed((enum tt_interface_kind)kind, fmi, call, TUTTI_STATE_NONE), only); /* I1 */
+                assert_false(allowed((enum tt_interface_kind)kind, fmi, call, TUTTI_STATE_FATAL));          /* I2 */
             }
 }
 
@@ -49,9 +49,9 @@ static void test_initialisation(void **state)
         assert_false(ALLOWED(fmi, DO_STEP, INITIALIZATION));
         assert_false(ALLOWED(fmi, DO_STEP, INSTANTIATED));
     }
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_EXIT_INITIALIZATION, TUTTI_STATE_INITIALIZATION, true),
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_EXIT_INITIALIZATION, TUTTI_STATE_INITIALIZATION, true),
                      TUTTI_STATE_EVENT);
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_EXIT_INITIALIZATION, TUTTI_STATE_INITIALIZATION, false),
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_EXIT_INITIALIZATION, TUTTI_STATE_INITIALIZATION, false),
                      TUTTI_STATE_STEP);
 }
 
@@ -64,9 +64,9 @@ static void test_no_read_after_set(void **state)
         assert_true(ALLOWED(fmi, DO_STEP, STEP_SET));
         assert_true(ALLOWED(fmi, SET, STEP_SET));
     }
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_SET, TUTTI_STATE_STEP, false), TUTTI_STATE_STEP_SET);
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_DO_STEP, TUTTI_STATE_STEP_SET, false), TUTTI_STATE_STEP);
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_SET, TUTTI_STATE_INITIALIZATION, false),
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_SET, TUTTI_STATE_STEP, false), TUTTI_STATE_STEP_SET);
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_DO_STEP, TUTTI_STATE_STEP_SET, false), TUTTI_STATE_STEP);
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_SET, TUTTI_STATE_INITIALIZATION, false),
                      TUTTI_STATE_INITIALIZATION);
 }
 
@@ -92,11 +92,11 @@ static void test_configuration(void **state)
     assert_true(ALLOWED(3, SET, CONFIGURATION));
     assert_false(ALLOWED(3, GET, CONFIGURATION));
     assert_false(ALLOWED(3, DO_STEP, RECONFIGURATION));
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_ENTER_CONFIGURATION, TUTTI_STATE_STEP, false),
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_ENTER_CONFIGURATION, TUTTI_STATE_STEP, false),
                      TUTTI_STATE_RECONFIGURATION);
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_EXIT_CONFIGURATION, TUTTI_STATE_RECONFIGURATION, false),
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_EXIT_CONFIGURATION, TUTTI_STATE_RECONFIGURATION, false),
                      TUTTI_STATE_STEP);
-    assert_int_equal(tutti_state_after(TUTTI_CS, TUTTI_CALL_EXIT_CONFIGURATION, TUTTI_STATE_CONFIGURATION, false),
+    assert_int_equal(tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_EXIT_CONFIGURATION, TUTTI_STATE_CONFIGURATION, false),
                      TUTTI_STATE_INSTANTIATED);
 }
 
@@ -150,8 +150,9 @@ static void test_interfaces_are_apart(void **state)
     for (int fmi = 1; fmi <= 3; fmi++)
         for (int call = 0; call < TUTTI_CALL_COUNT; call++)
             for (int s = TUTTI_STATE_NONE; s < TUTTI_STATE_COUNT; s++) {
-                enum tutti_state after = tutti_state_after(TUTTI_ME, (enum tutti_call)call, (enum tutti_state)s, true);
-                bool changes = allowed(TUTTI_ME, fmi, call, s) && after != (enum tutti_state)s;
+                enum tt_fmi_state after =
+                    tt_fmi_state_after(TUTTI_ME, (enum tt_fmi_call)call, (enum tt_fmi_state)s, true);
+                bool changes = allowed(TUTTI_ME, fmi, call, s) && after != (enum tt_fmi_state)s;
                 assert_false(changes && (after == TUTTI_STATE_STEP || after == TUTTI_STATE_STEP_SET));
             }
 }
@@ -174,9 +175,9 @@ static void test_exchange_after_error(void **state)
 }
 
 /* The mode after a call, in Model Exchange. */
-static enum tutti_state mode_after(enum tutti_call call, enum tutti_state state)
+static enum tt_fmi_state mode_after(enum tt_fmi_call call, enum tt_fmi_state state)
 {
-    return tutti_state_after(TUTTI_ME, call, state, true);
+    return tt_fmi_state_after(TUTTI_ME, call, state, true);
 }
 
 static void test_exchange_modes(void **state)
@@ -200,7 +201,7 @@ static void test_exchange_modes(void **state)
         assert_false(ALLOWED_ME(fmi, SET, TERMINATED));
     }
     assert_int_equal(mode_after(TUTTI_CALL_EXIT_INITIALIZATION, TUTTI_STATE_INITIALIZATION), TUTTI_STATE_EVENT);
-    assert_int_equal(tutti_state_after(TUTTI_ME, TUTTI_CALL_EXIT_INITIALIZATION, TUTTI_STATE_INITIALIZATION, false),
+    assert_int_equal(tt_fmi_state_after(TUTTI_ME, TUTTI_CALL_EXIT_INITIALIZATION, TUTTI_STATE_INITIALIZATION, false),
                      TUTTI_STATE_EVENT);
     assert_int_equal(mode_after(TUTTI_CALL_UPDATE_DISCRETE, TUTTI_STATE_EVENT), TUTTI_STATE_EVENT);
     assert_int_equal(mode_after(TUTTI_CALL_ENTER_CONTINUOUS, TUTTI_STATE_EVENT), TUTTI_STATE_CONTINUOUS);
@@ -258,7 +259,7 @@ static void test_clocks(void **state)
             bool scheduled = kind == TUTTI_SE, event = s == TUTTI_STATE_EVENT && !scheduled;
             bool initial = s == TUTTI_STATE_INITIALIZATION, update = s == TUTTI_STATE_INTERMEDIATE && scheduled;
             bool between = scheduled && (s == TUTTI_STATE_STEP || s == TUTTI_STATE_STEP_SET);
-            enum tutti_interface_kind of = (enum tutti_interface_kind)kind;
+            enum tt_interface_kind of = (enum tt_interface_kind)kind;
             assert_int_equal(allowed(of, 3, TUTTI_CALL_SET_CLOCKS, s), event);
             assert_int_equal(allowed(of, 3, TUTTI_CALL_GET_CLOCKS, s), event || update);
             assert_int_equal(allowed(of, 3, TUTTI_CALL_GET_INTERVAL, s), event || initial || between || update);
@@ -269,18 +270,18 @@ static void test_clocks(void **state)
                 assert_false(allowed(of, fmi, TUTTI_CALL_SET_CLOCKS, s));
         }
     assert_false(allowed(TUTTI_SE, 3, TUTTI_CALL_GET, TUTTI_STATE_STEP_SET));
-    assert_int_equal(tutti_state_after(TUTTI_SE, TUTTI_CALL_ACTIVATE, TUTTI_STATE_STEP_SET, false), TUTTI_STATE_STEP);
-    assert_string_equal(tutti_state_name(TUTTI_SE, TUTTI_STATE_STEP), "clock activation mode");
-    assert_string_equal(tutti_state_name(TUTTI_SE, TUTTI_STATE_INTERMEDIATE), "clock update mode");
+    assert_int_equal(tt_fmi_state_after(TUTTI_SE, TUTTI_CALL_ACTIVATE, TUTTI_STATE_STEP_SET, false), TUTTI_STATE_STEP);
+    assert_string_equal(tt_fmi_state_name(TUTTI_SE, TUTTI_STATE_STEP), "clock activation mode");
+    assert_string_equal(tt_fmi_state_name(TUTTI_SE, TUTTI_STATE_INTERMEDIATE), "clock update mode");
 }
 
 static void test_names(void **state)
 {
     (void)state;
     for (int s = 0; s < TUTTI_STATE_COUNT; s++)
-        assert_true(strlen(tutti_state_name(TUTTI_CS, (enum tutti_state)s)) > 0);
+        assert_true(strlen(tt_fmi_state_name(TUTTI_CS, (enum tt_fmi_state)s)) > 0);
     for (int call = 0; call < TUTTI_CALL_COUNT; call++)
-        assert_true(strlen(tutti_call_word((enum tutti_call)call)) > 0);
+        assert_true(strlen(tt_fmi_state_call_name((enum tt_fmi_call)call)) > 0);
 }
 
 int main(void)

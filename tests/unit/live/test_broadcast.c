@@ -13,41 +13,41 @@
 #include "look.h"
 
 struct fixture {
-    struct tutti_board *board;
-    struct tutti_orders orders;
-    struct tutti_broadcast *broadcast;
+    struct tt_live_state *board;
+    struct tt_command_ring orders;
+    struct tt_live_server *broadcast;
     int port;
 };
 
-static enum tutti_err settle(const void *context, const char *name, double value, struct tutti_run_order *order)
+static enum tutti_err settle(const void *context, const char *name, double value, struct tt_run_command *order)
 {
     (void)context;
     if (strcmp(name, "car.k") != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "there is no '%s'", name);
-    *order = (struct tutti_run_order){.kind = TUTTI_ORDER_SET, .component = 1, .variable = 7, .value = value};
+        return tt_fail(TUTTI_ERR_ARGUMENT, "there is no '%s'", name);
+    *order = (struct tt_run_command){.kind = TUTTI_ORDER_SET, .component = 1, .variable = 7, .value = value};
     return TUTTI_OK;
 }
 
 static int begin(void **state)
 {
     struct fixture *f = *state = calloc(1, sizeof *f);
-    struct tutti_live_plan plan = {.token = "secret", .settle = settle};
+    struct tt_live_server_plan plan = {.token = "secret", .settle = settle};
     char address[64];
-    assert_ok(tutti_http_load(&plan.module));
-    assert_ok(tutti_http_listen(&plan.socket, "127.0.0.1:0", "--live", address, sizeof address));
+    assert_ok(tt_http_load(&plan.module));
+    assert_ok(tt_http_listen(&plan.socket, "127.0.0.1:0", "--live", address, sizeof address));
     f->port = atoi(strrchr(address, ':') + 1);
-    assert_ok(tutti_board_new(&f->board, "car.ssp", 0, 10));
+    assert_ok(tt_live_state_new(&f->board, "car.ssp", 0, 10));
     plan.board = f->board;
     plan.orders = &f->orders;
-    assert_ok(tutti_broadcast_open(&f->broadcast, &plan));
+    assert_ok(tt_live_server_open(&f->broadcast, &plan));
     return 0;
 }
 
 static int end(void **state)
 {
     struct fixture *f = *state;
-    tutti_broadcast_close(f->broadcast);
-    tutti_board_free(f->board);
+    tt_live_server_close(f->broadcast);
+    tt_live_state_free(f->board);
     free(f);
     return 0;
 }
@@ -57,7 +57,7 @@ static void put_columns(const struct fixture *f)
     const struct tutti_recorded shown[] = {{.name = "car.z", .unit = "m", .type = "Float64"},
                                            {.name = "car.\"v\"", .type = "Float64"},
                                            {.name = "road.z", .type = "Float64"}};
-    assert_ok(tutti_board_put_columns(f->board, shown, 3));
+    assert_ok(tt_live_state_set_columns(f->board, shown, 3));
 }
 
 /* ---- a client ---- */
@@ -109,8 +109,8 @@ static void expect(const struct fixture *f, const char *method, const char *targ
 /* The next one is this. */
 static void await_order(struct fixture *f, uint32_t kind, double value)
 {
-    struct tutti_run_order order;
-    while (tutti_orders_take(&f->orders, &order, 1) == 0)
+    struct tt_run_command order;
+    while (tt_command_ring_pop(&f->orders, &order, 1) == 0)
         look_again();
     assert_int_equal(order.kind, kind);
     assert_true(order.value == value);
@@ -155,11 +155,11 @@ static void test_wrong_token(void **state)
 static void test_orders(void **state)
 {
     struct fixture *f = *state;
-    struct tutti_run_order orders[8];
+    struct tt_run_command orders[8];
     expect(f, "POST", "/orders", "{\"pause\":true}", " 202 ", "{}");
     expect(f, "POST", "/orders", "{\"step\":3,\"set\":{\"car.k\":2.5}}", " 202 ", "{}");
     expect(f, "POST", "/orders", "{\"stop\":true}", " 202 ", "{}");
-    assert_int_equal(tutti_orders_take(&f->orders, orders, 8), 4);
+    assert_int_equal(tt_command_ring_pop(&f->orders, orders, 8), 4);
     assert_int_equal(orders[0].kind, TUTTI_ORDER_PAUSE);
     assert_int_equal(orders[1].kind, TUTTI_ORDER_STEP);
     assert_true(orders[1].value == 3);
@@ -176,9 +176,9 @@ static void test_orders(void **state)
     expect(f, "POST", "/orders", "{\"fly\":true}", " 400 ", "no order 'fly'");
     expect(f, "POST", "/orders", "[]", " 400 ", "JSON object");
     expect(f, "POST", "/orders", "{", " 400 ", "JSON object");
-    assert_int_equal(tutti_orders_take(&f->orders, orders, 8), 0);
+    assert_int_equal(tt_command_ring_pop(&f->orders, orders, 8), 0);
     for (int i = 0; i < 256; i++)
-        assert_true(tutti_orders_give(&f->orders, &orders[0]));
+        assert_true(tt_command_ring_push(&f->orders, &orders[0]));
     expect(f, "POST", "/orders", "{\"go\":true}", " 503 ", "256 orders wait");
 }
 
@@ -193,11 +193,11 @@ static void test_watch(void **state)
     assert_null(strstr(text, "road.z"));
     free(text);
     for (int i = 0; i < 3; i++)
-        tutti_feed_put(tutti_board_rows(f->board), i, (double[]){i, NAN, 100});
-    tutti_board_put_message(f->board, TUTTI_LOG_WARNING, "car", "a \"word\"\n");
-    tutti_board_put_progress(f->board, &(struct tutti_progress){0, 10, 2, 1, 3, 0.5, true, false});
-    tutti_board_put_end(f->board, "failed", "why", 2.5);
-    tutti_broadcast_close(f->broadcast);
+        tt_feed_add(tt_live_state_rows(f->board), i, (double[]){i, NAN, 100});
+    tt_live_state_add_message(f->board, TUTTI_LOG_WARNING, "car", "a \"word\"\n");
+    tt_live_state_set_progress(f->board, &(struct tutti_progress){0, 10, 2, 1, 3, 0.5, true, false});
+    tt_live_state_set_end(f->board, "failed", "why", 2.5);
+    tt_live_server_close(f->broadcast);
     f->broadcast = NULL;
     text = read_until(fd, NULL);
     assert_non_null(
@@ -221,8 +221,8 @@ static void test_slow_viewer(void **state)
     int fd = send_request(f, "GET", "/events", "");
     await_order(f, TUTTI_ORDER_WATCH, 1);
     for (int i = 0; i < 3000000; i++)
-        tutti_feed_put(tutti_board_rows(f->board), i, (double[]){i == 1234567 ? 987654321.5 : 0, i, 0});
-    tutti_board_put_end(f->board, "done", NULL, 10);
+        tt_feed_add(tt_live_state_rows(f->board), i, (double[]){i == 1234567 ? 987654321.5 : 0, i, 0});
+    tt_live_state_set_end(f->board, "done", NULL, 10);
     char *text = read_until(fd, "event: end");
     assert_non_null(strstr(text, "event: bars"));
     assert_non_null(strstr(text, "987654321.5"));
@@ -241,9 +241,9 @@ static void test_leaves(void **state)
     await_order(f, TUTTI_ORDER_WATCH, 1);
     free(read_until(fd, "event: run"));
     close(fd);
-    struct tutti_run_order order = {.kind = TUTTI_ORDER_KINDS};
-    while (tutti_orders_take(&f->orders, &order, 1) == 0) { /* it is noticed when something is sent */
-        tutti_feed_put(tutti_board_rows(f->board), 0, (double[]){0, 0, 0});
+    struct tt_run_command order = {.kind = TUTTI_ORDER_KINDS};
+    while (tt_command_ring_pop(&f->orders, &order, 1) == 0) { /* it is noticed when something is sent */
+        tt_feed_add(tt_live_state_rows(f->board), 0, (double[]){0, 0, 0});
         look_again();
     }
     assert_int_equal(order.kind, TUTTI_ORDER_WATCH);

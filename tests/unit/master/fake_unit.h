@@ -65,30 +65,30 @@ struct fake_call {
 };
 
 struct fake_unit {
-    struct tutti_unit unit;
+    struct tt_unit unit;
     struct fake_script script;
     struct fake_state state;
     struct fake_call steps[FAKE_MOST_STEPS]; /* the first ones */
     unsigned step_count, events, restores;
 };
 
-static inline struct fake_unit *fake_of(struct tutti_unit *unit)
+static inline struct fake_unit *fake_of(struct tt_unit *unit)
 {
     return (struct fake_unit *)unit;
 }
 
-static inline void fake_finish(struct tutti_unit *unit)
+static inline void fake_finish(struct tt_unit *unit)
 {
     (void)unit;
 }
 
-static inline enum tutti_err fake_terminate(struct tutti_unit *unit)
+static inline enum tutti_err fake_terminate(struct tt_unit *unit)
 {
     (void)unit;
     return TUTTI_OK;
 }
 
-static inline enum tutti_err fake_set(struct tutti_unit *unit, const struct tutti_block *block)
+static inline enum tutti_err fake_set(struct tt_unit *unit, const struct tt_block *block)
 {
     struct fake_state *state = &fake_of(unit)->state;
     unit->counts.sets++;
@@ -111,7 +111,7 @@ static inline int32_t fake_n(const struct fake_unit *fake)
     return fake->state.n + changed + (script->flickers ? (int32_t)fake->step_count : 0);
 }
 
-static inline enum tutti_err fake_get(struct tutti_unit *unit, struct tutti_block *block)
+static inline enum tutti_err fake_get(struct tt_unit *unit, struct tt_block *block)
 {
     struct fake_unit *fake = fake_of(unit);
     unit->counts.gets++;
@@ -126,7 +126,7 @@ static inline enum tutti_err fake_get(struct tutti_unit *unit, struct tutti_bloc
 }
 
 /* Where a step ends that is not discarded, and why. */
-static inline void fake_find_end(const struct fake_unit *fake, double end, struct tutti_step *step)
+static inline void fake_find_end(const struct fake_unit *fake, double end, struct tt_fmi_step *step)
 {
     const struct fake_script *script = &fake->script;
     double t = fake->state.t;
@@ -150,7 +150,7 @@ static inline void fake_find_end(const struct fake_unit *fake, double end, struc
     step->early = step->reached < end;
 }
 
-static inline enum tutti_err fake_step(struct tutti_unit *unit, double t, double h, struct tutti_step *step)
+static inline enum tutti_err fake_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *step)
 {
     struct fake_unit *fake = fake_of(unit);
     const struct fake_script *script = &fake->script;
@@ -160,9 +160,9 @@ static inline enum tutti_err fake_step(struct tutti_unit *unit, double t, double
         fake->steps[fake->step_count] = (struct fake_call){t, h, fake->state.x};
     fake->step_count++;
     unit->counts.do_steps++;
-    *step = (struct tutti_step){0};
+    *step = (struct tt_fmi_step){0};
     if (script->longest > 0 && h > script->longest) {
-        *step = (struct tutti_step){
+        *step = (struct tt_fmi_step){
             .reached = script->moves ? t + h / 2 : t, .discarded = true, .can_retry = script->retries};
         return TUTTI_OK;
     }
@@ -174,7 +174,7 @@ static inline enum tutti_err fake_step(struct tutti_unit *unit, double t, double
     return TUTTI_OK;
 }
 
-static inline enum tutti_err fake_enter_event(struct tutti_unit *unit)
+static inline enum tutti_err fake_enter_event(struct tt_unit *unit)
 {
     struct fake_unit *fake = fake_of(unit);
     assert_true(unit->has_events && !fake->state.in_event);
@@ -183,7 +183,7 @@ static inline enum tutti_err fake_enter_event(struct tutti_unit *unit)
     return TUTTI_OK;
 }
 
-static inline enum tutti_err fake_settle(struct tutti_unit *unit, struct tutti_unit_event *event)
+static inline enum tutti_err fake_settle(struct tt_unit *unit, struct tt_unit_event *event)
 {
     struct fake_unit *fake = fake_of(unit);
     struct fake_state *state = &fake->state;
@@ -199,11 +199,11 @@ static inline enum tutti_err fake_settle(struct tutti_unit *unit, struct tutti_u
     snprintf(state->said, sizeof state->said, "%s%.6g", unit->name, state->t);
     double next = script->announces > 0 ? script->announces * (floor(state->t / script->announces * (1 + 1e-12)) + 1)
                                         : INFINITY;
-    *event = (struct tutti_unit_event){.terminate = script->ends_in_event, .next_event = next};
+    *event = (struct tt_unit_event){.terminate = script->ends_in_event, .next_event = next};
     return TUTTI_OK;
 }
 
-static inline enum tutti_err fake_save(struct tutti_unit *unit, struct tutti_unit_saved **saved)
+static inline enum tutti_err fake_save(struct tt_unit *unit, struct tt_unit_saved **saved)
 {
     struct fake_unit *fake = fake_of(unit);
     assert_false(fake->script.cannot_go_back);
@@ -214,7 +214,7 @@ static inline enum tutti_err fake_save(struct tutti_unit *unit, struct tutti_uni
     return TUTTI_OK;
 }
 
-static inline enum tutti_err fake_restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+static inline enum tutti_err fake_restore(struct tt_unit *unit, const struct tt_unit_saved *saved)
 {
     struct fake_unit *fake = fake_of(unit);
     memcpy(&fake->state, saved, sizeof fake->state);
@@ -222,25 +222,25 @@ static inline enum tutti_err fake_restore(struct tutti_unit *unit, const struct 
     return TUTTI_OK;
 }
 
-static inline void fake_discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+static inline void fake_discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 {
     (void)unit;
     free(saved);
 }
 
-static const struct tutti_unit_kind fake_kind = {.name = "fake",
-                                                 .interface = TUTTI_CS,
-                                                 .size = sizeof(struct fake_unit),
-                                                 .finish = fake_finish,
-                                                 .set = fake_set,
-                                                 .get = fake_get,
-                                                 .step = fake_step,
-                                                 .enter_event = fake_enter_event,
-                                                 .settle = fake_settle,
-                                                 .save = fake_save,
-                                                 .restore = fake_restore,
-                                                 .discard = fake_discard,
-                                                 .terminate = fake_terminate};
+static const struct tt_unit_kind fake_kind = {.name = "fake",
+                                              .interface = TUTTI_CS,
+                                              .size = sizeof(struct fake_unit),
+                                              .finish = fake_finish,
+                                              .set = fake_set,
+                                              .get = fake_get,
+                                              .step = fake_step,
+                                              .enter_event = fake_enter_event,
+                                              .settle = fake_settle,
+                                              .save = fake_save,
+                                              .restore = fake_restore,
+                                              .discard = fake_discard,
+                                              .terminate = fake_terminate};
 
 /* What its modelDescription.xml would say: no output follows an input at once. */
 #define FAKE_VARIABLE(NAME, TYPE, CAUSALITY, VARIABILITY)                                                              \
@@ -249,15 +249,15 @@ static const struct tutti_unit_kind fake_kind = {.name = "fake",
         .variability = (VARIABILITY), .initial = TUTTI_CALCULATED, .type_def = TUTTI_NONE, .unit = TUTTI_NONE,         \
         .display_unit = TUTTI_NONE, .derivative_of = TUTTI_NONE, .previous = TUTTI_NONE                                \
     }
-static const struct tutti_var fake_vars[FAKE_VARIABLES] = {FAKE_VARIABLE(U, FLOAT64, TUTTI_INPUT, TUTTI_CONTINUOUS),
-                                                           FAKE_VARIABLE(K, INT32, TUTTI_INPUT, TUTTI_DISCRETE),
-                                                           FAKE_VARIABLE(HEARD, STRING, TUTTI_INPUT, TUTTI_DISCRETE),
-                                                           FAKE_VARIABLE(Y, FLOAT64, TUTTI_OUTPUT, TUTTI_CONTINUOUS),
-                                                           FAKE_VARIABLE(N, INT32, TUTTI_OUTPUT, TUTTI_DISCRETE),
-                                                           FAKE_VARIABLE(SAID, STRING, TUTTI_OUTPUT, TUTTI_DISCRETE)};
-static const struct tutti_unknown fake_outputs[] = {{.variable = FAKE_Y, .has_dependencies = true},
-                                                    {.variable = FAKE_N, .has_dependencies = true},
-                                                    {.variable = FAKE_SAID, .has_dependencies = true}};
+static const struct tt_var fake_vars[FAKE_VARIABLES] = {FAKE_VARIABLE(U, FLOAT64, TUTTI_INPUT, TUTTI_CONTINUOUS),
+                                                        FAKE_VARIABLE(K, INT32, TUTTI_INPUT, TUTTI_DISCRETE),
+                                                        FAKE_VARIABLE(HEARD, STRING, TUTTI_INPUT, TUTTI_DISCRETE),
+                                                        FAKE_VARIABLE(Y, FLOAT64, TUTTI_OUTPUT, TUTTI_CONTINUOUS),
+                                                        FAKE_VARIABLE(N, INT32, TUTTI_OUTPUT, TUTTI_DISCRETE),
+                                                        FAKE_VARIABLE(SAID, STRING, TUTTI_OUTPUT, TUTTI_DISCRETE)};
+static const struct tt_unknown fake_outputs[] = {{.variable = FAKE_Y, .has_dependencies = true},
+                                                 {.variable = FAKE_N, .has_dependencies = true},
+                                                 {.variable = FAKE_SAID, .has_dependencies = true}};
 
 /* ---- the system, its job, a rank of it ---- */
 
@@ -273,21 +273,21 @@ struct fake_world {
     struct fake_link links[FAKE_MOST_LINKS]; /* sorted by `to`, then its variable */
     uint32_t link_count;
     struct tutti_run_options options; /* coupling and extrapolate, at least */
-    struct tutti_times times;
-    struct tutti_fabric *fabric; /* NULL: of one rank */
+    struct tt_times times;
+    struct tt_fabric *fabric; /* NULL: of one rank */
     const int32_t *place;
-    bool smooth;                           /* units have no discrete outputs */
-    const struct tutti_coupling *coupling; /* instead of what the options name; NULL: as they say */
-    const struct tutti_control *control;
+    bool smooth;                        /* units have no discrete outputs */
+    const struct tt_coupling *coupling; /* instead of what the options name; NULL: as they say */
+    const struct tt_control *control;
     /* Made by it. */
-    struct tutti_desc desc;
-    struct tutti_fmu fmu;
-    struct tutti_component components[FAKE_MOST_UNITS];
-    struct tutti_connection connections[FAKE_MOST_LINKS];
-    struct tutti_system system;
-    struct tutti_job job;
+    struct tt_description desc;
+    struct tt_fmu fmu;
+    struct tt_component components[FAKE_MOST_UNITS];
+    struct tt_connection connections[FAKE_MOST_LINKS];
+    struct tt_system system;
+    struct tt_job job;
     struct tutti_run_stats stats;
-    struct tutti_execution execution;
+    struct tt_execution execution;
 };
 
 /* Units a, b, c, d with jacobi, fixed steps of 0.1 up to 1, inputs that are held, no events looked for. */
@@ -297,7 +297,7 @@ static inline struct fake_world *fake_new(uint32_t count)
     assert_non_null(world);
     assert_true(count <= FAKE_MOST_UNITS);
     world->count = count;
-    world->times = (struct tutti_times){.stop = 1, .step = 0.1};
+    world->times = (struct tt_times){.stop = 1, .step = 0.1};
     world->options =
         (struct tutti_run_options){.coupling = "jacobi", .control = "fixed", .extrapolate = "0", .events = "none"};
     return world;
@@ -310,7 +310,7 @@ static inline void fake_connect(struct fake_world *world, uint32_t from, enum fa
     world->links[world->link_count++] = (struct fake_link){from, from_variable, to, to_variable};
 }
 
-static inline struct tutti_member *fake_member(struct fake_world *world, uint32_t c)
+static inline struct tt_member *fake_member(struct fake_world *world, uint32_t c)
 {
     return &world->execution.rank.members[c];
 }
@@ -324,37 +324,37 @@ static inline void fake_make_job(struct fake_world *world)
 {
     static const char *const names[FAKE_MOST_UNITS] = {"a", "b", "c", "d"};
     static char path[] = "fake.fmu";
-    world->desc = (struct tutti_desc){.fmi = 3, .vars = fake_vars, .var_count = FAKE_VARIABLES};
-    world->desc.outputs = (struct tutti_unknowns){.items = fake_outputs, .count = 3, .given = true};
+    world->desc = (struct tt_description){.fmi = 3, .vars = fake_vars, .var_count = FAKE_VARIABLES};
+    world->desc.outputs = (struct tt_unknowns){.items = fake_outputs, .count = 3, .given = true};
     if (world->smooth) {
         world->desc.var_count = FAKE_N;
         world->desc.outputs.count = 1;
     }
     world->desc.interfaces[TUTTI_CS].present = true;
     world->desc.interfaces[TUTTI_CS].flags = TUTTI_CAN_EVENT_MODE | TUTTI_CAN_EARLY_RETURN;
-    world->fmu = (struct tutti_fmu){.path = path, .desc = &world->desc};
+    world->fmu = (struct tt_fmu){.path = path, .desc = &world->desc};
     for (uint32_t c = 0; c < world->count; c++)
-        world->components[c] = (struct tutti_component){.name = names[c], .fmu = &world->fmu};
+        world->components[c] = (struct tt_component){.name = names[c], .fmu = &world->fmu};
     for (uint32_t i = 0; i < world->link_count; i++) {
         const struct fake_link *link = &world->links[i];
-        world->connections[i] = (struct tutti_connection){
+        world->connections[i] = (struct tt_connection){
             .from = {link->from, link->from_variable, {0}}, .to = {link->to, link->to_variable, {0}}, .factor = 1};
     }
-    world->system = (struct tutti_system){.name = "fakes",
-                                          .path = "fakes",
-                                          .components = world->components,
-                                          .component_count = world->count,
-                                          .connections = world->connections,
-                                          .connection_count = world->link_count};
-    world->job = (struct tutti_job){
+    world->system = (struct tt_system){.name = "fakes",
+                                       .path = "fakes",
+                                       .components = world->components,
+                                       .component_count = world->count,
+                                       .connections = world->connections,
+                                       .connection_count = world->link_count};
+    world->job = (struct tt_job){
         .asked = &world->options, .options = world->options, .system = &world->system, .times = world->times};
-    assert_ok(tutti_structure_init(&world->job.structure, &world->system, TUTTI_PHASE_INITIAL));
+    assert_ok(tt_structure_init(&world->job.structure, &world->system, TUTTI_PHASE_INITIAL));
 }
 
-static inline struct tutti_unit *fake_make_unit(struct fake_world *world, uint32_t c, bool own)
+static inline struct tt_unit *fake_make_unit(struct fake_world *world, uint32_t c, bool own)
 {
     const struct fake_script *script = &world->scripts[c];
-    struct tutti_unit *unit = NULL;
+    struct tt_unit *unit = NULL;
     if (own) {
         struct fake_unit *fake = calloc(1, sizeof *fake);
         assert_non_null(fake);
@@ -362,9 +362,9 @@ static inline struct tutti_unit *fake_make_unit(struct fake_world *world, uint32
         fake->state.t = world->times.start;
         fake->state.x = script->x;
         unit = &fake->unit;
-        *unit = (struct tutti_unit){.kind = &fake_kind, .name = world->components[c].name, .fmu = &world->fmu};
+        *unit = (struct tt_unit){.kind = &fake_kind, .name = world->components[c].name, .fmu = &world->fmu};
     } else
-        assert_ok(tutti_shadow_new(&unit, &world->fmu, &tutti_unit_cs, world->components[c].name));
+        assert_ok(tt_shadow_new(&unit, &world->fmu, &tt_unit_cs, world->components[c].name));
     unit->can = script->cannot_go_back ? 0 : TUTTI_CAN_STATE;
     unit->has_events = script->has_events;
     unit->uniform = script->cannot_vary_step;
@@ -375,53 +375,53 @@ static inline struct tutti_unit *fake_make_unit(struct fake_world *world, uint32
 /* A rank with its units at the first point, as start/ makes it of FMUs. */
 static inline void fake_make_rank(struct fake_world *world)
 {
-    struct tutti_rank *rank = &world->execution.rank;
-    *rank = (struct tutti_rank){.job = &world->job,
-                                .stats = &world->stats,
-                                .fabric = world->fabric,
-                                .place = world->place,
-                                .times = world->times,
-                                .span = world->times.stop - world->times.start,
-                                .kept_from = INFINITY,
-                                .t = world->times.start,
-                                .target = world->times.start,
-                                .member_count = world->count};
+    struct tt_rank *rank = &world->execution.rank;
+    *rank = (struct tt_rank){.job = &world->job,
+                             .stats = &world->stats,
+                             .fabric = world->fabric,
+                             .place = world->place,
+                             .times = world->times,
+                             .span = world->times.stop - world->times.start,
+                             .kept_from = INFINITY,
+                             .t = world->times.start,
+                             .target = world->times.start,
+                             .member_count = world->count};
     if (!rank->fabric) {
-        assert_ok(tutti_fabric_local_new(&rank->fabric));
+        assert_ok(tt_fabric_new_local(&rank->fabric));
         rank->owns_fabric = true;
     }
     rank->heartbeat = rank->fabric->where;
-    rank->units = tutti_arena_array(&rank->arena, world->count, sizeof *rank->units);
-    rank->members = tutti_arena_array(&rank->arena, world->count, sizeof *rank->members);
-    rank->own = tutti_arena_array(&rank->arena, world->count, sizeof *rank->own);
-    rank->watched = tutti_arena_array(&rank->arena, world->count, sizeof *rank->watched);
+    rank->units = tt_arena_array(&rank->arena, world->count, sizeof *rank->units);
+    rank->members = tt_arena_array(&rank->arena, world->count, sizeof *rank->members);
+    rank->own = tt_arena_array(&rank->arena, world->count, sizeof *rank->own);
+    rank->watched = tt_arena_array(&rank->arena, world->count, sizeof *rank->watched);
     assert_true(rank->units && rank->members && rank->own && rank->watched);
     for (uint32_t c = 0; c < world->count; c++)
-        rank->units[c] = fake_make_unit(world, c, tutti_rank_owns(rank, c));
-    assert_ok(tutti_wires_init(&rank->wires, &world->job.structure, rank->units));
+        rank->units[c] = fake_make_unit(world, c, tt_rank_owns(rank, c));
+    assert_ok(tt_wire_layout_init(&rank->wires, &world->job.structure, rank->units));
     if (rank->place)
-        assert_ok(tutti_wires_keep_own(&rank->wires, rank->place, rank->fabric->rank));
+        assert_ok(tt_wires_select_own(&rank->wires, rank->place, rank->fabric->rank));
     for (uint32_t c = 0; c < world->count; c++) {
-        struct tutti_member *member = &rank->members[c];
-        *member = (struct tutti_member){.unit = rank->units[c],
-                                        .wires = &rank->wires.units[c],
-                                        .component = c,
-                                        .now = {.t = rank->t, .next_event = INFINITY},
-                                        .ready = true,
-                                        .has_grid = rank->units[c]->uniform};
-        tutti_grid_init(&member->now.grid, world->times.start, world->times.step, world->times.stop);
+        struct tt_member *member = &rank->members[c];
+        *member = (struct tt_member){.unit = rank->units[c],
+                                     .wires = &rank->wires.units[c],
+                                     .component = c,
+                                     .now = {.t = rank->t, .next_event = INFINITY},
+                                     .ready = true,
+                                     .has_grid = rank->units[c]->uniform};
+        tt_time_grid_init(&member->now.grid, world->times.start, world->times.step, world->times.stop);
         bool watched = member->unit->has_events || member->wires->held_count > 0;
         rank->watches = rank->watches || watched;
         rank->has_grids = rank->has_grids || member->has_grid;
-        if (!tutti_rank_owns(rank, c))
+        if (!tt_rank_owns(rank, c))
             continue;
         rank->own[rank->own_count++] = member;
         if (watched)
             rank->watched[rank->watched_count++] = member;
     }
-    rank->channels = (struct tutti_channels){
+    rank->channels = (struct tt_channels){
         .wires = &rank->wires, .fabric = rank->fabric, .place = rank->place, .arena = &rank->arena};
-    assert_ok(tutti_channels_open_start(&rank->channels));
+    assert_ok(tt_channels_open_start(&rank->channels));
 }
 
 /* Up to where the master is chosen. */
@@ -436,37 +436,37 @@ static inline void fake_prepare(struct fake_world *world)
 /* To the first point, by the code that runs of FMUs go through; the loop is steered: one step at a time. */
 static inline void fake_open(struct fake_world *world)
 {
-    struct tutti_rank *rank = &world->execution.rank;
-    struct tutti_master *master = &world->execution.master;
+    struct tt_rank *rank = &world->execution.rank;
+    struct tt_sim *master = &world->execution.master;
     fake_prepare(world);
-    assert_ok(tutti_master_choose(master));
+    assert_ok(tt_choose_method(master));
     if (world->coupling)
         master->chosen.coupling = world->coupling;
     if (world->control)
         master->chosen.control = world->control;
     if (master->chosen.control->varies)
         master->chosen.varies = master->chosen.by_attempts = true;
-    assert_ok(tutti_master_connect(master));
+    assert_ok(tt_sim_connect(master));
     for (uint32_t m = 0; m < rank->own_count; m++) {
-        struct tutti_member *member = rank->own[m];
+        struct tt_member *member = rank->own[m];
         member->now.next_event =
             world->scripts[member->component].announces > 0 ? world->scripts[member->component].announces : INFINITY;
-        assert_ok(tutti_wires_get(member->wires, member->unit));
+        assert_ok(tt_wires_get_outputs(member->wires, member->unit));
     }
-    assert_ok(tutti_channels_exchange(&rank->channels));
+    assert_ok(tt_channels_exchange(&rank->channels));
     for (uint32_t w = 0; w < rank->watched_count; w++) /* what was computed at the start is no news */
-        assert_ok(tutti_wires_gather_held(&rank->wires, rank->watched[w]->wires));
-    assert_ok(tutti_master_open(master));
-    assert_ok(tutti_loop_open(&world->execution.loop, master, true));
-    tutti_loop_start_watch(&world->execution.loop);
+        assert_ok(tt_wires_gather_held(&rank->wires, rank->watched[w]->wires));
+    assert_ok(tt_sim_open(master));
+    assert_ok(tt_run_open(&world->execution.loop, master, true));
+    tt_run_start_clock(&world->execution.loop);
 }
 
 static inline void fake_close(struct fake_world *world)
 {
-    assert_ok(tutti_master_close(&world->execution.master));
-    tutti_rank_close(&world->execution.rank);
-    tutti_structure_fini(&world->job.structure);
-    tutti_run_stats_fini(&world->stats);
+    assert_ok(tt_sim_close(&world->execution.master));
+    tt_rank_close(&world->execution.rank);
+    tt_structure_fini(&world->job.structure);
+    tt_stats_fini(&world->stats);
     free(world);
 }
 
@@ -474,11 +474,11 @@ static inline void fake_close(struct fake_world *world)
 
 /* On each rank: makes a world of its own, opens it, does what is to be tested, closes it. An assertion that fails ends the
  * program. */
-typedef void fake_part(struct tutti_fabric *fabric, const int32_t *place);
+typedef void fake_part(struct tt_fabric *fabric, const int32_t *place);
 
 struct fake_thread {
     fake_part *part;
-    struct tutti_fabric *fabric;
+    struct tt_fabric *fabric;
     const int32_t *place;
 };
 
@@ -491,13 +491,13 @@ static inline void *fake_take_part(void *context)
 
 static inline void fake_run_ranks(int ranks, const int32_t *place, fake_part *part)
 {
-    struct tutti_shared *area;
+    struct tt_shared_fabric *area;
     struct fake_thread parts[FAKE_MOST_UNITS];
     pthread_t threads[FAKE_MOST_UNITS];
-    assert_ok(tutti_shared_new(&area, ranks, "threads"));
+    assert_ok(tt_shared_fabric_new(&area, ranks, "threads"));
     for (int r = 0; r < ranks; r++) {
         parts[r] = (struct fake_thread){.part = part, .place = place};
-        assert_ok(tutti_shared_join(area, r, &parts[r].fabric));
+        assert_ok(tt_shared_fabric_join(area, r, &parts[r].fabric));
     }
     for (int r = 0; r < ranks; r++)
         assert_int_equal(pthread_create(&threads[r], NULL, fake_take_part, &parts[r]), 0);
@@ -505,15 +505,15 @@ static inline void fake_run_ranks(int ranks, const int32_t *place, fake_part *pa
         assert_int_equal(pthread_join(threads[r], NULL), 0);
     for (int r = 0; r < ranks; r++)
         parts[r].fabric->kind->close(parts[r].fabric);
-    tutti_shared_free(area);
+    tt_shared_fabric_free(area);
 }
 
 /* A step of member c to `target`, with these rules, whatever the master has. */
-static inline struct tutti_outcome fake_step_member(struct fake_world *world, uint32_t c,
-                                                    const struct tutti_step_rules *rules, double target)
+static inline struct tt_outcome fake_step_member(struct fake_world *world, uint32_t c,
+                                                 const struct tt_step_rules *rules, double target)
 {
-    struct tutti_outcome outcome = tutti_outcome_begin();
-    assert_ok(tutti_member_step(&world->execution.rank, rules, fake_member(world, c), target, &outcome));
+    struct tt_outcome outcome = tt_outcome_begin();
+    assert_ok(tt_component_step(&world->execution.rank, rules, fake_member(world, c), target, &outcome));
     return outcome;
 }
 

@@ -192,7 +192,7 @@ static inline void advance(struct reference *r, double h, enum slopes slopes, bo
 /* ---- runs ---- */
 
 struct outcome {
-    struct tutti_table *table;
+    struct tt_csv_table *table;
     unsigned long accepted, rejected, auxiliary; /* do-steps of all units */
 };
 
@@ -206,8 +206,8 @@ static inline void simulate(struct outcome *outcome, const struct tutti_run_opti
         outcome->rejected += stats.units[i].rejected;
         outcome->auxiliary += stats.units[i].auxiliary;
     }
-    tutti_run_stats_fini(&stats);
-    assert_ok(tutti_table_read(&outcome->table, options->output));
+    tt_stats_fini(&stats);
+    assert_ok(tt_csv_table_read(&outcome->table, options->output));
 }
 
 /* An FMU as three units a, b, c, and options that all cases share. */
@@ -255,16 +255,16 @@ static inline void prepare(struct experiment *e, const char *fmu, const char *in
                                             .atol = 1e-12};
 }
 
-static inline double cell(const struct tutti_table *table, const char *name, size_t row)
+static inline double cell(const struct tt_csv_table *table, const char *name, size_t row)
 {
-    for (size_t k = 0; k < tutti_table_columns(table); k++)
-        if (strcmp(tutti_table_name(table, k), name) == 0)
-            return strtod(tutti_table_cell(table, row, k), NULL);
+    for (size_t k = 0; k < tt_csv_table_columns(table); k++)
+        if (strcmp(tt_csv_table_name(table, k), name) == 0)
+            return strtod(tt_csv_table_cell(table, row, k), NULL);
     fail_msg("there is no column %s", name);
     return NAN;
 }
 
-static inline void compare(const struct tutti_table *table, size_t row, const struct reference *r, double tolerance)
+static inline void compare(const struct tt_csv_table *table, size_t row, const struct reference *r, double tolerance)
 {
     char name[16];
     for (int k = 0; k < UNITS; k++) {
@@ -304,9 +304,9 @@ static inline void solve_exactly(double *x, double t)
 }
 
 /* Of the states at the end, the largest. */
-static inline double error_of(const struct tutti_table *table, const double *exact)
+static inline double error_of(const struct tt_csv_table *table, const double *exact)
 {
-    size_t last = tutti_table_rows(table) - 1;
+    size_t last = tt_csv_table_rows(table) - 1;
     return fmax(fmax(fabs(cell(table, "a.x", last) - exact[0]), fabs(cell(table, "b.x", last) - exact[1])),
                 fabs(cell(table, "c.x", last) - exact[2]));
 }

@@ -17,8 +17,8 @@ enum { MOST_RANKS = 4, MOST_COLUMNS = 8, MOST_ROWS = 64 };
 /* ---- what a rank reported ---- */
 
 struct told {
-    enum tutti_err returned; /* by tutti_rank_run */
-    struct tutti_parcel bytes;
+    enum tutti_err returned; /* by tt_rank_main_run */
+    struct tt_byte_writer bytes;
     enum tutti_err end;
     char message[512];
     double t;
@@ -31,64 +31,64 @@ struct told {
     bool has_columns, has_tally, has_end;
 };
 
-static inline void read_columns(struct told *told, struct tutti_unparcel *in)
+static inline void read_columns(struct told *told, struct tt_byte_reader *in)
 {
     assert_false(told->has_columns);
     told->has_columns = true;
-    (void)tutti_unparcel_text(in);
-    told->columns = tutti_unparcel_u32(in);
+    (void)tt_bytes_get_text(in);
+    told->columns = tt_bytes_get_u32(in);
     assert_true(told->columns <= MOST_COLUMNS);
     for (uint32_t c = 0; c < told->columns; c++) {
-        (void)tutti_unparcel_u32(in);
-        (void)tutti_unparcel_u32(in);
-        snprintf(told->names[c], sizeof told->names[c], "%s", tutti_unparcel_text(in));
-        (void)tutti_unparcel_text(in);
-        (void)tutti_unparcel_text(in);
-        assert_int_equal(tutti_unparcel_u8(in), TUTTI_TYPE_FLOAT64);
-        assert_int_equal(tutti_unparcel_u8(in), 0);  /* negated */
-        assert_int_equal(tutti_unparcel_u8(in), 0);  /* fixed */
-        assert_int_equal(tutti_unparcel_u8(in), 0);  /* held */
-        assert_int_equal(tutti_unparcel_u32(in), c); /* no alias */
+        (void)tt_bytes_get_u32(in);
+        (void)tt_bytes_get_u32(in);
+        snprintf(told->names[c], sizeof told->names[c], "%s", tt_bytes_get_text(in));
+        (void)tt_bytes_get_text(in);
+        (void)tt_bytes_get_text(in);
+        assert_int_equal(tt_bytes_get_u8(in), TUTTI_TYPE_FLOAT64);
+        assert_int_equal(tt_bytes_get_u8(in), 0);  /* negated */
+        assert_int_equal(tt_bytes_get_u8(in), 0);  /* fixed */
+        assert_int_equal(tt_bytes_get_u8(in), 0);  /* held */
+        assert_int_equal(tt_bytes_get_u32(in), c); /* no alias */
     }
 }
 
-static inline void read_row(struct told *told, struct tutti_unparcel *in)
+static inline void read_row(struct told *told, struct tt_byte_reader *in)
 {
     assert_true(told->has_columns && told->rows < MOST_ROWS);
-    told->times[told->rows] = tutti_unparcel_double(in);
+    told->times[told->rows] = tt_bytes_get_double(in);
     for (uint32_t c = 0; c < told->columns; c++)
-        told->values[told->rows][c] = tutti_unparcel_double(in);
+        told->values[told->rows][c] = tt_bytes_get_double(in);
     told->rows++;
 }
 
-static inline void read_end(struct told *told, struct tutti_unparcel *in)
+static inline void read_end(struct told *told, struct tt_byte_reader *in)
 {
     told->has_end = true;
-    told->end = (enum tutti_err)tutti_unparcel_u32(in);
-    snprintf(told->message, sizeof told->message, "%s", tutti_unparcel_text(in));
-    (void)tutti_unparcel_text(in); /* what it is about: unit, variable, time */
-    (void)tutti_unparcel_text(in);
-    (void)tutti_unparcel_double(in);
-    (void)tutti_unparcel_u32(in); /* the component that was called last */
-    told->t = tutti_unparcel_double(in);
+    told->end = (enum tutti_err)tt_bytes_get_u32(in);
+    snprintf(told->message, sizeof told->message, "%s", tt_bytes_get_text(in));
+    (void)tt_bytes_get_text(in); /* what it is about: unit, variable, time */
+    (void)tt_bytes_get_text(in);
+    (void)tt_bytes_get_double(in);
+    (void)tt_bytes_get_u32(in); /* the component that was called last */
+    told->t = tt_bytes_get_double(in);
 }
 
-static inline void read_frame(struct told *told, enum tutti_report_kind kind, struct tutti_unparcel *in)
+static inline void read_frame(struct told *told, enum tt_report_kind kind, struct tt_byte_reader *in)
 {
     assert_false(told->has_end); /* nothing comes after it */
     switch (kind) {
     case TUTTI_REPORT_COLUMNS: read_columns(told, in); break;
     case TUTTI_REPORT_ROW: read_row(told, in); break;
     case TUTTI_REPORT_LOG:
-        (void)tutti_unparcel_u8(in);
-        (void)tutti_unparcel_text(in);
-        snprintf(told->last_log, sizeof told->last_log, "%s", tutti_unparcel_text(in));
+        (void)tt_bytes_get_u8(in);
+        (void)tt_bytes_get_text(in);
+        snprintf(told->last_log, sizeof told->last_log, "%s", tt_bytes_get_text(in));
         told->logs++;
         break;
     case TUTTI_REPORT_TALLY:
         assert_false(told->has_tally);
         told->has_tally = true;
-        assert_ok(tutti_tally_unpack(in, &told->tally));
+        assert_ok(tt_reporter_unpack_tally(in, &told->tally));
         break;
     case TUTTI_REPORT_END: read_end(told, in); break;
     default: in->at = in->end; break; /* progress, which depends on the clock */
@@ -102,13 +102,13 @@ static inline void read_all(struct told *told)
 {
     const char *at = told->bytes.bytes, *end = at + told->bytes.size;
     while (at < end) {
-        enum tutti_report_kind kind;
+        enum tt_report_kind kind;
         size_t size;
         bool whole;
-        assert_ok(tutti_report_find(at, (size_t)(end - at), &kind, &size, &whole));
+        assert_ok(tt_fabric_find_report(at, (size_t)(end - at), &kind, &size, &whole));
         assert_true(whole);
         at += TUTTI_REPORT_HEADER;
-        read_frame(told, kind, &(struct tutti_unparcel){.at = at, .end = at + size});
+        read_frame(told, kind, &(struct tt_byte_reader){.at = at, .end = at + size});
         at += size;
     }
     assert_true(told->has_end);
@@ -123,8 +123,8 @@ struct outcome {
 };
 
 struct worker {
-    const struct tutti_job *job;
-    struct tutti_fabric *fabric;
+    const struct tt_job *job;
+    struct tt_fabric *fabric;
     enum tutti_err err;
     char message[512];
 };
@@ -132,21 +132,21 @@ struct worker {
 static inline void *work(void *context)
 {
     struct worker *worker = context;
-    worker->err = tutti_rank_run(worker->job, worker->fabric);
+    worker->err = tt_rank_main_run(worker->job, worker->fabric);
     snprintf(worker->message, sizeof worker->message, "%s", worker->err ? tutti_err_message() : "");
     worker->fabric->kind->close(worker->fabric);
     return NULL;
 }
 
-static inline bool drain(struct tutti_shared *area, struct outcome *outcome)
+static inline bool drain(struct tt_shared_fabric *area, struct outcome *outcome)
 {
     bool left = true;
     for (int r = 0; r < outcome->ranks; r++) {
         size_t count;
-        left = tutti_shared_has_left(area, r) && left; /* before the last look */
-        for (const char *bytes; bytes = tutti_shared_reports(area, r, &count), count > 0;) {
-            tutti_parcel_put_bytes(&outcome->told[r].bytes, bytes, count);
-            tutti_shared_consume(area, r, count);
+        left = tt_shared_fabric_has_left(area, r) && left; /* before the last look */
+        for (const char *bytes; bytes = tt_shared_fabric_peek_reports(area, r, &count), count > 0;) {
+            tt_bytes_put_bytes(&outcome->told[r].bytes, bytes, count);
+            tt_shared_fabric_consume_reports(area, r, count);
         }
     }
     return left;
@@ -155,26 +155,26 @@ static inline bool drain(struct tutti_shared *area, struct outcome *outcome)
 static inline void run_ranks(struct outcome *outcome, const struct tutti_run_options *options, int ranks,
                              const int32_t *place)
 {
-    struct tutti_job job;
-    struct tutti_shared *area;
+    struct tt_job job;
+    struct tt_shared_fabric *area;
     struct worker workers[MOST_RANKS];
     pthread_t threads[MOST_RANKS];
     *outcome = (struct outcome){.ranks = ranks};
-    assert_ok(tutti_job_open(&job, options, NULL));
+    assert_ok(tt_job_open(&job, options, NULL));
     job.place = place;
-    assert_ok(tutti_job_unpack(&job));
-    assert_ok(tutti_shared_new(&area, ranks, "threads"));
+    assert_ok(tt_job_unpack(&job));
+    assert_ok(tt_shared_fabric_new(&area, ranks, "threads"));
     for (int r = 0; r < ranks; r++) {
         workers[r] = (struct worker){.job = &job};
-        assert_ok(tutti_shared_join(area, r, &workers[r].fabric));
+        assert_ok(tt_shared_fabric_join(area, r, &workers[r].fabric));
     }
     for (int r = 0; r < ranks; r++)
         assert_int_equal(pthread_create(&threads[r], NULL, work, &workers[r]), 0);
     for (bool left = false; !left;) {
-        uint32_t seen = tutti_shared_bell(area);
+        uint32_t seen = tt_shared_fabric_event_count(area);
         left = drain(area, outcome);
         if (!left)
-            tutti_shared_wait(area, seen, 0.01);
+            tt_shared_fabric_wait(area, seen, 0.01);
     }
     for (int r = 0; r < ranks; r++) {
         assert_int_equal(pthread_join(threads[r], NULL), 0);
@@ -182,15 +182,15 @@ static inline void run_ranks(struct outcome *outcome, const struct tutti_run_opt
         read_all(&outcome->told[r]);
         assert_string_equal(outcome->told[r].message, workers[r].message);
     }
-    tutti_shared_free(area);
-    tutti_job_close(&job);
+    tt_shared_fabric_free(area);
+    tt_job_close(&job);
 }
 
 static inline void forget(struct outcome *outcome)
 {
     for (int r = 0; r < outcome->ranks; r++) {
-        tutti_parcel_fini(&outcome->told[r].bytes);
-        tutti_run_stats_fini(&outcome->told[r].tally);
+        tt_bytes_fini(&outcome->told[r].bytes);
+        tt_stats_fini(&outcome->told[r].tally);
     }
 }
 

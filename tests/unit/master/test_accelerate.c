@@ -13,13 +13,13 @@ struct linear {
 };
 
 static struct linear linear;
-static struct tutti_accelerator accelerator;
+static struct tt_accelerator accelerator;
 static double guess[MOST], image[MOST], weights[MOST];
 
 static int teardown(void **state)
 {
     (void)state;
-    tutti_accelerator_fini(&accelerator);
+    tt_accelerator_fini(&accelerator);
     return 0;
 }
 
@@ -40,11 +40,11 @@ static void make(int n, double size)
     }
 }
 
-static void begin(enum tutti_acceleration kind)
+static void begin(enum tt_acceleration kind)
 {
-    tutti_accelerator_fini(&accelerator);
-    assert_ok(tutti_accelerator_init(&accelerator, kind, (size_t)linear.n));
-    tutti_accelerator_restart(&accelerator);
+    tt_accelerator_fini(&accelerator);
+    assert_ok(tt_accelerator_init(&accelerator, kind, (size_t)linear.n));
+    tt_accelerator_restart(&accelerator);
     memset(guess, 0, sizeof guess);
 }
 
@@ -65,7 +65,7 @@ static double after(int iterations)
             for (int j = 0; j < linear.n; j++)
                 image[i] += linear.a[i][j] * guess[j];
         }
-        tutti_accelerator_next(&accelerator, guess, image, weights);
+        tt_accelerator_next(&accelerator, guess, image, weights);
     }
     return error();
 }
@@ -171,7 +171,7 @@ static void the_fixed_point_is_kept(void **state)
     for (int kind = TUTTI_ACCELERATE_NONE; kind <= TUTTI_ACCELERATE_ANDERSON; kind++)
         for (int trial = 0; trial < 50; trial++) {
             make(1 + trial % 5, 0.2);
-            begin((enum tutti_acceleration)kind);
+            begin((enum tt_acceleration)kind);
             assert_near(after(60), 0, 1e-9);
             for (int k = 0; k < 20; k++)
                 assert_near(after(1), 0, 1e-9);
@@ -191,7 +191,7 @@ static void weights_say_what_counts(void **state)
     for (int k = 0; k < 3; k++) {
         image[0] = linear.a[0][0] * guess[0] + linear.b[0];
         image[1] = k % 2 ? -1000 : 1000;
-        tutti_accelerator_next(&accelerator, guess, image, weights);
+        tt_accelerator_next(&accelerator, guess, image, weights);
     }
     assert_near(guess[0], linear.solution[0], 1e-9);
 }
@@ -203,11 +203,11 @@ static void a_restart_forgets(void **state)
     for (int kind = TUTTI_ACCELERATE_AITKEN; kind <= TUTTI_ACCELERATE_ANDERSON; kind++) {
         double first[MOST];
         make(3, 0.9);
-        begin((enum tutti_acceleration)kind);
+        begin((enum tt_acceleration)kind);
         after(3);
         memcpy(first, guess, sizeof first);
         after(2);
-        tutti_accelerator_restart(&accelerator);
+        tt_accelerator_restart(&accelerator);
         memset(guess, 0, sizeof guess);
         after(3);
         assert_memory_equal(guess, first, 3 * sizeof *guess);
@@ -219,7 +219,7 @@ static void nothing_to_iterate(void **state)
     (void)state;
     for (int kind = TUTTI_ACCELERATE_NONE; kind <= TUTTI_ACCELERATE_ANDERSON; kind++) {
         linear.n = 0;
-        begin((enum tutti_acceleration)kind);
+        begin((enum tt_acceleration)kind);
         assert_near(after(5), 0, 0);
     }
 }

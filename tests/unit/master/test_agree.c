@@ -38,20 +38,20 @@ static double ended_at(uint32_t unit)
 
 /* A rank and its master, as far as they take part in decisions. */
 struct half_run {
-    struct tutti_rank rank;
-    struct tutti_master master;
-    struct tutti_outcome outcome;
-    struct tutti_member members[UNITS];
+    struct tt_rank rank;
+    struct tt_sim master;
+    struct tt_outcome outcome;
+    struct tt_member members[UNITS];
     uint32_t positions[UNITS];
 };
 
 /* Units in an order of their own, as seidel has them. */
 static uint32_t shuffled[UNITS] = {2, 0, 3, 1};
 
-static void begin(struct half_run *half, struct tutti_fabric *fabric, const int32_t *place, bool in_sequence)
+static void begin(struct half_run *half, struct tt_fabric *fabric, const int32_t *place, bool in_sequence)
 {
-    *half = (struct half_run){.outcome = tutti_outcome_begin()};
-    half->rank = (struct tutti_rank){.fabric = fabric, .members = half->members, .member_count = UNITS, .place = place};
+    *half = (struct half_run){.outcome = tt_outcome_begin()};
+    half->rank = (struct tt_rank){.fabric = fabric, .members = half->members, .member_count = UNITS, .place = place};
     half->master.rank = &half->rank;
     for (uint32_t u = 0; u < UNITS; u++) {
         half->members[u].component = u;
@@ -69,42 +69,42 @@ static void begin(struct half_run *half, struct tutti_fabric *fabric, const int3
 /* A step of the units of this rank, one after the other, as couplings make it. */
 static void step(struct half_run *half, int number)
 {
-    struct tutti_outcome *outcome = &half->outcome;
+    struct tt_outcome *outcome = &half->outcome;
     for (uint32_t i = 0; i < UNITS && outcome->why != TUTTI_REFUSED; i++) {
         uint32_t u = half->master.positions ? shuffled[i] : i;
-        if (!tutti_rank_owns(&half->rank, u))
+        if (!tt_rank_owns(&half->rank, u))
             continue;
         switch (word_of(number, u)) {
-        case REFUSES: tutti_outcome_refused(outcome, u, refused_at(u)); break;
-        case ENDS: tutti_outcome_ended(outcome, u, ended_at(u)); break;
-        case EARLY: tutti_outcome_early(outcome, u, 0.5); break;
-        case EARLIER: tutti_outcome_early(outcome, u, 0.3); break;
+        case REFUSES: tt_outcome_set_rejected(outcome, u, refused_at(u)); break;
+        case ENDS: tt_outcome_set_ended(outcome, u, ended_at(u)); break;
+        case EARLY: tt_outcome_set_early(outcome, u, 0.5); break;
+        case EARLIER: tt_outcome_set_early(outcome, u, 0.3); break;
         default: break;
         }
     }
 }
 
-static bool is_same(const struct tutti_outcome *a, const struct tutti_outcome *b)
+static bool is_same(const struct tt_outcome *a, const struct tt_outcome *b)
 {
     return a->why == b->why && (a->why == TUTTI_REACHED || (a->who == b->who && a->at == b->at));
 }
 
-static uint32_t which(const struct tutti_member *member)
+static uint32_t which(const struct tt_member *member)
 {
     return member ? member->component : TUTTI_NONE;
 }
 
 /* ---- one rank alone ---- */
 
-static struct tutti_outcome decide_alone(int number, bool in_sequence)
+static struct tt_outcome decide_alone(int number, bool in_sequence)
 {
     static const int32_t all_here[UNITS] = {0};
-    struct tutti_fabric *fabric;
+    struct tt_fabric *fabric;
     struct half_run half;
-    assert_ok(tutti_fabric_local_new(&fabric));
+    assert_ok(tt_fabric_new_local(&fabric));
     begin(&half, fabric, all_here, in_sequence);
     step(&half, number);
-    assert_ok(tutti_couple_agree(&half.master, &half.outcome));
+    assert_ok(tt_coupling_agree(&half.master, &half.outcome));
     fabric->kind->close(fabric);
     return half.outcome;
 }
@@ -115,9 +115,9 @@ static int case_of(enum word a, enum word b, enum word c, enum word d)
     return (int)a + WORDS * ((int)b + WORDS * ((int)c + WORDS * (int)d));
 }
 
-static void check_alone(int number, bool in_sequence, enum tutti_reach why, uint32_t who, double at)
+static void check_alone(int number, bool in_sequence, enum tt_reach why, uint32_t who, double at)
 {
-    struct tutti_outcome outcome = decide_alone(number, in_sequence);
+    struct tt_outcome outcome = decide_alone(number, in_sequence);
     assert_int_equal(outcome.why, why);
     assert_int_equal(outcome.who, who);
     assert_same_double(outcome.at, at);
@@ -158,7 +158,7 @@ struct question {
 };
 
 /* A rank's part in the question, up to the answer; false if the answer is wrong. */
-typedef enum tutti_err take_part(const struct question *question, struct tutti_fabric *fabric, bool *good);
+typedef enum tutti_err take_part(const struct question *question, struct tt_fabric *fabric, bool *good);
 
 /* For all placements, with ranks by all their names in turn, and every `stride`-th case. */
 static void ask_everywhere(int stride, void (*ask)(const struct question *question, take_part *part), take_part *part)
@@ -188,17 +188,17 @@ static void complain(const struct question *question, int rank)
 enum { MOST_REDUCTIONS = 8, MOST_VALUES = 4 };
 
 struct replay {
-    struct tutti_fabric fabric;
+    struct tt_fabric fabric;
     _Atomic uint64_t stop_after;
-    struct tutti_heartbeat where;
+    struct tt_heartbeat where;
     double known[MOST_REDUCTIONS][MOST_VALUES];
     int known_count, at;
-    enum tutti_reduction reduction; /* what the rank wants next, and what it brings */
+    enum tt_fabric_reduction reduction; /* what the rank wants next, and what it brings */
     size_t count;
     double brought[MOST_VALUES];
 };
 
-static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction reduction, double *values, size_t count)
+static enum tutti_err reduce(struct tt_fabric *fabric, enum tt_fabric_reduction reduction, double *values, size_t count)
 {
     struct replay *replay = (struct replay *)fabric;
     assert_true(count <= MOST_VALUES);
@@ -209,10 +209,10 @@ static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction r
     replay->reduction = reduction;
     replay->count = count;
     memcpy(replay->brought, values, count * sizeof *values);
-    return tutti_fabric_stopped();
+    return tt_fabric_fail_stopped();
 }
 
-static const struct tutti_fabric_kind replaying = {.name = "replaying", .reduce = reduce};
+static const struct tt_fabric_kind replaying = {.name = "replaying", .reduce = reduce};
 
 /* All ranks want the same (F1): it is made. */
 static void combine(struct replay *ranks, int count)
@@ -222,7 +222,7 @@ static void combine(struct replay *ranks, int count)
     for (int r = 1; r < count; r++) {
         assert_int_equal(ranks[r].reduction, ranks[0].reduction);
         assert_int_equal(ranks[r].count, ranks[0].count);
-        tutti_fabric_combine(ranks[0].reduction, values, ranks[r].brought, ranks[0].count);
+        tt_fabric_combine(ranks[0].reduction, values, ranks[r].brought, ranks[0].count);
     }
     for (int r = 0; r < count; r++) {
         assert_true(ranks[r].known_count < MOST_REDUCTIONS);
@@ -236,11 +236,11 @@ static void ask_in_turn(const struct question *question, take_part *part)
     struct replay ranks[UNITS] = {0};
     int done = 0;
     for (int r = 0; r < question->ranks; r++)
-        ranks[r].fabric = (struct tutti_fabric){.kind = &replaying,
-                                                .rank = r,
-                                                .ranks = question->ranks,
-                                                .stop_after = &ranks[r].stop_after,
-                                                .where = &ranks[r].where};
+        ranks[r].fabric = (struct tt_fabric){.kind = &replaying,
+                                             .rank = r,
+                                             .ranks = question->ranks,
+                                             .stop_after = &ranks[r].stop_after,
+                                             .where = &ranks[r].where};
     while (done == 0) {
         for (int r = 0; r < question->ranks; r++) {
             bool good = false;
@@ -260,7 +260,7 @@ static void ask_in_turn(const struct question *question, take_part *part)
 struct attendant {
     const struct question *question;
     take_part *part;
-    struct tutti_fabric *fabric;
+    struct tt_fabric *fabric;
     bool good;
 };
 
@@ -274,13 +274,13 @@ static void *attend(void *context)
 
 static void ask_at_once(const struct question *question, take_part *part)
 {
-    struct tutti_shared *area;
+    struct tt_shared_fabric *area;
     struct attendant attendants[UNITS];
     pthread_t threads[UNITS];
-    assert_ok(tutti_shared_new(&area, question->ranks, "threads"));
+    assert_ok(tt_shared_fabric_new(&area, question->ranks, "threads"));
     for (int r = 0; r < question->ranks; r++) {
         attendants[r] = (struct attendant){.question = question, .part = part};
-        assert_ok(tutti_shared_join(area, r, &attendants[r].fabric));
+        assert_ok(tt_shared_fabric_join(area, r, &attendants[r].fabric));
     }
     for (int r = 0; r < question->ranks; r++)
         assert_int_equal(pthread_create(&threads[r], NULL, attend, &attendants[r]), 0);
@@ -291,7 +291,7 @@ static void ask_at_once(const struct question *question, take_part *part)
         if (!attendants[r].good)
             complain(question, r);
     }
-    tutti_shared_free(area);
+    tt_shared_fabric_free(area);
 }
 
 /* Threads cost much where there are few cores: of all cases one in so many, other ones for each placement. */
@@ -305,14 +305,14 @@ static void ask_all(take_part *part)
 
 /* ---- what is asked ---- */
 
-static struct tutti_outcome expected[2][CASES];
+static struct tt_outcome expected[2][CASES];
 
-static enum tutti_err decide_step(const struct question *question, struct tutti_fabric *fabric, bool *good)
+static enum tutti_err decide_step(const struct question *question, struct tt_fabric *fabric, bool *good)
 {
     struct half_run half;
     begin(&half, fabric, question->place, question->in_sequence);
     step(&half, question->number);
-    TRY(tutti_couple_agree(&half.master, &half.outcome));
+    TRY(tt_coupling_agree(&half.master, &half.outcome));
     *good = is_same(&half.outcome, &expected[question->in_sequence][question->number]);
     return TUTTI_OK;
 }
@@ -327,10 +327,10 @@ static void ranks_decide_as_one_would(void **state)
 }
 
 /* Of words EARLY is an event to cross, REFUSES an input that jumped. Units settle in their own order, whatever the sequence. */
-static enum tutti_err decide_point(const struct question *question, struct tutti_fabric *fabric, bool *good)
+static enum tutti_err decide_point(const struct question *question, struct tt_fabric *fabric, bool *good)
 {
     struct half_run half;
-    struct tutti_at_point here = {0};
+    struct tt_point_events here = {0};
     bool any_pending = false, any_jumped = false;
     uint32_t last = TUTTI_NONE;
     begin(&half, fabric, question->place, question->in_sequence);
@@ -346,7 +346,7 @@ static enum tutti_err decide_point(const struct question *question, struct tutti
         if (word == ENDS)
             half.rank.ended = &half.members[u];
     }
-    TRY(tutti_agree_point(&half.rank, &here));
+    TRY(tt_rank_agree_point(&half.rank, &here));
     *good = here.pending == any_pending && here.jumped == any_jumped && which(half.rank.ended) == last;
     return TUTTI_OK;
 }
@@ -358,7 +358,7 @@ static void points_are_the_same_for_all(void **state)
 }
 
 /* Is any unit not fine; the least and the greatest number of all ranks. */
-static enum tutti_err find_extremes(const struct question *question, struct tutti_fabric *fabric, bool *good)
+static enum tutti_err find_extremes(const struct question *question, struct tt_fabric *fabric, bool *good)
 {
     struct half_run half;
     double number = question->number, all_least = INFINITY, all_most = -INFINITY;
@@ -376,9 +376,9 @@ static enum tutti_err find_extremes(const struct question *question, struct tutt
         least[0] = fmin(least[0], value);
         most[0] = fmax(most[0], value);
     }
-    TRY(tutti_agree_any(&half.rank, &any));
-    TRY(tutti_reduce(&half.rank, TUTTI_REDUCE_MIN, least, 2));
-    TRY(tutti_reduce(&half.rank, TUTTI_REDUCE_MAX, most, 2));
+    TRY(tt_rank_agree_any(&half.rank, &any));
+    TRY(tt_rank_reduce(&half.rank, TUTTI_REDUCE_MIN, least, 2));
+    TRY(tt_rank_reduce(&half.rank, TUTTI_REDUCE_MAX, most, 2));
     *good = any == really && least[0] == all_least && most[0] == all_most && least[1] == number && most[1] == -number;
     return TUTTI_OK;
 }
@@ -395,24 +395,24 @@ static void a_decision_ends_where_the_run_is_stopped(void **state)
     (void)state;
     static const int32_t place[UNITS] = {0, 0, 1, 1};
     for (int which_one = 0; which_one < 3; which_one++) {
-        struct tutti_shared *area;
-        struct tutti_fabric *fabrics[2];
+        struct tt_shared_fabric *area;
+        struct tt_fabric *fabrics[2];
         struct half_run half;
         bool any = true;
-        struct tutti_at_point here = {0};
-        assert_ok(tutti_shared_new(&area, 2, "threads"));
+        struct tt_point_events here = {0};
+        assert_ok(tt_shared_fabric_new(&area, 2, "threads"));
         for (int r = 0; r < 2; r++)
-            assert_ok(tutti_shared_join(area, r, &fabrics[r]));
+            assert_ok(tt_shared_fabric_join(area, r, &fabrics[r]));
         fabrics[1]->kind->stop(fabrics[1], 0);
         begin(&half, fabrics[0], place, false);
         step(&half, case_of(ENDS, FINE, FINE, FINE));
-        enum tutti_err err = which_one == 0   ? tutti_couple_agree(&half.master, &half.outcome)
-                             : which_one == 1 ? tutti_agree_point(&half.rank, &here)
-                                              : tutti_agree_any(&half.rank, &any);
+        enum tutti_err err = which_one == 0   ? tt_coupling_agree(&half.master, &half.outcome)
+                             : which_one == 1 ? tt_rank_agree_point(&half.rank, &here)
+                                              : tt_rank_agree_any(&half.rank, &any);
         assert_int_equal(err, TUTTI_ERR_STOPPED);
         for (int r = 0; r < 2; r++)
             fabrics[r]->kind->close(fabrics[r]);
-        tutti_shared_free(area);
+        tt_shared_fabric_free(area);
     }
 }
 

@@ -22,23 +22,23 @@ struct expected {
 };
 
 /* ... and returns what was chosen. */
-static struct tutti_chosen check(struct fake_world *world, const struct expected *expected)
+static struct tt_method check(struct fake_world *world, const struct expected *expected)
 {
-    struct tutti_master *master = &world->execution.master;
+    struct tt_sim *master = &world->execution.master;
     fake_prepare(world);
-    assert_ok(tutti_master_choose(master));
-    struct tutti_chosen chosen = master->chosen;
+    assert_ok(tt_choose_method(master));
+    struct tt_method chosen = master->chosen;
     assert_string_equal(chosen.coupling->name, expected->coupling);
     assert_string_equal(chosen.control->name, expected->control);
     assert_int_equal(chosen.order, expected->order);
     assert_string_equal(chosen.detection->name, expected->events);
     assert_int_equal(chosen.goes_back, expected->goes_back);
-    assert_int_equal(tutti_master_relies_on_going_back(master), expected->goes_back);
+    assert_int_equal(tt_choose_relies_on_rollback(master), expected->goes_back);
     fake_close(world);
     return chosen;
 }
 
-static void assert_reasons_for(const struct tutti_chosen *chosen, const char *words)
+static void assert_reasons_for(const struct tt_method *chosen, const char *words)
 {
     for (int i = 0; i < 4; i++)
         assert_true(chosen->reasons[i][0]);
@@ -49,7 +49,7 @@ static void assert_reasons_for(const struct tutti_chosen *chosen, const char *wo
 static void auto_takes_the_best(void **state)
 {
     (void)state;
-    struct tutti_chosen chosen = check(new_pair(), &(struct expected){"seidel", "embedded", 2, "output", true});
+    struct tt_method chosen = check(new_pair(), &(struct expected){"seidel", "embedded", 2, "output", true});
     assert_reasons_for(&chosen, "no step is given");
     assert_true(chosen.per_time);
     assert_false(chosen.corrects || chosen.smooths);
@@ -68,7 +68,7 @@ static void auto_takes_what_is_there(void **state)
     world = new_pair();
     world->options.has_step = true;
     world->smooth = true;
-    struct tutti_chosen chosen = check(world, &(struct expected){"seidel", "fixed", 0, "none", false});
+    struct tt_method chosen = check(world, &(struct expected){"seidel", "fixed", 0, "none", false});
     assert_reasons_for(&chosen, "step");
     world = new_pair();
     world->times.step_proposed = true;
@@ -86,7 +86,7 @@ static void auto_spares_units_that_cannot(void **state)
     (void)state;
     struct fake_world *world = new_pair();
     world->scripts[1].cannot_go_back = true;
-    struct tutti_chosen chosen = check(world, &(struct expected){"seidel", "fixed", 0, "none", false});
+    struct tt_method chosen = check(world, &(struct expected){"seidel", "fixed", 0, "none", false});
     assert_reasons_for(&chosen, "'b'");
     world = new_pair();
     world->scripts[0].cannot_vary_step = true;
@@ -103,7 +103,7 @@ static void options_decide(void **state)
     world->options.control = "richardson";
     world->options.extrapolate = "1";
     world->options.events = "none";
-    struct tutti_chosen chosen = check(world, &(struct expected){"relax", "richardson", 1, "none", true});
+    struct tt_method chosen = check(world, &(struct expected){"relax", "richardson", 1, "none", true});
     for (int i = 0; i < 4; i++)
         assert_string_equal(chosen.reasons[i], "");
     world = new_pair();
@@ -124,7 +124,7 @@ static void options_decide(void **state)
 static void refuse(struct fake_world *world, enum tutti_err err, const char *words, const char *unit)
 {
     fake_prepare(world);
-    assert_fails(tutti_master_choose(&world->execution.master), err, words);
+    assert_fails(tt_choose_method(&world->execution.master), err, words);
     assert_non_null(strstr(tutti_err_message(), unit));
     fake_close(world);
 }

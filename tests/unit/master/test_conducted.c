@@ -136,21 +136,21 @@ void *__wrap_calloc(size_t n, size_t size)
 static void a_rank_without_memory_stops_all(void **state)
 {
     (void)state;
-    const struct tutti_job job = {0};
-    struct tutti_shared *area;
-    struct tutti_fabric *fabrics[2];
+    const struct tt_job job = {0};
+    struct tt_shared_fabric *area;
+    struct tt_fabric *fabrics[2];
     double value = 1;
-    assert_ok(tutti_shared_new(&area, 2, "threads"));
+    assert_ok(tt_shared_fabric_new(&area, 2, "threads"));
     for (int r = 0; r < 2; r++)
-        assert_ok(tutti_shared_join(area, r, &fabrics[r]));
+        assert_ok(tt_shared_fabric_join(area, r, &fabrics[r]));
     memory_is_out = true;
-    enum tutti_err err = tutti_rank_run(&job, fabrics[0]);
+    enum tutti_err err = tt_rank_main_run(&job, fabrics[0]);
     memory_is_out = false;
     assert_int_equal(err, TUTTI_ERR_MEMORY);
     assert_int_equal(fabrics[1]->kind->reduce(fabrics[1], TUTTI_REDUCE_MAX, &value, 1), TUTTI_ERR_STOPPED);
     for (int r = 0; r < 2; r++)
         fabrics[r]->kind->close(fabrics[r]);
-    tutti_shared_free(area);
+    tt_shared_fabric_free(area);
 }
 
 /* In a step: others come as far as it came, no further where they wait for it, and rows up to there are all told. */
@@ -364,11 +364,11 @@ static void a_job_that_cannot_be_opened_leaves_nothing(void **state)
     (void)state;
     static const char *const missing[] = {"a=" KIT("Nowhere")}, *const wrong[] = {"a.y=b.nothing"};
     struct tutti_run_options options = options_of(missing, 1, NULL, 0);
-    struct tutti_job job;
-    assert_int_not_equal(tutti_job_open(&job, &options, NULL), TUTTI_OK);
+    struct tt_job job;
+    assert_int_not_equal(tt_job_open(&job, &options, NULL), TUTTI_OK);
     assert_non_null(strstr(tutti_err_message(), "Nowhere"));
     options = options_of(pair, 2, wrong, 1);
-    assert_int_not_equal(tutti_job_open(&job, &options, NULL), TUTTI_OK);
+    assert_int_not_equal(tt_job_open(&job, &options, NULL), TUTTI_OK);
     assert_non_null(strstr(tutti_err_message(), "nothing"));
 }
 

@@ -15,7 +15,7 @@ static void prepare_solve(struct experiment *e, const char *fmu, const char *int
 }
 
 /* By how much the outputs of a row that are connected are not what the units make of them, relative to their size. */
-static double misfit(const struct tutti_table *table, size_t row)
+static double misfit(const struct tt_csv_table *table, size_t row)
 {
     static const int looked_at[] = {0, 1, 2, 4, 5};
     struct reference r = {.scale = 1};
@@ -43,10 +43,10 @@ static double worst_misfit(const struct tutti_run_options *options)
     struct outcome outcome;
     double worst = 0;
     simulate(&outcome, options);
-    assert_in_range(tutti_table_rows(outcome.table), 11, 1000);
-    for (size_t row = 1; row < tutti_table_rows(outcome.table); row++)
+    assert_in_range(tt_csv_table_rows(outcome.table), 11, 1000);
+    for (size_t row = 1; row < tt_csv_table_rows(outcome.table); row++)
         worst = fmax(worst, misfit(outcome.table, row));
-    tutti_table_free(outcome.table);
+    tt_csv_table_free(outcome.table);
     return worst;
 }
 
@@ -85,18 +85,18 @@ static void errors_fall_with_the_step(void **state)
     struct outcome outcome;
     prepare_solve(&e, "Mixer_fmi2", "me", "2", 0.0005);
     simulate(&outcome, &e.options);
-    size_t last = tutti_table_rows(outcome.table) - 1;
+    size_t last = tt_csv_table_rows(outcome.table) - 1;
     const char *const names[] = {"a.x", "b.x", "c.x"};
     for (int k = 0; k < UNITS; k++)
         reference[k] = cell(outcome.table, names[k], last);
-    tutti_table_free(outcome.table);
+    tt_csv_table_free(outcome.table);
     for (size_t order = 0; order < 2; order++) {
         double errors[2];
         for (int n = 0; n < 2; n++) {
             prepare_solve(&e, "Mixer_fmi2", "me", orders[order], n ? 0.01 : 0.02);
             simulate(&outcome, &e.options);
             errors[n] = error_of(outcome.table, reference);
-            tutti_table_free(outcome.table);
+            tt_csv_table_free(outcome.table);
         }
         double found = log2(errors[0] / errors[1]);
         assert_true(found > (double)order + 0.8 && found < (double)order + 1.4);
@@ -108,7 +108,7 @@ static enum tutti_err try(const struct tutti_run_options *options, unsigned long
     struct tutti_run_stats stats = {0};
     enum tutti_err err = tutti_run(options, &stats);
     *iterations = stats.solve_iterations;
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return err;
 }
 
@@ -130,7 +130,7 @@ static void linear_loops_take_one_iteration(void **state)
         compare(outcome.table, row, &r, 1e-9);
         advance(&r, 0.1, HELD, false);
     }
-    tutti_table_free(outcome.table);
+    tt_csv_table_free(outcome.table);
 }
 
 static void units_that_cannot_be_read_again_are_refused(void **state)
@@ -159,7 +159,7 @@ static void an_event_is_crossed(void **state)
         prepare(&e, sorts[s].fmu, sorts[s].interface, "0", 0.1, switches, LENGTH(switches));
         e.options.correct_how = "solve";
         simulate(&outcome, &e.options);
-        assert_int_equal(tutti_table_rows(outcome.table), 12);
+        assert_int_equal(tt_csv_table_rows(outcome.table), 12);
         begin(&r, true);
         for (int n = 0; n < 5; n++)
             advance(&r, 0.1, HELD, false);
@@ -167,7 +167,7 @@ static void an_event_is_crossed(void **state)
         r.scale = 0.5;
         consistent(&r, r.x, 273.15, true, r.y);
         compare(outcome.table, 6, &r, 1e-6);
-        tutti_table_free(outcome.table);
+        tt_csv_table_free(outcome.table);
     }
 }
 

@@ -14,20 +14,20 @@ struct constant {
 
 static _Thread_local unsigned opened, closed;
 
-static enum tutti_err open_constant(struct tutti_master *master, void *self)
+static enum tutti_err open_constant(struct tt_sim *master, void *self)
 {
     struct constant *constant = self;
-    const struct tutti_wires *wires = &master->rank->wires;
+    const struct tt_wires *wires = &master->rank->wires;
     opened++;
     assert_null(constant->first);
     constant->first = malloc(wires->signal_size + 1);
     if (!constant->first)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     memcpy(constant->first, wires->signals, wires->signal_size);
     return TUTTI_OK;
 }
 
-static void close_constant(struct tutti_master *master, void *self)
+static void close_constant(struct tt_sim *master, void *self)
 {
     struct constant *constant = self;
     (void)master;
@@ -35,19 +35,18 @@ static void close_constant(struct tutti_master *master, void *self)
     free(constant->first);
 }
 
-static enum tutti_err step_constant(struct tutti_master *master, void *self, double target,
-                                    struct tutti_outcome *outcome)
+static enum tutti_err step_constant(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
 {
     const struct constant *constant = self;
-    struct tutti_rank *rank = master->rank;
+    struct tt_rank *rank = master->rank;
     rank->wires.source = constant->first;
-    enum tutti_err err = tutti_wires_gather_all(&rank->wires);
+    enum tutti_err err = tt_wires_gather_all(&rank->wires);
     rank->wires.source = rank->wires.signals;
     TRY(err);
     for (uint32_t m = 0; m < rank->own_count; m++)
-        if (tutti_member_due(rank, rank->own[m], target))
-            TRY(tutti_member_step(rank, &master->rules, rank->own[m], target, outcome));
-    return tutti_channels_exchange(&rank->channels);
+        if (tt_rank_member_is_due(rank, rank->own[m], target))
+            TRY(tt_component_step(rank, &master->rules, rank->own[m], target, outcome));
+    return tt_channels_exchange(&rank->channels);
 }
 
 static unsigned order_of_constant(unsigned extrapolation)
@@ -56,12 +55,12 @@ static unsigned order_of_constant(unsigned extrapolation)
     return 0;
 }
 
-static const struct tutti_coupling constant = {.name = "constant",
-                                               .size = sizeof(struct constant),
-                                               .open = open_constant,
-                                               .close = close_constant,
-                                               .step = step_constant,
-                                               .order = order_of_constant};
+static const struct tt_coupling constant = {.name = "constant",
+                                            .size = sizeof(struct constant),
+                                            .open = open_constant,
+                                            .close = close_constant,
+                                            .step = step_constant,
+                                            .order = order_of_constant};
 
 /* ---- units that are coupled by it ---- */
 
@@ -102,8 +101,8 @@ static void couple_steps_it(void **state)
     struct fake_world *world = new_circle("none");
     fake_open(world);
     for (int n = 1; n <= 5; n++) {
-        struct tutti_outcome outcome;
-        assert_ok(tutti_couple(&world->execution.master, n * 0.1, &outcome));
+        struct tt_outcome outcome;
+        assert_ok(tt_coupling_step(&world->execution.master, n * 0.1, &outcome));
         assert_int_equal(outcome.why, TUTTI_REACHED);
         assert_int_equal(outcome.iterations, 0);
         assert_true(outcome.converged);
@@ -122,7 +121,7 @@ static void the_loop_runs_it(void **state)
     struct fake_world *world = new_circle("none");
     fake_open(world);
     world->execution.loop.steered = false;
-    assert_ok(tutti_loop_run(&world->execution.loop));
+    assert_ok(tt_run_until_end(&world->execution.loop));
     assert_same_double(world->execution.rank.t, 1);
     for (uint32_t c = 0; c < UNITS; c++)
         assert_near(fake_at(world, c)->state.x, exactly(c, 1), 1e-13);
@@ -139,7 +138,7 @@ static void steps_of_it_are_taken_back(void **state)
     world->scripts[2].changes_at = 0.17;
     fake_open(world);
     world->execution.loop.steered = false;
-    assert_ok(tutti_loop_run(&world->execution.loop));
+    assert_ok(tt_run_until_end(&world->execution.loop));
     assert_int_equal(fake_at(world, 0)->events, 1);
     assert_true(world->stats.rejected > 2);
     assert_int_equal(world->stats.events_located, 2);
@@ -151,7 +150,7 @@ static void steps_of_it_are_taken_back(void **state)
 static double alone[UNITS];
 
 /* Ranks come to the same bits as one rank alone, which is first. */
-static void run_apart(struct tutti_fabric *fabric, const int32_t *place)
+static void run_apart(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = new_circle("early");
     world->fabric = fabric;
@@ -159,11 +158,11 @@ static void run_apart(struct tutti_fabric *fabric, const int32_t *place)
     world->scripts[1].longest = 0.03;
     fake_open(world);
     world->execution.loop.steered = false;
-    assert_ok(tutti_loop_run(&world->execution.loop));
+    assert_ok(tt_run_until_end(&world->execution.loop));
     for (uint32_t c = 0; c < UNITS; c++) {
         if (!place)
             alone[c] = fake_at(world, c)->state.x;
-        if (tutti_rank_owns(&world->execution.rank, c))
+        if (tt_rank_owns(&world->execution.rank, c))
             assert_same_double(fake_at(world, c)->state.x, alone[c]);
     }
     close_circle(world);

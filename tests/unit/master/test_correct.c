@@ -23,7 +23,7 @@ static void run_and_compare(const struct sort *sort, const char *order, bool smo
     if (sort->tries) /* how often depends on what counts */
         e.options.rtol = 1e-4;
     simulate(outcome, &e.options);
-    size_t rows = tutti_table_rows(outcome->table);
+    size_t rows = tt_csv_table_rows(outcome->table);
     assert_int_equal(rows, 101);
     begin(&r, sort->has_rates_at_start);
     enum slopes slopes = order[0] == '0' ? HELD : sort->has_rates ? FROM_RATES : FROM_POINTS;
@@ -37,7 +37,7 @@ static void run_and_compare(const struct sort *sort, const char *order, bool smo
     e.options.record_count = STATES_ONLY;
     simulate(&of_states, &e.options);
     assert_int_equal(of_states.auxiliary > 0, sort->tries);
-    tutti_table_free(of_states.table);
+    tt_csv_table_free(of_states.table);
 }
 
 /* Eq. 6.17 with inputs held (Alg. 5), and with slopes (Alg. 6), whatever way D comes. */
@@ -48,7 +48,7 @@ static void outputs_are_consistent(void **state)
         for (int order = 0; order <= sorts[s].takes_slopes; order++) {
             struct outcome outcome;
             run_and_compare(&sorts[s], order ? "1" : "0", false, &outcome);
-            tutti_table_free(outcome.table);
+            tt_csv_table_free(outcome.table);
         }
 }
 
@@ -60,12 +60,12 @@ static void inputs_go_on_where_they_are(void **state)
         if (sorts[s].takes_slopes) {
             struct outcome outcome;
             run_and_compare(&sorts[s], "1", true, &outcome);
-            tutti_table_free(outcome.table);
+            tt_csv_table_free(outcome.table);
         }
 }
 
 /* The states at a row, and the outputs there that belong to them. */
-static void compare_with_states(const struct tutti_table *table, size_t row, double tolerance)
+static void compare_with_states(const struct tt_csv_table *table, size_t row, double tolerance)
 {
     struct reference r = {.scale = 1};
     for (int k = 0; k < UNITS; k++)
@@ -91,9 +91,9 @@ static void outputs_belong_to_states(void **state)
             e.options.rtol = 1e-4;
             e.options.atol = 1e-6;
             simulate(&outcome, &e.options);
-            for (size_t row = 0; row < tutti_table_rows(outcome.table); row++)
+            for (size_t row = 0; row < tt_csv_table_rows(outcome.table); row++)
                 compare_with_states(outcome.table, row, 1e-6);
-            tutti_table_free(outcome.table);
+            tt_csv_table_free(outcome.table);
         }
 }
 
@@ -130,7 +130,7 @@ static void arrays_are_corrected_too(void **state)
                                             .events = "none"};
         struct outcome outcome;
         simulate(&outcome, &options);
-        assert_int_equal(tutti_table_rows(outcome.table), 101);
+        assert_int_equal(tt_csv_table_rows(outcome.table), 101);
         for (size_t row = 0; row < 101; row++) {
             double x[2][3], y[2][2];
             char name[16];
@@ -147,7 +147,7 @@ static void arrays_are_corrected_too(void **state)
                 assert_near(y[k][1], x[k][1] + x[k][2] + D[k][1][0] * y[!k][0] + D[k][1][1] * y[!k][1], 1e-6);
             }
         }
-        tutti_table_free(outcome.table);
+        tt_csv_table_free(outcome.table);
     }
 }
 
@@ -159,8 +159,8 @@ static void uncorrected_outputs_grow(void **state)
     prepare(&e, "Mixer_fmi2", "cs", "0", 0.01, NULL, 0);
     e.options.correct = false;
     simulate(&outcome, &e.options);
-    assert_true(fabs(cell(outcome.table, "a.y1", tutti_table_rows(outcome.table) - 1)) > 1e20);
-    tutti_table_free(outcome.table);
+    assert_true(fabs(cell(outcome.table, "a.y1", tt_csv_table_rows(outcome.table) - 1)) > 1e20);
+    tt_csv_table_free(outcome.table);
 }
 
 /* With a D that changes with the state, the three ways to it lead to the same. */
@@ -182,9 +182,9 @@ static void all_ways_lead_to_the_same(void **state)
                 double exact = cell(first.table, names[k], row);
                 assert_near(cell(outcome.table, names[k], row), exact, 1e-5 * (1 + fabs(exact)));
             }
-        tutti_table_free(outcome.table);
+        tt_csv_table_free(outcome.table);
     }
-    tutti_table_free(first.table);
+    tt_csv_table_free(first.table);
 }
 
 /* The order is that of the extrapolation, plus one. Units that take no slopes hold the middle, which is as good. */
@@ -211,7 +211,7 @@ static void errors_fall_with_the_order(void **state)
             e.options.smooth = cases[i].smooth;
             simulate(&outcome, &e.options);
             errors[k] = error_of(outcome.table, exact);
-            tutti_table_free(outcome.table);
+            tt_csv_table_free(outcome.table);
         }
         double rate = log2(errors[0] / errors[1]);
         if (!(fabs(rate - cases[i].rate) < 0.25))

@@ -18,56 +18,56 @@
 
 /* A run in pieces. */
 struct pieces {
-    struct tutti_job job;
+    struct tt_job job;
     struct tutti_run_stats stats;
-    struct tutti_execution execution;
+    struct tt_execution execution;
 };
 
 static void load(struct pieces *run, const struct tutti_run_options *options)
 {
     *run = (struct pieces){0};
-    assert_ok(tutti_job_open(&run->job, options, NULL));
-    run->execution.rank = (struct tutti_rank){.job = &run->job, .stats = &run->stats};
+    assert_ok(tt_job_open(&run->job, options, NULL));
+    run->execution.rank = (struct tt_rank){.job = &run->job, .stats = &run->stats};
 }
 
 /* Up to the first point. */
 static void start(struct pieces *run, const struct tutti_run_options *options)
 {
     load(run, options);
-    assert_ok(tutti_execution_start(&run->execution, false));
+    assert_ok(tt_execution_start(&run->execution, false));
 }
 
 /* Up to where the master is opened, of what nothing is recorded. */
 static void start_units(struct pieces *run, const struct tutti_run_options *options)
 {
-    struct tutti_rank *rank = &run->execution.rank;
-    struct tutti_master *master = &run->execution.master;
+    struct tt_rank *rank = &run->execution.rank;
+    struct tt_sim *master = &run->execution.master;
     bool crossed = false;
     load(run, options);
     master->rank = rank;
     master->observer = &run->execution.observer;
-    assert_ok(tutti_rank_open(rank));
-    assert_ok(tutti_start_compute(rank));
-    assert_ok(tutti_master_choose(master));
-    assert_ok(tutti_start_leave(rank));
-    assert_ok(tutti_master_connect(master));
-    assert_ok(tutti_events_cross(master, &crossed));
+    assert_ok(tt_rank_open(rank));
+    assert_ok(tt_init_compute(rank));
+    assert_ok(tt_choose_method(master));
+    assert_ok(tt_init_exit(rank));
+    assert_ok(tt_sim_connect(master));
+    assert_ok(tt_events_handle(master, &crossed));
 }
 
 static void finish(struct pieces *run, enum tutti_err err)
 {
-    assert_int_equal(tutti_execution_close(&run->execution, err), err);
-    tutti_run_stats_fini(&run->stats);
-    tutti_job_close(&run->job);
+    assert_int_equal(tt_execution_close(&run->execution, err), err);
+    tt_stats_fini(&run->stats);
+    tt_job_close(&run->job);
 }
 
 /* What a run takes. */
-static struct tutti_correction_counts count_work(const struct tutti_run_options *options)
+static struct tt_correction_counts count_work(const struct tutti_run_options *options)
 {
     struct pieces run;
     start(&run, options);
-    assert_ok(tutti_loop_run(&run.execution.loop));
-    struct tutti_correction_counts counts = tutti_correction_count(run.execution.master.correction);
+    assert_ok(tt_run_until_end(&run.execution.loop));
+    struct tt_correction_counts counts = tt_correction_get_counts(run.execution.master.correction);
     finish(&run, TUTTI_OK);
     return counts;
 }
@@ -80,7 +80,7 @@ static void work_is_done_once(void **state)
     struct experiment e;
     struct outcome outcome;
     prepare(&e, "Mixer_fmi2", "cs", "0", 0.01, NULL, 0);
-    struct tutti_correction_counts counts = count_work(&e.options);
+    struct tt_correction_counts counts = count_work(&e.options);
     assert_int_equal(counts.factorizations, 1);
     assert_int_equal(counts.measured, 0);
     prepare(&e, "PlainMixer_fmi2", "cs", "0", 0.01, NULL, 0);
@@ -91,37 +91,37 @@ static void work_is_done_once(void **state)
     e.options.record_count = STATES_ONLY;
     simulate(&outcome, &e.options);
     assert_in_range(outcome.auxiliary, 3 * counts.measured, 4 * counts.measured); /* two inputs, and none; some twice */
-    tutti_table_free(outcome.table);
+    tt_csv_table_free(outcome.table);
 }
 
 /* ---- going back ---- */
 
-static void accept(struct tutti_master *master, double target)
+static void accept(struct tt_sim *master, double target)
 {
     master->rank->t = target;
-    tutti_correction_accept(master->correction);
-    assert_ok(tutti_extrapolation_accept(&master->extrapolation));
+    tt_correction_accept(master->correction);
+    assert_ok(tt_extrapolation_accept(&master->extrapolation));
 }
 
 /* Some steps, doubled or plain; with detours: before each, longer and shorter ones that are taken back. Returns the signals. */
 static void step_by_step(const struct tutti_run_options *options, bool detours, double *signals, size_t *count)
 {
     struct pieces run;
-    struct tutti_rank *rank = &run.execution.rank;
-    struct tutti_master *master = &run.execution.master;
+    struct tt_rank *rank = &run.execution.rank;
+    struct tt_sim *master = &run.execution.master;
     start(&run, options);
     for (int n = 0; n < 30; n++) {
         double h = n % 3 ? 0.01 : 0.02, target = rank->t + h;
-        struct tutti_attempt attempt = {0};
-        assert_ok(tutti_snapshot_take(&master->start, rank));
+        struct tt_attempt attempt = {0};
+        assert_ok(tt_snapshot_take(&master->start, rank));
         if (detours) {
-            assert_ok(tutti_attempt_doubled(master, rank->t + 1.7 * h, &attempt));
-            assert_ok(tutti_couple_go_back(master, true));
-            assert_ok(tutti_attempt_plain(master, rank->t + 0.4 * h, &attempt));
-            assert_ok(tutti_couple_go_back(master, true));
+            assert_ok(tt_doubling_attempt(master, rank->t + 1.7 * h, &attempt));
+            assert_ok(tt_coupling_roll_back(master, true));
+            assert_ok(tt_control_attempt_step(master, rank->t + 0.4 * h, &attempt));
+            assert_ok(tt_coupling_roll_back(master, true));
         }
-        assert_ok(n % 2 ? tutti_attempt_doubled(master, target, &attempt)
-                        : tutti_attempt_plain(master, target, &attempt));
+        assert_ok(n % 2 ? tt_doubling_attempt(master, target, &attempt)
+                        : tt_control_attempt_step(master, target, &attempt));
         accept(master, target);
     }
     *count = rank->wires.signal_size / sizeof *signals;
@@ -176,7 +176,7 @@ static void controlled_steps_keep_the_tolerance(void **state)
             simulate(&outcome, &e.options);
             assert_true(outcome.rejected > 0);
             assert_true(error_of(outcome.table, exact) < 1e-4);
-            tutti_table_free(outcome.table);
+            tt_csv_table_free(outcome.table);
         }
 }
 
@@ -202,7 +202,7 @@ static void an_event_changes_everything(void **state)
                 prepare(&e, cases[k].fmu, cases[k].interface, order ? "1" : "0", 0.01, switches, LENGTH(switches));
                 e.options.smooth = smooth;
                 simulate(&outcome, &e.options);
-                assert_int_equal(tutti_table_rows(outcome.table), 102); /* one before the event, one after */
+                assert_int_equal(tt_csv_table_rows(outcome.table), 102); /* one before the event, one after */
                 begin(&r, true);
                 for (size_t row = 0; row < 102; row++) {
                     compare(outcome.table, row, &r, cases[k].tolerance);
@@ -216,7 +216,7 @@ static void an_event_changes_everything(void **state)
                         advance(&r, 0.01, order ? FROM_RATES : HELD, smooth);
                     }
                 }
-                tutti_table_free(outcome.table);
+                tt_csv_table_free(outcome.table);
             }
 }
 
@@ -226,7 +226,7 @@ static enum tutti_err try(const struct tutti_run_options *options)
 {
     struct tutti_run_stats stats = {0};
     enum tutti_err err = tutti_run(options, &stats);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return err;
 }
 
@@ -283,7 +283,7 @@ static void every_allocation_may_fail(void **state)
             start_units(&run, &e.options);
             allocations = 0;
             failing_allocation = failing;
-            err = tutti_master_open(&run.execution.master);
+            err = tt_sim_open(&run.execution.master);
             failing_allocation = 0;
             /* FMUs of FMI 2.0 take their memory from us. */
             assert_true(err == TUTTI_OK || err == TUTTI_ERR_MEMORY || err == TUTTI_ERR_FMU);

@@ -113,7 +113,7 @@ static unsigned long allocations_of(const struct system *system, int steps, cons
     unsigned long made = allocations - before;
     assert_int_equal(stats.steps, steps);
     assert_int_equal(stats.unit_count, system->units);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return made;
 }
 

@@ -3,7 +3,7 @@
 #include "fake_unit.h"
 
 /* Three units on their own, of which two have something discrete to say. */
-static struct fake_world *open_three(struct tutti_fabric *fabric, const int32_t *place)
+static struct fake_world *open_three(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = fake_new(3);
     world->fabric = fabric;
@@ -17,13 +17,13 @@ static struct fake_world *open_three(struct tutti_fabric *fabric, const int32_t 
 static bool look(struct fake_world *world)
 {
     bool changed = false;
-    assert_ok(tutti_detector_look(&world->execution.master.detector, &changed));
+    assert_ok(tt_detector_detect(&world->execution.master.detector, &changed));
     return changed;
 }
 
 static void assert_changed(struct fake_world *world, uint32_t member, uint32_t variable)
 {
-    const struct tutti_detector *detector = &world->execution.master.detector;
+    const struct tt_detector *detector = &world->execution.master.detector;
     assert_true(look(world));
     assert_int_equal(detector->changed_member, member);
     assert_int_equal(detector->changed_variable, variable);
@@ -33,9 +33,9 @@ static void changes_are_those_since_the_mark(void **state)
 {
     (void)state;
     struct fake_world *world = open_three(NULL, NULL);
-    struct tutti_detector *detector = &world->execution.master.detector;
-    assert_true(tutti_detector_finds_outputs(&world->execution.rank));
-    assert_ok(tutti_detector_mark(detector));
+    struct tt_detector *detector = &world->execution.master.detector;
+    assert_true(tt_detector_has_outputs(&world->execution.rank));
+    assert_ok(tt_detector_save_start(detector));
     assert_false(look(world));
     fake_at(world, 1)->state.x = 7; /* continuous */
     fake_at(world, 1)->state.k = 7; /* no output */
@@ -49,8 +49,8 @@ static void changes_are_those_since_the_mark(void **state)
     assert_changed(world, 2, FAKE_SAID);
     fake_at(world, 0)->state.n = -1; /* of several, the first unit's */
     assert_changed(world, 0, FAKE_N);
-    tutti_detector_forget(detector);
-    assert_ok(tutti_detector_mark(detector));
+    tt_detector_invalidate(detector);
+    assert_ok(tt_detector_save_start(detector));
     assert_false(look(world));
     fake_close(world);
 }
@@ -60,13 +60,13 @@ static void a_mark_that_is_known_costs_nothing(void **state)
 {
     (void)state;
     struct fake_world *world = open_three(NULL, NULL);
-    struct tutti_detector *detector = &world->execution.master.detector;
-    assert_ok(tutti_detector_mark(detector));
+    struct tt_detector *detector = &world->execution.master.detector;
+    assert_ok(tt_detector_save_start(detector));
     unsigned long gets = fake_at(world, 1)->unit.counts.gets;
-    assert_ok(tutti_detector_mark(detector));
+    assert_ok(tt_detector_save_start(detector));
     assert_int_equal(fake_at(world, 1)->unit.counts.gets, gets);
-    tutti_detector_forget(detector);
-    assert_ok(tutti_detector_mark(detector));
+    tt_detector_invalidate(detector);
+    assert_ok(tt_detector_save_start(detector));
     assert_true(fake_at(world, 1)->unit.counts.gets > gets);
     fake_close(world);
 }
@@ -76,15 +76,15 @@ static void a_unit_that_does_nothing_else_is_ignored(void **state)
 {
     (void)state;
     struct fake_world *world = open_three(NULL, NULL);
-    struct tutti_detector *detector = &world->execution.master.detector;
-    assert_ok(tutti_detector_mark(detector));
+    struct tt_detector *detector = &world->execution.master.detector;
+    assert_ok(tt_detector_save_start(detector));
     fake_at(world, 1)->state.n = 1;
     for (int i = 0; i < 19; i++) {
         assert_changed(world, 1, FAKE_N);
-        tutti_detector_count(detector, i != 9);
+        tt_detector_count_change(detector, i != 9);
     }
     assert_changed(world, 1, FAKE_N); /* nine, one later, nine */
-    tutti_detector_count(detector, true);
+    tt_detector_count_change(detector, true);
     assert_false(look(world));
     fake_at(world, 2)->state.n = 1; /* others are still looked at */
     assert_changed(world, 2, FAKE_N);
@@ -92,10 +92,10 @@ static void a_unit_that_does_nothing_else_is_ignored(void **state)
 }
 
 /* All ranks hear of the first unit with a change, whichever rank has it. */
-static void look_apart(struct tutti_fabric *fabric, const int32_t *place)
+static void look_apart(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = open_three(fabric, place);
-    assert_ok(tutti_detector_mark(&world->execution.master.detector));
+    assert_ok(tt_detector_save_start(&world->execution.master.detector));
     assert_false(look(world));
     for (uint32_t c = 1; c < 3; c++)
         if (place[c] == fabric->rank)

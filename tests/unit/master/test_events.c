@@ -18,7 +18,7 @@ static struct fake_world *new_counters(int32_t limit)
 static bool cross(struct fake_world *world)
 {
     bool crossed = false;
-    assert_ok(tutti_events_cross(&world->execution.master, &crossed));
+    assert_ok(tt_events_handle(&world->execution.master, &crossed));
     return crossed;
 }
 
@@ -59,7 +59,7 @@ static void rounds_without_rest_are_an_error(void **state)
     bool crossed = false;
     fake_open(world);
     fake_member(world, 1)->now.event = true;
-    assert_fails(tutti_events_cross(&world->execution.master, &crossed), TUTTI_ERR_FMU,
+    assert_fails(tt_events_handle(&world->execution.master, &crossed), TUTTI_ERR_FMU,
                  "b: the discrete signals between units do not come to rest at t = 0");
     fake_close(world);
 }
@@ -87,7 +87,7 @@ static void only_units_that_are_there_cross(void **state)
     (void)state;
     struct fake_world *world = new_counters(5);
     fake_open(world);
-    struct tutti_member *away = fake_member(world, 0);
+    struct tt_member *away = fake_member(world, 0);
     away->has_grid = away->now.event = true;
     away->now.t = -0.05;
     assert_false(cross(world));
@@ -118,7 +118,7 @@ static void the_end_of_the_run_ends_the_rounds(void **state)
 }
 
 /* The same rounds with the units on two ranks, of which only one has the first event. */
-static void count_apart(struct tutti_fabric *fabric, const int32_t *place)
+static void count_apart(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = new_counters(5);
     world->fabric = fabric;

@@ -14,9 +14,9 @@
 /* Step by step: these are the ends, to the bit. */
 static void assert_ends(struct fake_world *world, const double *ends)
 {
-    const struct tutti_rank *rank = &world->execution.rank;
+    const struct tt_rank *rank = &world->execution.rank;
     for (; *ends < INFINITY; ends++) {
-        assert_ok(tutti_loop_run(&world->execution.loop));
+        assert_ok(tt_run_until_end(&world->execution.loop));
         assert_same_double(rank->t, *ends);
         for (uint32_t c = 0; c < world->count; c++)
             assert_same_double(fake_at(world, c)->state.t, *ends);
@@ -45,7 +45,7 @@ static void communication_points(void **state)
     world->times.stop = 0.75;
     fake_open(world);
     assert_ends(world, TIMES(0.1, 2 * 0.1, 3 * 0.1, 4 * 0.1, 5 * 0.1, 6 * 0.1, 7 * 0.1, 0.75));
-    assert_ok(tutti_loop_run(&world->execution.loop)); /* there is nothing more to do */
+    assert_ok(tt_run_until_end(&world->execution.loop)); /* there is nothing more to do */
     assert_same_double(world->execution.rank.t, 0.75);
     assert_int_equal(world->stats.steps, 8);
     fake_close(world);
@@ -101,7 +101,7 @@ static void where_a_program_halts(void **state)
     fake_close(world);
 }
 
-static enum tutti_err note_visit(void *context, struct tutti_rank *rank)
+static enum tutti_err note_visit(void *context, struct tt_rank *rank)
 {
     *(double *)context = rank->t;
     return TUTTI_OK;
@@ -112,7 +112,7 @@ static void where_a_visit_is_due(void **state)
 {
     (void)state;
     double visited = -1;
-    const struct tutti_visit visit = {.visit = note_visit, .context = &visited};
+    const struct tt_visit visit = {.visit = note_visit, .context = &visited};
     struct fake_world *world = new_pair();
     fake_open(world);
     world->job.visit = &visit;
@@ -128,42 +128,42 @@ static void jumps_of_an_input_file(void **state)
     (void)state;
     static const char rows[] = "time,K\n0,1\n0.17,2\n0.5,3\n";
     struct scratch folder;
-    struct tutti_trajectory_file file = {.name = "input.csv"};
-    const struct tutti_trajectory_input column = {.column = 0, .variable = FAKE_K};
+    struct tt_trajectory_file file = {.name = "input.csv"};
+    const struct tt_trajectory_input column = {.column = 0, .variable = FAKE_K};
     struct fake_world *world = new_pair();
     scratch_init(&folder);
-    assert_ok(tutti_table_read(&file.table, scratch_write(&folder, "input.csv", rows, sizeof rows - 1)));
+    assert_ok(tt_csv_table_read(&file.table, scratch_write(&folder, "input.csv", rows, sizeof rows - 1)));
     world->scripts[0].has_events = true;
     fake_open(world);
-    struct tutti_rank *rank = &world->execution.rank;
-    struct tutti_member *member = fake_member(world, 0);
-    member->inputs = tutti_arena_alloc(&rank->arena, sizeof *member->inputs);
+    struct tt_rank *rank = &world->execution.rank;
+    struct tt_member *member = fake_member(world, 0);
+    member->inputs = tt_arena_alloc(&rank->arena, sizeof *member->inputs);
     assert_non_null(member->inputs);
-    assert_ok(tutti_inputs_open(member->inputs, &file, 1, &world->desc, TUTTI_CS, &column, 1));
-    assert_ok(tutti_inputs_bind(member->inputs, member->unit, NULL, 0));
+    assert_ok(tt_inputs_open(member->inputs, &file, 1, &world->desc, TUTTI_CS, &column, 1));
+    assert_ok(tt_inputs_bind(member->inputs, member->unit, NULL, 0));
     member->driven = true;
-    assert_ok(tutti_loop_open(&world->execution.loop, &world->execution.master, true));
+    assert_ok(tt_run_open(&world->execution.loop, &world->execution.master, true));
     assert_ends(world, TIMES(0.1, 0.17, 0.2));
     assert_int_equal(fake_at(world, 0)->state.k, 2);
     assert_int_equal(fake_at(world, 0)->events, 1);
     fake_close(world);
-    tutti_table_free(file.table);
+    tt_csv_table_free(file.table);
     scratch_fini(&folder);
 }
 
 /* ---- steps that vary ---- */
 
-static enum tutti_verdict accept(struct tutti_master *master, const struct tutti_attempt *attempt)
+static enum tt_verdict accept(struct tt_sim *master, const struct tt_attempt *attempt)
 {
     (void)master;
     (void)attempt;
     return TUTTI_ACCEPT;
 }
 
-static const struct tutti_control varying = {.name = "varying",
-                                             .varies = true,
-                                             .attempt = tutti_attempt_plain,
-                                             .judge = accept};
+static const struct tt_control varying = {.name = "varying",
+                                          .varies = true,
+                                          .attempt = tt_control_attempt_step,
+                                          .judge = accept};
 
 /* As the stepper says; hard ends are met without a splinter of a step before them. */
 static void steps_of_a_control(void **state)
@@ -189,7 +189,7 @@ static void ends_that_a_master_remembers(void **state)
     struct fake_world *world = new_pair();
     world->options.events = "output";
     fake_open(world);
-    struct tutti_memory *memory = &world->execution.master.memory;
+    struct tt_step_history *memory = &world->execution.master.memory;
     memory->cross_at = 0.05;
     assert_ends(world, TIMES(0.05));
     memory->pending_event_at = 0.08;
@@ -200,7 +200,7 @@ static void ends_that_a_master_remembers(void **state)
 /* ---- ranks ---- */
 
 /* Whichever rank announces, all end there. */
-static void announce_apart(struct tutti_fabric *fabric, const int32_t *place)
+static void announce_apart(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = new_pair();
     const double ends[] = {0.07, 0.1, 0.16, 2 * 0.1};
@@ -211,9 +211,9 @@ static void announce_apart(struct tutti_fabric *fabric, const int32_t *place)
     if (place[1] == fabric->rank) /* once */
         fake_member(world, 1)->now.next_event = 0.07;
     fake_member(world, 1)->unit->has_events = true;
-    assert_ok(tutti_loop_open(&world->execution.loop, &world->execution.master, true));
+    assert_ok(tt_run_open(&world->execution.loop, &world->execution.master, true));
     for (int n = 0; n < 4; n++) {
-        assert_ok(tutti_loop_run(&world->execution.loop));
+        assert_ok(tt_run_until_end(&world->execution.loop));
         assert_same_double(world->execution.rank.t, ends[n]);
         if (n == 0)
             fake_member(world, 1)->now.next_event = INFINITY;

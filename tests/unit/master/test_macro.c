@@ -20,10 +20,10 @@ static struct fake_world *new_pair(const char *events)
 /* To `target` or as far as it goes; all units are there, and every do-step is counted (M3). */
 static double step(struct fake_world *world, double target)
 {
-    struct tutti_rank *rank = &world->execution.rank;
-    assert_ok(tutti_macro_step(&world->execution.master, &target));
+    struct tt_rank *rank = &world->execution.rank;
+    assert_ok(tt_step_macro(&world->execution.master, &target));
     for (uint32_t m = 0; m < rank->own_count; m++) {
-        const struct tutti_unit_counts *counts = &rank->own[m]->unit->counts;
+        const struct tt_unit_counts *counts = &rank->own[m]->unit->counts;
         assert_same_double(rank->own[m]->now.t, target);
         assert_int_equal(counts->attributed, counts->do_steps);
     }
@@ -147,7 +147,7 @@ static void an_event_that_follows_from_a_located_one_is_the_same(void **state)
     world->scripts[1].changes_at = 0.0371;
     fake_open(world);
     while (world->execution.rank.t < 0.1)
-        assert_ok(tutti_loop_run(&world->execution.loop));
+        assert_ok(tt_run_until_end(&world->execution.loop));
     assert_int_equal(fake_at(world, 0)->events, 1);
     assert_int_equal(events_of(world), 1);
     fake_close(world);
@@ -165,7 +165,7 @@ static void an_event_in_the_step_across_is_counted_once(void **state)
     world->scripts[1].waits = world->scripts[1].has_events = true;
     fake_connect(world, 0, FAKE_Y, 1, FAKE_U);
     fake_open(world);
-    assert_ok(tutti_loop_run(&world->execution.loop));
+    assert_ok(tt_run_until_end(&world->execution.loop));
     assert_true(world->execution.rank.t < 0.1);
     assert_int_equal(fake_at(world, 1)->events, 2);
     assert_int_equal(events_of(world), 2);
@@ -207,7 +207,7 @@ static void steps_that_are_all_refused_are_an_error(void **state)
     double target = 0.1;
     world->scripts[1].longest = 1e-300;
     fake_open(world);
-    assert_fails(tutti_macro_step(&world->execution.master, &target), TUTTI_ERR_FMU,
+    assert_fails(tt_step_macro(&world->execution.master, &target), TUTTI_ERR_FMU,
                  "b (fake.fmu): the FMU discards every step from t = 0 on, however short");
     fake_close(world);
 }
@@ -231,20 +231,20 @@ static void all_go_where_one_ended_the_run(void **state)
 /* A control that says of each step that it errs so much. */
 static _Thread_local double erring;
 
-static enum tutti_err attempt_badly(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+static enum tutti_err attempt_badly(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
-    TRY(tutti_attempt_plain(master, target, attempt));
+    TRY(tt_control_attempt_step(master, target, attempt));
     attempt->estimated = true;
     attempt->error = attempt->size = attempt->seen = erring;
     attempt->driver = 0;
     return TUTTI_OK;
 }
 
-static const struct tutti_control bad = {.name = "bad",
-                                         .varies = true,
-                                         .rejects = true,
-                                         .attempt = attempt_badly,
-                                         .judge = tutti_judge_error};
+static const struct tt_control bad = {.name = "bad",
+                                      .varies = true,
+                                      .rejects = true,
+                                      .attempt = attempt_badly,
+                                      .judge = tt_control_check_error};
 
 static struct fake_world *new_bad_pair(double error, double h_min)
 {
@@ -296,7 +296,7 @@ static void too_many_forced_steps_are_an_error(void **state)
     fake_open(world);
     while (!err && ++steps < 2000) {
         double target = world->execution.rank.t + world->execution.master.memory.stepper.h;
-        err = tutti_macro_step(&world->execution.master, &target);
+        err = tt_step_macro(&world->execution.master, &target);
     }
     assert_fails(err, TUTTI_ERR_SOLVER, "1000 steps are not good, the last one by 1e+03 times the tolerance in 'a.Y'");
     assert_int_equal(steps, 1000);
@@ -310,7 +310,7 @@ enum { RANKS_UNITS = 3, STEPS = 12 };
 static double times[STEPS], values[RANKS_UNITS];
 
 /* A bit of everything; on one rank it writes down what it comes to, on several it compares. */
-static void go_through_all(struct tutti_fabric *fabric, const int32_t *place)
+static void go_through_all(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = fake_new(RANKS_UNITS);
     world->fabric = fabric;
@@ -329,13 +329,13 @@ static void go_through_all(struct tutti_fabric *fabric, const int32_t *place)
         assert_same_double(t, times[n]);
         for (uint32_t c = 0; c < RANKS_UNITS; c++)
             fake_member(world, c)->now.event = false;
-        if (world->execution.master.memory.pending_event_at == t && tutti_rank_owns(&world->execution.rank, 0))
+        if (world->execution.master.memory.pending_event_at == t && tt_rank_owns(&world->execution.rank, 0))
             fake_at(world, 0)->state.crossed = true;
     }
     for (uint32_t c = 0; c < RANKS_UNITS; c++) {
         if (!place)
             values[c] = fake_at(world, c)->state.x;
-        if (tutti_rank_owns(&world->execution.rank, c))
+        if (tt_rank_owns(&world->execution.rank, c))
             assert_same_double(fake_at(world, c)->state.x, values[c]);
     }
     fake_close(world);

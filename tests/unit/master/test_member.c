@@ -2,8 +2,8 @@
 /* One unit from one point to another, over whatever its script puts between them. */
 #include "fake_unit.h"
 
-static const struct tutti_step_rules alone = {0};
-static const struct tutti_step_rules together = {.goes_back = true, .stops_at_events = true};
+static const struct tt_step_rules alone = {0};
+static const struct tt_step_rules together = {.goes_back = true, .stops_at_events = true};
 
 /* Two units: b steps here, with y of a as its u. */
 static struct fake_world *open_pair(const struct fake_script *b)
@@ -14,13 +14,13 @@ static struct fake_world *open_pair(const struct fake_script *b)
     fake_connect(world, 0, FAKE_Y, 1, FAKE_U);
     fake_connect(world, 1, FAKE_Y, 0, FAKE_U);
     fake_open(world);
-    assert_ok(tutti_wires_gather_all(&world->execution.rank.wires));
+    assert_ok(tt_wires_gather_all(&world->execution.rank.wires));
     return world;
 }
 
 static double signal_of(struct fake_world *world, uint32_t c)
 {
-    const struct tutti_wires *wires = &world->execution.rank.wires;
+    const struct tt_wires *wires = &world->execution.rank.wires;
     return *(const double *)wires->units[c].outputs[0].values;
 }
 
@@ -28,7 +28,7 @@ static void a_step_hands_over_inputs_and_reads_outputs(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.x = 1, .rate = 2, .gain = 3});
-    struct tutti_outcome outcome = fake_step_member(world, 1, &alone, 0.25);
+    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 0.25);
     assert_int_equal(outcome.why, TUTTI_REACHED);
     assert_same_double(fake_member(world, 1)->now.t, 0.25);
     assert_same_double(fake_at(world, 1)->state.u, 5);
@@ -56,7 +56,7 @@ static void an_event_ends_the_step_for_all(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .event_at = 0.3, .has_events = true});
-    struct tutti_outcome outcome = fake_step_member(world, 1, &together, 0.5);
+    struct tt_outcome outcome = fake_step_member(world, 1, &together, 0.5);
     assert_int_equal(outcome.why, TUTTI_EARLY);
     assert_int_equal(outcome.who, 1);
     assert_same_double(outcome.at, 0.3);
@@ -71,7 +71,7 @@ static void an_event_is_crossed_alone(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .event_at = 0.3, .has_events = true});
-    struct tutti_outcome outcome = fake_step_member(world, 1, &alone, 0.5);
+    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 0.5);
     assert_int_equal(outcome.why, TUTTI_REACHED);
     assert_same_double(fake_member(world, 1)->now.t, 0.5);
     assert_false(fake_member(world, 1)->now.event);
@@ -101,13 +101,13 @@ static void a_refused_step_is_left_to_all(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .longest = 0.2, .moves = true});
-    struct tutti_outcome outcome = fake_step_member(world, 1, &together, 0.5);
+    struct tt_outcome outcome = fake_step_member(world, 1, &together, 0.5);
     assert_int_equal(outcome.why, TUTTI_REFUSED);
     assert_int_equal(outcome.who, 1);
     assert_same_double(outcome.at, 0.25);
     assert_int_equal(fake_at(world, 1)->step_count, 1);
     assert_int_equal(world->execution.rank.own_rejected, 0); /* that is counted where it is taken back */
-    assert_ok(tutti_member_step(&world->execution.rank, &together, fake_member(world, 0), 0.5, &outcome));
+    assert_ok(tt_component_step(&world->execution.rank, &together, fake_member(world, 0), 0.5, &outcome));
     assert_int_equal(fake_at(world, 0)->step_count, 0);
     assert_int_equal(outcome.who, 1);
     fake_close(world);
@@ -118,7 +118,7 @@ static void a_refused_step_is_halved(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .longest = 0.3, .retries = true});
-    struct tutti_outcome outcome = fake_step_member(world, 1, &alone, 1);
+    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 1);
     const struct fake_unit *b = fake_at(world, 1);
     assert_int_equal(outcome.why, TUTTI_REACHED);
     assert_same_double(fake_member(world, 1)->now.t, 1);
@@ -130,11 +130,11 @@ static void a_refused_step_is_halved(void **state)
     fake_close(world);
 }
 
-static void fails(const struct fake_script *script, const struct tutti_step_rules *rules, const char *words)
+static void fails(const struct fake_script *script, const struct tt_step_rules *rules, const char *words)
 {
     struct fake_world *world = open_pair(script);
-    struct tutti_outcome outcome = tutti_outcome_begin();
-    assert_fails(tutti_member_step(&world->execution.rank, rules, fake_member(world, 1), 0.5, &outcome), TUTTI_ERR_FMU,
+    struct tt_outcome outcome = tt_outcome_begin();
+    assert_fails(tt_component_step(&world->execution.rank, rules, fake_member(world, 1), 0.5, &outcome), TUTTI_ERR_FMU,
                  words);
     assert_non_null(strstr(tutti_err_message(), "b (fake.fmu)"));
     fake_close(world);
@@ -164,7 +164,7 @@ static void a_unit_ends_the_run(void **state)
         for (int rules = 0; rules < 2; rules++) {
             struct fake_world *world =
                 open_pair(&(struct fake_script){.rate = 1, .ends_at = 0.3, .ends_by_discard = by_discard});
-            struct tutti_outcome outcome = fake_step_member(world, 1, rules ? &together : &alone, 0.5);
+            struct tt_outcome outcome = fake_step_member(world, 1, rules ? &together : &alone, 0.5);
             assert_int_equal(outcome.why, TUTTI_ENDED);
             assert_int_equal(outcome.who, 1);
             assert_same_double(outcome.at, 0.3);
@@ -180,7 +180,7 @@ static void a_unit_ends_the_run_in_an_event(void **state)
     (void)state;
     struct fake_world *world =
         open_pair(&(struct fake_script){.event_at = 0.3, .has_events = true, .ends_in_event = true});
-    struct tutti_outcome outcome = fake_step_member(world, 1, &alone, 0.5);
+    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 0.5);
     assert_int_equal(outcome.why, TUTTI_ENDED);
     assert_same_double(outcome.at, 0.3);
     assert_int_equal(fake_at(world, 1)->step_count, 1);
@@ -192,9 +192,9 @@ static void a_step_is_made_in_halves(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.gain = 1});
-    struct tutti_member *member = fake_member(world, 1);
+    struct tt_member *member = fake_member(world, 1);
     double second[2] = {-1, -1};
-    struct tutti_step_rules rules = {.second = second};
+    struct tt_step_rules rules = {.second = second};
     member->wires->halves = true;
     second[member->wires->gather_first] = 7;
     (void)fake_step_member(world, 1, &rules, 0.5);
@@ -212,11 +212,11 @@ static void an_event_between_the_halves(void **state)
     (void)state;
     for (int rules = 0; rules < 2; rules++) {
         struct fake_world *world = open_pair(&(struct fake_script){.gain = 1, .event_at = 0.25, .has_events = true});
-        struct tutti_step_rules halves = rules ? together : alone;
+        struct tt_step_rules halves = rules ? together : alone;
         double second[2] = {7, 7};
         halves.second = second;
         fake_member(world, 1)->wires->halves = true;
-        struct tutti_outcome outcome = fake_step_member(world, 1, &halves, 0.5);
+        struct tt_outcome outcome = fake_step_member(world, 1, &halves, 0.5);
         assert_int_equal(outcome.why, rules ? TUTTI_EARLY : TUTTI_REACHED);
         assert_int_equal(fake_at(world, 1)->events, rules ? 0 : 1);
         assert_same_double(fake_member(world, 1)->now.t, rules ? 0.25 : 0.5);

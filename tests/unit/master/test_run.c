@@ -29,7 +29,7 @@ static unsigned long allocations_with(const char *fmu, const char *solver, doubl
     unsigned long before = allocations;
     assert_ok(tutti_run(&options, &stats));
     assert_true(stats.steps >= (unsigned long)(stop * 999));
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     return allocations - before;
 }
 
@@ -59,8 +59,8 @@ static void test_no_allocation_per_step_of_a_solver(void **state)
     static const char *const fmus[] = {TUTTI_FMUS "/VanDerPol_fmi1me.fmu", TUTTI_FMUS "/VanDerPol_fmi2.fmu",
                                        TUTTI_FMUS "/VanDerPol_fmi3.fmu", TEST_FMUS "/Clockwork_fmi3.fmu"};
     for (size_t i = 0; i < sizeof fmus / sizeof *fmus; i++)
-        for (size_t s = 0; tutti_solver_kinds[s]; s++) {
-            const char *solver = tutti_solver_kinds[s]->name;
+        for (size_t s = 0; tt_solver_kinds[s]; s++) {
+            const char *solver = tt_solver_kinds[s]->name;
             unsigned long few = allocations_with(fmus[i], solver, 0.1, "/dev/null");
             assert_int_equal(allocations_with(fmus[i], solver, 2, "/dev/null"), few);
         }
@@ -92,7 +92,7 @@ static void test_interrupt(void **state)
     struct tutti_run_stats stats;
     assert_fails(tutti_run(&options, &stats), TUTTI_ERR_INTERRUPTED, "interrupted at t = ");
     assert_true(stats.steps > 1000 && stats.stop > 0.9 && stats.stop < 1e6);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
 }
 
 struct calls {
@@ -151,7 +151,7 @@ static void test_stats(void **state)
     assert_string_equal(stats.units[0].name, "Dahlquist_fmi2");
     assert_string_equal(stats.units[0].fmi, "2.0");
     assert_true(stats.units[0].seconds >= 0);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     assert_ok(tutti_run(&options, NULL));
 }
 

@@ -9,41 +9,41 @@
 /* ---- a run at its start ---- */
 
 struct pieces {
-    struct tutti_job job;
+    struct tt_job job;
     struct tutti_run_stats stats;
-    struct tutti_execution execution;
+    struct tt_execution execution;
 };
 
 static void start(struct pieces *run, const struct tutti_run_options *options)
 {
     *run = (struct pieces){0};
-    assert_ok(tutti_job_open(&run->job, options, NULL));
-    run->execution.rank = (struct tutti_rank){.job = &run->job, .stats = &run->stats};
-    assert_ok(tutti_execution_start(&run->execution, false));
+    assert_ok(tt_job_open(&run->job, options, NULL));
+    run->execution.rank = (struct tt_rank){.job = &run->job, .stats = &run->stats};
+    assert_ok(tt_execution_start(&run->execution, false));
 }
 
 static void finish(struct pieces *run)
 {
-    assert_ok(tutti_execution_close(&run->execution, TUTTI_OK));
-    tutti_run_stats_fini(&run->stats);
-    tutti_job_close(&run->job);
+    assert_ok(tt_execution_close(&run->execution, TUTTI_OK));
+    tt_stats_fini(&run->stats);
+    tt_job_close(&run->job);
 }
 
 /* ---- columns: staged inputs, held or moving ---- */
 
 struct probed {
-    struct tutti_master *master;
-    const struct tutti_step_jacobian *jacobian;
+    struct tt_sim *master;
+    const struct tt_step_jacobian *jacobian;
     double target;
     bool moves; /* a column is an input at the end of the step, to which it goes on a line */
     uint32_t places[INPUTS];
 };
 
-static enum tutti_err stage(void *context, struct tutti_member *member, uint32_t column, double distance)
+static enum tutti_err stage(void *context, struct tt_member *member, uint32_t column, double distance)
 {
     struct probed *probed = context;
-    struct tutti_rank *rank = probed->master->rank;
-    TRY(tutti_staging_stage(&probed->master->staging, member, probed->target));
+    struct tt_rank *rank = probed->master->rank;
+    TRY(tt_coupled_inputs_gather(&probed->master->staging, member, probed->target));
     if (column == TUTTI_NONE)
         return TUTTI_OK;
     if (probed->moves)
@@ -53,25 +53,25 @@ static enum tutti_err stage(void *context, struct tutti_member *member, uint32_t
     return TUTTI_OK;
 }
 
-static enum tutti_err read_rows(void *context, struct tutti_member *member, double *rows)
+static enum tutti_err read_rows(void *context, struct tt_member *member, double *rows)
 {
-    const struct tutti_wires *wires = &((struct probed *)context)->master->rank->wires;
+    const struct tt_wires *wires = &((struct probed *)context)->master->rank->wires;
     for (uint32_t i = wires->real_first[member->component]; i < wires->real_first[member->component + 1]; i++)
         *rows++ = ((const double *)(const void *)wires->signals)[wires->reals[i].place];
     return TUTTI_OK;
 }
 
 /* Every connected input of every unit. */
-static void make_columns(const struct tutti_rank *rank, struct probed *probed, struct tutti_step_column *columns,
+static void make_columns(const struct tt_rank *rank, struct probed *probed, struct tt_step_column *columns,
                          uint32_t *rows)
 {
     uint32_t count = 0;
     for (uint32_t c = 0; c < UNITS; c++) {
-        const struct tutti_unit_wires *wires = rank->members[c].wires;
+        const struct tt_unit_wires *wires = rank->members[c].wires;
         rows[c] = rank->wires.real_first[c + 1] - rank->wires.real_first[c];
         for (uint32_t i = 0; i < wires->gather_count; i++, count++) {
             probed->places[count] = wires->gather_first + i;
-            columns[count] = (struct tutti_step_column){
+            columns[count] = (struct tt_step_column){
                 .component = c, .size = 1, .value = rank->wires.gathered[wires->gather_first + i]};
         }
     }
@@ -79,19 +79,19 @@ static void make_columns(const struct tutti_rank *rank, struct probed *probed, s
 }
 
 /* The step in which nothing is moved, and back. */
-static void make_base(struct probed *probed, const struct tutti_step_jacobian *jacobian, double *base)
+static void make_base(struct probed *probed, const struct tt_step_jacobian *jacobian, double *base)
 {
-    struct tutti_master *master = probed->master;
-    struct tutti_rank *rank = master->rank;
+    struct tt_sim *master = probed->master;
+    struct tt_rank *rank = master->rank;
     for (uint32_t c = 0; c < UNITS; c++)
         assert_ok(stage(probed, &rank->members[c], TUTTI_NONE, 0));
     for (uint32_t c = 0; c < UNITS; c++) {
-        struct tutti_outcome outcome = tutti_outcome_begin();
-        assert_ok(tutti_member_step(rank, &master->rules, &rank->members[c], probed->target, &outcome));
+        struct tt_outcome outcome = tt_outcome_begin();
+        assert_ok(tt_component_step(rank, &master->rules, &rank->members[c], probed->target, &outcome));
         assert_int_equal(outcome.why, TUTTI_REACHED);
         assert_ok(read_rows(probed, &rank->members[c], base + jacobian->row_first[c]));
     }
-    assert_ok(tutti_snapshot_restore(&master->start, rank));
+    assert_ok(tt_snapshot_restore(&master->start, rank));
 }
 
 /* dy/du of a mixer over a step h, with states that were solved exactly. */
@@ -101,13 +101,13 @@ static double exact(int unit, int output, int input, double h, bool moves)
     return matrix_c[unit][output] * matrix_b[unit][input] * (moves ? ramp : held) + matrix_d[unit][output][input];
 }
 
-static void check_entries(const struct tutti_rank *rank, const struct tutti_step_jacobian *jacobian, double h,
-                          bool moves, double tolerance)
+static void check_entries(const struct tt_rank *rank, const struct tt_step_jacobian *jacobian, double h, bool moves,
+                          double tolerance)
 {
     for (uint32_t k = 0; k < INPUTS; k++) {
         uint32_t c = jacobian->columns[k].component, first = rank->wires.real_first[c];
         for (uint32_t i = first; i < rank->wires.real_first[c + 1]; i++) {
-            const struct tutti_structure_node *node = &rank->job->structure.nodes[rank->wires.reals[i].node];
+            const struct tt_structure_node *node = &rank->job->structure.nodes[rank->wires.reals[i].node];
             const char *name = rank->job->system->components[c].fmu->desc->vars[node->variable].name;
             double expected = exact((int)c, name[1] - '1', (int)k % 2, h, moves);
             assert_near(jacobian->entries[jacobian->columns[k].first + i - first], expected, tolerance);
@@ -117,20 +117,20 @@ static void check_entries(const struct tutti_rank *rank, const struct tutti_step
 
 /* What columns and rows are: one input each, one output each. */
 struct described {
-    struct tutti_step_meaning meaning;
-    struct tutti_step_part parts[INPUTS];
+    struct tt_step_mapping meaning;
+    struct tt_step_part parts[INPUTS];
     size_t part_first[INPUTS + 1];
     uint32_t rows[OUTPUTS];
 };
 
-static void describe(const struct tutti_rank *rank, const struct probed *probed, struct described *d)
+static void describe(const struct tt_rank *rank, const struct probed *probed, struct described *d)
 {
-    const struct tutti_structure *structure = &rank->job->structure;
+    const struct tt_structure *structure = &rank->job->structure;
     *d = (struct described){.meaning = {d->parts, d->part_first, d->rows, probed->moves}};
     for (uint32_t n = 0; n < structure->node_count; n++)
         for (uint32_t k = 0; k < INPUTS; k++)
             if (rank->wires.slots[n].values == &rank->wires.gathered[probed->places[k]])
-                d->parts[k] = (struct tutti_step_part){k, structure->nodes[n].variable, 1};
+                d->parts[k] = (struct tt_step_part){k, structure->nodes[n].variable, 1};
     for (size_t k = 0; k <= INPUTS; k++)
         d->part_first[k] = k;
     for (uint32_t i = 0; i < rank->wires.real_count; i++)
@@ -146,8 +146,8 @@ static void measure(const char *fmu, const char *interface, bool moves, enum way
     struct experiment e;
     struct pieces run;
     struct probed probed;
-    struct tutti_step_column columns[INPUTS];
-    struct tutti_step_jacobian jacobian;
+    struct tt_step_column columns[INPUTS];
+    struct tt_step_jacobian jacobian;
     uint32_t rows[UNITS];
     double base[OUTPUTS];
     bool complete = false;
@@ -155,12 +155,12 @@ static void measure(const char *fmu, const char *interface, bool moves, enum way
     e.options.correct = false;
     e.options.coupling = "relax";
     start(&run, &e.options);
-    struct tutti_master *master = &run.execution.master;
-    struct tutti_rank *rank = master->rank;
+    struct tt_sim *master = &run.execution.master;
+    struct tt_rank *rank = master->rank;
     probed = (struct probed){.master = master, .jacobian = &jacobian, .target = h, .moves = moves};
-    assert_ok(tutti_snapshot_take(&master->start, rank));
+    assert_ok(tt_snapshot_take(&master->start, rank));
     make_columns(rank, &probed, columns, rows);
-    assert_ok(tutti_step_jacobian_init(&jacobian, rank, columns, INPUTS, rows));
+    assert_ok(tt_step_jacobian_init(&jacobian, rank, columns, INPUTS, rows));
     make_base(&probed, &jacobian, base);
     describe(rank, &probed, &described);
     if (way == BY_DERIVATIVES)
@@ -169,8 +169,8 @@ static void measure(const char *fmu, const char *interface, bool moves, enum way
     char *signals = malloc(rank->wires.signal_size);
     memcpy(signals, rank->wires.signals, rank->wires.signal_size);
     unsigned long accepted = rank->units[0]->counts.do_steps - rank->units[0]->counts.auxiliary;
-    assert_ok(tutti_step_jacobian_measure(&jacobian, &(struct tutti_step_probe){&probed, stage, read_rows},
-                                          &master->rules, &master->start, h, base, 0, INPUTS, &complete));
+    assert_ok(tt_step_jacobian_measure(&jacobian, &(struct tt_step_probe){&probed, stage, read_rows}, &master->rules,
+                                       &master->start, h, base, 0, INPUTS, &complete));
     assert_true(complete);
     check_entries(rank, &jacobian, h, moves, tolerance);
     assert_int_equal(jacobian.tried, way == BY_STEPS || strcmp(interface, "cs") == 0 ? INPUTS : 0);
@@ -182,7 +182,7 @@ static void measure(const char *fmu, const char *interface, bool moves, enum way
     make_base(&probed, &jacobian, again);
     assert_memory_equal(base, again, jacobian.row_first[UNITS] * sizeof *base);
     free(signals);
-    tutti_step_jacobian_fini(&jacobian);
+    tt_step_jacobian_fini(&jacobian);
     finish(&run);
 }
 
@@ -211,24 +211,24 @@ static void entries_are_those_of_the_equations(void **state)
 /* ---- where there is none ---- */
 
 struct edge {
-    struct tutti_master *master;
+    struct tt_sim *master;
     bool ahead, behind; /* the unit computes something there */
 };
 
 /* y = 2 - sqrt(u) at u = 0.25, with walls beside it. */
-static enum tutti_err stage_edge(void *context, struct tutti_member *member, uint32_t column, double distance)
+static enum tutti_err stage_edge(void *context, struct tt_member *member, uint32_t column, double distance)
 {
     struct edge *edge = context;
-    struct tutti_wires *wires = &edge->master->rank->wires;
+    struct tt_wires *wires = &edge->master->rank->wires;
     bool inside = distance > 0 ? edge->ahead : edge->behind;
     (void)column;
     wires->gathered[member->wires->gather_first] = inside ? 0.25 + distance : -1;
     return TUTTI_OK;
 }
 
-static enum tutti_err read_edge(void *context, struct tutti_member *member, double *rows)
+static enum tutti_err read_edge(void *context, struct tt_member *member, double *rows)
 {
-    const struct tutti_wires *wires = &((struct edge *)context)->master->rank->wires;
+    const struct tt_wires *wires = &((struct edge *)context)->master->rank->wires;
     *rows = ((const double *)(const void *)wires->signals)[wires->reals[wires->real_first[member->component]].place];
     return TUTTI_OK;
 }
@@ -256,21 +256,21 @@ static void a_side_that_is_refused_is_not_taken(void **state)
                                         .stop = 1};
     struct pieces run;
     start(&run, &options);
-    struct tutti_master *master = &run.execution.master;
+    struct tt_sim *master = &run.execution.master;
     struct edge edge = {.master = master};
     const uint32_t rows[] = {1, 1};
     const double base[] = {1.5, 1.5};
-    assert_ok(tutti_snapshot_take(&master->start, master->rank));
+    assert_ok(tt_snapshot_take(&master->start, master->rank));
     for (int sides = 0; sides < 4; sides++) {
-        struct tutti_step_column columns[] = {{.component = 0, .size = 1, .value = 0.25},
-                                              {.component = 1, .size = 1, .value = 0.25}};
-        struct tutti_step_jacobian jacobian;
+        struct tt_step_column columns[] = {{.component = 0, .size = 1, .value = 0.25},
+                                           {.component = 1, .size = 1, .value = 0.25}};
+        struct tt_step_jacobian jacobian;
         bool complete = false;
         edge.ahead = sides & 1;
         edge.behind = sides & 2;
-        assert_ok(tutti_step_jacobian_init(&jacobian, master->rank, columns, 2, rows));
-        assert_ok(tutti_step_jacobian_measure(&jacobian, &(struct tutti_step_probe){&edge, stage_edge, read_edge},
-                                              &master->rules, &master->start, 0.1, base, 1, 1, &complete));
+        assert_ok(tt_step_jacobian_init(&jacobian, master->rank, columns, 2, rows));
+        assert_ok(tt_step_jacobian_measure(&jacobian, &(struct tt_step_probe){&edge, stage_edge, read_edge},
+                                           &master->rules, &master->start, 0.1, base, 1, 1, &complete));
         assert_int_equal(complete, sides > 0);
         assert_same_double(jacobian.entries[0], 0); /* was not asked for */
         if (complete)
@@ -278,7 +278,7 @@ static void a_side_that_is_refused_is_not_taken(void **state)
         else
             assert_true(isnan(jacobian.entries[1]));
         assert_int_equal(jacobian.tried, edge.ahead ? 1 : 2);
-        tutti_step_jacobian_fini(&jacobian);
+        tt_step_jacobian_fini(&jacobian);
     }
     finish(&run);
 }

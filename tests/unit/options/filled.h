@@ -7,9 +7,9 @@
 #include "test.h"
 
 /* A text that the option takes, and that no other one has if it takes any. */
-static inline const char *value_of(const struct tutti_option *option, char text[32])
+static inline const char *value_of(const struct tt_option *option, char text[32])
 {
-    size_t number = (size_t)(option - tutti_options) + 1;
+    size_t number = (size_t)(option - tt_options) + 1;
     switch (option->kind) {
     case TUTTI_OPTION_FLAG:
     case TUTTI_OPTION_UNITS: return "true";
@@ -29,7 +29,7 @@ static inline struct tutti_run_options *fill_options(void)
     struct tutti_run_options *options;
     char text[32];
     assert_ok(tutti_options_make(&options));
-    for (const struct tutti_option *option = tutti_options; option->name; option++) {
+    for (const struct tt_option *option = tt_options; option->name; option++) {
         assert_ok(tutti_options_set(options, option->name, value_of(option, text)));
         for (int i = 0; option->length && i < 5; i++) {
             snprintf(text, sizeof text, "unit%d=%d.5", i, i + 1);
@@ -41,17 +41,17 @@ static inline struct tutti_run_options *fill_options(void)
 
 /* To the bit, texts by their letters. */
 static inline void assert_same_option(const struct tutti_run_options *a, const struct tutti_run_options *b,
-                                      const struct tutti_option *option)
+                                      const struct tt_option *option)
 {
     const char *left = (const char *)a, *right = (const char *)b;
-    assert_int_equal(tutti_option_is_given(a, option), tutti_option_is_given(b, option));
+    assert_int_equal(tt_options_is_given(a, option), tt_options_is_given(b, option));
     if (option->kind == TUTTI_OPTION_FLAG || option->kind == TUTTI_OPTION_UNITS || option->kind == TUTTI_OPTION_CHOICE)
         assert_int_equal(*(const bool *)(left + option->value), *(const bool *)(right + option->value));
     else if (option->kind == TUTTI_OPTION_COUNT)
         assert_memory_equal(left + option->value, right + option->value, sizeof(unsigned));
     else if (option->given)
         assert_memory_equal(left + option->value, right + option->value, sizeof(double));
-    else if (option->kind == TUTTI_OPTION_TEXT && tutti_option_is_given(a, option))
+    else if (option->kind == TUTTI_OPTION_TEXT && tt_options_is_given(a, option))
         assert_string_equal(*(const char *const *)(const void *)(left + option->value),
                             *(const char *const *)(const void *)(right + option->value));
     if (option->how) {

@@ -7,8 +7,8 @@ static void test_all_can_be_set(void **state)
 {
     (void)state;
     struct tutti_run_options *options = fill_options();
-    for (const struct tutti_option *option = tutti_options; option->name; option++)
-        assert_true(tutti_option_is_given(options, option));
+    for (const struct tt_option *option = tt_options; option->name; option++)
+        assert_true(tt_options_is_given(options, option));
     assert_int_equal(options->set_count, 6);
     assert_string_equal(options->sets[5], "unit4=5.5");
     assert_int_equal(options->unit_step_count, 5);
@@ -16,10 +16,10 @@ static void test_all_can_be_set(void **state)
     assert_string_equal(options->unit_steps[0], "unit0=1.5");
     assert_string_equal(options->no_event_mode_units[4], "unit4=5.5");
     assert_ok(tutti_options_set(options, "h-max", "1000")); /* more than h-min */
-    assert_ok(tutti_options_check(options));
-    for (const struct tutti_option *option = tutti_options; option->name; option++) { /* and taken back */
+    assert_ok(tt_options_check(options));
+    for (const struct tt_option *option = tt_options; option->name; option++) { /* and taken back */
         assert_ok(tutti_options_set(options, option->name, NULL));
-        assert_false(tutti_option_is_given(options, option));
+        assert_false(tt_options_is_given(options, option));
     }
     tutti_options_free(options);
     tutti_options_free(NULL);
@@ -80,12 +80,12 @@ static void test_refused(void **state)
         assert_fails(tutti_options_set(options, wrong[i].name, wrong[i].value), TUTTI_ERR_ARGUMENT, wrong[i].message);
         assert_null(strstr(tutti_err_message(), "--"));
     }
-    for (const struct tutti_option *option = tutti_options; option->name; option++)
-        assert_false(tutti_option_is_given(options, option));
+    for (const struct tt_option *option = tt_options; option->name; option++)
+        assert_false(tt_options_is_given(options, option));
     assert_ok(tutti_options_set(options, "start", "-1e300"));
     assert_ok(tutti_options_set(options, "h-min", "2"));
     assert_ok(tutti_options_set(options, "h-max", "1"));
-    assert_fails(tutti_options_check(options), TUTTI_ERR_ARGUMENT, "h-min 2 is more than h-max 1");
+    assert_fails(tt_options_check(options), TUTTI_ERR_ARGUMENT, "h-min 2 is more than h-max 1");
     tutti_options_free(options);
 }
 
@@ -95,10 +95,10 @@ static void test_whole_sets_are_checked(void **state)
     (void)state;
     struct tutti_run_options good = {0}, number = {.has_atol = true, .atol = -1}, word = {.sweeps = "up"},
                              count = {.threads = 5000};
-    assert_ok(tutti_options_check(&good));
-    assert_fails(tutti_options_check(&number), TUTTI_ERR_ARGUMENT, "atol takes a number greater than 0, not '-1'");
-    assert_fails(tutti_options_check(&word), TUTTI_ERR_ARGUMENT, "sweeps takes seidel or jacobi, not 'up'");
-    assert_fails(tutti_options_check(&count), TUTTI_ERR_ARGUMENT, "threads takes a whole number");
+    assert_ok(tt_options_check(&good));
+    assert_fails(tt_options_check(&number), TUTTI_ERR_ARGUMENT, "atol takes a number greater than 0, not '-1'");
+    assert_fails(tt_options_check(&word), TUTTI_ERR_ARGUMENT, "sweeps takes seidel or jacobi, not 'up'");
+    assert_fails(tt_options_check(&count), TUTTI_ERR_ARGUMENT, "threads takes a whole number");
 }
 
 static void remember(void *context, enum tutti_log_level level, const char *origin, const char *text)
@@ -114,12 +114,12 @@ static void test_spelling(void **state)
     struct tutti_log log = {.level = TUTTI_LOG_INFO, .write = remember, .context = said};
     for (int dashes = 0; dashes < 2; dashes++) {
         tutti_options_name_with_dashes(dashes);
-        tutti_log_printf(&log, TUTTI_LOG_INFO, NULL, "--step 'a--b' (--rtol) --1 -- '--set x' ---");
+        tt_log(&log, TUTTI_LOG_INFO, NULL, "--step 'a--b' (--rtol) --1 -- '--set x' ---");
         assert_string_equal(said, dashes ? "--step 'a--b' (--rtol) --1 -- '--set x' ---"
                                          : "step 'a--b' (rtol) --1 -- 'set x' ---");
-        assert_int_equal(tutti_fail(TUTTI_ERR_ARGUMENT, "use --h-max"), TUTTI_ERR_ARGUMENT);
+        assert_int_equal(tt_fail(TUTTI_ERR_ARGUMENT, "use --h-max"), TUTTI_ERR_ARGUMENT);
         assert_string_equal(tutti_err_message(), dashes ? "use --h-max" : "use h-max");
-        assert_int_equal(tutti_fail(TUTTI_ERR_ARGUMENT, "`tutti info --variables` lists them, not --set"),
+        assert_int_equal(tt_fail(TUTTI_ERR_ARGUMENT, "`tutti info --variables` lists them, not --set"),
                          TUTTI_ERR_ARGUMENT);
         assert_string_equal(tutti_err_message(), dashes ? "`tutti info --variables` lists them, not --set"
                                                         : "`tutti info --variables` lists them, not set");
@@ -133,7 +133,7 @@ static void test_descriptions(void **state)
     (void)state;
     struct tutti_option_description described;
     size_t count = 0;
-    for (const struct tutti_option *option = tutti_options; option->name; option++, count++) {
+    for (const struct tt_option *option = tt_options; option->name; option++, count++) {
         bool takes_text = option->kind != TUTTI_OPTION_FLAG && option->kind != TUTTI_OPTION_UNITS;
         assert_true(tutti_options_describe(count, &described));
         assert_string_equal(described.name, option->name);
@@ -142,7 +142,7 @@ static void test_descriptions(void **state)
         assert_true(!option->commands == !option->group);
         assert_int_equal(option->argument != NULL, takes_text && strcmp(option->name, "file") != 0);
         assert_true(option->kind != TUTTI_OPTION_COUNT || option->most > 0);
-        assert_ptr_equal(tutti_option_find(option->name), option); /* no name is there twice */
+        assert_ptr_equal(tt_options_find(option->name), option); /* no name is there twice */
     }
     assert_int_equal(count, TUTTI_OPTIONS_TOTAL);
     assert_false(tutti_options_describe(count, &described));

@@ -12,9 +12,9 @@ static void test_names(void **state)
                                          "a[1",    "a[x]",     "a[1,]", "der(a",    "der(a)b", "der(a,)", "''", "'a",
                                          "'a\\x'", "\xc3\xa4", "a\n",   "der(a,b)", "der(1)",  "a[1]b"};
     for (size_t i = 0; i < sizeof structured / sizeof *structured; i++)
-        assert_true(tutti_name_is_structured(structured[i]));
+        assert_true(tt_pack_description_is_structured(structured[i]));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_false(tutti_name_is_structured(others[i]));
+        assert_false(tt_pack_description_is_structured(others[i]));
 }
 
 int main(void)

@@ -3,13 +3,13 @@
 #include "../scratch.h"
 #include "pack/table.h"
 
-static enum tutti_err read_text(struct tutti_packed_table *table, const char *text)
+static enum tutti_err read_text(struct tt_packed_table *table, const char *text)
 {
     struct scratch scratch;
     scratch_init(&scratch);
     const char *path = scratch_write(&scratch, TUTTI_PACKED_TABLE, text, strlen(text));
-    *table = (struct tutti_packed_table){0};
-    enum tutti_err err = tutti_packed_table_read(table, path);
+    *table = (struct tt_packed_table){0};
+    enum tutti_err err = tt_packed_table_read(table, path);
     scratch_fini(&scratch);
     return err;
 }
@@ -17,7 +17,7 @@ static enum tutti_err read_text(struct tutti_packed_table *table, const char *te
 static void test_rows(void **state)
 {
     (void)state;
-    struct tutti_packed_table table;
+    struct tt_packed_table table;
     assert_ok(read_text(
         &table,
         "{\"token\": \"t\", \"states\": 4, \"indicators\": 2, \"variables\": ["
@@ -32,14 +32,14 @@ static void test_rows(void **state)
     assert_int_equal(table.states, 4);
     assert_int_equal(table.indicators, 2);
     assert_true(table.rows[0].moves && !table.rows[0].target);
-    assert_int_equal(tutti_packed_row_size(&table.rows[0]), 1);
-    assert_int_equal(tutti_packed_row_size(&table.rows[1]), 6);
+    assert_int_equal(tt_packed_table_row_size(&table.rows[0]), 1);
+    assert_int_equal(tt_packed_table_row_size(&table.rows[1]), 6);
     assert_int_equal(table.rows[2].role, TUTTI_PACKED_INDICATOR);
-    assert_int_equal(tutti_packed_row_size(&table.rows[3]), 0);
-    tutti_packed_table_fini(&table);
+    assert_int_equal(tt_packed_table_row_size(&table.rows[3]), 0);
+    tt_packed_table_fini(&table);
     assert_ok(read_text(&table, "{\"token\": \"\", \"variables\": []}"));
     assert_false(table.exchange);
-    tutti_packed_table_fini(&table);
+    tt_packed_table_fini(&table);
 }
 
 static void test_refused(void **state)
@@ -56,34 +56,34 @@ static void test_refused(void **state)
         "{\"name\": \"u\", \"type\": \"Float64\", \"role\": \"input\", \"dimensions\": [4294967296, 0, 4294967296]}",
         "{\"name\": \"u\", \"type\": \"Float64\", \"role\": \"input\", \"dimensions\": [1, 1, 1, 1, 1, 1, 1, 1, 1]}",
     };
-    struct tutti_packed_table table;
+    struct tt_packed_table table;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[512];
         snprintf(text, sizeof text, "{\"token\": \"t\", \"variables\": [%s]}", rows[i]);
         assert_fails(read_text(&table, text), TUTTI_ERR_FORMAT, "not the table of a packed system");
-        tutti_packed_table_fini(&table);
+        tt_packed_table_fini(&table);
     }
     assert_fails(read_text(&table, "{\"token\": \"t\", \"states\": -1, \"variables\": []}"), TUTTI_ERR_FORMAT,
                  "pack it again");
-    tutti_packed_table_fini(&table);
+    tt_packed_table_fini(&table);
     assert_fails(read_text(&table, "{\"token\": \"t\","), TUTTI_ERR_FORMAT, "was the FMU unpacked whole?");
-    tutti_packed_table_fini(&table);
+    tt_packed_table_fini(&table);
 }
 
-static void assert_written(enum tutti_type type, const void *value, const char *expected)
+static void assert_written(enum tt_type type, const void *value, const char *expected)
 {
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "");
-    tutti_packed_write_value(&text, type, value);
+    struct tt_text text = {0};
+    tt_text_append(&text, "");
+    tt_packed_table_write_value(&text, type, value);
     assert_string_equal(text.text, expected);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 static void test_values(void **state)
 {
     (void)state;
     const char *words = "two words";
-    const struct tutti_bytes bytes = {3, (const uint8_t *)"\x00\xffz"};
+    const struct tt_bytes bytes = {3, (const uint8_t *)"\x00\xffz"};
     assert_written(TUTTI_TYPE_FLOAT64, &(double){0.1}, "0.1");
     assert_written(TUTTI_TYPE_FLOAT32, &(float){0.1F}, "0.1");
     assert_written(TUTTI_TYPE_INT8, &(int8_t){-128}, "-128");
@@ -97,10 +97,11 @@ static void test_values(void **state)
 static void test_before_conversion(void **state)
 {
     (void)state;
-    const struct tutti_conversion to_kelvin = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT64, true, 1, 273.15, NULL, 0};
-    const struct tutti_conversion rounds = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_INT32, false, 1, 0, NULL, 0};
-    assert_same_double(tutti_packed_before(&to_kelvin, (union tutti_packed_value){.number = 273.15}).number, 0);
-    assert_same_double(tutti_packed_before(&rounds, (union tutti_packed_value){.bits = 7}).number, 0);
+    const struct tt_conversion to_kelvin = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT64, true, 1, 273.15, NULL, 0};
+    const struct tt_conversion rounds = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_INT32, false, 1, 0, NULL, 0};
+    assert_same_double(tt_packed_table_invert_conversion(&to_kelvin, (union tt_packed_value){.number = 273.15}).number,
+                       0);
+    assert_same_double(tt_packed_table_invert_conversion(&rounds, (union tt_packed_value){.bits = 7}).number, 0);
 }
 
 int main(void)

@@ -16,55 +16,55 @@
 enum { MOST_MODELS = 64 };
 
 struct coupled {
-    struct tutti_system system;
-    struct tutti_fmu fmus[MOST_MODELS];
+    struct tt_system system;
+    struct tt_fmu fmus[MOST_MODELS];
 };
 
 /* FMI 2.0. depends: one row per output, of '1' and '0' per input, rows parted by blanks: "01 10"; a row "*" says
  * nothing. Variables: inputs from 0 on, then outputs. */
-static inline struct tutti_desc *feed_through(uint32_t inputs, const char *depends)
+static inline struct tt_description *feed_through(uint32_t inputs, const char *depends)
 {
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n"
-                             "<CoSimulation modelIdentifier=\"M\"/>\n<ModelVariables>\n");
+    struct tt_text text = {0};
+    tt_text_append(&text, "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n"
+                          "<CoSimulation modelIdentifier=\"M\"/>\n<ModelVariables>\n");
     for (uint32_t i = 0; i < inputs; i++)
-        tutti_text_printf(&text,
-                          "<ScalarVariable name=\"u%u\" valueReference=\"%u\" causality=\"input\">"
-                          "<Real start=\"0\"/></ScalarVariable>\n",
-                          i + 1, i);
-    struct tutti_text list = {0};
+        tt_text_printf(&text,
+                       "<ScalarVariable name=\"u%u\" valueReference=\"%u\" causality=\"input\">"
+                       "<Real start=\"0\"/></ScalarVariable>\n",
+                       i + 1, i);
+    struct tt_text list = {0};
     uint32_t outputs = 0;
     for (const char *row = depends; *row;) {
         size_t length = strcspn(row, " ");
         uint32_t index = inputs + ++outputs;
-        tutti_text_printf(&text,
-                          "<ScalarVariable name=\"y%u\" valueReference=\"%u\" causality=\"output\"><Real/>"
-                          "</ScalarVariable>\n",
-                          outputs, index);
-        tutti_text_printf(&list, "<Unknown index=\"%u\"", index);
+        tt_text_printf(&text,
+                       "<ScalarVariable name=\"y%u\" valueReference=\"%u\" causality=\"output\"><Real/>"
+                       "</ScalarVariable>\n",
+                       outputs, index);
+        tt_text_printf(&list, "<Unknown index=\"%u\"", index);
         if (*row != '*') {
-            tutti_text_append(&list, " dependencies=\"");
+            tt_text_append(&list, " dependencies=\"");
             for (uint32_t i = 0; i < inputs; i++)
                 if (row[i] == '1')
-                    tutti_text_printf(&list, "%u ", i + 1);
-            tutti_text_append(&list, "\"");
+                    tt_text_printf(&list, "%u ", i + 1);
+            tt_text_append(&list, "\"");
         }
-        tutti_text_append(&list, "/>\n");
+        tt_text_append(&list, "/>\n");
         row += length + strspn(row + length, " ");
     }
-    tutti_text_printf(&text,
-                      "</ModelVariables>\n<ModelStructure>\n<Outputs>%s</Outputs>\n"
-                      "<InitialUnknowns>%s</InitialUnknowns>\n</ModelStructure>\n</fmiModelDescription>\n",
-                      list.text, list.text);
+    tt_text_printf(&text,
+                   "</ModelVariables>\n<ModelStructure>\n<Outputs>%s</Outputs>\n"
+                   "<InitialUnknowns>%s</InitialUnknowns>\n</ModelStructure>\n</fmiModelDescription>\n",
+                   list.text, list.text);
     assert_false(text.failed || list.failed);
-    struct tutti_desc *desc = description(text.text);
-    tutti_text_fini(&text);
-    tutti_text_fini(&list);
+    struct tt_description *desc = description(text.text);
+    tt_text_fini(&text);
+    tt_text_fini(&list);
     return desc;
 }
 
 /* Takes the description; returns the component. */
-static inline uint32_t coupled_add_desc(struct coupled *coupled, struct tutti_desc *desc)
+static inline uint32_t coupled_add_desc(struct coupled *coupled, struct tt_description *desc)
 {
     uint32_t c = coupled->system.component_count++;
     assert_true(c < MOST_MODELS);
@@ -72,7 +72,7 @@ static inline uint32_t coupled_add_desc(struct coupled *coupled, struct tutti_de
         realloc(coupled->system.components, coupled->system.component_count * sizeof *coupled->system.components);
     assert_non_null(coupled->system.components);
     coupled->fmus[c].desc = desc;
-    coupled->system.components[c] = (struct tutti_component){.name = "model", .fmu = &coupled->fmus[c]};
+    coupled->system.components[c] = (struct tt_component){.name = "model", .fmu = &coupled->fmus[c]};
     return c;
 }
 
@@ -82,28 +82,28 @@ static inline uint32_t coupled_add(struct coupled *coupled, uint32_t inputs, con
 }
 
 /* By indices of variables. */
-static inline struct tutti_connection *coupled_join(struct coupled *coupled, uint32_t from, uint32_t source,
-                                                    uint32_t to, uint32_t destination)
+static inline struct tt_connection *coupled_join(struct coupled *coupled, uint32_t from, uint32_t source, uint32_t to,
+                                                 uint32_t destination)
 {
-    struct tutti_system *system = &coupled->system;
+    struct tt_system *system = &coupled->system;
     system->connections = realloc(system->connections, (system->connection_count + 1) * sizeof *system->connections);
     assert_non_null(system->connections);
-    struct tutti_connection *connection = &system->connections[system->connection_count++];
-    *connection = (struct tutti_connection){.from = {.component = from, .variable = source},
-                                            .to = {.component = to, .variable = destination}};
+    struct tt_connection *connection = &system->connections[system->connection_count++];
+    *connection = (struct tt_connection){.from = {.component = from, .variable = source},
+                                         .to = {.component = to, .variable = destination}};
     return connection;
 }
 
 static inline uint32_t coupled_variable(const struct coupled *coupled, uint32_t component, const char *name)
 {
-    uint32_t variable = tutti_desc_find(coupled->system.components[component].fmu->desc, name);
+    uint32_t variable = tt_description_find(coupled->system.components[component].fmu->desc, name);
     if (variable == TUTTI_NONE)
         fail_msg("component %u has no %s", component, name);
     return variable;
 }
 
-static inline struct tutti_connection *coupled_connect(struct coupled *coupled, uint32_t from, const char *output,
-                                                       uint32_t to, const char *input)
+static inline struct tt_connection *coupled_connect(struct coupled *coupled, uint32_t from, const char *output,
+                                                    uint32_t to, const char *input)
 {
     return coupled_join(coupled, from, coupled_variable(coupled, from, output), to,
                         coupled_variable(coupled, to, input));
@@ -112,29 +112,28 @@ static inline struct tutti_connection *coupled_connect(struct coupled *coupled, 
 static inline void coupled_fini(struct coupled *coupled)
 {
     for (uint32_t c = 0; c < coupled->system.component_count; c++)
-        tutti_desc_free(coupled->fmus[c].desc);
+        tt_description_free(coupled->fmus[c].desc);
     free(coupled->system.components);
     free(coupled->system.connections);
     *coupled = (struct coupled){0};
 }
 
-static inline uint32_t coupled_node(const struct coupled *coupled, const struct tutti_structure *structure,
+static inline uint32_t coupled_node(const struct coupled *coupled, const struct tt_structure *structure,
                                     uint32_t component, const char *name, bool output)
 {
-    return tutti_structure_find(structure, component, coupled_variable(coupled, component, name), output);
+    return tt_structure_find(structure, component, coupled_variable(coupled, component, name), output);
 }
 
 /* The order is valid: each node once, in an action of its kind and component, after all that it needs, or in a loop
  * with it; actions follow each other without gaps; loops and evaluations are counted. */
-static inline void check_order(const struct tutti_structure *structure, const struct tutti_run_order *order,
-                               bool grouped)
+static inline void check_order(const struct tt_structure *structure, const struct tt_eval_order *order, bool grouped)
 {
     uint32_t n = structure->node_count, total = 0, loops = 0, gets = 0;
     uint32_t *place = malloc((n + 1) * sizeof *place);
     assert_non_null(place);
     memset(place, 0xff, (n + 1) * sizeof *place);
     for (uint32_t a = 0; a < order->action_count; a++) {
-        const struct tutti_action *action = &order->actions[a];
+        const struct tt_eval_action *action = &order->actions[a];
         assert_int_equal(action->first, total);
         assert_true(action->count > 0);
         total += action->count;

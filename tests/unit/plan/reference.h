@@ -11,14 +11,14 @@
 
 enum { MOST_OUTPUTS = 16, MOST_NODES = 64 };
 
-static inline bool in_loop(const struct tutti_structure *structure, uint32_t node)
+static inline bool in_loop(const struct tt_structure *structure, uint32_t node)
 {
     uint32_t block = structure->scc.of[node];
     return structure->scc.first[block + 1] - structure->scc.first[block] > 1;
 }
 
 /* All that a node needs outside of its own loop is known. */
-static inline bool needs_met(const struct tutti_structure *structure, uint64_t known, uint32_t node)
+static inline bool needs_met(const struct tt_structure *structure, uint64_t known, uint32_t node)
 {
     for (uint32_t i = structure->graph.first[node]; i < structure->graph.first[node + 1]; i++) {
         uint32_t needed = structure->graph.needs[i];
@@ -29,7 +29,7 @@ static inline bool needs_met(const struct tutti_structure *structure, uint64_t k
 }
 
 /* Adds what costs nothing: inputs, and loops. */
-static inline uint64_t close_up(const struct tutti_structure *structure, uint64_t known)
+static inline uint64_t close_up(const struct tt_structure *structure, uint64_t known)
 {
     for (uint32_t block = 0; block < structure->scc.count; block++) {
         uint32_t first = structure->scc.first[block], end = structure->scc.first[block + 1];
@@ -44,7 +44,7 @@ static inline uint64_t close_up(const struct tutti_structure *structure, uint64_
 
 /* Breadth first over what is known: a move evaluates one component for all that can be had. States are told apart by
  * the outputs that are known. */
-static inline uint32_t least_evaluations(const struct tutti_structure *structure)
+static inline uint32_t least_evaluations(const struct tt_structure *structure)
 {
     uint32_t outputs[MOST_OUTPUTS], count = 0, tail = 0, head = 0;
     for (uint32_t node = 0; node < structure->node_count; node++)
@@ -80,14 +80,14 @@ static inline uint32_t least_evaluations(const struct tutti_structure *structure
 
 /* Andersson 2016 Alg. 2: group[v] is the item that node v was joined to. */
 struct published {
-    const struct tutti_structure *structure;
+    const struct tt_structure *structure;
     uint32_t group[MOST_NODES];
 };
 
 /* Is there a path in the graph of groups by which `from` needs `to`? */
 static inline bool group_needs(const struct published *published, uint32_t from, uint32_t to)
 {
-    const struct tutti_structure *structure = published->structure;
+    const struct tt_structure *structure = published->structure;
     uint64_t reached = (uint64_t)1 << from, before = 0;
     while (reached != before) {
         before = reached;
@@ -110,7 +110,7 @@ static inline void join(struct published *published, uint32_t from, uint32_t to)
             published->group[node] = to;
 }
 
-static inline bool leads_to_feed_through(const struct tutti_structure *structure, uint32_t output)
+static inline bool leads_to_feed_through(const struct tt_structure *structure, uint32_t output)
 {
     for (uint32_t input = 0; input < structure->node_count; input++)
         for (uint32_t i = structure->graph.first[input]; i < structure->graph.first[input + 1]; i++)
@@ -124,10 +124,10 @@ static inline bool leads_to_feed_through(const struct tutti_structure *structure
 /* Lines 1 and 2: outputs of a model without feed-through; outputs that go only to inputs without. */
 static inline void group_first(struct published *published)
 {
-    const struct tutti_structure *structure = published->structure;
+    const struct tt_structure *structure = published->structure;
     for (uint32_t v = 0; v < structure->node_count; v++)
         for (uint32_t w = 0; w < v; w++) {
-            const struct tutti_structure_node *a = &structure->nodes[v], *b = &structure->nodes[w];
+            const struct tt_structure_node *a = &structure->nodes[v], *b = &structure->nodes[w];
             if (!a->output || !b->output || a->component != b->component)
                 continue;
             bool free_v = structure->graph.first[v] == structure->graph.first[v + 1];
@@ -140,7 +140,7 @@ static inline void group_first(struct published *published)
 
 /* Lines 4 to 22, in Tarjan's order: an output joins the first earlier one of its model that it does not need. (The
  * earlier one cannot need the later, except through what was joined before: that is tested, too.) */
-static inline uint32_t published_evaluations(const struct tutti_structure *structure)
+static inline uint32_t published_evaluations(const struct tt_structure *structure)
 {
     struct published published = {.structure = structure};
     for (uint32_t node = 0; node < structure->node_count; node++)

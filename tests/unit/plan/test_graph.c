@@ -11,37 +11,37 @@ static void rows_keep_their_order(void **state)
 {
     (void)state;
     const uint32_t pairs[][2] = {{2, 1}, {0, 3}, {2, 0}, {0, 1}, {2, 1}, {0, 3}, {3, 3}};
-    struct tutti_digraph graph;
-    assert_ok(tutti_digraph_init(&graph, 4, pairs, 7));
+    struct tt_digraph graph;
+    assert_ok(tt_digraph_init(&graph, 4, pairs, 7));
     const uint32_t first[] = {0, 2, 2, 4, 5}, needs[] = {3, 1, 1, 0, 3};
     assert_int_equal(graph.node_count, 4);
     assert_memory_equal(graph.first, first, sizeof first);
     assert_memory_equal(graph.needs, needs, sizeof needs);
-    tutti_digraph_fini(&graph);
+    tt_digraph_fini(&graph);
     assert_null(graph.first);
 }
 
 static void wrong_edges_are_refused(void **state)
 {
     (void)state;
-    struct tutti_digraph graph;
+    struct tt_digraph graph;
     const uint32_t outside[][2] = {{0, 1}, {1, 2}};
-    assert_fails(tutti_digraph_init(&graph, 2, outside, 2), TUTTI_ERR_ARGUMENT, "from node 1 to node 2");
-    assert_fails(tutti_digraph_init(&graph, UINT32_MAX, NULL, 0), TUTTI_ERR_LIMIT, "the limit");
-    tutti_digraph_fini(&graph);
+    assert_fails(tt_digraph_init(&graph, 2, outside, 2), TUTTI_ERR_ARGUMENT, "from node 1 to node 2");
+    assert_fails(tt_digraph_init(&graph, UINT32_MAX, NULL, 0), TUTTI_ERR_LIMIT, "the limit");
+    tt_digraph_fini(&graph);
 }
 
 static void an_empty_graph_has_no_components(void **state)
 {
     (void)state;
-    struct tutti_digraph graph;
-    struct tutti_components scc;
-    assert_ok(tutti_digraph_init(&graph, 0, NULL, 0));
-    assert_ok(tutti_components_init(&scc, &graph));
+    struct tt_digraph graph;
+    struct tt_components scc;
+    assert_ok(tt_digraph_init(&graph, 0, NULL, 0));
+    assert_ok(tt_digraph_components_init(&scc, &graph));
     assert_int_equal(scc.count, 0);
     assert_int_equal(scc.first[0], 0);
-    tutti_components_fini(&scc);
-    tutti_digraph_fini(&graph);
+    tt_digraph_components_fini(&scc);
+    tt_digraph_fini(&graph);
 }
 
 /* Two circles, one needing the other, and a node alone between them that needs itself. */
@@ -49,17 +49,17 @@ static void components_come_after_what_they_need(void **state)
 {
     (void)state;
     const uint32_t pairs[][2] = {{0, 4}, {4, 0}, {4, 2}, {2, 2}, {2, 5}, {5, 1}, {1, 3}, {3, 5}};
-    struct tutti_digraph graph;
-    struct tutti_components scc;
-    assert_ok(tutti_digraph_init(&graph, 6, pairs, 8));
-    assert_ok(tutti_components_init(&scc, &graph));
+    struct tt_digraph graph;
+    struct tt_components scc;
+    assert_ok(tt_digraph_init(&graph, 6, pairs, 8));
+    assert_ok(tt_digraph_components_init(&scc, &graph));
     const uint32_t first[] = {0, 3, 4, 6}, nodes[] = {1, 3, 5, 2, 0, 4}, of[] = {2, 0, 1, 0, 2, 0};
     assert_int_equal(scc.count, 3);
     assert_memory_equal(scc.first, first, sizeof first);
     assert_memory_equal(scc.nodes, nodes, sizeof nodes);
     assert_memory_equal(scc.of, of, sizeof of);
-    tutti_components_fini(&scc);
-    tutti_digraph_fini(&graph);
+    tt_digraph_components_fini(&scc);
+    tt_digraph_fini(&graph);
 }
 
 /* Node i needs node i + 1; the last one needs nothing, or the first. */
@@ -71,19 +71,19 @@ static void check_line(bool closed)
         pairs[i][0] = i;
         pairs[i][1] = (i + 1) % MANY;
     }
-    struct tutti_digraph graph;
-    struct tutti_components scc;
-    assert_ok(tutti_digraph_init(&graph, MANY, (const uint32_t(*)[2])pairs, closed ? MANY : MANY - 1));
+    struct tt_digraph graph;
+    struct tt_components scc;
+    assert_ok(tt_digraph_init(&graph, MANY, (const uint32_t(*)[2])pairs, closed ? MANY : MANY - 1));
     free(pairs);
-    assert_ok(tutti_components_init(&scc, &graph));
+    assert_ok(tt_digraph_components_init(&scc, &graph));
     assert_int_equal(scc.count, closed ? 1 : MANY);
     assert_int_equal(scc.first[scc.count], MANY);
     for (uint32_t i = 0; i < MANY; i++) {
         if (scc.nodes[i] != (closed ? i : MANY - 1 - i) || scc.of[i] != (closed ? 0 : MANY - 1 - i))
             fail_msg("node %u is out of place", i);
     }
-    tutti_components_fini(&scc);
-    tutti_digraph_fini(&graph);
+    tt_digraph_components_fini(&scc);
+    tt_digraph_fini(&graph);
 }
 
 static void a_chain_of_a_million_nodes(void **state)
@@ -115,10 +115,10 @@ static void random_graphs_against_the_definition(void **state)
             for (uint32_t i = 0; i < n; i++)
                 for (uint32_t j = 0; j < n; j++)
                     reaches[i][j] |= reaches[i][k] && reaches[k][j];
-        struct tutti_digraph graph;
-        struct tutti_components scc;
-        assert_ok(tutti_digraph_init(&graph, n, (const uint32_t(*)[2])pairs, count));
-        assert_ok(tutti_components_init(&scc, &graph));
+        struct tt_digraph graph;
+        struct tt_components scc;
+        assert_ok(tt_digraph_init(&graph, n, (const uint32_t(*)[2])pairs, count));
+        assert_ok(tt_digraph_components_init(&scc, &graph));
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t j = 0; j < n; j++) {
                 bool together = i == j || (reaches[i][j] && reaches[j][i]);
@@ -131,8 +131,8 @@ static void random_graphs_against_the_definition(void **state)
                 assert_int_equal(scc.of[scc.nodes[k]], c);
                 assert_true(k == scc.first[c] || scc.nodes[k - 1] < scc.nodes[k]);
             }
-        tutti_components_fini(&scc);
-        tutti_digraph_fini(&graph);
+        tt_digraph_components_fini(&scc);
+        tt_digraph_fini(&graph);
     }
 }
 

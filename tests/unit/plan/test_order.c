@@ -6,14 +6,14 @@
 #include "solve/random.h"
 
 static struct coupled coupled;
-static struct tutti_structure structure;
-static struct tutti_run_order order, single;
+static struct tt_structure structure;
+static struct tt_eval_order order, single;
 
 static void release(void)
 {
-    tutti_order_fini(&order);
-    tutti_order_fini(&single);
-    tutti_structure_fini(&structure);
+    tt_eval_order_fini(&order);
+    tt_eval_order_fini(&single);
+    tt_structure_fini(&structure);
     coupled_fini(&coupled);
 }
 
@@ -26,30 +26,30 @@ static int teardown(void **state)
 
 static void analyse(void)
 {
-    assert_ok(tutti_structure_init(&structure, &coupled.system, TUTTI_PHASE_INITIAL));
-    assert_ok(tutti_order_init(&order, &structure, true));
-    assert_ok(tutti_order_init(&single, &structure, false));
+    assert_ok(tt_structure_init(&structure, &coupled.system, TUTTI_PHASE_INITIAL));
+    assert_ok(tt_eval_order_init(&order, &structure, true));
+    assert_ok(tt_eval_order_init(&single, &structure, false));
     check_order(&structure, &order, true);
     check_order(&structure, &single, false);
     assert_int_equal(order.loop_count, single.loop_count);
 }
 
 /* "get 1.y1; set 2.u1; ...": models from 1, as in Andersson 2016. */
-static void expect_actions(const struct tutti_run_order *actual, const char *expected)
+static void expect_actions(const struct tt_eval_order *actual, const char *expected)
 {
     static const char *const kinds[] = {"set", "get", "solve"};
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     for (uint32_t a = 0; a < actual->action_count; a++) {
-        const struct tutti_action *action = &actual->actions[a];
-        tutti_text_printf(&text, "%s%s", a ? "; " : "", kinds[action->kind]);
+        const struct tt_eval_action *action = &actual->actions[a];
+        tt_text_printf(&text, "%s%s", a ? "; " : "", kinds[action->kind]);
         for (uint32_t i = 0; i < action->count; i++) {
-            const struct tutti_structure_node *node = &structure.nodes[actual->nodes[action->first + i]];
-            tutti_text_printf(&text, " %u.%s", node->component + 1,
-                              coupled.fmus[node->component].desc->vars[node->variable].name);
+            const struct tt_structure_node *node = &structure.nodes[actual->nodes[action->first + i]];
+            tt_text_printf(&text, " %u.%s", node->component + 1,
+                           coupled.fmus[node->component].desc->vars[node->variable].name);
         }
     }
     assert_string_equal(text.text ? text.text : "", expected);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 /* Andersson 2016 example 5.0.1, with the order of example 5.1.2. */
@@ -234,12 +234,12 @@ static void a_ladder_of_many_rungs(void **state)
 {
     (void)state;
     enum { RUNGS = 100000, NODES = 4 * RUNGS };
-    struct tutti_desc desc = {.fmi = 2};
-    struct tutti_fmu fmu = {.desc = &desc};
-    struct tutti_component components[] = {{.fmu = &fmu}, {.fmu = &fmu}};
-    struct tutti_system system = {.components = components, .component_count = 2};
+    struct tt_description desc = {.fmi = 2};
+    struct tt_fmu fmu = {.desc = &desc};
+    struct tt_component components[] = {{.fmu = &fmu}, {.fmu = &fmu}};
+    struct tt_system system = {.components = components, .component_count = 2};
     uint32_t component_first[] = {0, 2 * RUNGS, NODES};
-    structure = (struct tutti_structure){.system = &system, .node_count = NODES};
+    structure = (struct tt_structure){.system = &system, .node_count = NODES};
     structure.nodes = calloc(NODES, sizeof *structure.nodes);
     structure.component_first = malloc(sizeof component_first);
     uint32_t(*pairs)[2] = malloc(NODES * sizeof *pairs), count = 0;
@@ -248,8 +248,8 @@ static void a_ladder_of_many_rungs(void **state)
     for (uint32_t c = 0; c < 2; c++)
         for (uint32_t i = 0; i < RUNGS; i++) {
             uint32_t input = 2 * RUNGS * c + i, output = input + RUNGS, other = 2 * RUNGS * (1 - c) + RUNGS + i;
-            structure.nodes[input] = (struct tutti_structure_node){c, i, false};
-            structure.nodes[output] = (struct tutti_structure_node){c, RUNGS + i, true};
+            structure.nodes[input] = (struct tt_structure_node){c, i, false};
+            structure.nodes[output] = (struct tt_structure_node){c, RUNGS + i, true};
             pairs[count][0] = output;
             pairs[count++][1] = input;
             if (c == 0 && i == 0)
@@ -257,10 +257,10 @@ static void a_ladder_of_many_rungs(void **state)
             pairs[count][0] = input;
             pairs[count++][1] = c == 0 ? other - 1 : other;
         }
-    assert_ok(tutti_digraph_init(&structure.graph, NODES, (const uint32_t(*)[2])pairs, count));
+    assert_ok(tt_digraph_init(&structure.graph, NODES, (const uint32_t(*)[2])pairs, count));
     free(pairs);
-    assert_ok(tutti_components_init(&structure.scc, &structure.graph));
-    assert_ok(tutti_order_init(&order, &structure, true));
+    assert_ok(tt_digraph_components_init(&structure.scc, &structure.graph));
+    assert_ok(tt_eval_order_init(&order, &structure, true));
     check_order(&structure, &order, true);
     assert_int_equal(order.evaluations, 2 * RUNGS);
 }

@@ -11,23 +11,20 @@
 
 /* Units of one description, whose outputs are its variables from 1 on. */
 enum { MOST_UNITS = 20000, MOST_JOINS = 80000, OUTPUTS = 8, FMUS = 4, MOST_RANKS = 128 };
-static struct tutti_component components[MOST_UNITS];
-static struct tutti_connection joins[MOST_JOINS];
-static struct tutti_fmu fmus[FMUS] = {{.path = "zero.fmu"},
-                                      {.path = "one.fmu"},
-                                      {.path = "two.fmu"},
-                                      {.path = "3.fmu"}};
+static struct tt_component components[MOST_UNITS];
+static struct tt_connection joins[MOST_JOINS];
+static struct tt_fmu fmus[FMUS] = {{.path = "zero.fmu"}, {.path = "one.fmu"}, {.path = "two.fmu"}, {.path = "3.fmu"}};
 static char names[MOST_UNITS][12];
-static struct tutti_system system_ = {.components = components, .connections = joins};
+static struct tt_system system_ = {.components = components, .connections = joins};
 static double costs[MOST_UNITS];
 static int32_t fixed[MOST_UNITS], place[MOST_UNITS];
 static bool alone[MOST_UNITS];
-static struct tutti_partition_task task = {.system = &system_, .costs = costs, .fixed = fixed, .alone = alone};
+static struct tt_partitioner_task task = {.system = &system_, .costs = costs, .fixed = fixed, .alone = alone};
 
 static int setup(void **state)
 {
     (void)state;
-    struct tutti_desc *desc = feed_through(1, "1 1 1 1 1 1 1 1");
+    struct tt_description *desc = feed_through(1, "1 1 1 1 1 1 1 1");
     for (int i = 0; i < FMUS; i++)
         fmus[i].desc = desc;
     return 0;
@@ -36,7 +33,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    tutti_desc_free(fmus[0].desc);
+    tt_description_free(fmus[0].desc);
     return 0;
 }
 
@@ -47,7 +44,7 @@ static void make(uint32_t count, int ranks)
     task.ranks = ranks;
     for (uint32_t c = 0; c < count; c++) {
         snprintf(names[c], sizeof names[c], "u%u", c);
-        components[c] = (struct tutti_component){.name = names[c], .fmu = &fmus[0]};
+        components[c] = (struct tt_component){.name = names[c], .fmu = &fmus[0]};
         costs[c] = 1;
         fixed[c] = -1;
         alone[c] = false;
@@ -60,8 +57,8 @@ static void join(uint32_t a, uint32_t b, uint32_t values)
 {
     for (uint32_t i = 0; i < values; i++) {
         assert_true(system_.connection_count < MOST_JOINS);
-        joins[system_.connection_count++] = (struct tutti_connection){.from = {.component = a, .variable = 1 + i},
-                                                                      .to = {.component = b, .variable = 0}};
+        joins[system_.connection_count++] =
+            (struct tt_connection){.from = {.component = a, .variable = 1 + i}, .to = {.component = b, .variable = 0}};
     }
 }
 
@@ -88,10 +85,10 @@ static void make_grid(uint32_t side, int ranks)
 
 static uint64_t crossing(void)
 {
-    struct tutti_traffic *list;
+    struct tt_traffic *list;
     size_t count;
     uint64_t values = 0;
-    assert_ok(tutti_traffic_list(&list, &count, &system_, place));
+    assert_ok(tt_partitioner_list_traffic(&list, &count, &system_, place));
     for (size_t i = 0; i < count; i++)
         values += list[i].values;
     free(list);
@@ -134,7 +131,7 @@ static void check_place(void)
 
 static void divide(void)
 {
-    assert_ok(tutti_partition(&task, place));
+    assert_ok(tt_partitioner_place(&task, place));
     check_place();
 }
 
@@ -219,7 +216,7 @@ static void sizes_at_the_edge(void **state)
 {
     (void)state;
     make(0, 3);
-    assert_ok(tutti_partition(&task, place));
+    assert_ok(tt_partitioner_place(&task, place));
     make_chain(1, 1);
     divide();
     make_chain(3, 8);
@@ -249,10 +246,10 @@ static void sizes_at_the_edge(void **state)
     assert_int_equal(place[98], place[99]);
     make_chain(50, 8);
     memset(costs, 0, sizeof costs);
-    assert_ok(tutti_partition(&task, place));
+    assert_ok(tt_partitioner_place(&task, place));
     check_place();
-    struct tutti_partition_task bare = {.system = &system_, .ranks = 8};
-    assert_ok(tutti_partition(&bare, place));
+    struct tt_partitioner_task bare = {.system = &system_, .ranks = 8};
+    assert_ok(tt_partitioner_place(&bare, place));
     check_place();
     joins[0].at_start_only = true; /* these two need not be together any more */
     joins[1].from.component = TUTTI_NONE;
@@ -297,26 +294,26 @@ static void some_share_no_process(void **state)
         components[c].fmu = &fmus[c % 3];
         alone[c] = c < 15;
     }
-    assert_int_equal(tutti_partition_least_ranks(&system_, alone), 5);
-    assert_int_equal(tutti_partition_least_ranks(&system_, NULL), 1);
+    assert_int_equal(tt_partitioner_least_ranks(&system_, alone), 5);
+    assert_int_equal(tt_partitioner_least_ranks(&system_, NULL), 1);
     divide();
     fixed[0] = 4;
     fixed[3] = 1;
     divide();
     fixed[3] = 4;
-    assert_fails(tutti_partition(&task, place), TUTTI_ERR_ARGUMENT, "u0 and u3 cannot both be placed on rank 4");
+    assert_fails(tt_partitioner_place(&task, place), TUTTI_ERR_ARGUMENT, "u0 and u3 cannot both be placed on rank 4");
     assert_non_null(strstr(tutti_err_message(), "zero.fmu"));
     fixed[3] = -1;
     task.ranks = 4;
     assert_fails(
-        tutti_partition(&task, place), TUTTI_ERR_ARGUMENT,
+        tt_partitioner_place(&task, place), TUTTI_ERR_ARGUMENT,
         "u0, u3, u6, u9, u12 are of an FMU (zero.fmu) that can be instantiated only once per process: they need "
         "5 ranks that are processes, and there are 4");
     make(100, 1);
     for (uint32_t c = 0; c < 100; c++)
         alone[c] = true;
-    assert_fails(tutti_partition(&task, place), TUTTI_ERR_ARGUMENT, "u5, ... are of an FMU");
-    assert_int_equal(tutti_partition_least_ranks(&system_, alone), 100);
+    assert_fails(tt_partitioner_place(&task, place), TUTTI_ERR_ARGUMENT, "u5, ... are of an FMU");
+    assert_int_equal(tt_partitioner_least_ranks(&system_, alone), 100);
     task.ranks = 100;
     divide();
 }
@@ -326,10 +323,10 @@ static void some_share_no_process(void **state)
 /* The greatest load over the mean, plus a quarter of the share of what crosses. */
 static double judge(const int32_t *at)
 {
-    struct tutti_traffic *list;
+    struct tt_traffic *list;
     size_t count;
     double loads[MOST_RANKS] = {0}, most = 0, total = 0, cut = 0, values = 0;
-    assert_ok(tutti_traffic_list(&list, &count, &system_, NULL));
+    assert_ok(tt_partitioner_list_traffic(&list, &count, &system_, NULL));
     for (size_t i = 0; i < count; i++) {
         values += (double)list[i].values;
         cut += at[list[i].from] != at[list[i].to] ? (double)list[i].values : 0;
@@ -407,7 +404,7 @@ static void few_units_are_placed_best(void **state)
         double best = look_at_all();
         if (isinf(best)) {
             refused++;
-            assert_int_equal(tutti_partition(&task, place), TUTTI_ERR_ARGUMENT);
+            assert_int_equal(tt_partitioner_place(&task, place), TUTTI_ERR_ARGUMENT);
             continue;
         }
         divide();
@@ -446,7 +443,7 @@ static void random_systems(void **state)
     for (int trial = 0; trial < 300; trial++) {
         int ranks = 2 + random_below(14);
         make_random(11 + (uint32_t)random_below(90), ranks, trial % 2);
-        enum tutti_err err = tutti_partition(&task, place);
+        enum tutti_err err = tt_partitioner_place(&task, place);
         if (err)
             assert_int_equal(err, TUTTI_ERR_ARGUMENT);
         else
@@ -459,28 +456,28 @@ static void random_systems(void **state)
 static void traffic(void **state)
 {
     (void)state;
-    struct tutti_traffic *list;
+    struct tt_traffic *list;
     size_t count;
     make(4, 2);
     join(0, 1, 3);
     join(0, 2, 2);
     join(0, 3, 3); /* of which two go the way of the two before */
     join(3, 0, 1);
-    joins[system_.connection_count - 1].from.element = (struct tutti_indices){.count = 1, .index = {2}};
+    joins[system_.connection_count - 1].from.element = (struct tt_indices){.count = 1, .index = {2}};
     join(3, 1, 1);
-    joins[system_.connection_count - 1].from.element = (struct tutti_indices){.count = 1, .index = {1}};
+    joins[system_.connection_count - 1].from.element = (struct tt_indices){.count = 1, .index = {1}};
     join(3, 1, 1);
-    joins[system_.connection_count - 1].from.element = (struct tutti_indices){.count = 1, .index = {2}};
-    assert_ok(tutti_traffic_list(&list, &count, &system_, (int32_t[]){0, 0, 1, 1}));
+    joins[system_.connection_count - 1].from.element = (struct tt_indices){.count = 1, .index = {2}};
+    assert_ok(tt_partitioner_list_traffic(&list, &count, &system_, (int32_t[]){0, 0, 1, 1}));
     assert_int_equal(count, 2);
     assert_true(list[0].from == 0 && list[0].to == 1 && list[0].values == 3);
     assert_true(list[1].from == 1 && list[1].to == 0 && list[1].values == 2);
     free(list);
     join(3, 0, 1); /* all of it: its elements come with it */
-    assert_ok(tutti_traffic_list(&list, &count, &system_, (int32_t[]){0, 0, 1, 1}));
+    assert_ok(tt_partitioner_list_traffic(&list, &count, &system_, (int32_t[]){0, 0, 1, 1}));
     assert_int_equal(list[1].values, 1);
     free(list);
-    assert_ok(tutti_traffic_list(&list, &count, &system_, (int32_t[]){1, 1, 1, 1}));
+    assert_ok(tt_partitioner_list_traffic(&list, &count, &system_, (int32_t[]){1, 1, 1, 1}));
     assert_int_equal(count, 0);
     free(list);
 }
@@ -507,7 +504,8 @@ static void same_again_and_nobody_notices(void **state)
         make_random(11 + (uint32_t)random_below(60), ranks, false);
         for (uint32_t c = 0; c < system_.component_count; c++)
             costs[c] = random_below(10) == 0 ? 1e6 : 1;
-        same = same && tutti_partition(&task, before) == TUTTI_OK && tutti_partition(&task, place) == TUTTI_OK &&
+        same = same && tt_partitioner_place(&task, before) == TUTTI_OK &&
+               tt_partitioner_place(&task, place) == TUTTI_OK &&
                memcmp(before, place, system_.component_count * sizeof *place) == 0;
     }
     same = same && rand() == second;

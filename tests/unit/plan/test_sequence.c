@@ -5,16 +5,16 @@
 #include "solve/random.h"
 
 static struct coupled coupled;
-static struct tutti_structure structure;
-static struct tutti_sequence sequence;
+static struct tt_structure structure;
+static struct tt_step_sequence sequence;
 
 /* Units of two inputs and an output are called a, b, c, ... as they are listed. */
 static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
 
 static void release(void)
 {
-    tutti_sequence_fini(&sequence);
-    tutti_structure_fini(&structure);
+    tt_step_order_fini_sequence(&sequence);
+    tt_structure_fini(&structure);
     coupled_fini(&coupled);
 }
 
@@ -47,27 +47,27 @@ static void wire(const char *pairs)
 
 static enum tutti_err put_in_order(const char *order)
 {
-    tutti_sequence_fini(&sequence);
-    tutti_structure_fini(&structure);
-    assert_ok(tutti_structure_init(&structure, &coupled.system, TUTTI_PHASE_RUN));
-    return tutti_sequence_init(&sequence, &structure, order);
+    tt_step_order_fini_sequence(&sequence);
+    tt_structure_fini(&structure);
+    assert_ok(tt_structure_init(&structure, &coupled.system, TUTTI_PHASE_RUN));
+    return tt_step_order_init_sequence(&sequence, &structure, order);
 }
 
 /* "ab|c": a and b in one wave, then c. */
 static void expect(const char *order, const char *expected)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     assert_ok(put_in_order(order));
     assert_int_equal(sequence.count, coupled.system.component_count);
     assert_int_equal(sequence.wave_first[0], 0);
     assert_int_equal(sequence.wave_first[sequence.wave_count], sequence.count);
     for (uint32_t wave = 0; wave < sequence.wave_count; wave++) {
-        tutti_text_append(&text, wave > 0 ? "|" : "");
+        tt_text_append(&text, wave > 0 ? "|" : "");
         for (uint32_t i = sequence.wave_first[wave]; i < sequence.wave_first[wave + 1]; i++)
-            tutti_text_append(&text, names[sequence.components[i]]);
+            tt_text_append(&text, names[sequence.components[i]]);
     }
     assert_string_equal(text.text ? text.text : "", expected);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 /* feeds, connections -> order */
@@ -247,8 +247,8 @@ static void a_chain_of_many(void **state)
 {
     (void)state;
     enum { MANY = 100000 };
-    struct tutti_system *system = &coupled.system;
-    static struct tutti_fmu fmu;
+    struct tt_system *system = &coupled.system;
+    static struct tt_fmu fmu;
     fmu.desc = feed_through(1, "1");
     system->components = calloc(MANY, sizeof *system->components);
     system->connections = calloc(MANY, sizeof *system->connections);
@@ -257,16 +257,16 @@ static void a_chain_of_many(void **state)
     system->component_count = MANY;
     system->connection_count = MANY - 1;
     for (uint32_t i = 0; i < MANY; i++)
-        system->components[i] = (struct tutti_component){.name = "model", .fmu = &fmu};
+        system->components[i] = (struct tt_component){.name = "model", .fmu = &fmu};
     for (uint32_t i = 0; i + 1 < MANY; i++)
-        system->connections[i] = (struct tutti_connection){.from = {.component = i + 1, .variable = 1},
-                                                           .to = {.component = i, .variable = 0}};
+        system->connections[i] =
+            (struct tt_connection){.from = {.component = i + 1, .variable = 1}, .to = {.component = i, .variable = 0}};
     enum tutti_err err = put_in_order(NULL);
     bool in_order = !err && sequence.wave_count == MANY;
     for (uint32_t i = 0; i < MANY && in_order; i++)
         in_order = sequence.components[i] == MANY - 1 - i;
     system->component_count = 0; /* they share one description */
-    tutti_desc_free(fmu.desc);
+    tt_description_free(fmu.desc);
     assert_ok(err);
     assert_true(in_order);
 }

@@ -10,9 +10,9 @@ static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
  * cycle of b and c, then d. */
 static void expect(uint32_t units, const char *pairs, const char *expected)
 {
-    struct tutti_structure structure;
-    struct tutti_stages stages;
-    struct tutti_text text = {0};
+    struct tt_structure structure;
+    struct tt_step_stages stages;
+    struct tt_text text = {0};
     uint32_t used[8] = {0};
     coupled = (struct coupled){0};
     for (uint32_t i = 0; i < units; i++)
@@ -22,25 +22,25 @@ static void expect(uint32_t units, const char *pairs, const char *expected)
         coupled_join(&coupled, (uint32_t)(pair[0] - 'a'), 3, to, used[to]++);
         pair += 2;
     }
-    assert_ok(tutti_structure_init(&structure, &coupled.system, TUTTI_PHASE_RUN));
-    assert_ok(tutti_stages_init(&stages, &structure));
+    assert_ok(tt_structure_init(&structure, &coupled.system, TUTTI_PHASE_RUN));
+    assert_ok(tt_step_order_init_stages(&stages, &structure));
     uint32_t count = 0;
     for (uint32_t s = 0; s < stages.count; s++) {
-        const struct tutti_stage *stage = &stages.items[s];
+        const struct tt_step_stage *stage = &stages.items[s];
         assert_int_equal(stage->first, count);
-        tutti_text_append(&text, s > 0 ? "|" : "");
-        tutti_text_append(&text, stage->cyclic ? "(" : "");
+        tt_text_append(&text, s > 0 ? "|" : "");
+        tt_text_append(&text, stage->cyclic ? "(" : "");
         for (uint32_t i = stage->first; i < stage->first + stage->count; i++, count++) {
-            tutti_text_append(&text, names[stages.components[i]]);
+            tt_text_append(&text, names[stages.components[i]]);
             assert_int_equal(stages.of[stages.components[i]], s);
         }
-        tutti_text_append(&text, stage->cyclic ? ")" : "");
+        tt_text_append(&text, stage->cyclic ? ")" : "");
     }
     assert_int_equal(count, units);
     assert_string_equal(text.text ? text.text : "", expected);
-    tutti_text_fini(&text);
-    tutti_stages_fini(&stages);
-    tutti_structure_fini(&structure);
+    tt_text_fini(&text);
+    tt_step_order_fini_stages(&stages);
+    tt_structure_fini(&structure);
     coupled_fini(&coupled);
 }
 

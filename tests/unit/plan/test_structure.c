@@ -4,19 +4,19 @@
 #include "coupled.h"
 
 static struct coupled coupled;
-static struct tutti_structure structure;
+static struct tt_structure structure;
 
 static int teardown(void **state)
 {
     (void)state;
-    tutti_structure_fini(&structure);
+    tt_structure_fini(&structure);
     coupled_fini(&coupled);
     return 0;
 }
 
-static void analyse(enum tutti_phase phase)
+static void analyse(enum tt_structure_phase phase)
 {
-    assert_ok(tutti_structure_init(&structure, &coupled.system, phase));
+    assert_ok(tt_structure_init(&structure, &coupled.system, phase));
 }
 
 /* The nodes that "c.name" needs, as text: "0.u1 0.u2". Sources end with "!" so that "1.y1!" is an output. */
@@ -25,15 +25,15 @@ static void expect_needs(uint32_t component, const char *name, bool output, cons
     uint32_t node = coupled_node(&coupled, &structure, component, name, output);
     if (node == TUTTI_NONE)
         fail_msg("%u.%s is no node", component, name);
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     for (uint32_t i = structure.graph.first[node]; i < structure.graph.first[node + 1]; i++) {
-        const struct tutti_structure_node *needed = &structure.nodes[structure.graph.needs[i]];
-        tutti_text_printf(&text, "%s%u.%s%s", text.length ? " " : "", needed->component,
-                          coupled.system.components[needed->component].fmu->desc->vars[needed->variable].name,
-                          needed->output ? "!" : "");
+        const struct tt_structure_node *needed = &structure.nodes[structure.graph.needs[i]];
+        tt_text_printf(&text, "%s%u.%s%s", text.length ? " " : "", needed->component,
+                       coupled.system.components[needed->component].fmu->desc->vars[needed->variable].name,
+                       needed->output ? "!" : "");
     }
     assert_string_equal(text.text ? text.text : "", expected);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 static void nodes_are_what_is_connected(void **state)
@@ -50,7 +50,7 @@ static void nodes_are_what_is_connected(void **state)
     assert_memory_equal(structure.component_first, first, sizeof first);
     const char *names[] = {"u2", "u3", "y2", "u1", "u2", "y1", "y2"};
     for (uint32_t i = 0; i < 7; i++) {
-        const struct tutti_structure_node *node = &structure.nodes[i];
+        const struct tt_structure_node *node = &structure.nodes[i];
         assert_int_equal(node->component, i < 3 ? a : b);
         assert_string_equal(coupled.fmus[node->component].desc->vars[node->variable].name, names[i]);
         assert_int_equal(node->output, names[i][0] == 'y');
@@ -114,7 +114,7 @@ static const char fmi1_text[] =
 static void fmi1_tells_by_direct_dependency(void **state)
 {
     (void)state;
-    for (enum tutti_phase phase = TUTTI_PHASE_INITIAL; phase <= TUTTI_PHASE_RUN; phase++) {
+    for (enum tt_structure_phase phase = TUTTI_PHASE_INITIAL; phase <= TUTTI_PHASE_RUN; phase++) {
         uint32_t a = coupled_add_desc(&coupled, description(fmi1_text)), b = coupled_add(&coupled, 3, "100 010");
         coupled_connect(&coupled, b, "y1", a, "u1");
         coupled_connect(&coupled, b, "y2", a, "u2");
@@ -150,11 +150,11 @@ static const char variables[] = VARIABLE("u", "1", "causality=\"input\"", "start
 
 static uint32_t add_start_model(const char *lists)
 {
-    struct tutti_text text = {0};
-    tutti_text_printf(&text, MODEL("%s", "%s"), variables, lists);
+    struct tt_text text = {0};
+    tt_text_printf(&text, MODEL("%s", "%s"), variables, lists);
     assert_false(text.failed);
     uint32_t component = coupled_add_desc(&coupled, description(text.text));
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     return component;
 }
 
@@ -238,8 +238,8 @@ static void elements_of_an_array_are_one_node(void **state)
 {
     (void)state;
     uint32_t a = coupled_add(&coupled, 1, "1 1"), b = coupled_add(&coupled, 1, "1");
-    coupled_connect(&coupled, a, "y1", b, "u1")->to.element = (struct tutti_indices){.count = 1, .index = {1}};
-    coupled_connect(&coupled, a, "y2", b, "u1")->to.element = (struct tutti_indices){.count = 1, .index = {2}};
+    coupled_connect(&coupled, a, "y1", b, "u1")->to.element = (struct tt_indices){.count = 1, .index = {1}};
+    coupled_connect(&coupled, a, "y2", b, "u1")->to.element = (struct tt_indices){.count = 1, .index = {2}};
     analyse(TUTTI_PHASE_RUN);
     assert_int_equal(structure.node_count, 3);
     expect_needs(b, "u1", false, "0.y1! 0.y2!");
@@ -250,31 +250,31 @@ static void ten_thousand_components(void **state)
 {
     (void)state;
     enum { MANY = 10000 };
-    struct tutti_fmu fmus[2] = {{.desc = feed_through(3, "000 100 010")}, {.desc = feed_through(3, "000 100 010")}};
-    struct tutti_system system = {.component_count = MANY, .connection_count = 3 * MANY};
+    struct tt_fmu fmus[2] = {{.desc = feed_through(3, "000 100 010")}, {.desc = feed_through(3, "000 100 010")}};
+    struct tt_system system = {.component_count = MANY, .connection_count = 3 * MANY};
     system.components = calloc(MANY, sizeof *system.components);
     system.connections = calloc((size_t)3 * MANY, sizeof *system.connections);
     assert_true(system.components && system.connections);
     for (uint32_t c = 0; c < MANY; c++) {
         system.components[c].fmu = &fmus[c % 2];
         for (uint32_t i = 0; i < 3; i++)
-            system.connections[3 * c + i] = (struct tutti_connection){
+            system.connections[3 * c + i] = (struct tt_connection){
                 .from = {.component = (c + MANY - 1) % MANY, .variable = 3 + i}, .to = {.component = c, .variable = i}};
     }
-    assert_ok(tutti_structure_init(&structure, &system, TUTTI_PHASE_INITIAL));
+    assert_ok(tt_structure_init(&structure, &system, TUTTI_PHASE_INITIAL));
     assert_int_equal(structure.node_count, 6 * MANY);
     assert_int_equal(structure.graph.first[structure.node_count], 5 * MANY);
     assert_int_equal(structure.scc.count, 6 * MANY);
-    struct tutti_run_order order;
-    assert_ok(tutti_order_init(&order, &structure, true));
+    struct tt_eval_order order;
+    assert_ok(tt_eval_order_init(&order, &structure, true));
     check_order(&structure, &order, true);
     /* The first component gives y1, the second y1 and y2, all others everything at once; then the rest of those two. */
     assert_int_equal(order.evaluations, MANY + 2);
-    tutti_order_fini(&order);
+    tt_eval_order_fini(&order);
     free(system.components);
     free(system.connections);
-    tutti_desc_free(fmus[0].desc);
-    tutti_desc_free(fmus[1].desc);
+    tt_description_free(fmus[0].desc);
+    tt_description_free(fmus[1].desc);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include "test.h"
 
 /* Texts are not its own. */
-static inline void count_all(void *stats, const struct tutti_stat *table, unsigned long n)
+static inline void count_all(void *stats, const struct tt_stat *table, unsigned long n)
 {
     static char texts[100][32];
     for (size_t i = 0; table[i].name; i++, n++) {
@@ -27,17 +27,17 @@ static inline void count_all(void *stats, const struct tutti_stat *table, unsign
     }
 }
 
-static inline struct tutti_unit_stats make_unit(unsigned long n)
+static inline struct tt_unit_stats make_unit(unsigned long n)
 {
-    struct tutti_unit_stats unit;
-    count_all(&unit, tutti_stats_of_unit, n + 1);
+    struct tt_unit_stats unit;
+    count_all(&unit, tt_stats_of_unit, n + 1);
     return unit;
 }
 
-static inline struct tutti_run_stats make_stats(struct tutti_unit_stats *units, size_t count)
+static inline struct tutti_run_stats make_stats(struct tt_unit_stats *units, size_t count)
 {
     struct tutti_run_stats stats = {.units = units, .unit_count = count};
-    count_all(&stats, tutti_stats_of_run, 100);
+    count_all(&stats, tt_stats_of_run, 100);
     return stats;
 }
 

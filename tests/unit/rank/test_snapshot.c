@@ -9,7 +9,7 @@
 enum { UNITS = 2 };
 
 /* Two units that exchange a value of each kind, with slopes. */
-static struct fake_world *open_pair(struct tutti_fabric *fabric, const int32_t *place)
+static struct fake_world *open_pair(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = fake_new(UNITS);
     world->fabric = fabric;
@@ -30,27 +30,27 @@ static struct fake_world *open_pair(struct tutti_fabric *fabric, const int32_t *
 /* A step, and an event of all units at its end: every signal is another then. */
 static void go_on(struct fake_world *world)
 {
-    struct tutti_rank *rank = &world->execution.rank;
-    struct tutti_master *master = &world->execution.master;
-    struct tutti_outcome outcome;
+    struct tt_rank *rank = &world->execution.rank;
+    struct tt_sim *master = &world->execution.master;
+    struct tt_outcome outcome;
     double target = rank->t + 0.1;
     bool crossed;
-    assert_ok(tutti_couple(master, target, &outcome));
+    assert_ok(tt_coupling_step(master, target, &outcome));
     assert_int_equal(outcome.why, TUTTI_REACHED);
     rank->t = target;
-    assert_ok(tutti_extrapolation_accept(&master->extrapolation));
+    assert_ok(tt_extrapolation_accept(&master->extrapolation));
     for (uint32_t m = 0; m < rank->own_count; m++) {
         rank->own[m]->now.event = true;
         fake_of(rank->own[m]->unit)->script.counts_up_to += 4;
     }
-    assert_ok(tutti_events_cross(master, &crossed));
+    assert_ok(tt_events_handle(master, &crossed));
     assert_true(crossed);
 }
 
 /* What a rank is made of, copied: the texts by content, since their places are used again. */
 struct picture {
     struct fake_state states[UNITS];
-    struct tutti_member members[UNITS];
+    struct tt_member members[UNITS];
     bool held_changed[UNITS];
     double y[UNITS], gathered[UNITS], slopes[UNITS], t;
     int32_t n[UNITS], k[UNITS];
@@ -58,23 +58,23 @@ struct picture {
     unsigned long events_located, own_events;
 };
 
-static const void *slot_of(const struct tutti_rank *rank, uint32_t c, enum fake_variable variable)
+static const void *slot_of(const struct tt_rank *rank, uint32_t c, enum fake_variable variable)
 {
-    uint32_t node = tutti_structure_find(&rank->job->structure, c, variable, variable >= FAKE_Y);
+    uint32_t node = tt_structure_find(&rank->job->structure, c, variable, variable >= FAKE_Y);
     assert_int_not_equal(node, TUTTI_NONE);
     return rank->wires.slots[node].values;
 }
 
 static void look(struct fake_world *world, struct picture *picture)
 {
-    const struct tutti_rank *rank = &world->execution.rank;
+    const struct tt_rank *rank = &world->execution.rank;
     memset(picture, 0, sizeof *picture);
     picture->t = rank->t;
     picture->events_located = world->stats.events_located;
     picture->own_events = rank->own_events;
     assert_int_equal(rank->wires.gather_count, UNITS);
     for (uint32_t c = 0; c < UNITS; c++) {
-        if (tutti_rank_owns(rank, c)) {
+        if (tt_rank_owns(rank, c)) {
             picture->states[c] = fake_at(world, c)->state;
             picture->held_changed[c] = rank->members[c].wires->held_changed;
         }
@@ -123,7 +123,7 @@ static void assert_all_moved(const struct picture *a, const struct picture *b)
 /* What steps alone do not touch, or leave as it was. */
 static void touch_the_rest(struct fake_world *world)
 {
-    struct tutti_rank *rank = &world->execution.rank;
+    struct tt_rank *rank = &world->execution.rank;
     rank->own_events += 3;
     rank->ended = &rank->members[0];
     for (uint32_t c = 0; c < UNITS; c++) {
@@ -139,11 +139,11 @@ static void everything_comes_back(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(NULL, NULL);
-    struct tutti_rank *rank = &world->execution.rank;
-    struct tutti_snapshot snapshot = {0};
+    struct tt_rank *rank = &world->execution.rank;
+    struct tt_snapshot snapshot = {0};
     struct picture before, after;
     go_on(world);
-    assert_ok(tutti_snapshot_take(&snapshot, rank));
+    assert_ok(tt_snapshot_take(&snapshot, rank));
     look(world, &before);
     assert_string_not_equal(before.heard[0], "");
     for (int times = 0; times < 3; times++) {
@@ -152,13 +152,13 @@ static void everything_comes_back(void **state)
         look(world, &after);
         if (times == 0)
             assert_all_moved(&before, &after);
-        assert_ok(tutti_snapshot_restore(&snapshot, rank));
+        assert_ok(tt_snapshot_restore(&snapshot, rank));
         look(world, &after);
         assert_same(&before, &after);
         assert_null(rank->ended);
     }
     assert_int_equal(fake_at(world, 0)->restores, 3);
-    tutti_snapshot_fini(&snapshot, rank);
+    tt_snapshot_fini(&snapshot, rank);
     fake_close(world);
 }
 
@@ -167,37 +167,37 @@ static void a_snapshot_is_taken_anew(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(NULL, NULL);
-    struct tutti_rank *rank = &world->execution.rank;
-    struct tutti_snapshot snapshot = {0};
+    struct tt_rank *rank = &world->execution.rank;
+    struct tt_snapshot snapshot = {0};
     struct picture before, after;
-    assert_ok(tutti_snapshot_take(&snapshot, rank));
+    assert_ok(tt_snapshot_take(&snapshot, rank));
     go_on(world);
-    assert_ok(tutti_snapshot_take(&snapshot, rank));
+    assert_ok(tt_snapshot_take(&snapshot, rank));
     look(world, &before);
     go_on(world);
-    assert_ok(tutti_snapshot_restore(&snapshot, rank));
+    assert_ok(tt_snapshot_restore(&snapshot, rank));
     look(world, &after);
     assert_same(&before, &after);
-    tutti_snapshot_fini(&snapshot, rank);
+    tt_snapshot_fini(&snapshot, rank);
     fake_close(world);
 }
 
 /* Texts of another rank are pointers, too: they are sent again. */
-static void go_back_apart(struct tutti_fabric *fabric, const int32_t *place)
+static void go_back_apart(struct tt_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = open_pair(fabric, place);
-    struct tutti_rank *rank = &world->execution.rank;
-    struct tutti_snapshot snapshot = {0};
+    struct tt_rank *rank = &world->execution.rank;
+    struct tt_snapshot snapshot = {0};
     struct picture before, after;
     go_on(world);
-    assert_ok(tutti_snapshot_take(&snapshot, rank));
+    assert_ok(tt_snapshot_take(&snapshot, rank));
     look(world, &before);
     go_on(world);
     touch_the_rest(world);
-    assert_ok(tutti_snapshot_restore(&snapshot, rank));
+    assert_ok(tt_snapshot_restore(&snapshot, rank));
     look(world, &after);
     assert_same(&before, &after);
-    tutti_snapshot_fini(&snapshot, rank);
+    tt_snapshot_fini(&snapshot, rank);
     fake_close(world);
 }
 

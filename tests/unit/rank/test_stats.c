@@ -5,7 +5,7 @@
 static void test_by_name(void **state)
 {
     (void)state;
-    struct tutti_unit_stats units[1] = {make_unit(1000)};
+    struct tt_unit_stats units[1] = {make_unit(1000)};
     struct tutti_run_stats stats = make_stats(units, 1);
     struct tutti_statistic statistic;
     size_t count = 0;
@@ -42,9 +42,9 @@ static void test_ranks(void **state)
                            b = {.steps = 9, .stop = 0.9, .rejected = 4, .exchanges = 5, .most_late = 0.6, .forced = 2},
                            sum = a;
     b.terminated_by_fmu = true;
-    tutti_stats_begin_sum(&sum);
-    tutti_stats_combine(&sum, &a);
-    tutti_stats_combine(&sum, &b);
+    tt_stats_start_sum(&sum);
+    tt_stats_combine(&sum, &a);
+    tt_stats_combine(&sum, &b);
     assert_int_equal(sum.steps, 9); /* as far as all came */
     assert_same_double(sum.stop, 0.9);
     assert_int_equal(sum.rejected, 7); /* each counts its own */

@@ -9,8 +9,8 @@
 #include "record/recorder.h"
 #include "test.h"
 
-static const struct tutti_record_format *dying_format;
-static struct tutti_recorder *dying;
+static const struct tt_record_format *dying_format;
+static struct tt_recorder *dying;
 
 static inline void on_alarm(int signal)
 {
@@ -20,9 +20,8 @@ static inline void on_alarm(int signal)
 }
 
 /* Row i has x = i / 10, and every seventh is flushed. Ended after so many microseconds by an alarm; 0: from outside. */
-static inline void record_until_ended(const struct tutti_record_format *format, const char *path,
-                                      const struct tutti_column *columns, size_t count, double *x,
-                                      unsigned microseconds)
+static inline void record_until_ended(const struct tt_record_format *format, const char *path,
+                                      const struct tt_column *columns, size_t count, double *x, unsigned microseconds)
 {
     dying_format = format;
     if (format->open(&dying, path, columns, count) != TUTTI_OK)

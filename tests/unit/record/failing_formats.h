@@ -12,7 +12,7 @@
 static struct scratch scratch;
 static double x;
 static const char *text;
-static const struct tutti_column columns[] = {
+static const struct tt_column columns[] = {
     {.name = "x", .unit = "m", .description = "a position", .type = TUTTI_TYPE_FLOAT64, .source = 0, .value = &x},
     {.name = "minus x", .unit = "m", .negated = true, .type = TUTTI_TYPE_FLOAT64, .source = 0, .value = &x},
     {.name = "k", .type = TUTTI_TYPE_FLOAT64, .source = 2, .fixed = true, .value = &(const double){7}},
@@ -41,7 +41,7 @@ struct writing {
     const char *name, *path;
     char *expected; /* the whole file; NULL: not known yet */
     size_t size;
-    struct tutti_parcel mark; /* after MARK rows */
+    struct tt_byte_writer mark; /* after MARK rows */
     enum likeness {
         ROWS_ALIKE,
         BYTES_ALIKE,
@@ -51,13 +51,13 @@ struct writing {
 
 static enum tutti_err read_result(void *context);
 
-static enum tutti_err put_rows(struct tutti_output *output, int from, int to)
+static enum tutti_err put_rows(struct tt_output *output, int from, int to)
 {
     static const char *const texts[] = {"", "one", "a \"text\", long"};
     for (int i = from; i < to; i++) {
         x = i * 0.1;
         text = texts[i % 3];
-        TRY(tutti_output_row(output, i));
+        TRY(tt_output_row(output, i));
     }
     return TUTTI_OK;
 }
@@ -81,33 +81,33 @@ static void check_file(const struct writing *w, enum tutti_err err)
     failing.kind = kind;
 }
 
-static enum tutti_err write_rows(struct tutti_output *output, struct tutti_parcel *mark)
+static enum tutti_err write_rows(struct tt_output *output, struct tt_byte_writer *mark)
 {
     TRY(put_rows(output, 0, MARK));
-    TRY(tutti_output_mark(output, mark));
-    TRY(tutti_output_sync(output));
-    TRY(tutti_output_flush(output));
+    TRY(tt_output_mark(output, mark));
+    TRY(tt_output_sync(output));
+    TRY(tt_output_flush(output));
     return put_rows(output, MARK, ROWS);
 }
 
 static enum tutti_err write_file(void *context)
 {
     struct writing *w = context;
-    struct tutti_output output;
-    struct tutti_parcel mark = {0};
+    struct tt_output output;
+    struct tt_byte_writer mark = {0};
     enum failing_kind kind = failing_pause();
     (void)remove(w->path);
     failing.kind = kind;
-    enum tutti_err err = tutti_output_open(&output, &(struct tutti_output_target){.path = w->path}, columns, COLUMNS);
+    enum tutti_err err = tt_output_open(&output, &(struct tt_output_target){.path = w->path}, columns, COLUMNS);
     if (!err)
         err = write_rows(&output, &mark);
-    enum tutti_err closing = tutti_output_close(&output);
+    enum tutti_err closing = tt_output_close(&output);
     err = err ? err : closing;
     check_file(w, err);
     if (!w->expected)
         w->mark = mark;
     else
-        tutti_parcel_fini(&mark);
+        tt_bytes_fini(&mark);
     return err;
 }
 
@@ -115,15 +115,15 @@ static enum tutti_err write_file(void *context)
 static enum tutti_err go_on(void *context)
 {
     struct writing *w = context;
-    struct tutti_output output;
+    struct tt_output output;
     enum failing_kind kind = failing_pause();
     scratch_write(&scratch, w->name, w->expected, w->size);
     failing.kind = kind;
-    const struct tutti_output_target target = {.path = w->path, .resume = tutti_parcel_bytes(&w->mark)};
-    enum tutti_err err = tutti_output_open(&output, &target, columns, COLUMNS);
+    const struct tt_output_target target = {.path = w->path, .resume = tt_bytes_written(&w->mark)};
+    enum tutti_err err = tt_output_open(&output, &target, columns, COLUMNS);
     if (!err)
         err = put_rows(&output, MARK, ROWS);
-    enum tutti_err closing = tutti_output_close(&output);
+    enum tutti_err closing = tt_output_close(&output);
     err = err ? err : closing;
     check_file(w, err);
     return err;
@@ -152,17 +152,17 @@ static enum tutti_err read_result(void *context)
 static enum tutti_err compare_results(void *context)
 {
     const struct writing *w = context;
-    const struct tutti_compare_options options = {
+    const struct tt_compare_options options = {
         .rtol = 1e-6, .atol = NAN, .ttol = NAN, .start = NAN, .stop = NAN, .memory = 100};
     struct tutti_result *result = NULL, *reference = NULL;
-    struct tutti_comparison comparison = {0};
+    struct tt_comparison comparison = {0};
     enum tutti_err err = tutti_result_open(&result, w->path, NULL);
     if (!err)
         err = tutti_result_open(&reference, w->path, NULL);
     if (!err)
-        err = tutti_compare(&comparison, result, reference, &options);
+        err = tt_compare(&comparison, result, reference, &options);
     assert_true(err || (comparison.agree && comparison.count >= 3));
-    tutti_comparison_fini(&comparison);
+    tt_compare_fini(&comparison);
     tutti_result_free(result);
     tutti_result_free(reference);
     return err;
@@ -181,7 +181,7 @@ static inline void try_format(const char *name, enum likeness likeness)
     fail_each(read_result, &w);
     fail_each(compare_results, &w);
     free(w.expected);
-    tutti_parcel_fini(&w.mark);
+    tt_bytes_fini(&w.mark);
 }
 
 #endif

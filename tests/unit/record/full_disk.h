@@ -25,10 +25,10 @@ static inline void assert_child_is_well(pid_t child)
 }
 
 /* Rows until one does not fit; x, which is in a column, goes with the time. 0: it failed as it should. */
-static inline int fill(const struct tutti_record_format *format, const char *path, const struct tutti_column *columns,
+static inline int fill(const struct tt_record_format *format, const char *path, const struct tt_column *columns,
                        size_t count, double *x)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     if (format->open(&recorder, path, columns, count) != TUTTI_OK)
         return 1;
     enum tutti_err err = TUTTI_OK;
@@ -39,7 +39,7 @@ static inline int fill(const struct tutti_record_format *format, const char *pat
     if (err != TUTTI_ERR_IO)
         return 2;
     for (int i = 0; i < 3; i++) { /* and it stays so, with the same words, for every call */
-        (void)tutti_fail(TUTTI_ERR_STATE, "another failure");
+        (void)tt_fail(TUTTI_ERR_STATE, "another failure");
         enum tutti_err again = i == 0   ? format->row(recorder, 1e9)
                                : i == 1 ? format->flush(recorder)
                                         : (format->emergency(recorder), format->close(recorder));
@@ -50,8 +50,8 @@ static inline int fill(const struct tutti_record_format *format, const char *pat
     return 0;
 }
 
-static inline void fill_up(const struct tutti_record_format *format, const char *path,
-                           const struct tutti_column *columns, size_t count, double *x, off_t limit)
+static inline void fill_up(const struct tt_record_format *format, const char *path, const struct tt_column *columns,
+                           size_t count, double *x, off_t limit)
 {
     fflush(NULL);
     pid_t child = fork();

@@ -7,25 +7,25 @@
 #include "scratch.h"
 
 static struct scratch scratch;
-static struct tutti_compare_options options;
+static struct tt_compare_options options;
 static struct tutti_result *result, *reference;
-static struct tutti_comparison comparison;
+static struct tt_comparison comparison;
 
 /* Formats may rely on being asked in order. */
 static enum tutti_err read_in_order(struct tutti_result *self, const size_t *which, size_t count, double *const *values)
 {
     for (size_t i = 1; i < count; i++)
         assert_true(which[i] > which[i - 1]);
-    return tutti_result_csv.read(self, which, count, values);
+    return tt_csv_result_format.read(self, which, count, values);
 }
 
-static struct tutti_result_format in_order;
+static struct tt_result_format in_order;
 
 static int set_up(void **state)
 {
     (void)state;
     scratch_init(&scratch);
-    options = (struct tutti_compare_options){
+    options = (struct tt_compare_options){
         .rtol = 1e-3, .atol = NAN, .ttol = NAN, .start = NAN, .stop = NAN, .memory = 1 << 20};
     result = reference = NULL;
     return 0;
@@ -34,7 +34,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    tutti_comparison_fini(&comparison);
+    tt_compare_fini(&comparison);
     tutti_result_free(result);
     tutti_result_free(reference);
     scratch_fini(&scratch);
@@ -43,17 +43,17 @@ static int tear_down(void **state)
 
 static enum tutti_err try_compare(const char *text, const char *reference_text)
 {
-    tutti_comparison_fini(&comparison);
+    tt_compare_fini(&comparison);
     tutti_result_free(result);
     tutti_result_free(reference);
     result = reference = NULL;
     assert_ok(tutti_result_open(&result, scratch_write(&scratch, "a.csv", text, strlen(text)), NULL));
     assert_ok(
         tutti_result_open(&reference, scratch_write(&scratch, "r.csv", reference_text, strlen(reference_text)), NULL));
-    in_order = tutti_result_csv;
+    in_order = tt_csv_result_format;
     in_order.read = read_in_order;
     result->format = reference->format = &in_order;
-    return tutti_compare(&comparison, result, reference, &options);
+    return tt_compare(&comparison, result, reference, &options);
 }
 
 static bool compare(const char *text, const char *reference_text)
@@ -73,7 +73,7 @@ static void test_worst_first(void **state)
         assert_string_equal(comparison.variables[i].name, names[i]);
         assert_int_equal(comparison.variables[i].agrees, i > 0);
     }
-    const struct tutti_distance *worst = &comparison.variables[0].worst;
+    const struct tt_distance *worst = &comparison.variables[0].worst;
     assert_near(worst->error, 0.1, 1e-15);
     assert_near(worst->allowed, 1.1e-3 + 2.1e-7, 1e-15);
     assert_near(worst->share, 0.1 / (1.1e-3 + 2.1e-7), 1e-9);

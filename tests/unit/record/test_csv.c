@@ -9,11 +9,11 @@
 #include "record/full_disk.h"
 #include "record/result.h"
 
-static const struct tutti_record_format *const csv = &tutti_record_csv;
+static const struct tt_record_format *const csv = &tt_csv_format;
 
-static struct tutti_recorder *open_csv(const char *path, const struct tutti_column *columns, size_t n)
+static struct tt_recorder *open_csv(const char *path, const struct tt_column *columns, size_t n)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     if (csv->open(&recorder, path, columns, n) != TUTTI_OK)
         fail_msg("%s", tutti_err_message());
     return recorder;
@@ -29,22 +29,22 @@ static void assert_file(const char *name, const char *expected)
 static void test_formats(void **state)
 {
     (void)state;
-    const struct tutti_record_format *format = NULL;
+    const struct tt_record_format *format = NULL;
     static const char *const good[] = {"a.csv", "dir.x/a.CSV", "-", "a.b.csv", "/dev/null", "/dev/full"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         format = NULL;
-        assert_int_equal(tutti_record_format_for(&format, good[i]), TUTTI_OK);
+        assert_int_equal(tt_recorder_find_format(&format, good[i]), TUTTI_OK);
         assert_ptr_equal(format, csv);
     }
     static const char *const bad[] = {"a.xyz", "a", "dir.csv/a", ".csv", "", "a.csv.", "/tmp"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(tutti_record_format_for(&format, bad[i]), TUTTI_ERR_ARGUMENT);
+        assert_int_equal(tt_recorder_find_format(&format, bad[i]), TUTTI_ERR_ARGUMENT);
         assert_contains(tutti_err_message(), ".csv");
         assert_contains(tutti_err_message(), bad[i]);
     }
-    assert_int_equal(tutti_record_format_for(&format, "a.Units.csv"), TUTTI_OK);
-    assert_ptr_equal(format, &tutti_record_csv_units);
-    assert_int_equal(tutti_record_format_for(&format, "dir/.units.csv"), TUTTI_OK); /* nothing is before it */
+    assert_int_equal(tt_recorder_find_format(&format, "a.Units.csv"), TUTTI_OK);
+    assert_ptr_equal(format, &tt_csv_units_format);
+    assert_int_equal(tt_recorder_find_format(&format, "dir/.units.csv"), TUTTI_OK); /* nothing is before it */
     assert_ptr_equal(format, csv);
 }
 
@@ -63,12 +63,12 @@ static void test_types(void **state)
     uint64_t u64 = UINT64_MAX;
     bool boolean = true, clock = false;
     const char *string = "plain";
-    struct tutti_bytes binary = {3, (const uint8_t *)"\x00\xab\xff"};
+    struct tt_bytes binary = {3, (const uint8_t *)"\x00\xab\xff"};
 #define COLUMN(type_, name_, value_)                                                                                   \
     {                                                                                                                  \
         .name = name_, .type = TUTTI_TYPE_##type_, .value = value_                                                     \
     }
-    struct tutti_column columns[] = {
+    struct tt_column columns[] = {
         COLUMN(FLOAT64, "f64", &f64),   COLUMN(FLOAT32, "f32", &f32),
         COLUMN(INT8, "i8", &i8),        COLUMN(UINT8, "u8", &u8),
         COLUMN(INT16, "i16", &i16),     COLUMN(UINT16, "u16", &u16),
@@ -80,7 +80,7 @@ static void test_types(void **state)
     };
     const size_t n = sizeof columns / sizeof *columns;
     assert_int_equal(n, TUTTI_TYPE_COUNT);
-    struct tutti_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), columns, n);
+    struct tt_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), columns, n);
     assert_int_equal(csv->row(recorder, 0), TUTTI_OK);
     /* The values are read anew for every row. */
     f64 = NAN;
@@ -89,7 +89,7 @@ static void test_types(void **state)
     boolean = false;
     clock = true;
     string = NULL;
-    binary = (struct tutti_bytes){0};
+    binary = (struct tt_bytes){0};
     assert_int_equal(csv->row(recorder, 0.5), TUTTI_OK);
     f64 = INFINITY;
     string = "a,\"b\"\nc\rd";
@@ -129,11 +129,11 @@ static void test_header(void **state)
 {
     (void)state;
     double x = 1;
-    const struct tutti_column columns[] = {COLUMN(FLOAT64, "u.x[1,2]", &x), COLUMN(FLOAT64, "say \"x\"", &x),
-                                           COLUMN(FLOAT64, "der(x)", &x), COLUMN(FLOAT64, "two\nlines", &x)};
+    const struct tt_column columns[] = {COLUMN(FLOAT64, "u.x[1,2]", &x), COLUMN(FLOAT64, "say \"x\"", &x),
+                                        COLUMN(FLOAT64, "der(x)", &x), COLUMN(FLOAT64, "two\nlines", &x)};
     assert_int_equal(csv->close(open_csv(scratch_path(&scratch, "a.csv"), columns, 4)), TUTTI_OK);
     assert_file("a.csv", "time,\"u.x[1,2]\",\"say \"\"x\"\"\",der(x),\"two\nlines\"\n");
-    struct tutti_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), NULL, 0); /* shorter than before */
+    struct tt_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), NULL, 0); /* shorter than before */
     assert_int_equal(csv->row(recorder, 3), TUTTI_OK);
     assert_int_equal(csv->close(recorder), TUTTI_OK);
     assert_file("a.csv", "time\n3\n");
@@ -144,15 +144,15 @@ static void test_header_with_units(void **state)
 {
     (void)state;
     double x = 1;
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "u.x[1,2]", &x), COLUMN(FLOAT64, "v", &x),
-                                     COLUMN(FLOAT64, "odd [name]", &x), COLUMN(FLOAT64, "n", &x)};
+    struct tt_column columns[] = {COLUMN(FLOAT64, "u.x[1,2]", &x), COLUMN(FLOAT64, "v", &x),
+                                  COLUMN(FLOAT64, "odd [name]", &x), COLUMN(FLOAT64, "n", &x)};
     columns[0].unit = "m/s2";
     columns[1].unit = "a,\"b\"";
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     const char *path = scratch_path(&scratch, "a.units.csv");
-    assert_int_equal(tutti_record_csv_units.open(&recorder, path, columns, 4), TUTTI_OK);
-    assert_int_equal(tutti_record_csv_units.row(recorder, 0.5), TUTTI_OK);
-    assert_int_equal(tutti_record_csv_units.close(recorder), TUTTI_OK);
+    assert_int_equal(tt_csv_units_format.open(&recorder, path, columns, 4), TUTTI_OK);
+    assert_int_equal(tt_csv_units_format.row(recorder, 0.5), TUTTI_OK);
+    assert_int_equal(tt_csv_units_format.close(recorder), TUTTI_OK);
     assert_file("a.units.csv", "time [s],\"u.x[1,2] [m/s2]\",\"v [a,\"\"b\"\"]\",odd [name] [],n\n0.5,1,1,1,1\n");
     struct tutti_result *result = NULL;
     assert_int_equal(tutti_result_open(&result, path, NULL), TUTTI_OK);
@@ -174,12 +174,12 @@ static void test_much(void **state)
     char *text = malloc(LONG + 1);
     assert_non_null(text);
     const char *string = text;
-    struct tutti_bytes binary = {0, (const uint8_t *)text};
-    const struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &string),
-                                           COLUMN(BINARY, "b", &binary)};
+    struct tt_bytes binary = {0, (const uint8_t *)text};
+    const struct tt_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &string),
+                                        COLUMN(BINARY, "b", &binary)};
     memset(text, '"', LONG); /* the worst: every character doubles */
     text[LONG] = '\0';
-    struct tutti_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), columns, 3);
+    struct tt_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), columns, 3);
     for (int i = 0; i < ROWS; i++) {
         x = i * 0.1;
         string = text + (i % 10000 == 9999 ? 0 : LONG - i % 3);
@@ -211,13 +211,13 @@ static void test_wide(void **state)
     enum { WIDE = 20000 }; /* a row is larger than the usual buffer */
     static double values[WIDE];
     static char names[WIDE][32];
-    static struct tutti_column columns[WIDE];
+    static struct tt_column columns[WIDE];
     for (int i = 0; i < WIDE; i++) {
         values[i] = -1.0 / 3;
         snprintf(names[i], sizeof names[i], "x[%d,%d]", i / 100, i % 100);
-        columns[i] = (struct tutti_column)COLUMN(FLOAT64, names[i], &values[i]);
+        columns[i] = (struct tt_column)COLUMN(FLOAT64, names[i], &values[i]);
     }
-    struct tutti_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), columns, WIDE);
+    struct tt_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), columns, WIDE);
     for (int i = 0; i < 10; i++)
         assert_int_equal(csv->row(recorder, i), TUTTI_OK);
     assert_int_equal(csv->close(recorder), TUTTI_OK);
@@ -237,8 +237,8 @@ static void test_flush(void **state)
 {
     (void)state;
     double x = 1;
-    const struct tutti_column column = COLUMN(FLOAT64, "x", &x);
-    struct tutti_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), &column, 1);
+    const struct tt_column column = COLUMN(FLOAT64, "x", &x);
+    struct tt_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), &column, 1);
     assert_file("a.csv", "time,x\n"); /* the header goes out at once */
     assert_int_equal(csv->row(recorder, 0), TUTTI_OK);
     assert_file("a.csv", "time,x\n");
@@ -259,7 +259,7 @@ static void record_until_killed(unsigned microseconds)
 {
     double x = 0;
     const char *text = "a \"quoted\"\nline";
-    const struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &text)};
+    const struct tt_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &text)};
     record_until_ended(csv, scratch.joined, columns, 2, &x, microseconds);
 }
 
@@ -294,7 +294,7 @@ static void test_emergency_at_any_moment(void **state)
 
 static void assert_open_fails(const char *path, const char *words)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_int_equal(csv->open(&recorder, path, NULL, 0), TUTTI_ERR_IO);
     assert_null(recorder);
     assert_contains(tutti_err_message(), path);
@@ -332,7 +332,7 @@ static void test_full_disk(void **state)
     (void)state;
     double x = 0;
     const char *text = "two\nlines";
-    const struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &text)};
+    const struct tt_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &text)};
     for (off_t limit = 200000; limit < 200040; limit++) { /* every place in a row */
         fill_up(csv, scratch_path(&scratch, "a.csv"), columns, 2, &x, limit);
         size_t n;
@@ -351,8 +351,8 @@ static void test_standard_output(void **state)
     assert_int_equal(write(file, "before\n", 7), 7);
     dup2(file, STDOUT_FILENO);
     double x = 2;
-    const struct tutti_column column = COLUMN(FLOAT64, "x", &x);
-    struct tutti_recorder *recorder = NULL;
+    const struct tt_column column = COLUMN(FLOAT64, "x", &x);
+    struct tt_recorder *recorder = NULL;
     enum tutti_err err = csv->open(&recorder, "-", &column, 1);
     if (err == TUTTI_OK) {
         err = csv->row(recorder, 1);
@@ -398,7 +398,7 @@ static void test_pipe(void **state)
         assert_int_equal(pthread_create(&thread, NULL, read_slowly, &reader), 0);
         char path[40];
         snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
-        struct tutti_recorder *recorder = open_csv(path, NULL, 0);
+        struct tt_recorder *recorder = open_csv(path, NULL, 0);
         close(ends[1]);
         if (nonblocking) /* the recorder has the lowest free descriptor above the reader's */
             for (int fd = 3; fd < 20; fd++)
@@ -421,7 +421,7 @@ static void test_broken_pipe(void **state)
     assert_int_equal(pipe(ends), 0);
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
-    struct tutti_recorder *recorder = open_csv(path, NULL, 0);
+    struct tt_recorder *recorder = open_csv(path, NULL, 0);
     close(ends[1]);
     close(ends[0]);
     assert_int_equal(csv->row(recorder, 1), TUTTI_OK);

@@ -11,33 +11,33 @@ enum { MOST = 64 };
 /* A curve of pairs t, value. */
 struct made {
     double times[MOST], values[MOST];
-    struct tutti_curve curve;
+    struct tt_curve curve;
 };
 
-static const struct tutti_curve *make(struct made *made, bool held, const double *pairs, size_t count)
+static const struct tt_curve *make(struct made *made, bool held, const double *pairs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         made->times[i] = pairs[2 * i];
         made->values[i] = pairs[2 * i + 1];
     }
-    made->curve = (struct tutti_curve){made->times, made->values, count, held};
+    made->curve = (struct tt_curve){made->times, made->values, count, held};
     return &made->curve;
 }
 #define CURVE(held, ...)                                                                                               \
     make(&(struct made){0}, held, (double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double) / 2)
 
 /* Between the times, with these tolerances. */
-static struct tutti_distance between(const struct tutti_curve *result, const struct tutti_curve *reference,
-                                     double begin, double end, double allowed, double tau)
+static struct tt_distance between(const struct tt_curve *result, const struct tt_curve *reference, double begin,
+                                  double end, double allowed, double tau)
 {
-    struct tutti_distance worst;
-    assert_ok(tutti_curve_compare(&worst, result, reference, begin, end,
-                                  &(struct tutti_tolerance){.allowed = allowed, .time = tau}));
+    struct tt_distance worst;
+    assert_ok(tt_compare_curves(&worst, result, reference, begin, end,
+                                &(struct tt_tolerance){.allowed = allowed, .time = tau}));
     return worst;
 }
 
 /* All of the reference, in both directions: what agrees must not depend on who is the reference. */
-static double share(const struct tutti_curve *a, const struct tutti_curve *b, double atol, double tau)
+static double share(const struct tt_curve *a, const struct tt_curve *b, double atol, double tau)
 {
     double begin = fmax(a->times[0], b->times[0]);
     double end = fmin(a->times[a->rows - 1], b->times[b->rows - 1]);
@@ -49,9 +49,9 @@ static double share(const struct tutti_curve *a, const struct tutti_curve *b, do
 static void test_same(void **state)
 {
     (void)state;
-    const struct tutti_curve *a = CURVE(false, 0, 0.1, 0.1, 0.3, 0.7, -1e300, 0.7, 5, 1, 1.7e308, 2, -1.7e308);
+    const struct tt_curve *a = CURVE(false, 0, 0.1, 0.1, 0.3, 0.7, -1e300, 0.7, 5, 1, 1.7e308, 2, -1.7e308);
     for (int turn = 0; turn < 3; turn++) {
-        struct tutti_distance worst = between(a, a, 0, 2, 0, turn == 0 ? 0 : turn == 1 ? 1e-6 : 0.5);
+        struct tt_distance worst = between(a, a, 0, 2, 0, turn == 0 ? 0 : turn == 1 ? 1e-6 : 0.5);
         assert_true(worst.error == 0 && worst.share == 0 && worst.result == worst.reference);
     }
     /* A row more on the line is no difference. */
@@ -61,8 +61,8 @@ static void test_same(void **state)
 static void test_numbers(void **state)
 {
     (void)state;
-    const struct tutti_curve *reference = CURVE(false, 0, 1, 1, 2, 2, 4), *result = CURVE(false, 0, 1, 1, 2.5, 2, 4);
-    struct tutti_distance worst = between(result, reference, 0, 2, 0.5, 0);
+    const struct tt_curve *reference = CURVE(false, 0, 1, 1, 2, 2, 4), *result = CURVE(false, 0, 1, 1, 2.5, 2, 4);
+    struct tt_distance worst = between(result, reference, 0, 2, 0.5, 0);
     assert_true(worst.time == 1 && worst.result == 2.5 && worst.reference == 2);
     assert_near(worst.error, 0.5, 0);
     assert_near(worst.allowed, 0.5, 1e-15);
@@ -104,11 +104,11 @@ static void test_interpolation(void **state)
 static void test_shifted_event(void **state)
 {
     (void)state;
-    const struct tutti_curve *at_one = CURVE(false, 0, 0, 1, 0, 1, 5, 2, 5);
-    const struct tutti_curve *later = CURVE(false, 0, 0, 1.01, 0, 1.01, 5, 2, 5);
+    const struct tt_curve *at_one = CURVE(false, 0, 0, 1, 0, 1, 5, 2, 5);
+    const struct tt_curve *later = CURVE(false, 0, 0, 1.01, 0, 1.01, 5, 2, 5);
     assert_true(share(later, at_one, 0.1, 0.011) == 0);
     assert_true(share(later, at_one, 0.1, 0.009) == 50);
-    struct tutti_distance worst = between(later, at_one, 0, 2, 0.1, 0.001);
+    struct tt_distance worst = between(later, at_one, 0, 2, 0.1, 0.001);
     assert_true(worst.time >= 1 && worst.time <= 1.01 && worst.result == 0 && worst.reference == 5);
     /* Held, of whatever grid. */
     assert_true(share(CURVE(true, 0, 0, 1, 5, 2, 5), CURVE(true, 0, 0, 0.5, 0, 1.01, 5, 1.5, 5, 2, 5), 0.1, 0.011) ==
@@ -123,25 +123,25 @@ static void test_shifted_event(void **state)
 static void test_pulses(void **state)
 {
     (void)state;
-    const struct tutti_curve *flat = CURVE(false, 0, 0, 2, 0);
-    const struct tutti_curve *pulse = CURVE(false, 0, 0, 1, 0, 1, 1, 1.2, 1, 1.2, 0, 2, 0);
+    const struct tt_curve *flat = CURVE(false, 0, 0, 2, 0);
+    const struct tt_curve *pulse = CURVE(false, 0, 0, 1, 0, 1, 1, 1.2, 1, 1.2, 0, 2, 0);
     assert_true(share(flat, pulse, 0.1, 0.01) == 10);
     assert_true(share(flat, pulse, 0.1, 1e-12) == 10);
-    const struct tutti_curve *needle = CURVE(false, 0, 0, 1, 0, 1.001, 3, 1.002, 0, 2, 0);
+    const struct tt_curve *needle = CURVE(false, 0, 0, 1, 0, 1.001, 3, 1.002, 0, 2, 0);
     assert_true(share(flat, needle, 0.1, 0.01) == 30);
     assert_true(share(CURVE(true, 0, 0, 2, 0), CURVE(true, 0, 0, 1, 1, 1.2, 0, 2, 0), 0.1, 0.01) == 10);
     /* Both jump at the same times, to opposite sides. */
-    const struct tutti_curve *up = CURVE(false, 0, 0, 1, 0, 1, 1, 2, 1, 2, 0, 3, 0);
-    const struct tutti_curve *down = CURVE(false, 0, 0, 1, 0, 1, -1, 2, -1, 2, 0, 3, 0);
-    const struct tutti_curve *first = CURVE(false, 0, 0, 1, 0, 1, 1, 2, 1, 2, 0);
-    const struct tutti_curve *second = CURVE(false, 0, 1, 1, 1, 1, 0, 2, 0, 2, 1);
+    const struct tt_curve *up = CURVE(false, 0, 0, 1, 0, 1, 1, 2, 1, 2, 0, 3, 0);
+    const struct tt_curve *down = CURVE(false, 0, 0, 1, 0, 1, -1, 2, -1, 2, 0, 3, 0);
+    const struct tt_curve *first = CURVE(false, 0, 0, 1, 0, 1, 1, 2, 1, 2, 0);
+    const struct tt_curve *second = CURVE(false, 0, 1, 1, 1, 1, 0, 2, 0, 2, 1);
     assert_true(share(up, down, 0.5, 0.001) == 4);
     assert_true(between(first, second, 0, 2, 0.5, 0.001).share == 2);
     assert_true(between(first, second, 1, 2, 0.5, 0.001).share == 2);
     assert_true(between(first, second, 1, 2, 0.5, 0).share == 2);
     /* They cross between jumps that hide both ends. */
-    const struct tutti_curve *rising = CURVE(false, 0, 0, 1, 0, 1, -1, 2, 1, 2, 0, 3, 0);
-    const struct tutti_curve *falling = CURVE(false, 0, 0, 1, 0, 1, 1, 2, -1, 2, 0, 3, 0);
+    const struct tt_curve *rising = CURVE(false, 0, 0, 1, 0, 1, -1, 2, 1, 2, 0, 3, 0);
+    const struct tt_curve *falling = CURVE(false, 0, 0, 1, 0, 1, 1, 2, -1, 2, 0, 3, 0);
     assert_true(share(rising, falling, 0.5, 1e-6) > 3.9);
 }
 
@@ -162,11 +162,10 @@ static void test_held(void **state)
 static void test_not_numbers(void **state)
 {
     (void)state;
-    const struct tutti_curve *gap = CURVE(false, 0, 1, 1, NAN, 2, 1, 3, 1),
-                             *plain = CURVE(false, 0, 1, 1, 1, 2, 1, 3, 1);
+    const struct tt_curve *gap = CURVE(false, 0, 1, 1, NAN, 2, 1, 3, 1), *plain = CURVE(false, 0, 1, 1, 1, 2, 1, 3, 1);
     assert_true(share(gap, gap, 0, 0) == 0);
     assert_true(share(gap, gap, 0, 0.1) == 0);
-    struct tutti_distance worst = between(gap, plain, 0, 3, 100, 0);
+    struct tt_distance worst = between(gap, plain, 0, 3, 100, 0);
     assert_true(isinf(worst.share) && isnan(worst.error) && isnan(worst.result) && worst.reference == 1);
     worst = between(plain, gap, 0, 3, 100, 0);
     assert_true(isinf(worst.share) && isnan(worst.error) && isnan(worst.reference) && worst.result == 1);
@@ -181,12 +180,12 @@ static void test_not_numbers(void **state)
 static void test_infinite(void **state)
 {
     (void)state;
-    const struct tutti_curve *high = CURVE(false, 0, 1, 1, INFINITY, 2, 1);
+    const struct tt_curve *high = CURVE(false, 0, 1, 1, INFINITY, 2, 1);
     assert_true(share(high, high, 0, 0) == 0);
     assert_true(share(high, high, 1, 0.1) == 0);
     assert_true(isinf(share(CURVE(false, 0, 1, 1, -INFINITY, 2, 1), high, 1, 0)));
     assert_true(isinf(share(CURVE(false, 0, 1, 1, 1e308, 2, 1), high, 1, 0)));
-    struct tutti_distance worst = between(CURVE(true, 0, 1, 1, 1), CURVE(true, 0, INFINITY, 1, INFINITY), 0, 1, 0.1, 0);
+    struct tt_distance worst = between(CURVE(true, 0, 1, 1, 1), CURVE(true, 0, INFINITY, 1, INFINITY), 0, 1, 0.1, 0);
     assert_true(isinf(worst.error) && isinf(worst.share) && worst.allowed == 0.1);
     assert_true(
         share(CURVE(false, 0, INFINITY, 2, INFINITY), CURVE(false, 0, INFINITY, 1, INFINITY, 2, INFINITY), 0, 0) == 0);
@@ -196,7 +195,7 @@ static void test_infinite(void **state)
 static void test_ends(void **state)
 {
     (void)state;
-    const struct tutti_curve *one = CURVE(false, 0, 5, 1, 5), *both = CURVE(false, 0, 0, 0, 5, 1, 5, 1, 9);
+    const struct tt_curve *one = CURVE(false, 0, 5, 1, 5), *both = CURVE(false, 0, 0, 0, 5, 1, 5, 1, 9);
     assert_true(share(both, one, 0.1, 1e-6) == 0);
     assert_true(share(both, CURVE(false, 0, 0, 0, 5, 1, 5, 1, 8), 0.1, 1e-6) > 1);
     assert_true(share(both, CURVE(false, 0, 0, 1, 5), 0.1, 1e-6) > 1);
@@ -209,7 +208,7 @@ static double uniform(void)
     return rand() / (RAND_MAX + 1.0);
 }
 
-static const struct tutti_curve *make_random(struct made *made, bool held)
+static const struct tt_curve *make_random(struct made *made, bool held)
 {
     static const double odd[] = {NAN, INFINITY, -INFINITY, 0};
     size_t n = 1 + (size_t)(rand() % (MOST - 1));
@@ -220,12 +219,12 @@ static const struct tutti_curve *make_random(struct made *made, bool held)
         made->times[i] = t;
         made->values[i] = rand() % 12 == 0 ? odd[rand() % 4] : rand() % 4 + (rand() % 2 ? uniform() : 0);
     }
-    made->curve = (struct tutti_curve){made->times, made->values, n, held};
+    made->curve = (struct tt_curve){made->times, made->values, n, held};
     return &made->curve;
 }
 
 /* Left of t, right of t, and all rows there. */
-static void add_at(const struct tutti_curve *c, double t, double *values, size_t *count)
+static void add_at(const struct tt_curve *c, double t, double *values, size_t *count)
 {
     for (size_t i = 0; i < c->rows; i++) {
         if (c->times[i] == t)
@@ -259,7 +258,7 @@ static double off(double value, const double *values, size_t count)
 }
 
 /* The largest distance of rows of `c` from the other's tube. */
-static double rows_off(const struct tutti_curve *c, const struct tutti_curve *other, double end, double tau)
+static double rows_off(const struct tt_curve *c, const struct tt_curve *other, double end, double tau)
 {
     double worst = 0;
     for (size_t i = 0; i < c->rows && c->times[i] <= end; i++) {
@@ -285,7 +284,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* The same between the times of both, a little inside of what is straight. */
-static double pieces_off(const struct tutti_curve *a, const struct tutti_curve *r, double end, double tau)
+static double pieces_off(const struct tt_curve *a, const struct tt_curve *r, double end, double tau)
 {
     double times[2 * MOST + 1] = {end}, worst = 0;
     size_t n = 1;
@@ -328,7 +327,7 @@ static void test_random(void **state)
             continue;
         end *= 0.9; /* between rows, or nearly always */
         compared++;
-        struct tutti_distance worst = between(&a.curve, &b.curve, 0, end, 1, tau);
+        struct tt_distance worst = between(&a.curve, &b.curve, 0, end, 1, tau);
         double expected = fmax(rows_off(&a.curve, &b.curve, end, tau), rows_off(&b.curve, &a.curve, end, tau));
         expected = fmax(expected, pieces_off(&a.curve, &b.curve, end, tau));
         assert_near(isnan(worst.error) ? 1e9 : fmin(worst.error, 1e9), expected, 1e-7);

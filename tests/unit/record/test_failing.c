@@ -98,12 +98,11 @@ static enum tutti_err watch(void *context)
     struct watching watching = {0};
     const struct tutti_watcher watcher = {
         .context = &watching, .columns = see_columns, .row = see_row, .text = see_text};
-    struct tutti_output output;
-    enum tutti_err err =
-        tutti_output_open(&output, &(struct tutti_output_target){.watcher = &watcher}, columns, COLUMNS);
+    struct tt_output output;
+    enum tutti_err err = tt_output_open(&output, &(struct tt_output_target){.watcher = &watcher}, columns, COLUMNS);
     if (!err)
         err = put_rows(&output, 0, ROWS);
-    enum tutti_err closing = tutti_output_close(&output);
+    enum tutti_err closing = tt_output_close(&output);
     err = err ? err : closing;
     if (!err)
         assert_true(watching.columns == 1 && watching.rows == ROWS && watching.texts >= 3);
@@ -120,15 +119,15 @@ static void test_watcher(void **state)
 
 static enum tutti_err read_table(void *context)
 {
-    struct tutti_table *table = NULL;
-    enum tutti_err err = tutti_table_read(&table, context);
+    struct tt_csv_table *table = NULL;
+    enum tutti_err err = tt_csv_table_read(&table, context);
     if (!err) {
-        assert_int_equal(tutti_table_rows(table), 3);
-        assert_int_equal(tutti_table_find(table, "b"), 1);
-        assert_int_equal(tutti_table_find(table, "c"), SIZE_MAX);
-        assert_string_equal(tutti_table_cell(table, 1, 1), "two words");
+        assert_int_equal(tt_csv_table_rows(table), 3);
+        assert_int_equal(tt_csv_table_find(table, "b"), 1);
+        assert_int_equal(tt_csv_table_find(table, "c"), SIZE_MAX);
+        assert_string_equal(tt_csv_table_cell(table, 1, 1), "two words");
     }
-    tutti_table_free(table);
+    tt_csv_table_free(table);
     return err;
 }
 

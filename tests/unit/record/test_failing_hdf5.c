@@ -12,15 +12,15 @@ static void test_results(void **state)
 
 /* ---- a file of another run ---- */
 
-static struct tutti_parcel write_columns(const char *path, const struct tutti_column *all, size_t count)
+static struct tt_byte_writer write_columns(const char *path, const struct tt_column *all, size_t count)
 {
-    struct tutti_output output;
-    struct tutti_parcel mark = {0};
-    assert_ok(tutti_output_open(&output, &(struct tutti_output_target){.path = path}, all, count));
+    struct tt_output output;
+    struct tt_byte_writer mark = {0};
+    assert_ok(tt_output_open(&output, &(struct tt_output_target){.path = path}, all, count));
     for (x = 0; x < 5; x++)
-        assert_ok(tutti_output_row(&output, x));
-    assert_ok(tutti_output_mark(&output, &mark));
-    assert_ok(tutti_output_close(&output));
+        assert_ok(tt_output_row(&output, x));
+    assert_ok(tt_output_mark(&output, &mark));
+    assert_ok(tt_output_close(&output));
     return mark;
 }
 
@@ -28,64 +28,64 @@ static struct tutti_parcel write_columns(const char *path, const struct tutti_co
 static void test_another_file(void **state)
 {
     (void)state;
-    static const struct tutti_column one = {.name = "x", .unit = "m", .description = "d", .value = &x};
-    const struct tutti_column others[] = {
+    static const struct tt_column one = {.name = "x", .unit = "m", .description = "d", .value = &x};
+    const struct tt_column others[] = {
         {.name = "y", .unit = "m", .description = "d", .value = &x},
         {.name = "x", .description = "d", .value = &x},
         {.name = "x", .unit = "m", .value = &x},
         {.name = "x", .unit = "m", .description = "d", .type = TUTTI_TYPE_INT32, .value = &(const int32_t){1}},
     };
-    const struct tutti_column two[] = {one, others[0]}, changed[] = {one};
+    const struct tt_column two[] = {one, others[0]}, changed[] = {one};
     char path[200];
     copy_text(path, sizeof path, scratch_path(&scratch, "r.h5"));
-    struct tutti_parcel mark = write_columns(path, &one, 1);
-    const struct tutti_output_target target = {.path = path, .resume = tutti_parcel_bytes(&mark)};
-    struct tutti_output output;
+    struct tt_byte_writer mark = write_columns(path, &one, 1);
+    const struct tt_output_target target = {.path = path, .resume = tt_bytes_written(&mark)};
+    struct tt_output output;
     for (size_t i = 0; i < 6; i++) {
-        struct tutti_parcel other = i < 4 ? write_columns(path, &others[i], 1)
-                                    : i == 4
-                                        ? write_columns(path, two, 2)
-                                        : (scratch_write(&scratch, "r.h5", "no HDF5", 7), (struct tutti_parcel){0});
+        struct tt_byte_writer other = i < 4 ? write_columns(path, &others[i], 1)
+                                      : i == 4
+                                          ? write_columns(path, two, 2)
+                                          : (scratch_write(&scratch, "r.h5", "no HDF5", 7), (struct tt_byte_writer){0});
         size_t size, size_after;
         char *before = slurp_file(path, &size);
-        assert_fails(tutti_output_open(&output, &target, changed, 1), TUTTI_ERR_FORMAT,
+        assert_fails(tt_output_open(&output, &target, changed, 1), TUTTI_ERR_FORMAT,
                      "it is not the file that the checkpoint was written with");
-        (void)!tutti_output_close(&output);
+        (void)!tt_output_close(&output);
         char *after = slurp_file(path, &size_after);
         assert_int_equal(size, size_after);
         assert_memory_equal(before, after, size);
         free(before);
         free(after);
-        tutti_parcel_fini(&other);
+        tt_bytes_fini(&other);
     }
-    tutti_parcel_fini(&mark);
+    tt_bytes_fini(&mark);
 }
 
 /* ---- sheets ---- */
 
-static struct tutti_bytes bytes;
+static struct tt_bytes bytes;
 
-static enum tutti_err put_sheet_row(struct tutti_recorder *recorder, int i)
+static enum tutti_err put_sheet_row(struct tt_recorder *recorder, int i)
 {
     static const char *const texts[] = {"", "one", NULL};
     static char letters[1 << 20];
     x = i;
     text = texts[i % 3];
-    bytes = (struct tutti_bytes){i % 2 ? (size_t)i : 0, (unsigned char *)letters};
+    bytes = (struct tt_bytes){i % 2 ? (size_t)i : 0, (unsigned char *)letters};
     if (i == 2) /* larger than what is kept before it is written */
         bytes.size = sizeof letters;
-    return tutti_record_hdf5_sheet.row(recorder, i * 0.5);
+    return tt_hdf5_table_format.row(recorder, i * 0.5);
 }
 
 static enum tutti_err write_sheet(void *context)
 {
-    static const struct tutti_column sheet[] = {
+    static const struct tt_column sheet[] = {
         {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x},
         {.name = "s", .type = TUTTI_TYPE_STRING, .value = &text},
         {.name = "b", .type = TUTTI_TYPE_BINARY, .value = &bytes},
     };
-    const struct tutti_record_format *format = &tutti_record_hdf5_sheet;
-    struct tutti_recorder *recorder = NULL;
+    const struct tt_record_format *format = &tt_hdf5_table_format;
+    struct tt_recorder *recorder = NULL;
     enum failing_kind kind = failing_pause();
     (void)remove(context);
     failing.kind = kind;
@@ -111,9 +111,9 @@ static void test_sheets(void **state)
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_true(st.st_size > 1000);
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_int_equal(mkfifo(scratch_path(&scratch, "pipe.h5"), 0600), 0);
-    assert_fails(tutti_record_hdf5_sheet.open(&recorder, scratch.joined, columns, 1), TUTTI_ERR_IO, "pipe.h5");
+    assert_fails(tt_hdf5_table_format.open(&recorder, scratch.joined, columns, 1), TUTTI_ERR_IO, "pipe.h5");
     assert_null(recorder);
 }
 

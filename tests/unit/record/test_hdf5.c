@@ -9,11 +9,11 @@
 #include "record/result.h"
 #include "own_scratch.h"
 
-static const struct tutti_record_format *const hdf5 = &tutti_record_hdf5;
+static const struct tt_record_format *const hdf5 = &tt_hdf5_format;
 
-static struct tutti_recorder *open_hdf5(const char *path, const struct tutti_column *columns, size_t n)
+static struct tt_recorder *open_hdf5(const char *path, const struct tt_column *columns, size_t n)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_ok(hdf5->open(&recorder, path, columns, n));
     return recorder;
 }
@@ -22,7 +22,7 @@ static struct tutti_result *read_back(const char *path)
 {
     struct tutti_result *result = NULL;
     assert_ok(tutti_result_open(&result, path, NULL));
-    assert_ptr_equal(result->format, &tutti_result_hdf5);
+    assert_ptr_equal(result->format, &tt_hdf5_result_format);
     return result;
 }
 
@@ -44,7 +44,7 @@ static double value(size_t row, size_t column)
 
 struct rule {
     double *values;
-    struct tutti_column *columns;
+    struct tt_column *columns;
     char (*names)[32];
     size_t n;
 };
@@ -55,7 +55,7 @@ static struct rule make_rule(size_t n)
     assert_true(rule.values && rule.columns && rule.names);
     for (size_t i = 0; i < n; i++) {
         snprintf(rule.names[i], sizeof rule.names[i], "unit.x[%zu]", i);
-        rule.columns[i] = (struct tutti_column){
+        rule.columns[i] = (struct tt_column){
             .name = rule.names[i], .type = TUTTI_TYPE_FLOAT64, .source = i, .value = &rule.values[i]};
     }
     return rule;
@@ -68,7 +68,7 @@ static void free_rule(struct rule *rule)
     free(rule->names);
 }
 
-static void put_rule(struct tutti_recorder *recorder, struct rule *rule, size_t first, size_t end)
+static void put_rule(struct tt_recorder *recorder, struct rule *rule, size_t first, size_t end)
 {
     for (size_t row = first; row < end; row++) {
         for (size_t i = 0; i < rule->n; i++)
@@ -80,7 +80,7 @@ static void put_rule(struct tutti_recorder *recorder, struct rule *rule, size_t 
 /* Writes rows of a rule and flushes before those that flush_at() likes. */
 static void write_rule(const char *path, struct rule *rule, size_t rows, bool (*flush_at)(size_t row))
 {
-    struct tutti_recorder *recorder = open_hdf5(path, rule->columns, rule->n);
+    struct tt_recorder *recorder = open_hdf5(path, rule->columns, rule->n);
     for (size_t row = 0; row < rows; row++) {
         if (flush_at && flush_at(row))
             assert_ok(hdf5->flush(recorder));
@@ -124,7 +124,7 @@ static void what_is_read_is_what_was_written(void **state)
     int64_t i = 0;
     bool b = false;
     const char *text = "left out";
-    const struct tutti_column columns[] = {
+    const struct tt_column columns[] = {
         {.name = "a.x", .unit = "m", .description = "a place", .type = TUTTI_TYPE_FLOAT64, .value = &x},
         {.name = "a.text", .type = TUTTI_TYPE_STRING, .source = 1, .value = &text},
         {.name = "a.minus", .type = TUTTI_TYPE_FLOAT64, .negated = true, .value = &x},
@@ -133,7 +133,7 @@ static void what_is_read_is_what_was_written(void **state)
         {.name = "a.b", .type = TUTTI_TYPE_BOOLEAN, .source = 5, .value = &b},
     };
     const char *path = scratch_path(&scratch, "result.h5");
-    struct tutti_recorder *recorder = open_hdf5(path, columns, sizeof columns / sizeof *columns);
+    struct tt_recorder *recorder = open_hdf5(path, columns, sizeof columns / sizeof *columns);
     for (int row = 0; row < ROWS; row++) {
         x = strange[row], f = (float)row / 3, i = row * 1000000007LL, b = row % 2;
         assert_ok(hdf5->row(recorder, floor((double)row / 2))); /* every time twice */
@@ -230,7 +230,7 @@ static void flushes_do_not_let_the_file_grow(void **state)
 static void write_on_demand(const char *path, int orders, int answers)
 {
     struct rule rule = make_rule(5);
-    struct tutti_recorder *recorder = open_hdf5(path, rule.columns, rule.n);
+    struct tt_recorder *recorder = open_hdf5(path, rule.columns, rule.n);
     size_t row = 0;
     for (size_t until = 0; write(answers, "", 1) == 1 && read(orders, &until, sizeof until) == sizeof until;) {
         for (; row < until; row++) {
@@ -339,15 +339,15 @@ static void go_on(size_t n, size_t at, size_t reached, size_t rows)
 {
     struct rule rule = make_rule(n);
     const char *path = scratch_path(&scratch, "again.h5");
-    struct tutti_parcel mark = {0};
-    struct tutti_recorder *recorder = open_hdf5(path, rule.columns, n);
+    struct tt_byte_writer mark = {0};
+    struct tt_recorder *recorder = open_hdf5(path, rule.columns, n);
     put_rule(recorder, &rule, 0, at);
     assert_ok(hdf5->mark(recorder, &mark));
     put_rule(recorder, &rule, at, reached);
     assert_ok(hdf5->close(recorder));
     check_rule(path, &rule, reached);
     for (int i = 0; i < 2; i++) {
-        struct tutti_unparcel in = {.at = mark.bytes, .end = mark.bytes + mark.size};
+        struct tt_byte_reader in = {.at = mark.bytes, .end = mark.bytes + mark.size};
         assert_ok(hdf5->reopen(&recorder, path, rule.columns, n, &in));
         check_rule(path, &rule, at); /* others may look at it all the while */
         put_rule(recorder, &rule, at, rows);
@@ -356,7 +356,7 @@ static void go_on(size_t n, size_t at, size_t reached, size_t rows)
         assert_ok(hdf5->close(recorder));
         check_rule(path, &rule, rows);
     }
-    tutti_parcel_fini(&mark);
+    tt_bytes_fini(&mark);
     free_rule(&rule);
 }
 
@@ -375,11 +375,11 @@ static void names_without_times(void **state)
 {
     (void)state;
     struct rule rule = make_rule(3);
-    struct tutti_recorder *recorder = open_hdf5(scratch_path(&scratch, "names.h5"), rule.columns, rule.n);
+    struct tt_recorder *recorder = open_hdf5(scratch_path(&scratch, "names.h5"), rule.columns, rule.n);
     struct tutti_result *result = NULL;
     put_rule(recorder, &rule, 0, 5000);
     assert_ok(hdf5->close(recorder));
-    assert_ok(tutti_result_open_names(&result, scratch_path(&scratch, "names.h5")));
+    assert_ok(tt_result_open_names(&result, scratch_path(&scratch, "names.h5")));
     assert_int_equal(tutti_result_count(result), 3);
     assert_string_equal(result->variables[2].name, "unit.x[2]");
     assert_int_equal(tutti_result_rows(result), 0);

@@ -8,7 +8,7 @@
 #include "record/recorder.h"
 #include "record/result.h"
 
-static const struct tutti_record_format *const jsonl = &tutti_record_jsonl;
+static const struct tt_record_format *const jsonl = &tt_jsonl_format;
 
 /* The last warning; "": none. */
 static char warning[500];
@@ -40,13 +40,13 @@ static void values_of_all_types(void **state)
     int64_t enumeration = 3;
     bool boolean = true, clock = false;
     const char *string = "plain";
-    struct tutti_bytes binary = {3, (const uint8_t *)"\x00\xab\xff"};
-    struct tutti_column columns[] = {
+    struct tt_bytes binary = {3, (const uint8_t *)"\x00\xab\xff"};
+    struct tt_column columns[] = {
         COLUMN(FLOAT64, "f64", &f64),   COLUMN(FLOAT32, "f32", &f32),           COLUMN(INT8, "i8", &i8),
         COLUMN(UINT64, "u64", &u64),    COLUMN(BOOLEAN, "a \"b\"\\", &boolean), COLUMN(STRING, "s", &string),
         COLUMN(BINARY, "bin", &binary), COLUMN(ENUMERATION, "e", &enumeration), COLUMN(CLOCK, "c", &clock),
     };
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     columns[2].negated = true;
     assert_ok(jsonl->open(&recorder, scratch_path(&scratch, "a.jsonl"), columns, sizeof columns / sizeof *columns));
     assert_ok(jsonl->row(recorder, 0));
@@ -54,7 +54,7 @@ static void values_of_all_types(void **state)
     f32 = -INFINITY;
     boolean = false;
     string = NULL;
-    binary = (struct tutti_bytes){0};
+    binary = (struct tt_bytes){0};
     assert_ok(jsonl->row(recorder, 0.5));
     f64 = INFINITY;
     string = "\"\\\n\x1f \xc3\xa9 \xff \xe2\x82";
@@ -78,8 +78,8 @@ static void a_variable_that_is_named_time(void **state)
 {
     (void)state;
     double x = 1;
-    const struct tutti_column column = COLUMN(FLOAT64, "time", &x);
-    struct tutti_recorder *recorder = NULL;
+    const struct tt_column column = COLUMN(FLOAT64, "time", &x);
+    struct tt_recorder *recorder = NULL;
     scratch_write(&scratch, "old.jsonl", "old", 3);
     assert_fails(jsonl->open(&recorder, scratch_path(&scratch, "old.jsonl"), &column, 1), TUTTI_ERR_ARGUMENT,
                  "a variable is named 'time'");
@@ -95,7 +95,7 @@ static struct tutti_result *open_text(const char *text)
     struct tutti_result *result = NULL;
     warning[0] = '\0';
     assert_ok(tutti_result_open(&result, scratch_write(&scratch, "r.jsonl", text, strlen(text)), &sink));
-    assert_ptr_equal(result->format, &tutti_result_jsonl);
+    assert_ptr_equal(result->format, &tt_jsonl_result_format);
     return result;
 }
 
@@ -222,9 +222,9 @@ static void much(void **state)
     memset(text, '"', LONG);
     text[LONG] = '\0';
     const char *string = "";
-    const struct tutti_column columns[] = {COLUMN(FLOAT64, "a quite long name of a variable", &x),
-                                           COLUMN(STRING, "s", &string)};
-    struct tutti_recorder *recorder = NULL;
+    const struct tt_column columns[] = {COLUMN(FLOAT64, "a quite long name of a variable", &x),
+                                        COLUMN(STRING, "s", &string)};
+    struct tt_recorder *recorder = NULL;
     struct tutti_result *result = NULL;
     const char *path = scratch_path(&scratch, "much.jsonl");
     assert_ok(jsonl->open(&recorder, path, columns, 2));

@@ -7,11 +7,11 @@
 #include "record/dying.h"
 #include "record/full_disk.h"
 
-static const struct tutti_record_format *const mat = &tutti_record_mat;
+static const struct tt_record_format *const mat = &tt_mat_format;
 
-static struct tutti_recorder *open_mat(const char *path, const struct tutti_column *columns, size_t n)
+static struct tt_recorder *open_mat(const char *path, const struct tt_column *columns, size_t n)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     if (mat->open(&recorder, path, columns, n) != TUTTI_OK)
         fail_msg("%s", tutti_err_message());
     return recorder;
@@ -111,11 +111,11 @@ static void test_bytes(void **state)
 {
     (void)state;
     double x = 1, p = 2;
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "par", &p, 1)};
+    struct tt_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "par", &p, 1)};
     columns[0].unit = "m";
     columns[0].description = "way";
     columns[1].fixed = true;
-    struct tutti_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, 2);
+    struct tt_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, 2);
     assert_ok(mat->row(recorder, 0));
     x = -1;
     assert_ok(mat->row(recorder, 0.5));
@@ -174,8 +174,8 @@ static void test_types(void **state)
     uint64_t u64 = UINT64_MAX;
     bool boolean = true, clock = false;
     const char *string = "text";
-    struct tutti_bytes binary = {1, (const uint8_t *)"x"};
-    const struct tutti_column columns[] = {
+    struct tt_bytes binary = {1, (const uint8_t *)"x"};
+    const struct tt_column columns[] = {
         COLUMN(FLOAT64, "f64", &f64, 0),    COLUMN(STRING, "s", &string, 1),
         COLUMN(FLOAT32, "f32", &f32, 2),    COLUMN(INT8, "i8", &i8, 3),
         COLUMN(UINT8, "u8", &u8, 4),        COLUMN(INT16, "i16", &i16, 5),
@@ -190,7 +190,7 @@ static void test_types(void **state)
     const double expected[] = {7, NAN, 0.1f, -128, 255, -32768, 65535, INT32_MIN, UINT32_MAX, -0x1p63, 0x1p64, 1, 3, 0};
     enum { WRITTEN = sizeof names / sizeof *names };
     assert_false(mat->holds_texts);
-    struct tutti_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, TUTTI_TYPE_COUNT);
+    struct tt_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, TUTTI_TYPE_COUNT);
     assert_ok(mat->row(recorder, 7));
     assert_ok(mat->close(recorder));
     struct file file = read_mat(scratch_path(&scratch, "a.mat"));
@@ -211,11 +211,11 @@ static void test_aliases(void **state)
 {
     (void)state;
     double x = 3, y = 4;
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "minus", &x, 0), COLUMN(FLOAT64, "y", &y, 1),
-                                     COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "minus y", &y, 1),
-                                     COLUMN(FLOAT64, "x again", &x, 0)};
+    struct tt_column columns[] = {COLUMN(FLOAT64, "minus", &x, 0), COLUMN(FLOAT64, "y", &y, 1),
+                                  COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "minus y", &y, 1),
+                                  COLUMN(FLOAT64, "x again", &x, 0)};
     columns[0].negated = columns[3].negated = true;
-    struct tutti_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, 5);
+    struct tt_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, 5);
     assert_ok(mat->row(recorder, 0));
     assert_ok(mat->close(recorder));
     struct file file = read_mat(scratch_path(&scratch, "a.mat"));
@@ -234,12 +234,12 @@ static void test_constants(void **state)
     (void)state;
     double p = -1, q = -1, half = 1;
     int32_t k = -1;
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "p", &p, 0),       COLUMN(FLOAT64, "half", &half, 1),
-                                     COLUMN(FLOAT64, "minus p", &p, 0), COLUMN(FLOAT64, "half too", &half, 1),
-                                     COLUMN(INT32, "k", &k, 4),         COLUMN(FLOAT64, "q", &q, 5)};
+    struct tt_column columns[] = {COLUMN(FLOAT64, "p", &p, 0),       COLUMN(FLOAT64, "half", &half, 1),
+                                  COLUMN(FLOAT64, "minus p", &p, 0), COLUMN(FLOAT64, "half too", &half, 1),
+                                  COLUMN(INT32, "k", &k, 4),         COLUMN(FLOAT64, "q", &q, 5)};
     columns[0].fixed = columns[1].fixed = columns[2].fixed = columns[4].fixed = true;
     columns[2].negated = true;
-    struct tutti_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, 6);
+    struct tt_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, 6);
     struct file file = read_mat(scratch_path(&scratch, "a.mat"));
     assert_int_equal(file.matrices[DATA_1].head[1], 3);
     assert_int_equal(file.matrices[DATA_1].head[2], 2);
@@ -271,9 +271,8 @@ static void test_descriptions(void **state)
     (void)state;
     double x = 0;
     char longest[900];
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "a", &x, 0), COLUMN(FLOAT64, "b", &x, 1),
-                                     COLUMN(FLOAT64, "c", &x, 2), COLUMN(FLOAT64, "d", &x, 3),
-                                     COLUMN(FLOAT64, "e", &x, 4)};
+    struct tt_column columns[] = {COLUMN(FLOAT64, "a", &x, 0), COLUMN(FLOAT64, "b", &x, 1), COLUMN(FLOAT64, "c", &x, 2),
+                                  COLUMN(FLOAT64, "d", &x, 3), COLUMN(FLOAT64, "e", &x, 4)};
     columns[0].unit = "rad/s";
     columns[0].description = "speed";
     columns[1].unit = "K";
@@ -303,8 +302,8 @@ static void test_flush(void **state)
 {
     (void)state;
     double x = 1;
-    const struct tutti_column column = COLUMN(FLOAT64, "x", &x, 0);
-    struct tutti_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), &column, 1);
+    const struct tt_column column = COLUMN(FLOAT64, "x", &x, 0);
+    struct tt_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), &column, 1);
     for (int i = 0; i < 5; i++) {
         struct file file = read_mat(scratch_path(&scratch, "a.mat"));
         assert_int_equal(points(&file), i);
@@ -340,13 +339,13 @@ static void test_much(void **state)
     enum { WIDE = 20000, ROWS = 300 };
     static double values[WIDE];
     static char names[WIDE][16];
-    static struct tutti_column columns[WIDE];
+    static struct tt_column columns[WIDE];
     for (size_t i = 0; i < WIDE; i++) {
         snprintf(names[i], sizeof names[i], "x[%zu]", i);
-        columns[i] = (struct tutti_column)COLUMN(FLOAT64, names[i], &values[i], i);
+        columns[i] = (struct tt_column)COLUMN(FLOAT64, names[i], &values[i], i);
     }
     for (int wide = WIDE; wide >= 2; wide /= 100) {
-        struct tutti_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, (size_t)wide);
+        struct tt_recorder *recorder = open_mat(scratch_path(&scratch, "a.mat"), columns, (size_t)wide);
         const int rows = ROWS * (WIDE / wide);
         const unsigned long before = allocations;
         for (int i = 0; i < (rows < 40000 ? rows : 40000); i++) {
@@ -391,7 +390,7 @@ static void assert_counted_rows(const char *name, bool nothing_behind)
 static void record_until_killed(unsigned microseconds)
 {
     double x = 0, p = 42;
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "p", &p, 1)};
+    struct tt_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "p", &p, 1)};
     columns[1].fixed = true;
     record_until_ended(mat, scratch.joined, columns, 2, &x, microseconds);
 }
@@ -434,7 +433,7 @@ static void test_killed_at_any_moment(void **state)
 
 static void assert_open_fails(const char *path, const char *words)
 {
-    struct tutti_recorder *recorder = NULL;
+    struct tt_recorder *recorder = NULL;
     assert_fails(mat->open(&recorder, path, NULL, 0), TUTTI_ERR_IO, words);
     assert_null(recorder);
     assert_contains(tutti_err_message(), strcmp(path, "-") == 0 ? "standard output" : path);
@@ -455,8 +454,8 @@ static void test_cannot_open(void **state)
     assert_open_fails("/dev/full", "file on a disk");
     assert_int_equal(mkfifo(scratch_path(&scratch, "pipe.mat"), 0600), 0);
     assert_open_fails(scratch.joined, "file on a disk"); /* and it does not wait for a reader */
-    const struct tutti_record_format *format = NULL;
-    assert_ok(tutti_record_format_for(&format, scratch.joined));
+    const struct tt_record_format *format = NULL;
+    assert_ok(tt_recorder_find_format(&format, scratch.joined));
     assert_ptr_equal(format, mat); /* not CSV in a file that is called .mat */
     int after = dup(0);
     close(after);
@@ -469,12 +468,12 @@ static void test_too_much_text(void **state)
     (void)state;
     enum { WIDE = 30000, LONG = 100000 };
     static double x;
-    static struct tutti_column columns[WIDE];
+    static struct tt_column columns[WIDE];
     static char name[LONG + 1];
     memset(name, 'n', LONG);
     for (size_t i = 0; i < WIDE; i++)
-        columns[i] = (struct tutti_column)COLUMN(FLOAT64, i == 5 ? name : "short", &x, i);
-    struct tutti_recorder *recorder = NULL;
+        columns[i] = (struct tt_column)COLUMN(FLOAT64, i == 5 ? name : "short", &x, i);
+    struct tt_recorder *recorder = NULL;
     scratch_write(&scratch, "a.mat", "older", 5);
     assert_fails(mat->open(&recorder, scratch_path(&scratch, "a.mat"), columns, WIDE), TUTTI_ERR_LIMIT,
                  "30001 like 'nnn");
@@ -488,7 +487,7 @@ static void test_full_disk(void **state)
 {
     (void)state;
     double x = 0, p = 42;
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "p", &p, 1)};
+    struct tt_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "p", &p, 1)};
     columns[1].fixed = true;
     for (off_t limit = 200000; limit < 200020; limit++) { /* every place in a row */
         fill_up(mat, scratch_path(&scratch, "a.mat"), columns, 2, &x, limit);
@@ -508,7 +507,7 @@ static void test_no_room_for_the_head(void **state)
     pid_t child = fork();
     if (child == 0) {
         limit_files(100);
-        struct tutti_recorder *recorder = NULL;
+        struct tt_recorder *recorder = NULL;
         _exit(mat->open(&recorder, scratch.joined, NULL, 0) != TUTTI_ERR_IO || recorder ||
               !strstr(tutti_err_message(), "too large"));
     }

@@ -36,18 +36,18 @@ static void record(const char *name, double g)
 {
     const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = note};
     double values[] = {1, 9.81};
-    const struct tutti_column columns[] = {
+    const struct tt_column columns[] = {
         {.name = "h", .type = TUTTI_TYPE_FLOAT64, .value = &values[0], .source = 0},
         {.name = "g", .type = TUTTI_TYPE_FLOAT64, .value = &values[1], .source = 1, .fixed = true},
     };
-    struct tutti_output output;
-    const struct tutti_output_target target = {.path = scratch_path(&scratch, name), .log = &log, .origin = "ball"};
-    assert_ok(tutti_output_open(&output, &target, columns, 2));
-    assert_ok(tutti_output_row(&output, 0));
+    struct tt_output output;
+    const struct tt_output_target target = {.path = scratch_path(&scratch, name), .log = &log, .origin = "ball"};
+    assert_ok(tt_output_open(&output, &target, columns, 2));
+    assert_ok(tt_output_row(&output, 0));
     values[0] = 2;
     values[1] = g;
-    assert_ok(tutti_output_row(&output, 1));
-    assert_ok(tutti_output_close(&output));
+    assert_ok(tt_output_row(&output, 1));
+    assert_ok(tt_output_close(&output));
 }
 
 static void fixed_parameters_that_change(void **state)
@@ -64,7 +64,7 @@ static const double *seen;
 
 static enum tutti_err see(void *context, double t, const double *values)
 {
-    struct tutti_row_room *room = context;
+    struct tt_row_room *room = context;
     assert_true(values[0] == t && values[1] == -t);
     seen = values;
     room->values = room->values == NULL ? NULL : (double *)values + 2;
@@ -76,24 +76,23 @@ static void rows_in_place(void **state)
 {
     (void)state;
     double values[2], kept[6] = {0};
-    const struct tutti_column columns[] = {
+    const struct tt_column columns[] = {
         {.name = "a", .type = TUTTI_TYPE_FLOAT64, .value = &values[0], .source = 0},
         {.name = "b", .type = TUTTI_TYPE_FLOAT64, .value = &values[1], .source = 1},
     };
-    struct tutti_row_room room = {.values = kept};
+    struct tt_row_room room = {.values = kept};
     const struct tutti_watcher watcher = {.context = &room, .row = see}, other = {0};
     for (int i = 0; i < 3; i++) {
-        struct tutti_output output;
-        room = (struct tutti_row_room){i == 1 ? &other : &watcher, i == 2 ? NULL : kept};
-        assert_ok(
-            tutti_output_open(&output, &(struct tutti_output_target){.watcher = &watcher, .room = &room}, columns, 2));
+        struct tt_output output;
+        room = (struct tt_row_room){i == 1 ? &other : &watcher, i == 2 ? NULL : kept};
+        assert_ok(tt_output_open(&output, &(struct tt_output_target){.watcher = &watcher, .room = &room}, columns, 2));
         for (int row = 0; row < 3; row++) {
             values[0] = row;
             values[1] = -row;
-            assert_ok(tutti_output_row(&output, row));
+            assert_ok(tt_output_row(&output, row));
             assert_int_equal(seen == kept + 2 * (size_t)row, i == 0);
         }
-        assert_ok(tutti_output_close(&output));
+        assert_ok(tt_output_close(&output));
     }
     assert_true(kept[2] == 1 && kept[3] == -1 && kept[4] == 2 && kept[5] == -2);
 }
@@ -107,11 +106,11 @@ static void no_rows(void **state)
     char *earlier = slurp_file(scratch_path(&scratch, "none.mat"), &before);
     const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = note};
     const double g = 9.81;
-    const struct tutti_column column = {.name = "g", .type = TUTTI_TYPE_FLOAT64, .value = &g, .fixed = true};
-    struct tutti_output output;
-    const struct tutti_output_target target = {.path = scratch_path(&scratch, "none.mat"), .log = &log};
-    assert_ok(tutti_output_open(&output, &target, &column, 1));
-    assert_ok(tutti_output_close(&output));
+    const struct tt_column column = {.name = "g", .type = TUTTI_TYPE_FLOAT64, .value = &g, .fixed = true};
+    struct tt_output output;
+    const struct tt_output_target target = {.path = scratch_path(&scratch, "none.mat"), .log = &log};
+    assert_ok(tt_output_open(&output, &target, &column, 1));
+    assert_ok(tt_output_close(&output));
     assert_string_equal(said, "");
     char *now = slurp_file(target.path, &after);
     assert_int_equal(after, before);
@@ -128,9 +127,9 @@ enum { ROWS = 60 };
 struct piece {
     const char *name; /* of the file; NULL: a watcher only */
     int first, end;
-    struct tutti_bytes resume;
+    struct tt_bytes resume;
     int mark_at; /* before this row; -1: never */
-    struct tutti_parcel mark;
+    struct tt_byte_writer mark;
     size_t said; /* ... until then */
     bool by_thread;
     int watched; /* rows that the watcher has seen */
@@ -150,32 +149,32 @@ static void record_piece(struct piece *piece)
 {
     const struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = note};
     double h = 1, i = 1, g = 9.81;
-    const struct tutti_column columns[] = {
+    const struct tt_column columns[] = {
         {.name = "h", .type = TUTTI_TYPE_FLOAT64, .value = &h, .source = 0},
         {.name = "minus", .type = TUTTI_TYPE_FLOAT64, .value = &h, .source = 0, .negated = true},
         {.name = "i", .type = TUTTI_TYPE_FLOAT64, .value = &i, .source = 2},
         {.name = "g", .type = TUTTI_TYPE_FLOAT64, .value = &g, .source = 3, .fixed = true},
     };
     const struct tutti_watcher watcher = {.context = piece, .row = count_row};
-    const struct tutti_output_target target = {.path = piece->name ? scratch_path(&scratch, piece->name) : NULL,
-                                               .watcher = piece->name ? NULL : &watcher,
-                                               .log = &log,
-                                               .resume = piece->resume,
-                                               .by_thread = piece->by_thread};
-    struct tutti_output output;
-    assert_ok(tutti_output_open(&output, &target, columns, 4));
+    const struct tt_output_target target = {.path = piece->name ? scratch_path(&scratch, piece->name) : NULL,
+                                            .watcher = piece->name ? NULL : &watcher,
+                                            .log = &log,
+                                            .resume = piece->resume,
+                                            .by_thread = piece->by_thread};
+    struct tt_output output;
+    assert_ok(tt_output_open(&output, &target, columns, 4));
     for (int row = piece->first; row < piece->end; row++) {
         if (row == piece->mark_at) {
-            assert_ok(tutti_output_mark(&output, &piece->mark));
+            assert_ok(tt_output_mark(&output, &piece->mark));
             piece->said = strlen(said);
         }
         h = exp(row);
         i = row == 30 ? INFINITY : 1;
         g = row < 20 ? 9.81 : 9.82;
-        assert_ok(tutti_output_row(&output, row));
+        assert_ok(tt_output_row(&output, row));
     }
-    assert_ok(tutti_output_sync(&output));
-    assert_ok(tutti_output_close(&output));
+    assert_ok(tt_output_sync(&output));
+    assert_ok(tt_output_close(&output));
 }
 
 static void compare_files(const char *a, const char *b)
@@ -189,9 +188,9 @@ static void compare_files(const char *a, const char *b)
     free(second);
 }
 
-static struct tutti_bytes bytes_of(const struct tutti_parcel *mark)
+static struct tt_bytes bytes_of(const struct tt_byte_writer *mark)
 {
-    return (struct tutti_bytes){mark->size, (const uint8_t *)mark->bytes};
+    return (struct tt_bytes){mark->size, (const uint8_t *)mark->bytes};
 }
 
 /* Interrupts a run before row `at`: file and words are as if it had not been. */
@@ -215,7 +214,7 @@ static void interrupt(const char *name, const char *whole, int at, bool by_threa
     assert_string_equal(said, expected);
     if (name)
         compare_files(name, whole);
-    tutti_parcel_fini(&first.mark);
+    tt_bytes_fini(&first.mark);
 }
 
 static void runs_that_go_on(void **state)
@@ -248,7 +247,7 @@ static void streams_begin_anew(void **state)
     assert_non_null(strstr(said, "begins anew, with the rows after the checkpoint: the interrupted run"));
     record_piece(&(struct piece){.name = "rest.mat", .first = 5, .end = 10, .mark_at = -1});
     compare_files("new.mat", "rest.mat");
-    tutti_parcel_fini(&first.mark);
+    tt_bytes_fini(&first.mark);
 }
 
 /* A mark comes from a file. */
@@ -257,19 +256,19 @@ static void marks_of_any_bytes(void **state)
     (void)state;
     struct piece whole = {.name = "a.csv", .end = 10, .mark_at = 5};
     const double x = 1;
-    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    const struct tt_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
     record_piece(&whole);
-    struct tutti_output output;
-    struct tutti_output_target target = {.path = scratch_path(&scratch, "a.csv"), .resume = bytes_of(&whole.mark)};
-    assert_fails(tutti_output_open(&output, &target, &column, 1), TUTTI_ERR_FORMAT, "recorded 4 columns");
-    assert_ok(tutti_output_close(&output));
-    const struct tutti_column columns[] = {column, column, column, column};
+    struct tt_output output;
+    struct tt_output_target target = {.path = scratch_path(&scratch, "a.csv"), .resume = bytes_of(&whole.mark)};
+    assert_fails(tt_output_open(&output, &target, &column, 1), TUTTI_ERR_FORMAT, "recorded 4 columns");
+    assert_ok(tt_output_close(&output));
+    const struct tt_column columns[] = {column, column, column, column};
     for (size_t size = 1; size < whole.mark.size; size++) {
         target.resume.size = size;
-        assert_int_equal(tutti_output_open(&output, &target, columns, 4), TUTTI_ERR_FORMAT);
-        assert_ok(tutti_output_close(&output));
+        assert_int_equal(tt_output_open(&output, &target, columns, 4), TUTTI_ERR_FORMAT);
+        assert_ok(tt_output_close(&output));
     }
-    tutti_parcel_fini(&whole.mark);
+    tt_bytes_fini(&whole.mark);
 }
 
 int main(void)

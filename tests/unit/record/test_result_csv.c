@@ -246,23 +246,23 @@ static void test_aborted(void **state)
 static void test_growing(void **state)
 {
     (void)state;
-    struct tutti_csv_reader rows;
+    struct tt_csv_parser rows;
     const char *path = scratch_write(&scratch, "r.csv", "time,u\n0,1\n1,2", 14);
-    assert_ok(tutti_csv_open(&rows, path));
+    assert_ok(tt_csv_parser_open(&rows, path));
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     fputs("5\n2,3\n", file);
     fclose(file);
     for (int i = 0; i < 3; i++) {
-        assert_ok(tutti_csv_next(&rows));
+        assert_ok(tt_csv_parser_next(&rows));
         assert_int_equal(rows.count, 2);
         assert_int_equal(rows.ended, i < 2);
     }
     assert_true(rows.grows); /* whatever stands in the last row, it is not whole */
     assert_int_equal(rows.cells[1].n, 1);
-    assert_ok(tutti_csv_next(&rows));
+    assert_ok(tt_csv_parser_next(&rows));
     assert_int_equal(rows.count, 0);
-    tutti_csv_fini(&rows);
+    tt_csv_parser_fini(&rows);
 }
 
 static void test_empty(void **state)
@@ -393,14 +393,14 @@ static void test_round_trip(void **state)
 {
     (void)state;
     double x = 0;
-    const struct tutti_column column = {.name = "u.x[1,2]", .type = TUTTI_TYPE_FLOAT64, .value = &x};
-    struct tutti_recorder *recorder = NULL;
-    assert_ok(tutti_record_csv.open(&recorder, scratch_path(&scratch, "a.csv"), &column, 1));
+    const struct tt_column column = {.name = "u.x[1,2]", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    struct tt_recorder *recorder = NULL;
+    assert_ok(tt_csv_format.open(&recorder, scratch_path(&scratch, "a.csv"), &column, 1));
     for (int i = 0; i < 5000; i++) {
         x = sin(i) * pow(10, i % 600 - 300);
-        assert_ok(tutti_record_csv.row(recorder, i * 0.001));
+        assert_ok(tt_csv_format.row(recorder, i * 0.001));
     }
-    assert_ok(tutti_record_csv.close(recorder));
+    assert_ok(tt_csv_format.close(recorder));
     struct tutti_result *result = NULL;
     assert_ok(tutti_result_open(&result, scratch_path(&scratch, "a.csv"), &sink));
     assert_int_equal(result->rows, 5000);

@@ -423,20 +423,20 @@ static void test_own(void **state)
 {
     (void)state;
     double x = 1.5, p = -3;
-    const struct tutti_column columns[] = {
+    const struct tt_column columns[] = {
         {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x, .source = 0, .unit = "m", .description = "way"},
         {.name = "-x", .type = TUTTI_TYPE_FLOAT64, .value = &x, .source = 0, .negated = true},
         {.name = "p", .type = TUTTI_TYPE_FLOAT64, .value = &p, .source = 2, .fixed = true}};
-    struct tutti_recorder *recorder = NULL;
-    assert_ok(tutti_record_mat.open(&recorder, scratch_path(&scratch, "r.mat"), columns, 3));
+    struct tt_recorder *recorder = NULL;
+    assert_ok(tt_mat_format.open(&recorder, scratch_path(&scratch, "r.mat"), columns, 3));
     struct tutti_result *result = open_result(scratch.joined);
     assert_int_equal(result->rows, 0);
     assert_int_equal(result->count, 3);
     tutti_result_free(result);
-    assert_ok(tutti_record_mat.row(recorder, 0));
+    assert_ok(tt_mat_format.row(recorder, 0));
     x = 0;
-    assert_ok(tutti_record_mat.row(recorder, 1));
-    assert_ok(tutti_record_mat.close(recorder));
+    assert_ok(tt_mat_format.row(recorder, 1));
+    assert_ok(tt_mat_format.close(recorder));
     result = open_result(scratch.joined);
     double values[3][2];
     assert_ok(

@@ -6,10 +6,10 @@
 #include "record/table.h"
 #include "scratch.h"
 
-static struct tutti_table *parse(const char *text)
+static struct tt_csv_table *parse(const char *text)
 {
-    struct tutti_table *table = NULL;
-    if (tutti_table_parse(&table, "in.csv", text, strlen(text)) != TUTTI_OK)
+    struct tt_csv_table *table = NULL;
+    if (tt_csv_table_parse(&table, "in.csv", text, strlen(text)) != TUTTI_OK)
         fail_msg("%s", tutti_err_message());
     return table;
 }
@@ -17,22 +17,22 @@ static struct tutti_table *parse(const char *text)
 static void test_plain(void **state)
 {
     (void)state;
-    struct tutti_table *table = parse("time,u,v\n0,1,two\n0.5,,\n0.5,3,\n");
-    assert_int_equal(tutti_table_rows(table), 3);
-    assert_int_equal(tutti_table_columns(table), 2);
-    assert_string_equal(tutti_table_name(table, 0), "u");
-    assert_string_equal(tutti_table_name(table, 1), "v");
-    const double *times = tutti_table_times(table);
+    struct tt_csv_table *table = parse("time,u,v\n0,1,two\n0.5,,\n0.5,3,\n");
+    assert_int_equal(tt_csv_table_rows(table), 3);
+    assert_int_equal(tt_csv_table_columns(table), 2);
+    assert_string_equal(tt_csv_table_name(table, 0), "u");
+    assert_string_equal(tt_csv_table_name(table, 1), "v");
+    const double *times = tt_csv_table_times(table);
     assert_true(times[0] == 0 && times[1] == 0.5 && times[2] == 0.5);
-    assert_string_equal(tutti_table_cell(table, 0, 0), "1");
-    assert_string_equal(tutti_table_cell(table, 0, 1), "two");
-    assert_string_equal(tutti_table_cell(table, 1, 0), "");
-    assert_string_equal(tutti_table_cell(table, 1, 1), "");
-    assert_string_equal(tutti_table_cell(table, 2, 0), "3");
-    assert_int_equal(tutti_table_line(table, 0), 2);
-    assert_int_equal(tutti_table_line(table, 2), 4);
-    tutti_table_free(table);
-    tutti_table_free(NULL);
+    assert_string_equal(tt_csv_table_cell(table, 0, 0), "1");
+    assert_string_equal(tt_csv_table_cell(table, 0, 1), "two");
+    assert_string_equal(tt_csv_table_cell(table, 1, 0), "");
+    assert_string_equal(tt_csv_table_cell(table, 1, 1), "");
+    assert_string_equal(tt_csv_table_cell(table, 2, 0), "3");
+    assert_int_equal(tt_csv_table_line(table, 0), 2);
+    assert_int_equal(tt_csv_table_line(table, 2), 4);
+    tt_csv_table_free(table);
+    tt_csv_table_free(NULL);
 }
 
 /* Files that mean the same. */
@@ -48,44 +48,44 @@ static void test_forms(void **state)
         "time,u\n0e0,a\n1e0,b\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct tutti_table *table = parse(forms[i]);
-        if (tutti_table_rows(table) != 2 || tutti_table_columns(table) != 1 ||
-            strcmp(tutti_table_name(table, 0), "u") != 0 || tutti_table_times(table)[1] != 1 ||
-            strcmp(tutti_table_cell(table, 0, 0), "a") != 0 || strcmp(tutti_table_cell(table, 1, 0), "b") != 0)
+        struct tt_csv_table *table = parse(forms[i]);
+        if (tt_csv_table_rows(table) != 2 || tt_csv_table_columns(table) != 1 ||
+            strcmp(tt_csv_table_name(table, 0), "u") != 0 || tt_csv_table_times(table)[1] != 1 ||
+            strcmp(tt_csv_table_cell(table, 0, 0), "a") != 0 || strcmp(tt_csv_table_cell(table, 1, 0), "b") != 0)
             fail_msg("form %zu", i);
-        tutti_table_free(table);
+        tt_csv_table_free(table);
     }
-    struct tutti_table *table = parse("time\n0\n1\n"); /* nothing but time */
-    assert_int_equal(tutti_table_columns(table), 0);
-    assert_int_equal(tutti_table_rows(table), 2);
-    tutti_table_free(table);
+    struct tt_csv_table *table = parse("time\n0\n1\n"); /* nothing but time */
+    assert_int_equal(tt_csv_table_columns(table), 0);
+    assert_int_equal(tt_csv_table_rows(table), 2);
+    tt_csv_table_free(table);
     table = parse("time,time\n0,1\n"); /* a variable of that name */
-    assert_string_equal(tutti_table_name(table, 0), "time");
-    tutti_table_free(table);
+    assert_string_equal(tt_csv_table_name(table, 0), "time");
+    tt_csv_table_free(table);
     table = parse("time,u"); /* no rows */
-    assert_int_equal(tutti_table_rows(table), 0);
-    tutti_table_free(table);
+    assert_int_equal(tt_csv_table_rows(table), 0);
+    tt_csv_table_free(table);
 }
 
 static void test_quotes(void **state)
 {
     (void)state;
-    struct tutti_table *table = parse("time,\"x[1,2]\",\" s \"\"t\"\"\"\n"
-                                      "0,\"\",\"a\nb\r\nc\"\n"
-                                      "1,\"\"\"\",\"\"\"\"\"\"\n"
-                                      "2,a\"b,\"x,y\"\n");
-    assert_string_equal(tutti_table_name(table, 0), "x[1,2]");
-    assert_string_equal(tutti_table_name(table, 1), " s \"t\""); /* what is quoted is kept to the letter */
-    assert_string_equal(tutti_table_cell(table, 0, 0), "");
-    assert_string_equal(tutti_table_cell(table, 0, 1), "a\nb\r\nc");
-    assert_string_equal(tutti_table_cell(table, 1, 0), "\"");
-    assert_string_equal(tutti_table_cell(table, 1, 1), "\"\"");
-    assert_string_equal(tutti_table_cell(table, 2, 0), "a\"b");
-    assert_string_equal(tutti_table_cell(table, 2, 1), "x,y");
-    assert_int_equal(tutti_table_line(table, 0), 2);
-    assert_int_equal(tutti_table_line(table, 1), 5);
-    assert_int_equal(tutti_table_line(table, 2), 6);
-    tutti_table_free(table);
+    struct tt_csv_table *table = parse("time,\"x[1,2]\",\" s \"\"t\"\"\"\n"
+                                       "0,\"\",\"a\nb\r\nc\"\n"
+                                       "1,\"\"\"\",\"\"\"\"\"\"\n"
+                                       "2,a\"b,\"x,y\"\n");
+    assert_string_equal(tt_csv_table_name(table, 0), "x[1,2]");
+    assert_string_equal(tt_csv_table_name(table, 1), " s \"t\""); /* what is quoted is kept to the letter */
+    assert_string_equal(tt_csv_table_cell(table, 0, 0), "");
+    assert_string_equal(tt_csv_table_cell(table, 0, 1), "a\nb\r\nc");
+    assert_string_equal(tt_csv_table_cell(table, 1, 0), "\"");
+    assert_string_equal(tt_csv_table_cell(table, 1, 1), "\"\"");
+    assert_string_equal(tt_csv_table_cell(table, 2, 0), "a\"b");
+    assert_string_equal(tt_csv_table_cell(table, 2, 1), "x,y");
+    assert_int_equal(tt_csv_table_line(table, 0), 2);
+    assert_int_equal(tt_csv_table_line(table, 1), 5);
+    assert_int_equal(tt_csv_table_line(table, 2), 6);
+    tt_csv_table_free(table);
 }
 
 /* Separators, decimal commas and units of time, as spreadsheets and other tools write them. */
@@ -107,15 +107,15 @@ static void test_other_forms(void **state)
         {"TIME [d]\tu\n-,5\t2,5\n", -43200, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct tutti_table *table = NULL;
-        assert_ok(tutti_table_parse(&table, "in.csv", cases[i].text, strlen(cases[i].text)));
-        assert_same_double(tutti_table_times(table)[0], cases[i].time);
-        assert_int_equal(tutti_table_has_decimal_commas(table), cases[i].commas);
-        assert_string_equal(tutti_table_name(table, 0), "u");
-        tutti_table_free(table);
+        struct tt_csv_table *table = NULL;
+        assert_ok(tt_csv_table_parse(&table, "in.csv", cases[i].text, strlen(cases[i].text)));
+        assert_same_double(tt_csv_table_times(table)[0], cases[i].time);
+        assert_int_equal(tt_csv_table_has_decimal_commas(table), cases[i].commas);
+        assert_string_equal(tt_csv_table_name(table, 0), "u");
+        tt_csv_table_free(table);
     }
     char text[] = "1,5 -2,25e-3\t,5 3, 1,2,3 a,b 7 ,";
-    tutti_table_point(text);
+    tt_csv_table_decimal_point(text);
     assert_string_equal(text, "1.5 -2.25e-3\t.5 3. 1,2,3 a,b 7 ,");
 }
 
@@ -159,16 +159,16 @@ static void test_errors(void **state)
         {"PK\x03\x04", "the first column must be 'time'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct tutti_table *table = NULL;
-        assert_int_equal(tutti_table_parse(&table, "in.csv", cases[i].text, strlen(cases[i].text)), TUTTI_ERR_FORMAT);
+        struct tt_csv_table *table = NULL;
+        assert_int_equal(tt_csv_table_parse(&table, "in.csv", cases[i].text, strlen(cases[i].text)), TUTTI_ERR_FORMAT);
         assert_null(table);
         assert_contains(tutti_err_message(), cases[i].words);
     }
-    struct tutti_table *table = NULL;
-    assert_int_equal(tutti_table_parse(&table, "in.csv", "time,u\n0,\0001\n", 12), TUTTI_ERR_FORMAT);
+    struct tt_csv_table *table = NULL;
+    assert_int_equal(tt_csv_table_parse(&table, "in.csv", "time,u\n0,\0001\n", 12), TUTTI_ERR_FORMAT);
     assert_contains(tutti_err_message(), "not a text file");
-    assert_int_equal(tutti_table_parse(&table, "in.csv", NULL, 0), TUTTI_ERR_FORMAT);
-    assert_int_equal(tutti_table_parse(&table, "in.csv", "", (size_t)3 << 30), TUTTI_ERR_LIMIT);
+    assert_int_equal(tt_csv_table_parse(&table, "in.csv", NULL, 0), TUTTI_ERR_FORMAT);
+    assert_int_equal(tt_csv_table_parse(&table, "in.csv", "", (size_t)3 << 30), TUTTI_ERR_LIMIT);
 }
 
 /* A text that ends anywhere is read or refused; under the address sanitizer this shows every step too far. */
@@ -180,11 +180,11 @@ static void test_every_prefix(void **state)
         char *copy = malloc(n + 1);
         assert_non_null(copy);
         memcpy(copy, text, n);
-        struct tutti_table *table = NULL;
-        enum tutti_err err = tutti_table_parse(&table, "in.csv", copy, n);
+        struct tt_csv_table *table = NULL;
+        enum tutti_err err = tt_csv_table_parse(&table, "in.csv", copy, n);
         assert_true(err == TUTTI_OK || err == TUTTI_ERR_FORMAT);
         assert_true((err == TUTTI_OK) == (table != NULL));
-        tutti_table_free(table);
+        tt_csv_table_free(table);
         free(copy);
     }
 }
@@ -198,13 +198,13 @@ static void test_many_columns(void **state)
     at += sprintf(at, "time");
     for (int i = 1; i < MOST; i++)
         at += sprintf(at, ",%d", i);
-    struct tutti_table *table = NULL;
-    assert_int_equal(tutti_table_parse(&table, "in.csv", text, (size_t)(at - text)), TUTTI_OK);
-    assert_int_equal(tutti_table_columns(table), MOST - 1);
-    assert_string_equal(tutti_table_name(table, MOST - 2), "999999");
-    tutti_table_free(table);
+    struct tt_csv_table *table = NULL;
+    assert_int_equal(tt_csv_table_parse(&table, "in.csv", text, (size_t)(at - text)), TUTTI_OK);
+    assert_int_equal(tt_csv_table_columns(table), MOST - 1);
+    assert_string_equal(tt_csv_table_name(table, MOST - 2), "999999");
+    tt_csv_table_free(table);
     at += sprintf(at, ",x\n");
-    assert_int_equal(tutti_table_parse(&table, "in.csv", text, (size_t)(at - text)), TUTTI_ERR_LIMIT);
+    assert_int_equal(tt_csv_table_parse(&table, "in.csv", text, (size_t)(at - text)), TUTTI_ERR_LIMIT);
     assert_contains(tutti_err_message(), "in.csv:1");
     free(text);
 }
@@ -214,20 +214,20 @@ static void test_files(void **state)
     (void)state;
     struct scratch scratch;
     scratch_init(&scratch);
-    struct tutti_table *table = NULL;
-    assert_int_equal(tutti_table_read(&table, scratch_path(&scratch, "absent.csv")), TUTTI_ERR_IO);
+    struct tt_csv_table *table = NULL;
+    assert_int_equal(tt_csv_table_read(&table, scratch_path(&scratch, "absent.csv")), TUTTI_ERR_IO);
     assert_contains(tutti_err_message(), "absent.csv");
-    assert_int_equal(tutti_table_read(&table, scratch.path), TUTTI_ERR_IO);
+    assert_int_equal(tt_csv_table_read(&table, scratch.path), TUTTI_ERR_IO);
     assert_contains(tutti_err_message(), "directory");
-    assert_int_equal(tutti_table_read(&table, scratch_write(&scratch, "empty.csv", "", 0)), TUTTI_ERR_FORMAT);
+    assert_int_equal(tt_csv_table_read(&table, scratch_write(&scratch, "empty.csv", "", 0)), TUTTI_ERR_FORMAT);
     assert_contains(tutti_err_message(), "empty.csv: the file is empty");
-    assert_int_equal(tutti_table_read(&table, scratch_write(&scratch, "in.csv", "time,u\n1,2", 10)), TUTTI_OK);
-    assert_string_equal(tutti_table_cell(table, 0, 0), "2");
-    tutti_table_free(table);
+    assert_int_equal(tt_csv_table_read(&table, scratch_write(&scratch, "in.csv", "time,u\n1,2", 10)), TUTTI_OK);
+    assert_string_equal(tt_csv_table_cell(table, 0, 0), "2");
+    tt_csv_table_free(table);
     int fd = open(scratch_path(&scratch, "huge.csv"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_int_equal(ftruncate(fd, ((off_t)1 << 31) + 1), 0);
     close(fd);
-    assert_int_equal(tutti_table_read(&table, scratch.joined), TUTTI_ERR_LIMIT);
+    assert_int_equal(tt_csv_table_read(&table, scratch.joined), TUTTI_ERR_LIMIT);
     assert_contains(tutti_err_message(), "2 GiB");
     scratch_fini(&scratch);
 }
@@ -251,13 +251,13 @@ static void test_pipe(void **state)
     close(ends[1]);
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-    struct tutti_table *table = NULL;
-    assert_int_equal(tutti_table_read(&table, path), TUTTI_OK);
+    struct tt_csv_table *table = NULL;
+    assert_int_equal(tt_csv_table_read(&table, path), TUTTI_OK);
     close(ends[0]);
-    assert_int_equal(tutti_table_rows(table), 50000);
-    assert_string_equal(tutti_table_cell(table, 49999, 0), "99998");
-    assert_int_equal(tutti_table_line(table, 49999), 50001);
-    tutti_table_free(table);
+    assert_int_equal(tt_csv_table_rows(table), 50000);
+    assert_string_equal(tt_csv_table_cell(table, 49999, 0), "99998");
+    assert_int_equal(tt_csv_table_line(table, 49999), 50001);
+    tt_csv_table_free(table);
 }
 
 /* What the recorder writes, the table reads: the same bits, the same texts. */
@@ -268,33 +268,33 @@ static void test_round_trip(void **state)
     scratch_init(&scratch);
     double x = 0;
     const char *s = "";
-    const struct tutti_column columns[] = {
+    const struct tt_column columns[] = {
         {.name = "u.x[1,2]", .type = TUTTI_TYPE_FLOAT64, .value = &x},
         {.name = "\"s\"", .type = TUTTI_TYPE_STRING, .value = &s},
     };
     static const char *const texts[] = {"", "a", " ", ",", "\"", "\"\"", "\n", "\r\n", "a\"b,c", "\xc3\xa4", "\r"};
     enum { TEXTS = sizeof texts / sizeof *texts, ROWS = 5000 };
-    struct tutti_recorder *recorder = NULL;
-    assert_int_equal(tutti_record_csv.open(&recorder, scratch_path(&scratch, "a.csv"), columns, 2), TUTTI_OK);
+    struct tt_recorder *recorder = NULL;
+    assert_int_equal(tt_csv_format.open(&recorder, scratch_path(&scratch, "a.csv"), columns, 2), TUTTI_OK);
     for (int i = 0; i < ROWS; i++) {
         x = sin(i) * pow(10, i % 600 - 300);
         s = texts[i % TEXTS];
-        assert_int_equal(tutti_record_csv.row(recorder, i * 0.001), TUTTI_OK);
+        assert_int_equal(tt_csv_format.row(recorder, i * 0.001), TUTTI_OK);
     }
-    assert_int_equal(tutti_record_csv.close(recorder), TUTTI_OK);
-    struct tutti_table *table = NULL;
-    assert_int_equal(tutti_table_read(&table, scratch_path(&scratch, "a.csv")), TUTTI_OK);
-    assert_int_equal(tutti_table_rows(table), ROWS);
-    assert_string_equal(tutti_table_name(table, 0), "u.x[1,2]");
-    assert_string_equal(tutti_table_name(table, 1), "\"s\"");
+    assert_int_equal(tt_csv_format.close(recorder), TUTTI_OK);
+    struct tt_csv_table *table = NULL;
+    assert_int_equal(tt_csv_table_read(&table, scratch_path(&scratch, "a.csv")), TUTTI_OK);
+    assert_int_equal(tt_csv_table_rows(table), ROWS);
+    assert_string_equal(tt_csv_table_name(table, 0), "u.x[1,2]");
+    assert_string_equal(tt_csv_table_name(table, 1), "\"s\"");
     for (int i = 0; i < ROWS; i++) {
-        const char *cell = tutti_table_cell(table, (size_t)i, 0);
+        const char *cell = tt_csv_table_cell(table, (size_t)i, 0);
         double expected = sin(i) * pow(10, i % 600 - 300);
-        assert_true(tutti_number_read_double(cell, strlen(cell), &x));
-        assert_true(x == expected && tutti_table_times(table)[i] == i * 0.001);
-        assert_string_equal(tutti_table_cell(table, (size_t)i, 1), texts[i % TEXTS]);
+        assert_true(tt_number_read_double(cell, strlen(cell), &x));
+        assert_true(x == expected && tt_csv_table_times(table)[i] == i * 0.001);
+        assert_string_equal(tt_csv_table_cell(table, (size_t)i, 1), texts[i % TEXTS]);
     }
-    tutti_table_free(table);
+    tt_csv_table_free(table);
     scratch_fini(&scratch);
 }
 

@@ -13,10 +13,10 @@ static double random_part(uint64_t *seed)
 /* When the signal f counts as exploded, seen at so many steps; 0: never. */
 static int explodes(double (*f)(int k), int steps)
 {
-    struct tutti_swings swings = {0};
-    tutti_swings_begin(&swings, 0, f(0));
+    struct tt_oscillation swings = {0};
+    tt_watch_begin_oscillation(&swings, 0, f(0));
     for (int k = 1; k <= steps; k++)
-        if (tutti_swings_see(&swings, k, f(k), 1))
+        if (tt_watch_update_oscillation(&swings, k, f(k), 1))
             return k;
     return 0;
 }
@@ -128,12 +128,12 @@ static void what_models_do(void **state)
 static void says_since_when(void **state)
 {
     (void)state;
-    struct tutti_swings swings = {0};
-    const struct tutti_trend *trend = NULL;
-    tutti_swings_begin(&swings, 0, 1);
+    struct tt_oscillation swings = {0};
+    const struct tt_trend *trend = NULL;
+    tt_watch_begin_oscillation(&swings, 0, 1);
     int k = 1;
     for (; k <= 200 && !trend; k++)
-        trend = tutti_swings_see(&swings, k, k <= 100 ? sin(0.01 * k) : 2 * pow(-1.5, k - 100), 1);
+        trend = tt_watch_update_oscillation(&swings, k, k <= 100 ? sin(0.01 * k) : 2 * pow(-1.5, k - 100), 1);
     assert_non_null(trend);
     assert_in_range((int)trend->since, 99, 103);
     assert_in_range(k, 105, 140);

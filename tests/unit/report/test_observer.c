@@ -40,10 +40,10 @@ static const char document[] =
 struct plant {
     struct scratch scratch;
     char whole[4200], merged[4200];
-    struct tutti_system *system;
-    struct tutti_structure structure;
-    struct tutti_unit *units[UNITS], *shadows[UNITS];
-    struct tutti_wires wires;
+    struct tt_system *system;
+    struct tt_structure structure;
+    struct tt_unit *units[UNITS], *shadows[UNITS];
+    struct tt_wires wires;
 };
 
 static void link_fmu(struct plant *plant, const char *name)
@@ -65,27 +65,27 @@ static void load(struct plant *plant)
     copy_text(plant->whole, sizeof plant->whole, scratch_path(&plant->scratch, "whole.csv"));
     copy_text(plant->merged, sizeof plant->merged, scratch_path(&plant->scratch, "merged.csv"));
     const char *file = scratch_write(&plant->scratch, "plant.ssd", document, sizeof document - 1);
-    struct tutti_findings findings = {0};
-    struct tutti_system_source source = {.files = &file, .file_count = 1, .set = set, .set_count = 5};
-    assert_ok(tutti_system_load(&plant->system, &source, &findings));
+    struct tt_findings findings = {0};
+    struct tt_system_source source = {.files = &file, .file_count = 1, .set = set, .set_count = 5};
+    assert_ok(tt_system_load(&plant->system, &source, &findings));
     assert_int_equal(findings.errors, 0);
     assert_int_equal(plant->system->component_count, UNITS);
-    assert_ok(tutti_structure_init(&plant->structure, plant->system, TUTTI_PHASE_INITIAL));
+    assert_ok(tt_structure_init(&plant->structure, plant->system, TUTTI_PHASE_INITIAL));
 }
 
 static void make_units(struct plant *plant, uint32_t c)
 {
-    const struct tutti_component *component = &plant->system->components[c];
-    struct tutti_unit_options options = {.name = component->name, .interface = TUTTI_INTERFACE_CS};
-    assert_ok(tutti_unit_new(&plant->units[c], component->fmu, &options));
-    assert_ok(tutti_unit_apply(plant->units[c], component->settings, component->setting_count));
-    assert_ok(tutti_shadow_new(&plant->shadows[c], component->fmu, plant->units[c]->kind, component->name));
+    const struct tt_component *component = &plant->system->components[c];
+    struct tt_unit_options options = {.name = component->name, .interface = TUTTI_INTERFACE_CS};
+    assert_ok(tt_unit_new(&plant->units[c], component->fmu, &options));
+    assert_ok(tt_unit_apply(plant->units[c], component->settings, component->setting_count));
+    assert_ok(tt_shadow_new(&plant->shadows[c], component->fmu, plant->units[c]->kind, component->name));
     double sizes[64];
-    size_t count = tutti_unit_count_sizes(component->fmu->desc);
+    size_t count = tt_shadow_count_sizes(component->fmu->desc);
     assert_true(count <= 64);
     if (count > 0) {
-        tutti_unit_get_sizes(plant->units[c], sizes);
-        assert_ok(tutti_shadow_set_sizes(plant->shadows[c], sizes));
+        tt_shadow_read_sizes(plant->units[c], sizes);
+        assert_ok(tt_shadow_set_sizes(plant->shadows[c], sizes));
     }
 }
 
@@ -95,13 +95,13 @@ static void start(struct plant *plant)
     load(plant);
     for (uint32_t c = 0; c < UNITS; c++)
         make_units(plant, c);
-    assert_ok(tutti_wires_init(&plant->wires, &plant->structure, plant->units));
+    assert_ok(tt_wire_layout_init(&plant->wires, &plant->structure, plant->units));
     for (uint32_t c = 0; c < UNITS; c++) {
-        const struct tutti_component *component = &plant->system->components[c];
-        struct tutti_experiment_setup setup = {.stop = 1, .has_stop = true};
+        const struct tt_component *component = &plant->system->components[c];
+        struct tt_experiment_setup setup = {.stop = 1, .has_stop = true};
         assert_ok(plant->units[c]->kind->set_up(plant->units[c], &setup));
         assert_ok(plant->units[c]->kind->enter_init(plant->units[c]));
-        assert_ok(tutti_unit_apply_inputs(plant->units[c], component->settings, component->setting_count));
+        assert_ok(tt_unit_apply_inputs(plant->units[c], component->settings, component->setting_count));
         for (unsigned b = 0; b < plant->wires.units[c].output_blocks; b++)
             assert_ok(plant->units[c]->kind->get(plant->units[c], &plant->wires.units[c].outputs[b]));
     }
@@ -109,35 +109,35 @@ static void start(struct plant *plant)
 
 static void finish(struct plant *plant)
 {
-    tutti_wires_fini(&plant->wires);
+    tt_wires_fini(&plant->wires);
     for (int c = 0; c < UNITS; c++) {
-        tutti_unit_free(plant->units[c]);
-        tutti_unit_free(plant->shadows[c]);
+        tt_unit_free(plant->units[c]);
+        tt_unit_free(plant->shadows[c]);
     }
-    tutti_structure_fini(&plant->structure);
-    tutti_system_free(plant->system);
+    tt_structure_fini(&plant->structure);
+    tt_system_free(plant->system);
     scratch_fini(&plant->scratch);
 }
 
 /* As rank `rank` of the placement sees the units; all of them for one rank alone. */
-static void observe(const struct plant *plant, const int *place, int rank, struct tutti_observed *observed)
+static void observe(const struct plant *plant, const int *place, int rank, struct tt_recorded_unit *observed)
 {
     for (int c = 0; c < UNITS; c++) {
         bool own = !place || place[c] == rank;
-        observed[c] = (struct tutti_observed){.unit = own ? plant->units[c] : plant->shadows[c], .own = own};
+        observed[c] = (struct tt_recorded_unit){.unit = own ? plant->units[c] : plant->shadows[c], .own = own};
     }
 }
 
 static enum tutti_err record_whole(const struct plant *plant, const struct tutti_run_options *options)
 {
-    struct tutti_observed observed[UNITS];
-    struct tutti_observer observer;
+    struct tt_recorded_unit observed[UNITS];
+    struct tt_record observer;
     observe(plant, NULL, 0, observed);
-    enum tutti_err err = tutti_observer_open(&observer, options, plant->whole, &plant->wires, observed, NULL, NULL,
-                                             (struct tutti_bytes){0});
+    enum tutti_err err =
+        tt_record_open(&observer, options, plant->whole, &plant->wires, observed, NULL, NULL, (struct tt_bytes){0});
     for (int k = 0; k < 3 && !err; k++)
-        err = tutti_observer_row(&observer, 0.5 * k);
-    enum tutti_err closing = tutti_observer_close(&observer);
+        err = tt_record_write_row(&observer, 0.5 * k);
+    enum tutti_err closing = tt_record_close(&observer);
     return err ? err : closing;
 }
 
@@ -146,25 +146,25 @@ static void record_merged(const struct plant *plant, const struct tutti_run_opti
 {
     struct fixture f;
     begin(&f, RANKS);
-    assert_ok(tutti_conductor_new(&f.conductor, options, plant->merged, RANKS));
+    assert_ok(tt_conductor_new(&f.conductor, options, plant->merged, RANKS));
     for (int r = 0; r < RANKS; r++) {
-        struct tutti_observed observed[UNITS];
-        struct tutti_observer observer;
+        struct tt_recorded_unit observed[UNITS];
+        struct tt_record observer;
         observe(plant, place, r, observed);
-        assert_ok(tutti_observer_open(&observer, options, "elsewhere.csv", &plant->wires, observed, NULL,
-                                      &f.ranks[r].fabric, (struct tutti_bytes){0}));
+        assert_ok(tt_record_open(&observer, options, "elsewhere.csv", &plant->wires, observed, NULL, &f.ranks[r].fabric,
+                                 (struct tt_bytes){0}));
         assert_true(observer.records);
         for (int k = 0; k < 3; k++)
-            assert_ok(tutti_observer_row(&observer, 0.5 * k));
-        assert_ok(tutti_observer_close(&observer));
+            assert_ok(tt_record_write_row(&observer, 0.5 * k));
+        assert_ok(tt_record_close(&observer));
         rank_end(&f.ranks[r], TUTTI_OK, "", 1);
     }
     assert_ok(offer_all(&f));
-    assert_true(tutti_conductor_is_done(f.conductor));
+    assert_true(tt_conductor_is_done(f.conductor));
     struct tutti_run_stats stats;
-    assert_ok(tutti_conductor_finish(f.conductor, &stats));
+    assert_ok(tt_conductor_finish(f.conductor, &stats));
     assert_int_equal(stats.rows, 3);
-    tutti_run_stats_fini(&stats);
+    tt_stats_fini(&stats);
     end(&f);
 }
 
@@ -225,21 +225,21 @@ static void test_refused_alike(void **state)
     for (int r = 0; r < RANKS; r++)
         for (options.record_count = 1; options.record_count <= 2; options.record_count++) {
             struct reporting_rank rank;
-            struct tutti_observed observed[UNITS];
-            struct tutti_observer observer;
+            struct tt_recorded_unit observed[UNITS];
+            struct tt_record observer;
             rank_init(&rank, r, RANKS);
             observe(&plant, place, r, observed);
-            enum tutti_err err = tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL,
-                                                     &rank.fabric, (struct tutti_bytes){0});
+            enum tutti_err err = tt_record_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric,
+                                                (struct tt_bytes){0});
             assert_int_equal(err, options.record_count == 1 ? TUTTI_OK : TUTTI_ERR_ARGUMENT);
             assert_int_equal(rank.bytes.size > 0, options.record_count == 1); /* nothing is told of what is refused */
-            assert_ok(tutti_observer_close(&observer));
+            assert_ok(tt_record_close(&observer));
             rank_fini(&rank);
         }
     finish(&plant);
 }
 
-static enum tutti_err forget(struct tutti_fabric *fabric, const void *bytes, size_t size)
+static enum tutti_err forget(struct tt_fabric *fabric, const void *bytes, size_t size)
 {
     (void)fabric;
     (void)bytes;
@@ -251,27 +251,27 @@ static enum tutti_err forget(struct tutti_fabric *fabric, const void *bytes, siz
 static void test_rows_without_allocation(void **state)
 {
     (void)state;
-    static const struct tutti_fabric_kind deaf = {.name = "deaf", .report = forget};
+    static const struct tt_fabric_kind deaf = {.name = "deaf", .report = forget};
     const char *patterns[] = {"*.float64_out", "ball.*", "*.int32_out"};
     struct plant plant;
     start(&plant);
     for (size_t count = 0; count <= 3; count += 3) {
         struct tutti_run_options options = {.records = patterns, .record_count = count};
         struct reporting_rank rank;
-        struct tutti_observed observed[UNITS];
-        struct tutti_observer observer;
+        struct tt_recorded_unit observed[UNITS];
+        struct tt_record observer;
         rank_init(&rank, 0, 1);
         rank.fabric.kind = &deaf;
         observe(&plant, NULL, 0, observed);
-        assert_ok(tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric,
-                                      (struct tutti_bytes){0}));
-        assert_ok(tutti_observer_row(&observer, 0));
+        assert_ok(
+            tt_record_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric, (struct tt_bytes){0}));
+        assert_ok(tt_record_write_row(&observer, 0));
         unsigned long before = allocations;
         for (int k = 1; k < 100; k++)
-            assert_ok(tutti_observer_row(&observer, k));
+            assert_ok(tt_record_write_row(&observer, k));
         assert_int_equal(allocations, before);
         assert_int_equal(observer.rows, 100);
-        assert_ok(tutti_observer_close(&observer));
+        assert_ok(tt_record_close(&observer));
         rank_fini(&rank);
     }
     finish(&plant);

@@ -7,26 +7,26 @@
 enum { THREADS = 4, MESSAGES = 200 };
 
 /* Takes the next frame out; it has to be of this kind. */
-static struct tutti_unparcel next_frame(struct reporting_rank *rank, enum tutti_report_kind expected)
+static struct tt_byte_reader next_frame(struct reporting_rank *rank, enum tt_report_kind expected)
 {
     const char *at = rank->bytes.bytes + rank->taken;
-    enum tutti_report_kind kind;
+    enum tt_report_kind kind;
     size_t size;
     bool whole;
-    assert_ok(tutti_report_find(at, rank->bytes.size - rank->taken, &kind, &size, &whole));
+    assert_ok(tt_fabric_find_report(at, rank->bytes.size - rank->taken, &kind, &size, &whole));
     assert_true(whole);
     assert_int_equal(kind, expected);
     rank->taken += TUTTI_REPORT_HEADER + size;
     at += TUTTI_REPORT_HEADER;
-    return (struct tutti_unparcel){.at = at, .end = at + size};
+    return (struct tt_byte_reader){.at = at, .end = at + size};
 }
 
 static void assert_message(struct reporting_rank *rank, enum tutti_log_level level, const char *origin,
                            const char *text)
 {
-    struct tutti_unparcel in = next_frame(rank, TUTTI_REPORT_LOG);
-    assert_int_equal(tutti_unparcel_u8(&in), level);
-    const char *from = tutti_unparcel_text(&in), *said = tutti_unparcel_text(&in);
+    struct tt_byte_reader in = next_frame(rank, TUTTI_REPORT_LOG);
+    assert_int_equal(tt_bytes_get_u8(&in), level);
+    const char *from = tt_bytes_get_text(&in), *said = tt_bytes_get_text(&in);
     assert_true(origin ? from && strcmp(from, origin) == 0 : !from);
     assert_string_equal(said, text);
     assert_true(!in.bad && in.at == in.end);
@@ -36,7 +36,7 @@ static void *chatter(void *context)
 {
     const struct tutti_log *log = context;
     for (int i = 0; i < MESSAGES; i++)
-        tutti_log_printf(log, TUTTI_LOG_INFO, "fmu", "message");
+        tt_log(log, TUTTI_LOG_INFO, "fmu", "message");
     return NULL;
 }
 
@@ -46,22 +46,22 @@ static void test_other_threads(void **state)
     (void)state;
     struct reporting_rank rank;
     rank_init(&rank, 0, 1);
-    const struct tutti_log *log = tutti_rank_reporter_log(rank.reporter);
+    const struct tutti_log *log = tt_reporter_get_log(rank.reporter);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, chatter, (void *)log), 0);
     int own = 0;
     for (int i = 0; i < 50; i++, own++)
-        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "own");
+        tt_log(log, TUTTI_LOG_WARNING, NULL, "own");
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     rank_end(&rank, TUTTI_OK, "", 1);
     int others = 0;
     for (int i = 0; i < 50 + THREADS * MESSAGES; i++) {
-        struct tutti_unparcel in = next_frame(&rank, TUTTI_REPORT_LOG);
-        bool is_own = tutti_unparcel_u8(&in) == TUTTI_LOG_WARNING;
-        (void)tutti_unparcel_text(&in);
-        assert_string_equal(tutti_unparcel_text(&in), is_own ? "own" : "message");
+        struct tt_byte_reader in = next_frame(&rank, TUTTI_REPORT_LOG);
+        bool is_own = tt_bytes_get_u8(&in) == TUTTI_LOG_WARNING;
+        (void)tt_bytes_get_text(&in);
+        assert_string_equal(tt_bytes_get_text(&in), is_own ? "own" : "message");
         own -= is_own;
         others += !is_own;
     }
@@ -72,12 +72,12 @@ static void test_other_threads(void **state)
     rank_fini(&rank);
 }
 
-static enum tutti_err refuse(struct tutti_fabric *fabric, const void *bytes, size_t size)
+static enum tutti_err refuse(struct tt_fabric *fabric, const void *bytes, size_t size)
 {
     (void)fabric;
     (void)bytes;
     (void)size;
-    return tutti_fail(TUTTI_ERR_STOPPED, "nobody listens");
+    return tt_fail(TUTTI_ERR_STOPPED, "nobody listens");
 }
 
 /* A caller that logs on the way out keeps the message of what went wrong. */
@@ -85,13 +85,13 @@ static void test_message_survives(void **state)
 {
     (void)state;
     struct reporting_rank rank;
-    static const struct tutti_fabric_kind deaf = {.name = "deaf", .report = refuse};
+    static const struct tt_fabric_kind deaf = {.name = "deaf", .report = refuse};
     rank_init(&rank, 0, 1);
     rank.fabric.kind = &deaf;
-    assert_int_equal(tutti_fail(TUTTI_ERR_FMU, "ball: it burst"), TUTTI_ERR_FMU);
-    tutti_log_printf(tutti_rank_reporter_log(rank.reporter), TUTTI_LOG_WARNING, "ball", "bang");
+    assert_int_equal(tt_fail(TUTTI_ERR_FMU, "ball: it burst"), TUTTI_ERR_FMU);
+    tt_log(tt_reporter_get_log(rank.reporter), TUTTI_LOG_WARNING, "ball", "bang");
     assert_string_equal(tutti_err_message(), "ball: it burst");
-    assert_int_equal(tutti_rank_reporter_tell_end(rank.reporter, TUTTI_ERR_FMU, 2, 1), TUTTI_ERR_STOPPED);
+    assert_int_equal(tt_reporter_send_end(rank.reporter, TUTTI_ERR_FMU, 2, 1), TUTTI_ERR_STOPPED);
     assert_string_equal(tutti_err_message(), "ball: it burst");
     rank_fini(&rank);
 }
@@ -101,27 +101,27 @@ static void test_frames(void **state)
     (void)state;
     struct reporting_rank rank;
     rank_init(&rank, 0, 1);
-    tutti_log_printf(tutti_rank_reporter_log(rank.reporter), TUTTI_LOG_DEBUG, "ball", "b%d", 1);
+    tt_log(tt_reporter_get_log(rank.reporter), TUTTI_LOG_DEBUG, "ball", "b%d", 1);
     struct tutti_progress progress = {
         .start = 1, .stop = 2, .time = 3, .step = 4, .steps = 5, .elapsed = 6, .paused = true};
-    assert_ok(tutti_rank_reporter_tell_progress(rank.reporter, &progress));
+    assert_ok(tt_reporter_send_progress(rank.reporter, &progress));
     rank_end(&rank, TUTTI_ERR_SOLVER, "no step is small enough", 7);
     assert_message(&rank, TUTTI_LOG_DEBUG, "ball", "b1");
-    struct tutti_unparcel in = next_frame(&rank, TUTTI_REPORT_PROGRESS);
+    struct tt_byte_reader in = next_frame(&rank, TUTTI_REPORT_PROGRESS);
     for (int i = 1; i < 5; i++)
-        assert_near(tutti_unparcel_double(&in), i, 0);
-    assert_int_equal(tutti_unparcel_u64(&in), 5);
-    assert_near(tutti_unparcel_double(&in), 6, 0);
-    assert_int_equal(tutti_unparcel_u8(&in), 1);
+        assert_near(tt_bytes_get_double(&in), i, 0);
+    assert_int_equal(tt_bytes_get_u64(&in), 5);
+    assert_near(tt_bytes_get_double(&in), 6, 0);
+    assert_int_equal(tt_bytes_get_u8(&in), 1);
     assert_true(!in.bad && in.at == in.end);
     in = next_frame(&rank, TUTTI_REPORT_END);
-    assert_int_equal(tutti_unparcel_u32(&in), TUTTI_ERR_SOLVER);
-    assert_string_equal(tutti_unparcel_text(&in), "no step is small enough");
-    assert_string_equal(tutti_unparcel_text(&in), "");
-    assert_string_equal(tutti_unparcel_text(&in), "");
-    assert_true(isnan(tutti_unparcel_double(&in)));
-    assert_int_equal(tutti_unparcel_u32(&in), TUTTI_NONE);
-    assert_near(tutti_unparcel_double(&in), 7, 0);
+    assert_int_equal(tt_bytes_get_u32(&in), TUTTI_ERR_SOLVER);
+    assert_string_equal(tt_bytes_get_text(&in), "no step is small enough");
+    assert_string_equal(tt_bytes_get_text(&in), "");
+    assert_string_equal(tt_bytes_get_text(&in), "");
+    assert_true(isnan(tt_bytes_get_double(&in)));
+    assert_int_equal(tt_bytes_get_u32(&in), TUTTI_NONE);
+    assert_near(tt_bytes_get_double(&in), 7, 0);
     assert_true(!in.bad && in.at == in.end);
     rank_fini(&rank);
 }

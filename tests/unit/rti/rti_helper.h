@@ -20,15 +20,15 @@
 /* The call succeeds; or raises this exception, with a message that has these words in it. */
 #define assert_done(expr)                                                                                              \
     do {                                                                                                               \
-        enum tutti_hla hla_ = (expr);                                                                                  \
+        enum tt_hla hla_ = (expr);                                                                                     \
         if (hla_ != TUTTI_HLA_OK)                                                                                      \
-            fail_msg("%s: %s: %s", #expr, tutti_hla_name(hla_), tutti_err_message());                                  \
+            fail_msg("%s: %s: %s", #expr, tt_exception_name(hla_), tutti_err_message());                               \
     } while (0)
 #define assert_raises(expr, name, words)                                                                               \
     do {                                                                                                               \
-        enum tutti_hla hla_ = (expr);                                                                                  \
+        enum tt_hla hla_ = (expr);                                                                                     \
         if (hla_ != TUTTI_HLA_##name)                                                                                  \
-            fail_msg("%s: %s (%s), expected " #name, #expr, tutti_hla_name(hla_), hla_ ? tutti_err_message() : "");    \
+            fail_msg("%s: %s (%s), expected " #name, #expr, tt_exception_name(hla_), hla_ ? tutti_err_message() : ""); \
         if (!strstr(tutti_err_message(), words))                                                                       \
             fail_msg("%s: message \"%s\" has no \"%s\"", #expr, tutti_err_message(), words);                           \
     } while (0)
@@ -70,46 +70,46 @@ enum {
     TEXT
 };
 
-static inline struct tutti_fom_module *read_module(const char *text)
+static inline struct tt_fom_module *read_module(const char *text)
 {
-    struct tutti_fom_module *module;
-    assert_ok(tutti_fom_module_read_bytes(&module, "test.xml", text, strlen(text)));
+    struct tt_fom_module *module;
+    assert_ok(tt_fom_module_read_bytes(&module, "test.xml", text, strlen(text)));
     return module;
 }
 
-static inline struct tutti_ambassador *connected(struct tutti_rti *rti)
+static inline struct tt_ambassador *connected(struct tt_rti *rti)
 {
-    struct tutti_ambassador *a;
-    assert_done(tutti_rti_connect(rti, &a));
+    struct tt_ambassador *a;
+    assert_done(tt_rti_connect(rti, &a));
     return a;
 }
 
-static inline uint32_t join_as(struct tutti_ambassador *a, const char *name)
+static inline uint32_t join_as(struct tt_ambassador *a, const char *name)
 {
     uint32_t handle;
-    enum tutti_time_kind time;
-    assert_done(tutti_rti_join(a, &(struct tutti_rti_join){"fed", "test", name, NULL, 0}, &handle, &time));
+    enum tt_logical_time_kind time;
+    assert_done(tt_rti_join(a, &(struct tt_rti_join){"fed", "test", name, NULL, 0}, &handle, &time));
     return handle;
 }
 
 enum { MOST_FEDERATES = 8 };
 
 struct world {
-    struct tutti_rti *rti;
-    struct tutti_ambassador *a[MOST_FEDERATES];
-    enum tutti_time_kind time;
+    struct tt_rti *rti;
+    struct tt_ambassador *a[MOST_FEDERATES];
+    enum tt_logical_time_kind time;
 };
 
 /* `count` federates A, B, ... with handles 1, 2, ... in the federation "fed". */
 static inline struct world world_of(int count, const char *time)
 {
-    struct world w = {.rti = tutti_rti_new((struct tutti_rti_limits){0})};
-    assert_true(tutti_time_kind_find(time, &w.time));
+    struct world w = {.rti = tt_rti_new((struct tt_rti_limits){0})};
+    assert_true(tt_logical_time_kind_find(time, &w.time));
     for (int i = 0; i < count; i++) {
-        struct tutti_fom_module *module = i ? NULL : read_module(test_fom);
+        struct tt_fom_module *module = i ? NULL : read_module(test_fom);
         w.a[i] = connected(w.rti);
         if (!i)
-            assert_done(tutti_rti_create(w.a[0], "fed", &module, 1, time, NULL));
+            assert_done(tt_rti_create(w.a[0], "fed", &module, 1, time, NULL));
         assert_int_equal(join_as(w.a[i], (char[]){(char)('A' + i), '\0'}), i + 1);
     }
     return w;
@@ -118,43 +118,42 @@ static inline struct world world_of(int count, const char *time)
 static inline int64_t at(const struct world *w, double t)
 {
     int64_t time;
-    assert_true(tutti_time_from_double(w->time, t, &time));
+    assert_true(tt_logical_time_from_double(w->time, t, &time));
     return time;
 }
 
 /* The next callback is this one, and is returned. */
-static inline const struct tutti_callback *next_is(struct tutti_ambassador *a, enum tutti_callback_kind kind)
+static inline const struct tt_callback *next_is(struct tt_ambassador *a, enum tt_callback_kind kind)
 {
-    const struct tutti_callback *callback = tutti_rti_next(a);
+    const struct tt_callback *callback = tt_rti_next_callback(a);
     if (!callback || callback->kind != kind)
-        fail_msg("%s, expected %s", callback ? tutti_callback_name(callback->kind) : "nothing",
-                 tutti_callback_name(kind));
+        fail_msg("%s, expected %s", callback ? tt_callback_name(callback->kind) : "nothing", tt_callback_name(kind));
     return callback;
 }
 #define assert_next(a, name) next_is(a, TUTTI_CALLBACK_##name)
 
-static inline void assert_quiet(struct tutti_ambassador *a)
+static inline void assert_quiet(struct tt_ambassador *a)
 {
-    const struct tutti_callback *callback = tutti_rti_next(a);
+    const struct tt_callback *callback = tt_rti_next_callback(a);
     if (callback)
-        fail_msg("%s, expected nothing", tutti_callback_name(callback->kind));
+        fail_msg("%s, expected nothing", tt_callback_name(callback->kind));
 }
 
 /* Takes all that waits. */
-static inline void drain(struct tutti_ambassador *a)
+static inline void drain(struct tt_ambassador *a)
 {
-    while (tutti_rti_next(a)) {
+    while (tt_rti_next_callback(a)) {
     }
 }
 
 static inline void assert_granted(const struct world *w, int i, double t)
 {
-    const struct tutti_callback *callback = assert_next(w->a[i], TimeAdvanceGrant);
-    assert_same_double(tutti_time_to_double(w->time, callback->time), t);
+    const struct tt_callback *callback = assert_next(w->a[i], TimeAdvanceGrant);
+    assert_same_double(tt_logical_time_to_double(w->time, callback->time), t);
 }
 
-#define NO_TAG ((struct tutti_octets){0})
-#define NO_TIME ((struct tutti_send){0})
-#define TEXT_BYTES(text) ((struct tutti_octets){text, strlen(text)})
+#define NO_TAG ((struct tt_octets){0})
+#define NO_TIME ((struct tt_message_stamp){0})
+#define TEXT_BYTES(text) ((struct tt_octets){text, strlen(text)})
 
 #endif

@@ -22,22 +22,22 @@ static bool earlier(struct from a, struct from b)
 }
 
 struct expectation {
-    enum tutti_callback_kind kind;
+    enum tt_callback_kind kind;
     double time;
     int message; /* -1: none */
-    enum tutti_order received;
+    enum tt_message_order received;
 };
 
 struct member {
     bool joined;
     uint32_t handle;
-    struct tutti_ambassador *a;
+    struct tt_ambassador *a;
     bool regulating, constrained, constrained_pending, asynchronous;
     double now, lookahead, target;
     bool strict;  /* nothing at `now` any more */
     bool assured; /* by the grant that it got as a constrained federate: nothing comes at `now` any more */
     struct from promise;
-    enum tutti_advance pending;
+    enum tt_time_advance pending;
     struct expectation expected[EXPECTED];
     int expected_count;
     double last_stamp; /* of what it got in time order since its last grant */
@@ -154,20 +154,20 @@ static struct from bound_of(int f)
     return bounds[f];
 }
 
-static void expect(int f, enum tutti_callback_kind kind, double time, int message, enum tutti_order received)
+static void expect(int f, enum tt_callback_kind kind, double time, int message, enum tt_message_order received)
 {
     struct member *m = &members[f];
     assert_true(m->expected_count < EXPECTED);
     m->expected[m->expected_count++] = (struct expectation){kind, time, message, received};
 }
 
-static void expect_message(int f, int message, enum tutti_order received)
+static void expect_message(int f, int message, enum tt_message_order received)
 {
     sent[message].at[f] = DELIVERED;
     expect(f, TUTTI_CALLBACK_ReceiveInteraction, sent[message].time, message, received);
 }
 
-static void expect_queued(int f, double until, enum tutti_order received)
+static void expect_queued(int f, double until, enum tt_message_order received)
 {
     for (int m = first_queued(f); m >= 0 && sent[m].time <= until; m = first_queued(f))
         expect_message(f, m, received);
@@ -228,7 +228,7 @@ static void settle(void)
 
 /* What the RTI says */
 
-static int message_of(const struct tutti_callback *callback)
+static int message_of(const struct tt_callback *callback)
 {
     int message;
     assert_int_equal(callback->value_count, 1);
@@ -238,11 +238,11 @@ static int message_of(const struct tutti_callback *callback)
 }
 
 /* What holds whatever the oracle says. `now`: the last grant that the RTI told. */
-static void check_receipt(struct member *m, const struct tutti_callback *callback, double now)
+static void check_receipt(struct member *m, const struct tt_callback *callback, double now)
 {
     if (callback->kind != TUTTI_CALLBACK_ReceiveInteraction || callback->received != TUTTI_ORDER_TIMESTAMP)
         return;
-    double stamp = tutti_time_to_double(w.time, callback->time);
+    double stamp = tt_logical_time_to_double(w.time, callback->time);
     if (stamp < now || (stamp == now && m->assured))
         fail_msg("a message at %.17g below the grant of %.17g", stamp, now);
     if (stamp < m->last_stamp)
@@ -250,16 +250,16 @@ static void check_receipt(struct member *m, const struct tutti_callback *callbac
     m->last_stamp = stamp;
 }
 
-static void check_one(int f, int i, const struct tutti_callback *callback)
+static void check_one(int f, int i, const struct tt_callback *callback)
 {
     const struct expectation *e = &members[f].expected[i];
     if (!callback || callback->kind != e->kind)
-        fail_msg("federate %d: %s, expected %s at %.17g", f, callback ? tutti_callback_name(callback->kind) : "nothing",
-                 tutti_callback_name(e->kind), e->time);
+        fail_msg("federate %d: %s, expected %s at %.17g", f, callback ? tt_callback_name(callback->kind) : "nothing",
+                 tt_callback_name(e->kind), e->time);
     mix((uint64_t)callback->kind << 32 | callback->federate);
     mix((uint64_t)callback->time);
     if (callback->timed)
-        assert_same_double(tutti_time_to_double(w.time, callback->time), e->time);
+        assert_same_double(tt_logical_time_to_double(w.time, callback->time), e->time);
     if (e->message < 0)
         return;
     assert_int_equal(message_of(callback), e->message);
@@ -275,7 +275,7 @@ static void compare(const double *now)
         struct member *m = &members[f];
         double time = now[f];
         for (int i = 0; m->joined && i < m->expected_count; i++) {
-            const struct tutti_callback *callback = tutti_rti_next(m->a);
+            const struct tt_callback *callback = tt_rti_next_callback(m->a);
             check_one(f, i, callback);
             if (m->expected[i].kind != TUTTI_CALLBACK_RequestRetraction)
                 check_receipt(m, callback, time);
@@ -298,18 +298,18 @@ static void check_queries(int f)
     struct from galt = galt_of(f);
     bool valid;
     int64_t time;
-    assert_done(tutti_rti_query_galt(m->a, &valid, &time));
+    assert_done(tt_time_management_query_galt(m->a, &valid, &time));
     assert_int_equal(valid, !isinf(galt.value));
     if (valid)
-        assert_same_double(tutti_time_to_double(w.time, time), galt.value);
+        assert_same_double(tt_logical_time_to_double(w.time, time), galt.value);
     int first = first_queued(f);
     double lits = first >= 0 ? fmin(sent[first].time, galt.value) : galt.value;
-    assert_done(tutti_rti_query_lits(m->a, &valid, &time));
+    assert_done(tt_time_management_query_lits(m->a, &valid, &time));
     assert_int_equal(valid, !isinf(lits));
     if (valid)
-        assert_same_double(tutti_time_to_double(w.time, time), lits);
-    assert_done(tutti_rti_query_logical_time(m->a, &time));
-    assert_same_double(tutti_time_to_double(w.time, time), m->now);
+        assert_same_double(tt_logical_time_to_double(w.time, time), lits);
+    assert_done(tt_time_management_query_logical_time(m->a, &time));
+    assert_same_double(tt_logical_time_to_double(w.time, time), m->now);
 }
 
 /* Somebody can go on: of those who wait, not all wait for each other. */
@@ -321,10 +321,10 @@ static void check_progress(void)
         waiting += members[f].joined && (members[f].pending != TUTTI_ADVANCE_NONE || members[f].constrained_pending);
     }
     if (joined && joined == waiting) {
-        struct tutti_text text = {0};
+        struct tt_text text = {0};
         for (int f = 0; f < FEDERATES && !text.text; f++)
             if (members[f].joined)
-                tutti_time_explain(members[f].a->federate->federation, &text);
+                tt_time_management_explain(members[f].a->federate->federation, &text);
         fail_msg("all wait:\n%s", text.text);
     }
 }
@@ -337,10 +337,10 @@ static void send(int f, bool timed, double stamp)
     int64_t time = timed ? at(&w, stamp) : 0;
     int id = sent_count;
     uint64_t retraction;
-    struct tutti_value value = {WHAT, {&id, sizeof id}};
+    struct tt_hla_value value = {WHAT, {&id, sizeof id}};
     struct from bound = bound_of(f);
-    enum tutti_hla got = tutti_rti_send_interaction(m->a, EVENT, &value, 1,
-                                                    (struct tutti_send){timed ? &time : NULL, NO_TAG}, &retraction);
+    enum tt_hla got = tt_objects_send_interaction(m->a, EVENT, &value, 1,
+                                                  (struct tt_message_stamp){timed ? &time : NULL, NO_TAG}, &retraction);
     if (timed && m->regulating && (stamp < bound.value || (stamp == bound.value && bound.after))) {
         assert_int_equal(got, TUTTI_HLA_InvalidLogicalTime);
         return;
@@ -371,7 +371,7 @@ static void retract(int f)
     if (id == sent_count || sent[id].handle != m->handle || sent[id].retracted || !sent[id].retractable)
         return;
     struct sent *s = &sent[id];
-    enum tutti_hla got = tutti_rti_retract(m->a, s->retraction);
+    enum tt_hla got = tt_message_retract(m->a, s->retraction);
     if (!m->regulating) {
         assert_int_equal(got, TUTTI_HLA_TimeRegulationIsNotEnabled);
         return;
@@ -389,10 +389,10 @@ static void retract(int f)
     }
 }
 
-static void advance(int f, enum tutti_advance kind, double t)
+static void advance(int f, enum tt_time_advance kind, double t)
 {
     struct member *m = &members[f];
-    enum tutti_hla got = tutti_rti_advance(m->a, kind, at(&w, t));
+    enum tt_hla got = tt_time_management_advance(m->a, kind, at(&w, t));
     if (t < m->now || m->constrained_pending || m->pending != TUTTI_ADVANCE_NONE) {
         assert_int_equal(got, t < m->now                         ? TUTTI_HLA_LogicalTimeAlreadyPassed
                               : m->pending != TUTTI_ADVANCE_NONE ? TUTTI_HLA_InTimeAdvancingState
@@ -418,7 +418,7 @@ static void flush(int f, double t)
     if (first >= 0)
         granted = fmin(granted, sent[first].time);
     granted = fmax(granted, m->now);
-    assert_done(tutti_rti_flush_queue_request(m->a, at(&w, t)));
+    assert_done(tt_time_management_flush_queue(m->a, at(&w, t)));
     expect_held(f);
     expect_queued(f, INFINITY, TUTTI_ORDER_TIMESTAMP);
     m->now = granted;
@@ -449,7 +449,7 @@ static void regulate(int f, double lookahead)
         m->now = limit.value;
         m->strict = limit.after;
     }
-    assert_done(tutti_rti_enable_time_regulation(m->a, at(&w, lookahead)));
+    assert_done(tt_time_management_enable_regulation(m->a, at(&w, lookahead)));
     if (m->now > before)
         expect_queued(f, nextafter(m->now, 0), TUTTI_ORDER_TIMESTAMP);
     m->regulating = true;
@@ -465,11 +465,11 @@ static void constrain(int f, bool on)
         (on && m->constrained))
         return;
     if (on) {
-        assert_done(tutti_rti_enable_time_constrained(m->a));
+        assert_done(tt_time_management_enable_constrained(m->a));
         m->constrained_pending = true;
         return;
     }
-    assert_done(tutti_rti_disable_time_constrained(m->a));
+    assert_done(tt_time_management_disable_constrained(m->a));
     m->constrained = m->assured = false;
     expect_held(f);
     expect_queued(f, INFINITY, TUTTI_ORDER_RECEIVE);
@@ -481,19 +481,18 @@ static void modify(int f, double lookahead)
     int64_t actual;
     if (!m->regulating || m->pending != TUTTI_ADVANCE_NONE)
         return;
-    assert_done(tutti_rti_modify_lookahead(m->a, at(&w, lookahead)));
+    assert_done(tt_time_management_modify_lookahead(m->a, at(&w, lookahead)));
     m->lookahead = lookahead;
     raise(m, m->now, m->strict);
-    assert_done(tutti_rti_query_lookahead(m->a, &actual));
-    assert_same_double(tutti_time_to_double(w.time, actual), fmax(lookahead, m->promise.value - m->now));
+    assert_done(tt_time_management_query_lookahead(m->a, &actual));
+    assert_same_double(tt_logical_time_to_double(w.time, actual), fmax(lookahead, m->promise.value - m->now));
 }
 
 static void deliver_asynchronously(int f)
 {
     struct member *m = &members[f];
     m->asynchronous = !m->asynchronous;
-    assert_done(m->asynchronous ? tutti_rti_enable_asynchronous_delivery(m->a)
-                                : tutti_rti_disable_asynchronous_delivery(m->a));
+    assert_done(m->asynchronous ? tt_time_management_enable_async(m->a) : tt_time_management_disable_async(m->a));
     if (m->asynchronous)
         expect_held(f);
 }
@@ -504,8 +503,8 @@ static void join(int f)
     if (!members[f].a)
         members[f].a = connected(w.rti);
     members[f].handle = join_as(members[f].a, NULL);
-    assert_done(tutti_rti_publish_interaction(members[f].a, EVENT));
-    assert_done(tutti_rti_subscribe_interaction(members[f].a, EVENT, false)); /* passively: no advisories */
+    assert_done(tt_declarations_publish_interaction(members[f].a, EVENT));
+    assert_done(tt_declarations_subscribe_interaction(members[f].a, EVENT, false)); /* passively: no advisories */
 }
 
 static void leave(int f)
@@ -515,10 +514,10 @@ static void leave(int f)
     members[f].joined = false;
     members[f].expected_count = 0;
     if (dice(2)) {
-        tutti_rti_lose(members[f].a, "it is gone");
+        tt_rti_drop_federate(members[f].a, "it is gone");
         members[f].a = NULL;
     } else {
-        assert_done(tutti_rti_resign(members[f].a, TUTTI_RESIGN_NO_ACTION));
+        assert_done(tt_rti_resign(members[f].a, TUTTI_RESIGN_NO_ACTION));
         assert_quiet(members[f].a);
     }
 }
@@ -553,13 +552,13 @@ static void call(int f)
         break;
     case 10:
         if (m->regulating && dice(5) == 0) {
-            assert_done(tutti_rti_disable_time_regulation(m->a));
+            assert_done(tt_time_management_disable_regulation(m->a));
             m->regulating = false;
             m->promise = (struct from){0, 0};
         }
         break;
     default:
-        advance(f, (enum tutti_advance)(TUTTI_ADVANCE_TAR + (int)dice(4)),
+        advance(f, (enum tt_time_advance)(TUTTI_ADVANCE_TAR + (int)dice(4)),
                 fmax(0, m->now + some(5) - (dice(20) ? 0 : quantum)));
     }
 }
@@ -589,11 +588,11 @@ static void step(void)
 
 static void create(const char *time)
 {
-    struct tutti_fom_module *module = read_module(test_fom);
-    w = (struct world){.rti = tutti_rti_new((struct tutti_rti_limits){0})};
-    assert_true(tutti_time_kind_find(time, &w.time));
+    struct tt_fom_module *module = read_module(test_fom);
+    w = (struct world){.rti = tt_rti_new((struct tt_rti_limits){0})};
+    assert_true(tt_logical_time_kind_find(time, &w.time));
     w.a[0] = connected(w.rti);
-    assert_done(tutti_rti_create(w.a[0], "fed", &module, 1, time, NULL));
+    assert_done(tt_rti_create(w.a[0], "fed", &module, 1, time, NULL));
 }
 
 static uint64_t play(uint64_t number)
@@ -619,7 +618,7 @@ static uint64_t play(uint64_t number)
     compare(zero);
     for (int i = 0; i < CALLS; i++)
         step();
-    tutti_rti_free(w.rti);
+    tt_rti_free(w.rti);
     return hash;
 }
 

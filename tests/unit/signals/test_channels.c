@@ -14,16 +14,16 @@ enum { UNITS = 4, MOST_RANKS = 3, MOST_CHANNELS = TUTTI_CHANNEL_WAVES + UNITS };
 /* ---- a fabric that takes notes ---- */
 
 struct notes {
-    struct tutti_fabric fabric;
+    struct tt_fabric fabric;
     _Atomic uint64_t stop_after;
-    struct tutti_heartbeat where;
-    const struct tutti_channel *channels[MOST_CHANNELS];
+    struct tt_heartbeat where;
+    const struct tt_channel *channels[MOST_CHANNELS];
     uint32_t count;
     uint32_t asked; /* the channel of the last exchange */
     char *base;     /* ... and where */
 };
 
-static enum tutti_err open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel)
+static enum tutti_err open_channel(struct tt_fabric *fabric, const struct tt_channel *channel)
 {
     struct notes *notes = (struct notes *)fabric;
     assert_true(notes->count < MOST_CHANNELS);
@@ -37,7 +37,7 @@ static double arriving_at(size_t offset)
     return 1000 + (double)offset;
 }
 
-static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, char *base)
+static enum tutti_err exchange(struct tt_fabric *fabric, uint32_t channel, char *base)
 {
     struct notes *notes = (struct notes *)fabric;
     assert_true(channel < notes->count);
@@ -45,7 +45,7 @@ static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, ch
     notes->base = base;
     fabric->exchanges++;
     for (uint32_t l = 0; channel == TUTTI_CHANNEL_RATES && l < notes->channels[channel]->link_count; l++) {
-        const struct tutti_cargo *in = &notes->channels[channel]->links[l].in;
+        const struct tt_cargo *in = &notes->channels[channel]->links[l].in;
         for (uint32_t i = 0; i < in->piece_count; i++)
             for (size_t at = in->pieces[i].offset; at < in->pieces[i].offset + in->pieces[i].size; at += sizeof(double))
                 memcpy(base + at, &(double){arriving_at(at)}, sizeof(double));
@@ -53,7 +53,7 @@ static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, ch
     return TUTTI_OK;
 }
 
-static const struct tutti_fabric_kind taking_notes = {.name = "notes", .open = open_channel, .exchange = exchange};
+static const struct tt_fabric_kind taking_notes = {.name = "notes", .open = open_channel, .exchange = exchange};
 
 /* ---- ranks of a system ---- */
 
@@ -74,16 +74,16 @@ static const char *const at_start = "b.int16_out=c.int16_in";
 
 /* A rank, as far as signals come to it and go. */
 struct side {
-    struct tutti_wires wires;
-    struct tutti_sequence sequence;
-    struct tutti_channels channels;
-    struct tutti_arena arena;
+    struct tt_wires wires;
+    struct tt_step_sequence sequence;
+    struct tt_channels channels;
+    struct tt_arena arena;
 };
 
 struct world {
-    struct tutti_system *system;
-    struct tutti_structure structure, running;
-    struct tutti_unit *units[UNITS];
+    struct tt_system *system;
+    struct tt_structure structure, running;
+    struct tt_unit *units[UNITS];
     int ranks;
     int32_t place[UNITS];
     struct notes notes[MOST_RANKS];
@@ -94,20 +94,20 @@ struct world {
 static uint32_t source_named(const struct world *world, const char *name)
 {
     uint32_t component, variable;
-    struct tutti_indices element;
-    assert_ok(tutti_system_find(world->system, name, "the test", &component, &variable, &element));
-    uint32_t node = tutti_structure_find(&world->structure, component, variable, true);
+    struct tt_indices element;
+    assert_ok(tt_system_find(world->system, name, "the test", &component, &variable, &element));
+    uint32_t node = tt_structure_find(&world->structure, component, variable, true);
     assert_int_not_equal(node, TUTTI_NONE);
     return node;
 }
 
-static void mark_start_only(struct tutti_system *system)
+static void mark_start_only(struct tt_system *system)
 {
     uint32_t marked = 0;
     for (uint32_t c = 0; c < system->connection_count; c++) {
         char from[64], to[64], both[130];
-        tutti_system_name(system, &system->connections[c].from, from, sizeof from);
-        tutti_system_name(system, &system->connections[c].to, to, sizeof to);
+        tt_system_name(system, &system->connections[c].from, from, sizeof from);
+        tt_system_name(system, &system->connections[c].to, to, sizeof to);
         snprintf(both, sizeof both, "%s=%s", from, to);
         system->connections[c].at_start_only = strcmp(both, at_start) == 0;
         marked += system->connections[c].at_start_only;
@@ -118,19 +118,19 @@ static void mark_start_only(struct tutti_system *system)
 static void load(struct world *world, const char *const *files_, size_t file_count, const char *const *connect_,
                  size_t connect_count)
 {
-    struct tutti_system_source source = {
+    struct tt_system_source source = {
         .files = files_, .file_count = file_count, .connect = connect_, .connect_count = connect_count};
-    struct tutti_findings findings = {0};
+    struct tt_findings findings = {0};
     *world = (struct world){0};
-    assert_ok(tutti_system_load(&world->system, &source, &findings));
+    assert_ok(tt_system_load(&world->system, &source, &findings));
     assert_int_equal(findings.errors, 0);
     assert_int_equal(world->system->component_count, UNITS);
     for (int c = 0; c < UNITS; c++) {
-        struct tutti_fmu *fmu = world->system->components[c].fmu;
+        struct tt_fmu *fmu = world->system->components[c].fmu;
         static const double two[16] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
-        assert_ok(tutti_shadow_new(&world->units[c], fmu, &tutti_unit_cs, world->system->components[c].name));
-        if (tutti_unit_count_sizes(fmu->desc) > 0)
-            assert_ok(tutti_shadow_set_sizes(world->units[c], two));
+        assert_ok(tt_shadow_new(&world->units[c], fmu, &tt_unit_cs, world->system->components[c].name));
+        if (tt_shadow_count_sizes(fmu->desc) > 0)
+            assert_ok(tt_shadow_set_sizes(world->units[c], two));
     }
 }
 
@@ -138,17 +138,17 @@ static void load_all(struct world *world)
 {
     load(world, files, LENGTH(files), connect, LENGTH(connect));
     mark_start_only(world->system);
-    assert_ok(tutti_structure_init(&world->structure, world->system, TUTTI_PHASE_INITIAL));
-    assert_ok(tutti_structure_init(&world->running, world->system, TUTTI_PHASE_RUN));
+    assert_ok(tt_structure_init(&world->structure, world->system, TUTTI_PHASE_INITIAL));
+    assert_ok(tt_structure_init(&world->running, world->system, TUTTI_PHASE_RUN));
 }
 
 static void unload(struct world *world)
 {
-    tutti_structure_fini(&world->running);
-    tutti_structure_fini(&world->structure);
+    tt_structure_fini(&world->running);
+    tt_structure_fini(&world->structure);
     for (int c = 0; c < UNITS; c++)
-        tutti_unit_free(world->units[c]);
-    tutti_system_free(world->system);
+        tt_unit_free(world->units[c]);
+    tt_system_free(world->system);
 }
 
 static void open_rank(struct world *world, int rank, bool all, bool waves)
@@ -156,17 +156,17 @@ static void open_rank(struct world *world, int rank, bool all, bool waves)
     struct side *side = &world->sides[rank];
     struct notes *notes = &world->notes[rank];
     *notes = (struct notes){.asked = TUTTI_NONE};
-    notes->fabric = (struct tutti_fabric){.kind = &taking_notes,
-                                          .rank = rank,
-                                          .ranks = world->ranks,
-                                          .stop_after = &notes->stop_after,
-                                          .where = &notes->where};
+    notes->fabric = (struct tt_fabric){.kind = &taking_notes,
+                                       .rank = rank,
+                                       .ranks = world->ranks,
+                                       .stop_after = &notes->stop_after,
+                                       .where = &notes->where};
     *side = (struct side){
         .channels = {.wires = &side->wires, .fabric = &notes->fabric, .place = world->place, .arena = &side->arena}};
-    assert_ok(tutti_wires_init(&side->wires, &world->structure, world->units));
-    assert_ok(tutti_channels_open_start(&side->channels));
-    assert_ok(tutti_sequence_init(&side->sequence, &world->running, NULL));
-    assert_ok(tutti_channels_open(&side->channels, all, waves ? &side->sequence : NULL));
+    assert_ok(tt_wire_layout_init(&side->wires, &world->structure, world->units));
+    assert_ok(tt_channels_open_start(&side->channels));
+    assert_ok(tt_step_order_init_sequence(&side->sequence, &world->running, NULL));
+    assert_ok(tt_channels_open(&side->channels, all, waves ? &side->sequence : NULL));
 }
 
 static void place_units(struct world *world, int ranks, const int32_t *place, bool all, bool waves)
@@ -180,15 +180,15 @@ static void place_units(struct world *world, int ranks, const int32_t *place, bo
 static void displace_units(struct world *world)
 {
     for (int r = 0; r < world->ranks; r++) {
-        tutti_sequence_fini(&world->sides[r].sequence);
-        tutti_wires_fini(&world->sides[r].wires);
-        tutti_arena_fini(&world->sides[r].arena);
+        tt_step_order_fini_sequence(&world->sides[r].sequence);
+        tt_wires_fini(&world->sides[r].wires);
+        tt_arena_fini(&world->sides[r].arena);
     }
 }
 
-static const struct tutti_link *link_to(const struct world *world, int rank, uint32_t channel, int peer)
+static const struct tt_channel_link *link_to(const struct world *world, int rank, uint32_t channel, int peer)
 {
-    const struct tutti_channel *opened = world->notes[rank].channels[channel];
+    const struct tt_channel *opened = world->notes[rank].channels[channel];
     for (uint32_t l = 0; l < opened->link_count; l++)
         if (opened->links[l].peer == peer)
             return &opened->links[l];
@@ -203,9 +203,9 @@ static size_t offset_of(const struct side *side, uint32_t node)
 }
 
 /* The text piece of a node; each is there once. */
-static void check_text(const struct side *side, const struct tutti_cargo *cargo, uint32_t node)
+static void check_text(const struct side *side, const struct tt_cargo *cargo, uint32_t node)
 {
-    const struct tutti_slot *slot = &side->wires.slots[node];
+    const struct tt_slot *slot = &side->wires.slots[node];
     unsigned found = 0;
     for (uint32_t i = 0; i < cargo->text_count; i++) {
         if (cargo->texts[i].offset != offset_of(side, node))
@@ -219,22 +219,22 @@ static void check_text(const struct side *side, const struct tutti_cargo *cargo,
 }
 
 /* Exactly the bytes of these nodes, each once; what lies side by side and comes one after the other is one piece. */
-static void check_cargo(const struct side *side, const struct tutti_cargo *cargo, const bool *nodes)
+static void check_cargo(const struct side *side, const struct tt_cargo *cargo, const bool *nodes)
 {
     unsigned char sent[2048] = {0};
     size_t size = 0;
     uint32_t texts = 0;
     assert_true(side->wires.signal_size <= sizeof sent);
     for (uint32_t i = 0; i < cargo->piece_count; i++) {
-        const struct tutti_piece *piece = &cargo->pieces[i];
+        const struct tt_cargo_piece *piece = &cargo->pieces[i];
         assert_true(piece->size > 0);
         assert_true(i == 0 || piece[-1].offset + piece[-1].size != piece->offset);
         for (size_t at = piece->offset; at < piece->offset + piece->size; at++)
             sent[at]++;
     }
     for (uint32_t n = 0; n < side->wires.structure->node_count; n++) {
-        const struct tutti_slot *slot = &side->wires.slots[n];
-        size_t bytes = slot->count * tutti_type_size((enum tutti_type)slot->type);
+        const struct tt_slot *slot = &side->wires.slots[n];
+        size_t bytes = slot->count * tt_type_size((enum tt_type)slot->type);
         if (!side->wires.structure->nodes[n].output)
             continue;
         for (size_t at = offset_of(side, n); at < offset_of(side, n) + bytes; at++)
@@ -253,7 +253,7 @@ static void check_cargo(const struct side *side, const struct tutti_cargo *cargo
 }
 
 /* Nothing in a message says what it holds: both ends must have the same list. */
-static void check_same(const struct tutti_cargo *out, const struct tutti_cargo *in)
+static void check_same(const struct tt_cargo *out, const struct tt_cargo *in)
 {
     assert_int_equal(out->size, in->size);
     assert_int_equal(out->piece_count, in->piece_count);
@@ -271,9 +271,9 @@ static void check_same(const struct tutti_cargo *out, const struct tutti_cargo *
 /* Both ends of a link, and that there is none where nothing goes over. */
 static void check_direction(const struct world *world, uint32_t channel, int from, int to, const bool *nodes)
 {
-    static const struct tutti_cargo nothing = {0};
-    const struct tutti_link *sends = link_to(world, from, channel, to), *takes = link_to(world, to, channel, from);
-    const struct tutti_cargo *out = sends ? &sends->out : &nothing, *in = takes ? &takes->in : &nothing;
+    static const struct tt_cargo nothing = {0};
+    const struct tt_channel_link *sends = link_to(world, from, channel, to), *takes = link_to(world, to, channel, from);
+    const struct tt_cargo *out = sends ? &sends->out : &nothing, *in = takes ? &takes->in : &nothing;
     check_cargo(&world->sides[from], out, nodes);
     check_cargo(&world->sides[to], in, nodes);
     check_same(out, in);
@@ -282,13 +282,13 @@ static void check_direction(const struct world *world, uint32_t channel, int fro
 /* Links have something in them, are there once, and in order; no rank is its own peer. */
 static void check_links(const struct world *world, int rank, uint32_t channel)
 {
-    const struct tutti_channel *opened = world->notes[rank].channels[channel];
+    const struct tt_channel *opened = world->notes[rank].channels[channel];
     for (uint32_t l = 0; l < opened->link_count; l++) {
-        const struct tutti_link *link = &opened->links[l];
+        const struct tt_channel_link *link = &opened->links[l];
         assert_true(l == 0 || opened->links[l - 1].peer < link->peer);
         assert_int_not_equal(link->peer, rank);
         assert_in_range(link->peer, 0, world->ranks - 1);
-        assert_false(tutti_cargo_is_empty(&link->out) && tutti_cargo_is_empty(&link->in));
+        assert_false(tt_fabric_cargo_is_empty(&link->out) && tt_fabric_cargo_is_empty(&link->in));
     }
 }
 
@@ -368,7 +368,7 @@ static void neighbours_are_one_piece(void **state)
     struct world world;
     load_all(&world);
     place_units(&world, 2, (const int32_t[]){0, 1, 1, 1}, false, false);
-    const struct tutti_cargo *out = &link_to(&world, 0, TUTTI_CHANNEL_RATES, 1)->out;
+    const struct tt_cargo *out = &link_to(&world, 0, TUTTI_CHANNEL_RATES, 1)->out;
     assert_int_equal(out->piece_count, 1); /* a.float64_out, the matrix and a.float32_out */
     assert_int_equal(out->size, 8 * sizeof(double));
     out = &link_to(&world, 0, TUTTI_CHANNEL_RUN, 1)->out;
@@ -387,11 +387,11 @@ static void one_rank_opens_nothing(void **state)
     struct side *side = &world.sides[0];
     double rates[64] = {1, 2, 3};
     assert_int_equal(world.notes[0].count, 0);
-    assert_ok(tutti_channels_exchange_start(&side->channels));
-    assert_ok(tutti_channels_exchange(&side->channels));
-    assert_ok(tutti_channels_exchange_wave(&side->channels, 0));
+    assert_ok(tt_channels_exchange_start(&side->channels));
+    assert_ok(tt_channels_exchange(&side->channels));
+    assert_ok(tt_channels_exchange_wave(&side->channels, 0));
     assert_int_equal(side->channels.fabric->exchanges, 3);
-    assert_ok(tutti_channels_exchange_rates(&side->channels, rates));
+    assert_ok(tt_channels_exchange_rates(&side->channels, rates));
     assert_memory_equal(rates, ((double[]){1, 2, 3}), 3 * sizeof *rates);
     assert_int_equal(world.notes[0].asked, TUTTI_NONE); /* counted, and no rank asked */
     displace_units(&world);
@@ -405,8 +405,8 @@ static void ranks_that_read_nothing_have_no_links(void **state)
     static const char *const few[] = {"a.float64_out=b.float64_in", "c.float64_out=d.u[1]"};
     struct world world;
     load(&world, files, LENGTH(files), few, LENGTH(few));
-    assert_ok(tutti_structure_init(&world.structure, world.system, TUTTI_PHASE_INITIAL));
-    assert_ok(tutti_structure_init(&world.running, world.system, TUTTI_PHASE_RUN));
+    assert_ok(tt_structure_init(&world.structure, world.system, TUTTI_PHASE_INITIAL));
+    assert_ok(tt_structure_init(&world.running, world.system, TUTTI_PHASE_RUN));
     place_units(&world, 3, (const int32_t[]){0, 1, 2, 2}, false, false);
     for (int r = 0; r < 3; r++) {
         assert_int_equal(world.notes[r].count, TUTTI_CHANNEL_WAVES);
@@ -430,21 +430,21 @@ static void exchanges_take_their_channel(void **state)
     for (int r = 0; r < 2; r++) {
         struct side *side = &world.sides[r];
         struct notes *notes = &world.notes[r];
-        assert_ok(tutti_channels_exchange(&side->channels));
+        assert_ok(tt_channels_exchange(&side->channels));
         assert_int_equal(notes->asked, TUTTI_CHANNEL_RUN);
         assert_ptr_equal(notes->base, side->wires.signals);
-        assert_ok(tutti_channels_exchange_start(&side->channels));
+        assert_ok(tt_channels_exchange_start(&side->channels));
         assert_int_equal(notes->asked, TUTTI_CHANNEL_START);
         assert_ptr_equal(notes->base, side->wires.signals);
         for (uint32_t w = 0; w < side->sequence.wave_count; w++) {
             notes->asked = TUTTI_NONE;
-            assert_ok(tutti_channels_exchange_wave(&side->channels, w));
+            assert_ok(tt_channels_exchange_wave(&side->channels, w));
             assert_int_equal(notes->asked, side->channels.of_wave[w]);
         }
     }
     displace_units(&world);
     place_units(&world, 2, (const int32_t[]){0, 0, 1, 1}, false, false);
-    assert_ok(tutti_channels_exchange_wave(&world.sides[0].channels, 1)); /* without channels of their own */
+    assert_ok(tt_channels_exchange_wave(&world.sides[0].channels, 1)); /* without channels of their own */
     assert_int_equal(world.notes[0].asked, TUTTI_CHANNEL_RUN);
     displace_units(&world);
     unload(&world);
@@ -467,11 +467,11 @@ static void rates_come_in_where_they_are_read(void **state)
         assert_true(side->wires.real_count <= LENGTH(rates));
         for (uint32_t i = 0; i < side->wires.real_count; i++)
             rates[i] = -1 - (double)i;
-        assert_ok(tutti_channels_exchange_rates(&side->channels, rates));
+        assert_ok(tt_channels_exchange_rates(&side->channels, rates));
         assert_int_equal(world.notes[r].asked, TUTTI_CHANNEL_RATES);
         assert_ptr_equal(world.notes[r].base, side->channels.rates);
         for (uint32_t i = 0; i < side->wires.real_count; i++) {
-            const struct tutti_real *real = &side->wires.reals[i];
+            const struct tt_real_signal *real = &side->wires.reals[i];
             bool other = world.place[real->component] != r && strcmp(world.units[real->component]->name, "c") != 0;
             /* of c, float64_out goes to d beside it, float64_discrete_out to a */
             if (real->component == 2)
@@ -494,11 +494,11 @@ static void rates_come_in_where_they_are_read(void **state)
 /* Does a unit of rank `to` read the node, which rank `from` has? Straight from the connections. */
 static bool is_read(const struct world *world, uint32_t node, int from, int to, bool start)
 {
-    const struct tutti_structure_node *it = &world->structure.nodes[node];
+    const struct tt_structure_node *it = &world->structure.nodes[node];
     if (!it->output || from == to || world->place[it->component] != from)
         return false;
     for (uint32_t c = 0; c < world->system->connection_count; c++) {
-        const struct tutti_connection *connection = &world->system->connections[c];
+        const struct tt_connection *connection = &world->system->connections[c];
         if (connection->from.component == it->component && connection->from.variable == it->variable &&
             world->place[connection->to.component] == to && (start || !connection->at_start_only))
             return true;
@@ -513,7 +513,7 @@ static bool is_real(const struct world *world, uint32_t node)
 
 static bool is_in_wave(const struct world *world, uint32_t node, uint32_t wave)
 {
-    const struct tutti_sequence *sequence = &world->sides[0].sequence;
+    const struct tt_step_sequence *sequence = &world->sides[0].sequence;
     for (uint32_t i = sequence->wave_first[wave]; i < sequence->wave_first[wave + 1]; i++)
         if (sequence->components[i] == world->structure.nodes[node].component)
             return true;

@@ -5,19 +5,19 @@
 
 enum { SIGNALS = 3 };
 
-static struct tutti_history history;
+static struct tt_signal_history history;
 
 static int setup(void **state)
 {
     (void)state;
-    assert_ok(tutti_history_init(&history, SIGNALS));
+    assert_ok(tt_signal_history_init(&history, SIGNALS));
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    tutti_history_fini(&history);
+    tt_signal_history_fini(&history);
     return 0;
 }
 
@@ -42,13 +42,13 @@ static void push(unsigned degree, double t)
         polynomial(degree, t, i, p);
         values[i] = p[0];
     }
-    tutti_history_push(&history, t, values);
+    tt_signal_history_push(&history, t, values);
 }
 
 static void expect(unsigned degree, double t)
 {
     double value[SIGNALS], first[SIGNALS], second[SIGNALS], alone[SIGNALS];
-    tutti_history_at(&history, degree, t, value, first, second);
+    tt_signal_history_evaluate(&history, degree, t, value, first, second);
     for (size_t i = 0; i < SIGNALS; i++) {
         double p[3];
         polynomial(degree, t, i, p);
@@ -56,11 +56,11 @@ static void expect(unsigned degree, double t)
         assert_near(first[i], p[1], 1e-10);
         assert_near(second[i], p[2], 1e-9);
     }
-    tutti_history_at(&history, degree, t, alone, NULL, NULL);
+    tt_signal_history_evaluate(&history, degree, t, alone, NULL, NULL);
     assert_memory_equal(alone, value, sizeof value);
-    tutti_history_at(&history, degree, t, NULL, alone, NULL);
+    tt_signal_history_evaluate(&history, degree, t, NULL, alone, NULL);
     assert_memory_equal(alone, first, sizeof first);
-    tutti_history_at(&history, degree, t, NULL, NULL, alone);
+    tt_signal_history_evaluate(&history, degree, t, NULL, NULL, alone);
     assert_memory_equal(alone, second, sizeof second);
 }
 
@@ -71,7 +71,7 @@ static void polynomials_are_met(void **state)
     (void)state;
     static const double times[] = {0.5, 0.5625, 1.25, 1.375, 2.5, 2.75, 2.76, 4};
     for (unsigned degree = 0; degree <= TUTTI_HISTORY_DEGREE; degree++) {
-        tutti_history_restart(&history);
+        tt_signal_history_restart(&history);
         for (size_t n = 0; n < sizeof times / sizeof *times; n++) {
             push(degree, times[n]);
             if (history.points <= degree)
@@ -91,13 +91,13 @@ static void lower_degrees_take_the_newest(void **state)
     double value[SIGNALS], first[SIGNALS], second[SIGNALS], a[3], b[3];
     for (int n = 0; n < 6; n++)
         push(3, n * 0.5);
-    tutti_history_at(&history, 0, 9, value, first, second);
+    tt_signal_history_evaluate(&history, 0, 9, value, first, second);
     for (size_t i = 0; i < SIGNALS; i++) {
         polynomial(3, 2.5, i, b);
         assert_same_double(value[i], b[0]);
         assert_true(first[i] == 0 && second[i] == 0);
     }
-    tutti_history_at(&history, 1, 3, value, first, second);
+    tt_signal_history_evaluate(&history, 1, 3, value, first, second);
     for (size_t i = 0; i < SIGNALS; i++) {
         polynomial(3, 2, i, a);
         polynomial(3, 2.5, i, b);
@@ -111,11 +111,11 @@ static void a_point_for_the_same_time_takes_its_place(void **state)
 {
     (void)state;
     double value[SIGNALS], slope[SIGNALS];
-    tutti_history_push(&history, 0, (double[]){1, 1, 1});
-    tutti_history_push(&history, 1, (double[]){5, 5, 5});
-    tutti_history_push(&history, 1, (double[]){2, 3, 4});
+    tt_signal_history_push(&history, 0, (double[]){1, 1, 1});
+    tt_signal_history_push(&history, 1, (double[]){5, 5, 5});
+    tt_signal_history_push(&history, 1, (double[]){2, 3, 4});
     assert_int_equal(history.points, 2);
-    tutti_history_at(&history, 1, 2, value, slope, NULL);
+    tt_signal_history_evaluate(&history, 1, 2, value, slope, NULL);
     assert_memory_equal(value, ((double[]){3, 5, 7}), sizeof value);
     assert_memory_equal(slope, ((double[]){1, 2, 3}), sizeof slope);
 }
@@ -130,12 +130,12 @@ static void pop_brings_back_the_oldest(void **state)
         unsigned points = known < TUTTI_HISTORY_POINTS ? known : TUTTI_HISTORY_POINTS;
         push(3, known * known * 0.1);
         assert_int_equal(history.points, points);
-        tutti_history_at(&history, points - 1, 7, before[0], before[1], before[2]);
+        tt_signal_history_evaluate(&history, points - 1, 7, before[0], before[1], before[2]);
         for (int attempt = 0; attempt < 3; attempt++) {
-            tutti_history_push(&history, known * known * 0.1 + 0.15 / (attempt + 1), (double[]){9, attempt, -9});
-            tutti_history_pop(&history);
+            tt_signal_history_push(&history, known * known * 0.1 + 0.15 / (attempt + 1), (double[]){9, attempt, -9});
+            tt_signal_history_pop(&history);
             assert_int_equal(history.points, points);
-            tutti_history_at(&history, points - 1, 7, after[0], after[1], after[2]);
+            tt_signal_history_evaluate(&history, points - 1, 7, after[0], after[1], after[2]);
             assert_memory_equal(after, before, sizeof before);
         }
     }
@@ -147,32 +147,32 @@ static void nothing_is_known_after_a_restart(void **state)
     double value[SIGNALS];
     for (int n = 0; n < 6; n++)
         push(3, n);
-    tutti_history_restart(&history);
+    tt_signal_history_restart(&history);
     assert_int_equal(history.points, 0);
-    tutti_history_push(&history, 5, (double[]){4, 5, 6}); /* at the time of the last one from before */
+    tt_signal_history_push(&history, 5, (double[]){4, 5, 6}); /* at the time of the last one from before */
     assert_int_equal(history.points, 1);
-    tutti_history_at(&history, 0, 7, value, NULL, NULL);
+    tt_signal_history_evaluate(&history, 0, 7, value, NULL, NULL);
     assert_memory_equal(value, ((double[]){4, 5, 6}), sizeof value);
     /* Taken back, nothing from before the restart comes up. */
-    tutti_history_push(&history, 6, (double[]){0, 0, 0});
-    tutti_history_pop(&history);
+    tt_signal_history_push(&history, 6, (double[]){0, 0, 0});
+    tt_signal_history_pop(&history);
     assert_int_equal(history.points, 1);
-    tutti_history_pop(&history);
+    tt_signal_history_pop(&history);
     assert_int_equal(history.points, 0);
 }
 
 static void no_signals(void **state)
 {
     (void)state;
-    struct tutti_history empty;
+    struct tt_signal_history empty;
     double none;
-    assert_ok(tutti_history_init(&empty, 0));
-    tutti_history_push(&empty, 0, &none);
-    tutti_history_push(&empty, 1, &none);
-    tutti_history_at(&empty, 1, 2, &none, NULL, NULL);
+    assert_ok(tt_signal_history_init(&empty, 0));
+    tt_signal_history_push(&empty, 0, &none);
+    tt_signal_history_push(&empty, 1, &none);
+    tt_signal_history_evaluate(&empty, 1, 2, &none, NULL, NULL);
     assert_int_equal(empty.points, 2);
-    tutti_history_fini(&empty);
-    tutti_history_fini(&empty);
+    tt_signal_history_fini(&empty);
+    tt_signal_history_fini(&empty);
 }
 
 int main(void)

@@ -13,10 +13,10 @@
 enum { MOST_UNITS = 4 };
 
 struct wired {
-    struct tutti_system *system;
-    struct tutti_structure structure;
-    struct tutti_unit *units[MOST_UNITS];
-    struct tutti_wires wires;
+    struct tt_system *system;
+    struct tt_structure structure;
+    struct tt_unit *units[MOST_UNITS];
+    struct tt_wires wires;
 };
 
 #define A3 "a=" TUTTI_FMUS "/Feedthrough_fmi3.fmu"
@@ -26,9 +26,9 @@ struct wired {
 static void load_joined(struct wired *wired, const char *const *files, const char *const *connect,
                         const char *const *set, const char *tlm)
 {
-    struct tutti_system_source source = {
+    struct tt_system_source source = {
         .files = files, .connect = connect, .set = set, .tlms = &tlm, .tlm_count = tlm != NULL};
-    struct tutti_findings findings = {0};
+    struct tt_findings findings = {0};
     memset(wired, 0, sizeof *wired);
     while (files[source.file_count])
         source.file_count++;
@@ -36,16 +36,16 @@ static void load_joined(struct wired *wired, const char *const *files, const cha
         source.connect_count++;
     while (set && set[source.set_count])
         source.set_count++;
-    assert_ok(tutti_system_load(&wired->system, &source, &findings));
+    assert_ok(tt_system_load(&wired->system, &source, &findings));
     assert_int_equal(findings.errors, 0);
     assert_true(wired->system->component_count <= MOST_UNITS);
-    assert_ok(tutti_structure_init(&wired->structure, wired->system, TUTTI_PHASE_INITIAL));
+    assert_ok(tt_structure_init(&wired->structure, wired->system, TUTTI_PHASE_INITIAL));
     for (uint32_t c = 0; c < wired->system->component_count; c++) {
-        const struct tutti_component *component = &wired->system->components[c];
-        struct tutti_unit_options options = {.name = component->name, .interface = TUTTI_INTERFACE_CS};
-        assert_ok(tutti_unit_new(&wired->units[c], component->fmu, &options));
-        assert_ok(tutti_unit_apply(wired->units[c], component->settings, component->setting_count));
-        assert_ok(tutti_unit_apply_inputs(wired->units[c], component->settings, component->setting_count));
+        const struct tt_component *component = &wired->system->components[c];
+        struct tt_unit_options options = {.name = component->name, .interface = TUTTI_INTERFACE_CS};
+        assert_ok(tt_unit_new(&wired->units[c], component->fmu, &options));
+        assert_ok(tt_unit_apply(wired->units[c], component->settings, component->setting_count));
+        assert_ok(tt_unit_apply_inputs(wired->units[c], component->settings, component->setting_count));
     }
 }
 
@@ -57,9 +57,9 @@ static void load(struct wired *wired, const char *const *files, const char *cons
 static void start(struct wired *wired, const char *const *files, const char *const *connect, const char *const *set)
 {
     load(wired, files, connect, set);
-    assert_ok(tutti_wires_init(&wired->wires, &wired->structure, wired->units));
+    assert_ok(tt_wire_layout_init(&wired->wires, &wired->structure, wired->units));
     for (uint32_t c = 0; c < wired->system->component_count; c++) {
-        struct tutti_experiment_setup setup = {.stop = 1, .has_stop = true};
+        struct tt_experiment_setup setup = {.stop = 1, .has_stop = true};
         assert_ok(wired->units[c]->kind->set_up(wired->units[c], &setup));
         assert_ok(wired->units[c]->kind->enter_init(wired->units[c]));
     }
@@ -67,11 +67,11 @@ static void start(struct wired *wired, const char *const *files, const char *con
 
 static void finish(struct wired *wired)
 {
-    tutti_wires_fini(&wired->wires);
+    tt_wires_fini(&wired->wires);
     for (int c = 0; c < MOST_UNITS; c++)
-        tutti_unit_free(wired->units[c]);
-    tutti_structure_fini(&wired->structure);
-    tutti_system_free(wired->system);
+        tt_unit_free(wired->units[c]);
+    tt_structure_fini(&wired->structure);
+    tt_system_free(wired->system);
 }
 
 #define LIST(...)                                                                                                      \
@@ -83,20 +83,20 @@ static void finish(struct wired *wired)
 /* Sets a variable of a unit, from an array of its type. */
 static void put(struct wired *wired, uint32_t component, const char *name, const void *values)
 {
-    struct tutti_signals signals;
-    uint32_t variable = tutti_desc_find(wired->system->components[component].fmu->desc, name);
+    struct tt_signals signals;
+    uint32_t variable = tt_description_find(wired->system->components[component].fmu->desc, name);
     assert_int_not_equal(variable, TUTTI_NONE);
-    assert_ok(tutti_unit_signals(wired->units[component], &variable, 1, &signals));
+    assert_ok(tt_unit_signals(wired->units[component], &variable, 1, &signals));
     if (signals.extents[0] > 0)
         memcpy(signals.slots[0], values, signals.extents[0] * signals.sizes[0]);
-    assert_ok(tutti_unit_set(wired->units[component], &signals));
-    tutti_signals_fini(&signals);
+    assert_ok(tt_unit_set(wired->units[component], &signals));
+    tt_signals_fini(&signals);
 }
 
-static const struct tutti_slot *slot_of(const struct wired *wired, uint32_t component, const char *name, bool output)
+static const struct tt_slot *slot_of(const struct wired *wired, uint32_t component, const char *name, bool output)
 {
-    uint32_t variable = tutti_desc_find(wired->system->components[component].fmu->desc, name);
-    uint32_t node = tutti_structure_find(&wired->structure, component, variable, output);
+    uint32_t variable = tt_description_find(wired->system->components[component].fmu->desc, name);
+    uint32_t node = tt_structure_find(&wired->structure, component, variable, output);
     if (node == TUTTI_NONE)
         fail_msg("%s of component %u is no node", name, component);
     return &wired->wires.slots[node];
@@ -111,10 +111,10 @@ static const void *staged(const struct wired *wired, const char *name)
 static enum tutti_err move_all(struct wired *wired)
 {
     for (uint32_t c = 0; c < wired->system->component_count; c++)
-        TRY(tutti_wires_get(&wired->wires.units[c], wired->units[c]));
-    TRY(tutti_wires_gather_all(&wired->wires));
+        TRY(tt_wires_get_outputs(&wired->wires.units[c], wired->units[c]));
+    TRY(tt_wires_gather_all(&wired->wires));
     for (uint32_t c = 0; c < wired->system->component_count; c++)
-        TRY(tutti_wires_gather_held(&wired->wires, &wired->wires.units[c]));
+        TRY(tt_wires_gather_held(&wired->wires, &wired->wires.units[c]));
     return TUTTI_OK;
 }
 
@@ -160,7 +160,7 @@ static void put_all(struct wired *wired)
     SCALARS(X)
 #undef X
     put(wired, 0, "string_in", (const char *[]){"gr\xc3\xbc\xc3\x9f dich"});
-    put(wired, 0, "binary_in", &(struct tutti_bytes){5, (const uint8_t *)"\0\1\2\0\xff"});
+    put(wired, 0, "binary_in", &(struct tt_bytes){5, (const uint8_t *)"\0\1\2\0\xff"});
     put(wired, 0, "matrix_in", (const double[]){1, 2, 3, 4, 5, 6.5});
     put(wired, 0, "vector_in", (const int32_t[]){-7, 8, 9});
     put(wired, 0, "strings_in", (const char *[]){"", "two"});
@@ -176,7 +176,7 @@ static void check_all(const struct wired *wired)
     SCALARS(X)
 #undef X
     assert_string_equal(*(const char *const *)staged(wired, "string_in"), "gr\xc3\xbc\xc3\x9f dich");
-    const struct tutti_bytes *bytes = staged(wired, "binary_in");
+    const struct tt_bytes *bytes = staged(wired, "binary_in");
     assert_int_equal(bytes->size, 5);
     assert_memory_equal(bytes->data, "\0\1\2\0\xff", 5);
     assert_memory_equal(staged(wired, "matrix_in"), ((double[]){1, 2, 3, 4, 5, 6.5}), 6 * sizeof(double));
@@ -202,7 +202,7 @@ static void a_type_is_a_block(void **state)
     (void)state;
     struct wired wired;
     start(&wired, LIST(A3, B3), of_all_types, NULL);
-    const struct tutti_unit_wires *a = &wired.wires.units[0], *b = &wired.wires.units[1];
+    const struct tt_unit_wires *a = &wired.wires.units[0], *b = &wired.wires.units[1];
     assert_int_equal(a->output_blocks, 14); /* all but Clock */
     assert_int_equal(a->moving_blocks + a->held_blocks, 0);
     assert_int_equal(b->output_blocks, 0);
@@ -213,7 +213,7 @@ static void a_type_is_a_block(void **state)
         for (unsigned k = 0; k < i; k++)
             assert_true(a->outputs[i].type != a->outputs[k].type || (i == 1 && k == 0)); /* W5: Float64, Float32 */
     unsigned long before = wired.units[0]->counts.gets;
-    assert_ok(tutti_wires_get(a, wired.units[0]));
+    assert_ok(tt_wires_get_outputs(a, wired.units[0]));
     assert_int_equal(wired.units[0]->counts.gets - before, a->output_blocks);
     finish(&wired);
 }
@@ -224,11 +224,11 @@ static void sources_lie_in_the_signals(void **state)
     (void)state;
     struct wired wired;
     start(&wired, LIST(A3, B3), of_all_types, NULL);
-    const struct tutti_wires *wires = &wired.wires;
+    const struct tt_wires *wires = &wired.wires;
     assert_int_equal(wires->wire_count, wired.system->connection_count);
     for (uint32_t w = 0; w < wires->wire_count; w++) {
-        const struct tutti_wire *wire = &wires->wires[w];
-        size_t from = tutti_type_size(wire->conversion->from), to = tutti_type_size(wire->conversion->to);
+        const struct tt_wire *wire = &wires->wires[w];
+        size_t from = tt_type_size(wire->conversion->from), to = tt_type_size(wire->conversion->to);
         assert_true(wire->from + wire->count * from <= wires->signal_size);
         assert_int_equal(wire->from % (from < 8 ? from : 8), 0);
         assert_int_equal((uintptr_t)wire->to % (to < 8 ? to : 8), 0);
@@ -248,9 +248,9 @@ static void moving_values_allocates_nothing(void **state)
     assert_ok(move_all(&wired)); /* texts grow here */
     unsigned long before = allocations;
     for (int i = 0; i < 1000; i++) {
-        assert_ok(tutti_wires_gather_all(&wired.wires));
-        assert_ok(tutti_wires_gather(&wired.wires, &wired.wires.units[1]));
-        assert_ok(tutti_wires_gather_held(&wired.wires, &wired.wires.units[1]));
+        assert_ok(tt_wires_gather_all(&wired.wires));
+        assert_ok(tt_wires_gather(&wired.wires, &wired.wires.units[1]));
+        assert_ok(tt_wires_gather_held(&wired.wires, &wired.wires.units[1]));
     }
     assert_int_equal(allocations, before);
     check_all(&wired);
@@ -362,7 +362,7 @@ static void sizes_must_agree(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         load(&wired, LIST(A3, "b=" TUTTI_FMUS "/StateSpace_fmi3.fmu", "c=" TUTTI_FMUS "/StateSpace_fmi3.fmu"),
              LIST(cases[i].connect), LIST(cases[i].set));
-        assert_fails(tutti_wires_init(&wired.wires, &wired.structure, wired.units), TUTTI_ERR_ARGUMENT,
+        assert_fails(tt_wire_layout_init(&wired.wires, &wired.structure, wired.units), TUTTI_ERR_ARGUMENT,
                      cases[i].words[0]);
         for (int k = 1; k < 4; k++)
             assert_non_null(strstr(tutti_err_message(), cases[i].words[k]));
@@ -401,11 +401,11 @@ static void texts_may_grow_and_shrink(void **state)
         memset(text, 'x', length);
         text[length] = '\0';
         put(&wired, 0, "string_in", (const char *[]){text});
-        put(&wired, 0, "binary_in", &(struct tutti_bytes){length, (const uint8_t *)text});
+        put(&wired, 0, "binary_in", &(struct tt_bytes){length, (const uint8_t *)text});
         put(&wired, 0, "strings_in", (const char *[]){text, "same"});
         assert_ok(move_all(&wired));
         assert_string_equal(*(const char *const *)staged(&wired, "string_in"), text);
-        assert_int_equal(((const struct tutti_bytes *)staged(&wired, "binary_in"))->size, length);
+        assert_int_equal(((const struct tt_bytes *)staged(&wired, "binary_in"))->size, length);
         assert_string_equal(((const char *const *)staged(&wired, "strings_in"))[0], text);
         assert_string_equal(((const char *const *)staged(&wired, "strings_in"))[1], "same");
     }
@@ -433,12 +433,12 @@ static void news_are_noticed(void **state)
         {"boolean", &(const bool){true}},
         {"color", &(const int64_t){2}},
         {"string", (const char *const[]){"new"}},
-        {"binary", &(const struct tutti_bytes){3, (const uint8_t *)"fop"}},
+        {"binary", &(const struct tt_bytes){3, (const uint8_t *)"fop"}},
         {"vector", (const int32_t[]){1, 2, 4}},
         {"strings", (const char *const[]){"first", "other"}},
     };
     start(&wired, LIST(A3, B3), of_all_types, NULL);
-    struct tutti_unit_wires *b = &wired.wires.units[1];
+    struct tt_unit_wires *b = &wired.wires.units[1];
     assert_ok(move_all(&wired));
     for (size_t i = 0; i < sizeof news / sizeof *news; i++) {
         char name[32];
@@ -465,9 +465,9 @@ static void a_single_input_can_be_staged(void **state)
     struct wired wired;
     start(&wired, LIST(A3, B3), of_all_types, NULL);
     put_all(&wired);
-    assert_ok(tutti_wires_get(&wired.wires.units[0], wired.units[0]));
+    assert_ok(tt_wires_get_outputs(&wired.wires.units[0], wired.units[0]));
     for (uint32_t n = wired.structure.component_first[1]; n < wired.structure.component_first[2]; n++)
-        assert_ok(tutti_wires_gather_node(&wired.wires, n));
+        assert_ok(tt_wires_gather_node(&wired.wires, n));
     check_all(&wired);
     finish(&wired);
 }
@@ -480,8 +480,8 @@ static void the_master_feeds_inputs(void **state)
     struct wired wired;
     load_joined(&wired, files, (const char *const[]){NULL}, NULL,
                 "a.F_right,a.v=-2*b.F_right,b.v; delay=0.1; impedance=3");
-    assert_ok(tutti_wires_init(&wired.wires, &wired.structure, wired.units));
-    struct tutti_wires *wires = &wired.wires;
+    assert_ok(tt_wire_layout_init(&wired.wires, &wired.structure, wired.units));
+    struct tt_wires *wires = &wired.wires;
     double *signals = (double *)(void *)wires->signals;
     assert_int_equal(wired.system->fed_count, 2);
     assert_int_equal(wires->signal_size - wires->unit_size, 2 * sizeof(double));
@@ -489,14 +489,14 @@ static void the_master_feeds_inputs(void **state)
         assert_true(wires->fed[i] * sizeof(double) >= wires->unit_size);
         signals[wires->fed[i]] = 10 * (i + 1);
     }
-    *(double *)tutti_wires_read(wires, 0) = 1; /* the velocities */
-    *(double *)tutti_wires_read(wires, 1) = 4;
-    assert_ok(tutti_wires_gather_all(wires));
+    *(double *)tt_wires_read_output(wires, 0) = 1; /* the velocities */
+    *(double *)tt_wires_read_output(wires, 1) = 4;
+    assert_ok(tt_wires_gather_all(wires));
     assert_near(wires->gathered[0], 10 - 3 * 1, 0);
     assert_near(wires->gathered[1], 20 + 2 * 3 * 4, 0);
     for (uint32_t n = 0; n < wired.structure.node_count; n++)
         if (!wired.structure.nodes[n].output)
-            assert_ok(tutti_wires_gather_node(wires, n));
+            assert_ok(tt_wires_gather_node(wires, n));
     assert_near(wires->gathered[0], 10, 0);
     assert_near(wires->gathered[1], 20, 0);
     finish(&wired);
@@ -511,8 +511,8 @@ static void nothing_connected_is_nothing_to_do(void **state)
     assert_int_equal(wired.units[0]->counts.gets, 0);
     assert_int_equal(wired.wires.wire_count, 0);
     finish(&wired);
-    wired.wires = (struct tutti_wires){0};
-    tutti_wires_fini(&wired.wires);
+    wired.wires = (struct tt_wires){0};
+    tt_wires_fini(&wired.wires);
 }
 
 int main(void)

@@ -34,7 +34,7 @@ struct driven_segment {
 
 static const double driven_nominals[DRIVEN_STATES] = {1, 1, 1, 1, 1};
 
-static inline enum tutti_eval driven_rhs(void *context, double t, const double *x, double *dx)
+static inline enum tt_eval driven_rhs(void *context, double t, const double *x, double *dx)
 {
     struct driven_segment *segment = context;
     double u[DRIVEN_INPUTS];
@@ -58,39 +58,39 @@ static inline void driven_enter(struct driven_segment *segment, int index)
         segment->driven->drive(segment->begin, segment->u, segment->du);
 }
 
-static inline struct tutti_ode driven_ode(struct driven_segment *segment, double tolerance)
+static inline struct tt_ode driven_ode(struct driven_segment *segment, double tolerance)
 {
-    return (struct tutti_ode){.count = segment->driven->states,
-                              .context = segment,
-                              .rhs = driven_rhs,
-                              .rtol = tolerance,
-                              .atol = tolerance,
-                              .nominals = driven_nominals};
+    return (struct tt_ode){.count = segment->driven->states,
+                           .context = segment,
+                           .rhs = driven_rhs,
+                           .rtol = tolerance,
+                           .atol = tolerance,
+                           .nominals = driven_nominals};
 }
 
 /* States at the ends of all segments, and what it took. */
 struct driven_result {
     double x[DRIVEN_SEGMENTS][DRIVEN_STATES];
-    struct tutti_solver_counts counts;
+    struct tt_solver_counts counts;
 };
 
-static inline void driven_solve(const struct driven *driven, const struct tutti_solver_kind *kind,
-                                enum tutti_predictor predictor, double tolerance, struct driven_result *result)
+static inline void driven_solve(const struct driven *driven, const struct tt_solver_kind *kind,
+                                enum tt_predictor predictor, double tolerance, struct driven_result *result)
 {
     struct driven_segment segment = {.driven = driven};
-    struct tutti_ode ode = driven_ode(&segment, tolerance);
-    struct tutti_solver_options options = {.predictor = predictor};
-    struct tutti_solver *solver;
+    struct tt_ode ode = driven_ode(&segment, tolerance);
+    struct tt_solver_options options = {.predictor = predictor};
+    struct tt_solver *solver;
     double x[DRIVEN_STATES];
     memcpy(x, driven->start, sizeof x);
-    assert_ok(tutti_solver_new(&solver, kind, &ode, &options));
+    assert_ok(tt_solver_new(&solver, kind, &ode, &options));
     for (int i = 0; i < driven->segments; i++) {
         double begin = driven_time(driven, i), end = driven_time(driven, i + 1);
         driven_enter(&segment, i);
         if (i == 0)
-            assert_ok(tutti_solver_restart(solver, begin, x));
+            assert_ok(tt_solver_restart(solver, begin, x));
         else if (driven->inputs > 0)
-            assert_ok(tutti_solver_resume(solver, begin, x));
+            assert_ok(tt_solver_resume(solver, begin, x));
         while (solver->t < end)
             assert_ok(solver->kind->step(solver, end, x));
         assert_same_double(solver->t, end);
@@ -98,7 +98,7 @@ static inline void driven_solve(const struct driven *driven, const struct tutti_
         memcpy(result->x[i], x, sizeof x);
     }
     result->counts = solver->counts;
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 static inline int driven_cvode_rhs(realtype t, N_Vector x, N_Vector dx, void *context)
@@ -106,7 +106,7 @@ static inline int driven_cvode_rhs(realtype t, N_Vector x, N_Vector dx, void *co
     return (int)driven_rhs(context, t, N_VGetArrayPointer(x), N_VGetArrayPointer(dx));
 }
 
-static inline void driven_count_cvode(void *cvode, struct tutti_solver_counts *counts)
+static inline void driven_count_cvode(void *cvode, struct tt_solver_counts *counts)
 {
     long steps, rhs, jacobian_rhs, jacobians, error_failures;
     CVodeGetNumSteps(cvode, &steps);
@@ -120,7 +120,7 @@ static inline void driven_count_cvode(void *cvode, struct tutti_solver_counts *c
     counts->error_failures += (unsigned long)error_failures;
 }
 
-static inline void driven_sum(struct tutti_solver_counts *sum, const struct tutti_solver_counts *counts)
+static inline void driven_sum(struct tt_solver_counts *sum, const struct tt_solver_counts *counts)
 {
     sum->steps += counts->steps;
     sum->rhs += counts->rhs;
@@ -174,8 +174,8 @@ static inline double driven_error(const struct driven *driven, const struct driv
     return largest;
 }
 
-static inline void driven_row(const char *name, const struct tutti_solver_counts *counts,
-                              const struct tutti_solver_counts *base, double error)
+static inline void driven_row(const char *name, const struct tt_solver_counts *counts,
+                              const struct tt_solver_counts *base, double error)
 {
     print_message("  %-12s %6lu (%.2f) %6lu %5lu %5lu   %.1e\n", name, counts->steps,
                   (double)counts->steps / (double)base->steps, counts->rhs, counts->jacobians, counts->error_failures,

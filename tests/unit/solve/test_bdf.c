@@ -59,13 +59,13 @@ static void oscillator(double t, const double *x, const double *u, double *dx)
 static void compare(const struct driven *problem)
 {
     double steps = 0, rhs = 0, accuracy = 0;
-    struct tutti_solver_counts all_ours = {0}, all_theirs = {0};
+    struct tt_solver_counts all_ours = {0}, all_theirs = {0};
     const int runs = 9;
     driven_solve_cvode(problem, 1e-12, &reference);
     for (int i = 0; i < runs; i++) {
         double tolerance = 1e-4 * pow(10, -0.5 * i);
         driven_solve_cvode(problem, tolerance, &theirs);
-        driven_solve(problem, &tutti_solver_bdf, TUTTI_PREDICTOR_AUTO, tolerance, &ours);
+        driven_solve(problem, &tt_solver_bdf, TUTTI_PREDICTOR_AUTO, tolerance, &ours);
         steps += log((double)ours.counts.steps / (double)theirs.counts.steps);
         rhs += log((double)ours.counts.rhs / (double)theirs.counts.rhs);
         accuracy += log((driven_error(problem, &ours, &reference) + 0.1 * tolerance) /
@@ -108,7 +108,7 @@ static void test_error_follows_tolerance(void **state)
     const struct driven problem = {"oscillator", 2, 0, oscillator, NULL, {1, 0}, 10, 1, false};
     double error[6], steps[6];
     for (int i = 0; i < 6; i++) {
-        driven_solve(&problem, &tutti_solver_bdf, TUTTI_PREDICTOR_AUTO, pow(10, -4 - i), &ours);
+        driven_solve(&problem, &tt_solver_bdf, TUTTI_PREDICTOR_AUTO, pow(10, -4 - i), &ours);
         error[i] = fmax(fabs(ours.x[0][0] - cos(10.0)), fabs(ours.x[0][1] + sin(10.0)));
         steps[i] = (double)ours.counts.steps;
         print_message("  tolerance 1e%d: %4.0f steps, error %.1e\n", -4 - i, steps[i], error[i]);
@@ -124,11 +124,11 @@ static void test_dense_output(void **state)
     (void)state;
     const struct driven problem = {"oscillator", 2, 0, oscillator, NULL, {1, 0}, 10, 1, false};
     struct driven_segment segment = {.driven = &problem};
-    struct tutti_ode ode = driven_ode(&segment, 1e-7);
-    struct tutti_solver *solver;
+    struct tt_ode ode = driven_ode(&segment, 1e-7);
+    struct tt_solver *solver;
     double x[2] = {1, 0}, last[2] = {1, 0}, y[2];
-    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){0}));
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_new(&solver, &tt_solver_bdf, &ode, &(struct tt_solver_options){0}));
+    assert_ok(tt_solver_restart(solver, 0, x));
     while (solver->t < 10) {
         assert_ok(solver->kind->step(solver, 10, x));
         assert_ok(solver->kind->interpolate(solver, solver->t, y));
@@ -144,7 +144,7 @@ static void test_dense_output(void **state)
         }
         memcpy(last, x, sizeof last);
     }
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 /* Ends of the way at odd places: met to the bit, and without a last step that is much smaller than the others. */
@@ -153,11 +153,11 @@ static void test_limits(void **state)
     (void)state;
     const struct driven problem = {"oscillator", 2, 0, oscillator, NULL, {1, 0}, 10, 1, false};
     struct driven_segment segment = {.driven = &problem};
-    struct tutti_ode ode = driven_ode(&segment, 1e-6);
-    struct tutti_solver *solver;
+    struct tt_ode ode = driven_ode(&segment, 1e-6);
+    struct tt_solver *solver;
     double x[2] = {1, 0}, limit = 0, least = 1, usual = 0;
-    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){.h_max = 0.09}));
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_new(&solver, &tt_solver_bdf, &ode, &(struct tt_solver_options){.h_max = 0.09}));
+    assert_ok(tt_solver_restart(solver, 0, x));
     for (int i = 1; i < 300; i++) {
         limit += 0.1 + 0.09 * sin(i * i);
         while (solver->t < limit) {
@@ -173,11 +173,11 @@ static void test_limits(void **state)
     assert_true(usual > 0.04);
     assert_true(least > 0.009); /* the shortest way is 0.01 */
     assert_near(x[0], cos(limit), 2e-3);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 /* Torricelli's tank: sqrt of a level below 0 has no value. The level is 0 at t = 2 and there is no way on. */
-static enum tutti_eval tank(void *context, double t, const double *x, double *dx)
+static enum tt_eval tank(void *context, double t, const double *x, double *dx)
 {
     const double *bound = context;
     dx[0] = -sqrt(x[0]);
@@ -195,12 +195,11 @@ static void test_no_value(void **state)
 {
     (void)state;
     double nominal = 1, bound = 1, x = 1, t = 0;
-    struct tutti_ode ode = {
-        .count = 1, .rhs = tank, .context = &bound, .rtol = 1e-6, .atol = 1e-8, .nominals = &nominal};
+    struct tt_ode ode = {.count = 1, .rhs = tank, .context = &bound, .rtol = 1e-6, .atol = 1e-8, .nominals = &nominal};
     ode.state_name = tank_name;
-    struct tutti_solver *solver;
-    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){0}));
-    assert_ok(tutti_solver_restart(solver, 0, &x));
+    struct tt_solver *solver;
+    assert_ok(tt_solver_new(&solver, &tt_solver_bdf, &ode, &(struct tt_solver_options){0}));
+    assert_ok(tt_solver_restart(solver, 0, &x));
     enum tutti_err err = TUTTI_OK;
     while (!err && solver->t < 2) /* up to the bound the steps become shorter and shorter */
         err = solver->kind->step(solver, 2, &x);
@@ -214,22 +213,22 @@ static void test_no_value(void **state)
 
     bound = 10; /* as far as there is a level at all */
     x = 1;
-    assert_ok(tutti_solver_restart(solver, 0, &x));
+    assert_ok(tt_solver_restart(solver, 0, &x));
     while (!err && solver->t < 1.99)
         assert_ok(solver->kind->step(solver, 1.99, &x));
     x = -1;
-    assert_ok(tutti_solver_restart(solver, 0, &x));
+    assert_ok(tt_solver_restart(solver, 0, &x));
     assert_fails(solver->kind->step(solver, 1, &x), TUTTI_ERR_SOLVER, "no value");
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
-static enum tutti_eval broken(void *context, double t, const double *x, double *dx)
+static enum tt_eval broken(void *context, double t, const double *x, double *dx)
 {
-    struct tutti_ode *ode = context;
+    struct tt_ode *ode = context;
     dx[0] = -x[0];
     if (t <= 0.5)
         return TUTTI_EVAL_OK;
-    ode->err = tutti_fail(TUTTI_ERR_FMU, "it is broken");
+    ode->err = tt_fail(TUTTI_ERR_FMU, "it is broken");
     return TUTTI_EVAL_FAILED;
 }
 
@@ -237,17 +236,17 @@ static void test_failed(void **state)
 {
     (void)state;
     double nominal = 1, x = 1;
-    struct tutti_ode ode = {.count = 1, .rhs = broken, .rtol = 1e-6, .atol = 1e-6, .nominals = &nominal};
+    struct tt_ode ode = {.count = 1, .rhs = broken, .rtol = 1e-6, .atol = 1e-6, .nominals = &nominal};
     ode.context = &ode;
-    struct tutti_solver *solver;
-    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){0}));
-    assert_ok(tutti_solver_restart(solver, 0, &x));
+    struct tt_solver *solver;
+    assert_ok(tt_solver_new(&solver, &tt_solver_bdf, &ode, &(struct tt_solver_options){0}));
+    assert_ok(tt_solver_restart(solver, 0, &x));
     enum tutti_err err = TUTTI_OK;
     while (!err)
         err = solver->kind->step(solver, 2, &x);
     assert_int_equal(err, TUTTI_ERR_FMU);
     assert_string_equal(tutti_err_message(), "it is broken");
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 int main(void)

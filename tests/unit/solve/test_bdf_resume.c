@@ -178,12 +178,12 @@ static void table(const struct driven *problem, double tolerance, double ratios[
     snprintf(text, sizeof text, "%g", tolerance);
     driven_heading(problem->name, text);
     driven_row("CVODE", &result.counts, &result.counts, driven_error(problem, &result, &reference));
-    driven_solve(problem, &tutti_solver_bdf, TUTTI_PREDICTOR_RESTART, tolerance, &base);
+    driven_solve(problem, &tt_solver_bdf, TUTTI_PREDICTOR_RESTART, tolerance, &base);
     double base_error = driven_error(problem, &base, &reference);
     assert_near((double)base.counts.steps / (double)result.counts.steps, 1, 0.1);
-    for (enum tutti_predictor i = TUTTI_PREDICTOR_RESTART; i <= TUTTI_PREDICTOR_COUNT; i++) {
-        enum tutti_predictor predictor = i % TUTTI_PREDICTOR_COUNT; /* AUTO last */
-        driven_solve(problem, &tutti_solver_bdf, predictor, tolerance, &result);
+    for (enum tt_predictor i = TUTTI_PREDICTOR_RESTART; i <= TUTTI_PREDICTOR_COUNT; i++) {
+        enum tt_predictor predictor = i % TUTTI_PREDICTOR_COUNT; /* AUTO last */
+        driven_solve(problem, &tt_solver_bdf, predictor, tolerance, &result);
         double error = driven_error(problem, &result, &reference);
         driven_row(names[predictor], &result.counts, &base.counts, error);
         ratios[predictor] = (double)result.counts.steps / (double)base.counts.steps;
@@ -259,22 +259,21 @@ static void test_others(void **state)
 }
 
 /* As unit/me.c does: steps beyond the end of the segment, and back to it in the dense output. */
-static unsigned long run_ahead(const struct driven *problem, enum tutti_predictor predictor, struct driven_result *out)
+static unsigned long run_ahead(const struct driven *problem, enum tt_predictor predictor, struct driven_result *out)
 {
     struct driven_segment segment = {.driven = problem};
-    struct tutti_ode ode = driven_ode(&segment, 1e-6);
-    struct tutti_solver *solver;
+    struct tt_ode ode = driven_ode(&segment, 1e-6);
+    struct tt_solver *solver;
     double x[DRIVEN_STATES], there[DRIVEN_STATES];
-    assert_ok(
-        tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){.predictor = predictor}));
+    assert_ok(tt_solver_new(&solver, &tt_solver_bdf, &ode, &(struct tt_solver_options){.predictor = predictor}));
     memcpy(there, problem->start, sizeof there);
     for (int i = 0; i < problem->segments; i++) {
         double begin = driven_time(problem, i), end = driven_time(problem, i + 1);
         driven_enter(&segment, i);
         if (i == 0)
-            assert_ok(tutti_solver_restart(solver, begin, there));
+            assert_ok(tt_solver_restart(solver, begin, there));
         else
-            assert_ok(tutti_solver_resume(solver, begin, there));
+            assert_ok(tt_solver_resume(solver, begin, there));
         assert_same_double(solver->t, begin);
         assert_ok(solver->kind->interpolate(solver, begin, x));
         for (size_t k = 0; k < problem->states; k++)
@@ -285,7 +284,7 @@ static unsigned long run_ahead(const struct driven *problem, enum tutti_predicto
         memcpy(out->x[i], there, sizeof there);
     }
     unsigned long steps = solver->counts.steps;
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
     return steps;
 }
 
@@ -296,8 +295,8 @@ static void test_run_ahead(void **state)
         const struct driven problem = {"mass", 2, 2, right_mass, drive_mass, {2, 0}, 2, 20, linear};
         driven_solve_cvode(&problem, 1e-12, &reference);
         double restart = 0;
-        for (enum tutti_predictor i = TUTTI_PREDICTOR_RESTART; i <= TUTTI_PREDICTOR_COUNT; i++) {
-            enum tutti_predictor predictor = i % TUTTI_PREDICTOR_COUNT;
+        for (enum tt_predictor i = TUTTI_PREDICTOR_RESTART; i <= TUTTI_PREDICTOR_COUNT; i++) {
+            enum tt_predictor predictor = i % TUTTI_PREDICTOR_COUNT;
             double steps = (double)run_ahead(&problem, predictor, &result);
             double error = driven_error(&problem, &result, &reference);
             restart = predictor == TUTTI_PREDICTOR_RESTART ? steps : restart;
@@ -316,16 +315,16 @@ struct run {
     double x[DRIVEN_STATES];
 };
 
-static void run_begin(struct run *run, struct tutti_solver *solver)
+static void run_begin(struct run *run, struct tt_solver *solver)
 {
     run->index = 0;
     driven_enter(&run->segment, 0);
     memcpy(run->x, run->segment.driven->start, sizeof run->x);
-    assert_ok(tutti_solver_restart(solver, 0, run->x));
+    assert_ok(tt_solver_restart(solver, 0, run->x));
 }
 
 /* One step, or on to the next segment, or (now and then) a restart. */
-static void run_on(struct run *run, struct tutti_solver *solver)
+static void run_on(struct run *run, struct tt_solver *solver)
 {
     double end = driven_time(run->segment.driven, run->index + 1);
     if (solver->t < end) {
@@ -334,28 +333,28 @@ static void run_on(struct run *run, struct tutti_solver *solver)
     }
     driven_enter(&run->segment, ++run->index);
     if (run->index % 7 == 0)
-        assert_ok(tutti_solver_restart(solver, end, run->x));
+        assert_ok(tt_solver_restart(solver, end, run->x));
     else
-        assert_ok(tutti_solver_resume(solver, end, run->x));
+        assert_ok(tt_solver_resume(solver, end, run->x));
 }
 
-static void middle(struct tutti_solver *solver, double *x)
+static void middle(struct tt_solver *solver, double *x)
 {
     assert_ok(solver->kind->interpolate(solver, (solver->t + solver->before) / 2, x));
 }
 
 /* Whatever is saved and when, what comes after restore is to the bit what came without; in the same solver, and in
  * another one that has seen nothing of it. */
-static void take_back(const struct driven *problem, const struct tutti_solver_options *options)
+static void take_back(const struct driven *problem, const struct tt_solver_options *options)
 {
     enum { EVENTS = 300 };
     static double seen[EVENTS][DRIVEN_STATES + 1], x[DRIVEN_STATES];
     struct run run = {.segment = {.driven = problem}}, saved_run;
-    struct tutti_ode ode = driven_ode(&run.segment, 1e-6);
-    struct tutti_solver *solvers[2];
+    struct tt_ode ode = driven_ode(&run.segment, 1e-6);
+    struct tt_solver *solvers[2];
     for (int i = 0; i < 2; i++)
-        assert_ok(tutti_solver_new(&solvers[i], &tutti_solver_bdf, &ode, options));
-    void *saved = malloc(tutti_solver_bdf.saved_size(solvers[0]));
+        assert_ok(tt_solver_new(&solvers[i], &tt_solver_bdf, &ode, options));
+    void *saved = malloc(tt_solver_bdf.saved_size(solvers[0]));
     assert_non_null(saved);
     run_begin(&run, solvers[0]);
     for (int i = 0; i < EVENTS; i++) {
@@ -366,12 +365,12 @@ static void take_back(const struct driven *problem, const struct tutti_solver_op
     run_begin(&run, solvers[0]);
     for (int i = 0, at = 0; i < EVENTS; i++) {
         saved_run = run;
-        tutti_solver_bdf.save(solvers[at], saved);
+        tt_solver_bdf.save(solvers[at], saved);
         for (int ahead = random_below(12); ahead > 0 && i + ahead < EVENTS; ahead--)
             run_on(&run, solvers[at]);
         at = random_below(2);
         run = saved_run;
-        tutti_solver_bdf.restore(solvers[at], saved);
+        tt_solver_bdf.restore(solvers[at], saved);
         run_on(&run, solvers[at]);
         assert_same_double(solvers[at]->t, seen[i][0]);
         middle(solvers[at], x);
@@ -379,8 +378,8 @@ static void take_back(const struct driven *problem, const struct tutti_solver_op
             assert_same_double(x[k], seen[i][k + 1]);
     }
     free(saved);
-    tutti_solver_free(solvers[0]);
-    tutti_solver_free(solvers[1]);
+    tt_solver_free(solvers[0]);
+    tt_solver_free(solvers[1]);
 }
 
 static void test_taken_back(void **state)
@@ -393,21 +392,21 @@ static void test_taken_back(void **state)
         {"settled", 2, 1, settled, drive_sine, {1, 0}, 1e6, 50, false},
     };
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++)
-        for (enum tutti_predictor predictor = 0; predictor < TUTTI_PREDICTOR_COUNT; predictor++)
-            for (enum tutti_jacobian_mode mode = 0; mode < TUTTI_JACOBIAN_COUNT; mode++)
-                take_back(&problems[i], &(struct tutti_solver_options){.predictor = predictor, .jacobian = mode});
+        for (enum tt_predictor predictor = 0; predictor < TUTTI_PREDICTOR_COUNT; predictor++)
+            for (enum tt_jacobian_mode mode = 0; mode < TUTTI_JACOBIAN_COUNT; mode++)
+                take_back(&problems[i], &(struct tt_solver_options){.predictor = predictor, .jacobian = mode});
 }
 
 static bool directional_lost;
 
-static enum tutti_eval lag_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval lag_rhs(void *context, double t, const double *x, double *dx)
 {
     (void)t;
     dx[0] = *(const double *)context - x[0];
     return TUTTI_EVAL_OK;
 }
 
-static enum tutti_eval lag_directional(void *context, double t, const double *x, const double *seed, double *out)
+static enum tt_eval lag_directional(void *context, double t, const double *x, const double *seed, double *out)
 {
     (void)context, (void)t, (void)x;
     out[0] = -seed[0];
@@ -419,16 +418,16 @@ static void test_after_a_failure(void **state)
 {
     (void)state;
     double input = 1, x = 0;
-    struct tutti_ode ode = {.count = 1,
-                            .context = &input,
-                            .rhs = lag_rhs,
-                            .directional = lag_directional,
-                            .rtol = 1e-6,
-                            .atol = 1e-6,
-                            .nominals = driven_nominals};
-    struct tutti_solver *solver;
-    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){0}));
-    assert_ok(tutti_solver_restart(solver, 0, &x));
+    struct tt_ode ode = {.count = 1,
+                         .context = &input,
+                         .rhs = lag_rhs,
+                         .directional = lag_directional,
+                         .rtol = 1e-6,
+                         .atol = 1e-6,
+                         .nominals = driven_nominals};
+    struct tt_solver *solver;
+    assert_ok(tt_solver_new(&solver, &tt_solver_bdf, &ode, &(struct tt_solver_options){0}));
+    assert_ok(tt_solver_restart(solver, 0, &x));
     assert_ok(solver->kind->step(solver, 1, &x));
     directional_lost = true;
     enum tutti_err err = TUTTI_OK;
@@ -438,14 +437,14 @@ static void test_after_a_failure(void **state)
     directional_lost = false;
     input = 5;
     double begin = solver->t, from = x;
-    assert_ok(tutti_solver_resume(solver, begin, &x));
+    assert_ok(tt_solver_resume(solver, begin, &x));
     while (solver->t < begin + 1)
         assert_ok(solver->kind->step(solver, begin + 1, &x));
     assert_near(x, 5 + (from - 5) * exp(-1), 1e-4);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
-static enum tutti_eval oscillate_rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval oscillate_rhs(void *context, double t, const double *x, double *dx)
 {
     (void)context, (void)t;
     dx[0] = x[1];
@@ -456,19 +455,19 @@ static enum tutti_eval oscillate_rhs(void *context, double t, const double *x, d
 /* Steps from 0 to 100 if the solver is resumed after every `every`-th of them, with the right-hand side that it had. */
 static unsigned long steps_if_resumed(unsigned long every, double tolerance, double *x)
 {
-    struct tutti_ode ode = {
+    struct tt_ode ode = {
         .count = 2, .rhs = oscillate_rhs, .rtol = tolerance, .atol = tolerance, .nominals = driven_nominals};
-    struct tutti_solver *solver;
+    struct tt_solver *solver;
     x[0] = 1, x[1] = 0;
-    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){0}));
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_new(&solver, &tt_solver_bdf, &ode, &(struct tt_solver_options){0}));
+    assert_ok(tt_solver_restart(solver, 0, x));
     while (solver->t < 100) {
         assert_ok(solver->kind->step(solver, 100, x));
         if (every > 0 && solver->counts.steps % every == 0)
-            assert_ok(tutti_solver_resume(solver, solver->t, x));
+            assert_ok(tt_solver_resume(solver, solver->t, x));
     }
     unsigned long steps = solver->counts.steps;
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
     return steps;
 }
 

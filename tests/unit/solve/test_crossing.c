@@ -23,17 +23,17 @@ static enum tutti_err no_value(void *context, double t, size_t bad)
 {
     (void)context;
     (void)t;
-    return tutti_fail(TUTTI_ERR_FMU, "curve %zu has no value", bad);
+    return tt_fail(TUTTI_ERR_FMU, "curve %zu has no value", bad);
 }
 
 static double search(struct curves *curves, double left, double right, bool near_zero, size_t *found)
 {
-    struct tutti_crossing crossing = {.context = curves, .read = read_curves, .no_value = no_value, .shortest = 1e-9};
+    struct tt_crossing crossing = {.context = curves, .read = read_curves, .no_value = no_value, .shortest = 1e-9};
     double at;
-    assert_ok(tutti_crossing_init(&crossing, 2));
-    assert_ok(tutti_crossing_search(&crossing, left, right, near_zero, &at));
+    assert_ok(tt_crossing_init(&crossing, 2));
+    assert_ok(tt_crossing_search(&crossing, left, right, near_zero, &at));
     *found = crossing.found;
-    tutti_crossing_fini(&crossing);
+    tt_crossing_fini(&crossing);
     return at;
 }
 
@@ -70,15 +70,15 @@ static void a_long_step_is_looked_at_in_between(void **state)
     (void)state;
     struct curves curves = {.line_at = 100, .wall = 200};
     const double pi = 3.14159265358979323846;
-    struct tutti_crossing crossing = {.context = &curves, .read = read_curves, .no_value = no_value, .longest = 2.5};
+    struct tt_crossing crossing = {.context = &curves, .read = read_curves, .no_value = no_value, .longest = 2.5};
     double at;
-    assert_ok(tutti_crossing_init(&crossing, 2));
-    assert_ok(tutti_crossing_search(&crossing, 0.5, 9, false, &at));
+    assert_ok(tt_crossing_init(&crossing, 2));
+    assert_ok(tt_crossing_search(&crossing, 0.5, 9, false, &at));
     assert_near(at, pi, 1e-14); /* it is outside from pi to 2 pi */
     curves.reads = 0;
-    assert_ok(tutti_crossing_search(&crossing, 0.5, 2.9, false, &at));
+    assert_ok(tt_crossing_search(&crossing, 0.5, 2.9, false, &at));
     assert_true(isinf(at) && curves.reads == 1);
-    tutti_crossing_fini(&crossing);
+    tt_crossing_fini(&crossing);
 }
 
 static void a_wall_after_an_event_is_none(void **state)
@@ -87,12 +87,12 @@ static void a_wall_after_an_event_is_none(void **state)
     struct curves curves = {.line_at = 1, .wall = 1.5};
     size_t found;
     assert_near(search(&curves, 0.5, 3, false, &found), 1, 1e-15);
-    struct tutti_crossing crossing = {.context = &curves, .read = read_curves, .no_value = no_value};
+    struct tt_crossing crossing = {.context = &curves, .read = read_curves, .no_value = no_value};
     double at;
     curves.line_at = 2;
-    assert_ok(tutti_crossing_init(&crossing, 2));
-    assert_fails(tutti_crossing_search(&crossing, 0.5, 3, false, &at), TUTTI_ERR_FMU, "curve 1 has no value");
-    tutti_crossing_fini(&crossing);
+    assert_ok(tt_crossing_init(&crossing, 2));
+    assert_fails(tt_crossing_search(&crossing, 0.5, 3, false, &at), TUTTI_ERR_FMU, "curve 1 has no value");
+    tt_crossing_fini(&crossing);
 }
 
 int main(void)

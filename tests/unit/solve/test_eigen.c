@@ -33,7 +33,7 @@ static void check_eigenvalues(int n, const double *by_rows, const double *re, co
     static struct full full;
     double found_re[MOST], found_im[MOST];
     set_full(&full, n, by_rows);
-    assert_ok(tutti_eigenvalues(&full.matrix, found_re, found_im, NULL));
+    assert_ok(tt_matrix_eigenvalues(&full.matrix, found_re, found_im, NULL));
     for (int i = 0; i < n; i++) {
         assert_near(found_re[i], re[i], tolerance);
         assert_near(found_im[i], im[i], tolerance);
@@ -93,7 +93,7 @@ static void test_random(void **state)
                 square += by_rows[r * n + c] * by_rows[c * n + r];
         }
         set_full(&full, n, by_rows);
-        assert_ok(tutti_eigenvalues(&full.matrix, re, im, &norm));
+        assert_ok(tt_matrix_eigenvalues(&full.matrix, re, im, &norm));
         assert_true(norm > 0 && norm <= n);
         for (int i = 0; i < n; i++) {
             sum += re[i];
@@ -118,7 +118,7 @@ static void test_balance(void **state)
     static struct full full;
     double re[2], im[2], norm;
     set_full(&full, 2, (double[]){-1, 1e12, -1e-12, -1});
-    assert_ok(tutti_eigenvalues(&full.matrix, re, im, &norm));
+    assert_ok(tt_matrix_eigenvalues(&full.matrix, re, im, &norm));
     assert_near(re[0], -1, 1e-15);
     assert_near(im[0], 1, 1e-15);
     assert_true(norm < 10);
@@ -131,7 +131,7 @@ static void test_sparse(void **state)
     const double values[] = {4, 9};
     struct tutti_matrix matrix = {3, 3, starts, rows, values};
     double re[3], im[3];
-    assert_ok(tutti_eigenvalues(&matrix, re, im, NULL));
+    assert_ok(tt_matrix_eigenvalues(&matrix, re, im, NULL));
     assert_near(re[0], 6, 1e-14);
     assert_near(re[1], 0, 1e-14);
     assert_near(re[2], -6, 1e-14);
@@ -143,16 +143,16 @@ static void test_refused(void **state)
     static int starts[TUTTI_EIGEN_MOST + 2];
     double re[2], im[2], norm = 1;
     struct tutti_matrix matrix = {2, 3, starts, NULL, NULL};
-    assert_fails(tutti_eigenvalues(&matrix, re, im, NULL), TUTTI_ERR_ARGUMENT, "2 rows and 3 columns");
+    assert_fails(tt_matrix_eigenvalues(&matrix, re, im, NULL), TUTTI_ERR_ARGUMENT, "2 rows and 3 columns");
     matrix.row_count = matrix.column_count = TUTTI_EIGEN_MOST + 1;
-    assert_fails(tutti_eigenvalues(&matrix, re, im, NULL), TUTTI_ERR_LIMIT, "3001");
+    assert_fails(tt_matrix_eigenvalues(&matrix, re, im, NULL), TUTTI_ERR_LIMIT, "3001");
     matrix.row_count = matrix.column_count = 0;
-    assert_ok(tutti_eigenvalues(&matrix, NULL, NULL, &norm));
+    assert_ok(tt_matrix_eigenvalues(&matrix, NULL, NULL, &norm));
     assert_same_double(norm, 0);
     for (int bad = 0; bad < 2; bad++) {
         static struct full full;
         set_full(&full, 2, (double[]){1, bad ? NAN : INFINITY, 0, 1});
-        assert_fails(tutti_eigenvalues(&full.matrix, re, im, NULL), TUTTI_ERR_ARGUMENT, "not finite");
+        assert_fails(tt_matrix_eigenvalues(&full.matrix, re, im, NULL), TUTTI_ERR_ARGUMENT, "not finite");
     }
 }
 
@@ -163,7 +163,7 @@ static void test_memory(void **state)
     double re[2], im[2];
     set_full(&full, 2, (double[]){0, 1, -4, 0});
     enum tutti_err err;
-    assert_survives_each(err, err = tutti_eigenvalues(&full.matrix, re, im, NULL));
+    assert_survives_each(err, err = tt_matrix_eigenvalues(&full.matrix, re, im, NULL));
     assert_near(im[0], 2, 1e-15);
 }
 

@@ -7,7 +7,7 @@
 static void assert_exponential(const double *matrix, size_t n, const double *expected, double within)
 {
     double found[16];
-    assert_ok(tutti_exponential(matrix, n, found));
+    assert_ok(tt_matrix_exponential(matrix, n, found));
     for (size_t i = 0; i < n * n; i++)
         assert_near(found[i], expected[i], within * (1 + fabs(expected[i])));
 }
@@ -24,16 +24,16 @@ static void closed_forms(void **state)
         assert_exponential((double[]){-a, 0, 0, 2 * a}, 2, (double[]){exp(-a), 0, 0, exp(2 * a)}, 1e-12);
     }
     assert_exponential((double[]){0, 0, 0, 0}, 2, (double[]){1, 0, 0, 1}, 0);
-    assert_ok(tutti_exponential(NULL, 0, NULL));
+    assert_ok(tt_matrix_exponential(NULL, 0, NULL));
 }
 
 static void what_is_not_finite_is_refused(void **state)
 {
     (void)state;
     double out[1];
-    assert_fails(tutti_exponential((double[]){NAN}, 1, out), TUTTI_ERR_SOLVER, "not finite");
-    assert_fails(tutti_exponential((double[]){1e5}, 1, out), TUTTI_ERR_SOLVER, "not finite");
-    assert_ok(tutti_exponential((double[]){-1e5}, 1, out));
+    assert_fails(tt_matrix_exponential((double[]){NAN}, 1, out), TUTTI_ERR_SOLVER, "not finite");
+    assert_fails(tt_matrix_exponential((double[]){1e5}, 1, out), TUTTI_ERR_SOLVER, "not finite");
+    assert_ok(tt_matrix_exponential((double[]){-1e5}, 1, out));
     assert_near(out[0], 0, 0);
 }
 

@@ -43,16 +43,16 @@ static enum tutti_err find_jacobian(void *context, const double *x, const double
 
 static const double none_below[] = {-INFINITY, -INFINITY}, none_above[] = {INFINITY, INFINITY};
 
-static struct tutti_fit_problem make_problem(struct banana *banana)
+static struct tt_fit_problem make_problem(struct banana *banana)
 {
-    return (struct tutti_fit_problem){.unknowns = 2,
-                                      .residuals = 2,
-                                      .low = none_below,
-                                      .high = none_above,
-                                      .difference = 1e-5,
-                                      .most = 1000,
-                                      .context = banana,
-                                      .evaluate = evaluate};
+    return (struct tt_fit_problem){.unknowns = 2,
+                                   .residuals = 2,
+                                   .low = none_below,
+                                   .high = none_above,
+                                   .difference = 1e-5,
+                                   .most = 1000,
+                                   .context = banana,
+                                   .evaluate = evaluate};
 }
 
 static void test_least_squares(void **state)
@@ -61,11 +61,11 @@ static void test_least_squares(void **state)
     unsigned runs[2];
     for (int own = 0; own < 2; own++) {
         struct banana banana = {0};
-        struct tutti_fit_problem problem = make_problem(&banana);
-        struct tutti_fit_result result = {0};
+        struct tt_fit_problem problem = make_problem(&banana);
+        struct tt_fit_result result = {0};
         double x[] = {-1.2, 1};
         problem.jacobian = own ? find_jacobian : NULL;
-        assert_ok(tutti_least_squares(&problem, x, &result));
+        assert_ok(tt_fit_least_squares(&problem, x, &result));
         assert_int_equal(result.end, TUTTI_FIT_CONVERGED);
         assert_near(x[0], 1, 1e-7);
         assert_near(x[1], 1, 1e-7);
@@ -83,12 +83,12 @@ static void test_bounds(void **state)
     (void)state;
     const double low[] = {0, -1}, high[] = {2, 0.5};
     struct banana banana = {0};
-    struct tutti_fit_problem problem = make_problem(&banana);
-    struct tutti_fit_result result = {0};
+    struct tt_fit_problem problem = make_problem(&banana);
+    struct tt_fit_result result = {0};
     double x[] = {0.1, 0.1};
     problem.low = low;
     problem.high = high;
-    assert_ok(tutti_least_squares(&problem, x, &result));
+    assert_ok(tt_fit_least_squares(&problem, x, &result));
     assert_near(x[1], 0.5, 0);
     assert_near(200 * (x[0] * x[0] - 0.5) * x[0], 1 - x[0], 1e-4);
 }
@@ -98,17 +98,18 @@ static void test_bad_places(void **state)
 {
     (void)state;
     struct banana banana = {.wall = 1.5};
-    struct tutti_fit_problem problem = make_problem(&banana);
-    struct tutti_fit_result result = {0};
+    struct tt_fit_problem problem = make_problem(&banana);
+    struct tt_fit_result result = {0};
     double x[] = {-1.2, 1};
-    assert_ok(tutti_least_squares(&problem, x, &result));
+    assert_ok(tt_fit_least_squares(&problem, x, &result));
     assert_near(x[0], 1, 1e-7);
     x[0] = 2; /* where it begins */
-    assert_fails(tutti_least_squares(&problem, x, &result), TUTTI_ERR_ARGUMENT, "not a number where the search begins");
-    struct tutti_fit_result few = {0};
+    assert_fails(tt_fit_least_squares(&problem, x, &result), TUTTI_ERR_ARGUMENT,
+                 "not a number where the search begins");
+    struct tt_fit_result few = {0};
     problem.most = 5;
     x[0] = -1.2;
-    assert_ok(tutti_least_squares(&problem, x, &few));
+    assert_ok(tt_fit_least_squares(&problem, x, &few));
     assert_int_equal(few.end, TUTTI_FIT_GAVE_UP);
 }
 
@@ -116,17 +117,17 @@ static void test_without_derivatives(void **state)
 {
     (void)state;
     const double low[] = {-2, -2}, high[] = {3, 2.5};
-    static const enum tutti_minimiser all[] = {TUTTI_MINIMISE_BOBYQA, TUTTI_MINIMISE_NELDER_MEAD,
-                                               TUTTI_MINIMISE_SUBPLEX, TUTTI_MINIMISE_DIRECT};
+    static const enum tt_minimiser all[] = {TUTTI_MINIMISE_BOBYQA, TUTTI_MINIMISE_NELDER_MEAD, TUTTI_MINIMISE_SUBPLEX,
+                                            TUTTI_MINIMISE_DIRECT};
     for (size_t i = 0; i < 4; i++) {
         struct banana banana = {0};
-        struct tutti_fit_problem problem = make_problem(&banana);
-        struct tutti_fit_result result = {0};
+        struct tt_fit_problem problem = make_problem(&banana);
+        struct tt_fit_result result = {0};
         double x[] = {-1.2, 1};
         problem.low = low;
         problem.high = high;
         problem.most = 3000;
-        assert_ok(tutti_minimise(&problem, all[i], x, &result));
+        assert_ok(tt_fit_minimise(&problem, all[i], x, &result));
         bool is_global = all[i] == TUTTI_MINIMISE_DIRECT; /* which comes near */
         assert_near(x[0], 1, is_global ? 0.1 : 1e-4);
         assert_int_equal(result.evaluations, banana.evaluations);
@@ -137,7 +138,7 @@ static void test_differences(void **state)
 {
     (void)state;
     struct banana banana = {0};
-    struct tutti_fit_problem problem = make_problem(&banana);
+    struct tt_fit_problem problem = make_problem(&banana);
     const double x[] = {0.3, -2};
     double r[2], exact[4], found[4];
     size_t evaluations = 0;
@@ -145,7 +146,7 @@ static void test_differences(void **state)
     assert_ok(evaluate(&banana, x, r, &good));
     assert_ok(find_jacobian(&banana, x, r, exact, &evaluations, &good));
     evaluations = 0;
-    assert_ok(tutti_fit_differences(&problem, x, r, 1e-4, found, &evaluations, &good));
+    assert_ok(tt_fit_differences(&problem, x, r, 1e-4, found, &evaluations, &good));
     assert_int_equal(evaluations, 4);
     for (int i = 0; i < 4; i++)
         assert_near(found[i], exact[i], 1e-9); /* central ones of a parabola are exact */
@@ -156,26 +157,26 @@ static void test_singular_values(void **state)
 {
     (void)state;
     double matrix[] = {3, 0, 0, 0, -2, 0}, flat[] = {1, 1, 1, 1}, values[2], right[4];
-    assert_ok(tutti_svd(matrix, 3, 2, values, right));
+    assert_ok(tt_matrix_svd(matrix, 3, 2, values, right));
     assert_near(values[0], 3, 1e-15);
     assert_near(values[1], 2, 1e-15);
     assert_near(fabs(right[0]), 1, 1e-15);
-    assert_ok(tutti_svd(flat, 2, 2, values, right));
+    assert_ok(tt_matrix_svd(flat, 2, 2, values, right));
     assert_near(values[0], 2, 1e-15);
     assert_near(values[1], 0, 1e-15);
     assert_near(right[2], -right[3], 1e-15); /* what it does not see */
     flat[0] = NAN;
-    assert_int_equal(tutti_svd(flat, 2, 2, values, right), TUTTI_ERR_ARGUMENT);
+    assert_int_equal(tt_matrix_svd(flat, 2, 2, values, right), TUTTI_ERR_ARGUMENT);
 }
 
 /* Quantiles of the tables: 0.975, and 0.95 with one degree of freedom, where it is Cauchy's: tan(0.45 pi). */
 static void test_student(void **state)
 {
     (void)state;
-    assert_near(tutti_student_interval(0.95, 1), 12.7062047361747, 1e-9);
-    assert_near(tutti_student_interval(0.95, 10), 2.22813885198627, 1e-9);
-    assert_near(tutti_student_interval(0.95, 1e7), 1.95996398454, 1e-6);
-    assert_near(tutti_student_interval(0.9, 1), tan(0.45 * M_PI), 1e-9);
+    assert_near(tt_fit_student_interval(0.95, 1), 12.7062047361747, 1e-9);
+    assert_near(tt_fit_student_interval(0.95, 10), 2.22813885198627, 1e-9);
+    assert_near(tt_fit_student_interval(0.95, 1e7), 1.95996398454, 1e-6);
+    assert_near(tt_fit_student_interval(0.9, 1), tan(0.45 * M_PI), 1e-9);
 }
 
 int main(void)

@@ -11,18 +11,18 @@
 enum { N = 20 };
 
 struct chain {
-    struct tutti_ode ode;
-    struct tutti_pattern pattern;
+    struct tt_ode ode;
+    struct tt_pattern pattern;
     double nominals[N];
     double lowest[N], highest[N]; /* outside of these, f has no value */
     unsigned long rhs, directional, jacobians;
     unsigned long fail_at; /* the number of the call that fails for good; 0: none */
 };
 
-static enum tutti_eval call(struct chain *chain, const double *x)
+static enum tt_eval call(struct chain *chain, const double *x)
 {
     if (chain->rhs + chain->directional + chain->jacobians == chain->fail_at) {
-        chain->ode.err = tutti_fail(TUTTI_ERR_FMU, "broken");
+        chain->ode.err = tt_fail(TUTTI_ERR_FMU, "broken");
         return TUTTI_EVAL_FAILED;
     }
     for (size_t i = 0; i < N; i++)
@@ -31,11 +31,11 @@ static enum tutti_eval call(struct chain *chain, const double *x)
     return TUTTI_EVAL_OK;
 }
 
-static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval rhs(void *context, double t, const double *x, double *dx)
 {
     struct chain *chain = context;
     chain->rhs++;
-    enum tutti_eval eval = call(chain, x);
+    enum tt_eval eval = call(chain, x);
     for (size_t i = 0; i < N && eval == TUTTI_EVAL_OK; i++)
         dx[i] = (i > 0 ? x[i - 1] * x[i] : 0) - 2 * x[i] * x[i] + (i + 1 < N ? sin(x[i + 1]) : 0) + t;
     return eval;
@@ -51,7 +51,7 @@ static double derivative(const double *x, size_t row, size_t column)
     return row + 1 == column ? cos(x[column]) : 0;
 }
 
-static enum tutti_eval directional(void *context, double t, const double *x, const double *seed, double *out)
+static enum tt_eval directional(void *context, double t, const double *x, const double *seed, double *out)
 {
     (void)t;
     struct chain *chain = context;
@@ -64,7 +64,7 @@ static enum tutti_eval directional(void *context, double t, const double *x, con
     return call(chain, x);
 }
 
-static enum tutti_eval jacobian_of_chain(void *context, double t, const double *x, double *values)
+static enum tt_eval jacobian_of_chain(void *context, double t, const double *x, double *values)
 {
     (void)t;
     struct chain *chain = context;
@@ -77,14 +77,14 @@ static enum tutti_eval jacobian_of_chain(void *context, double t, const double *
 
 static void chain_init(struct chain *chain)
 {
-    struct tutti_pattern_place places[3 * N];
+    struct tt_pattern_place places[3 * N];
     size_t count = 0;
     for (int32_t c = 0; c < N; c++)
         for (int32_t row = c - 1; row <= c + 1; row++)
             if (row >= 0 && row < N)
-                places[count++] = (struct tutti_pattern_place){row, c};
+                places[count++] = (struct tt_pattern_place){row, c};
     *chain = (struct chain){.ode = {.count = N, .context = chain, .rhs = rhs, .rtol = 1e-6, .atol = 1e-6}};
-    assert_ok(tutti_pattern_init(&chain->pattern, N, N, places, count));
+    assert_ok(tt_pattern_init(&chain->pattern, N, N, places, count));
     chain->ode.pattern = &chain->pattern;
     chain->ode.nominals = chain->nominals;
     for (size_t i = 0; i < N; i++) {
@@ -100,9 +100,9 @@ static void set_point(double *x)
         x[i] = i % 5 == 3 ? 0 : cos((double)i) * (i % 2 ? 1 : 5);
 }
 
-static double value_of(const struct tutti_jacobian *jacobian, size_t row, size_t column)
+static double value_of(const struct tt_jacobian *jacobian, size_t row, size_t column)
 {
-    const struct tutti_pattern *pattern = tutti_jacobian_pattern(jacobian);
+    const struct tt_pattern *pattern = tt_jacobian_pattern(jacobian);
     assert_int_equal(pattern != NULL, jacobian->sparse);
     if (!pattern)
         return jacobian->values[column * N + row];
@@ -112,7 +112,7 @@ static double value_of(const struct tutti_jacobian *jacobian, size_t row, size_t
     return 0;
 }
 
-static void check_values(const struct tutti_jacobian *jacobian, const double *x, double tolerance)
+static void check_values(const struct tt_jacobian *jacobian, const double *x, double tolerance)
 {
     for (size_t row = 0; row < N; row++)
         for (size_t column = 0; column < N; column++) {
@@ -122,21 +122,21 @@ static void check_values(const struct tutti_jacobian *jacobian, const double *x,
 }
 
 /* Evaluates twice, at a step and without one, and checks all counts against `calls` of the one way used. */
-static void check_mode(struct chain *chain, enum tutti_jacobian_mode mode, bool sparse, unsigned long calls,
+static void check_mode(struct chain *chain, enum tt_jacobian_mode mode, bool sparse, unsigned long calls,
                        double tolerance)
 {
     double x[N], dx[N];
     const double steps[] = {1e-3, 0};
     set_point(x);
     assert_int_equal(rhs(chain, 2, x, dx), TUTTI_EVAL_OK);
-    struct tutti_jacobian jacobian;
-    assert_ok(tutti_jacobian_init(&jacobian, &chain->ode, mode));
+    struct tt_jacobian jacobian;
+    assert_ok(tt_jacobian_init(&jacobian, &chain->ode, mode));
     assert_int_equal(jacobian.sparse, sparse);
     for (size_t i = 0; i < 2; i++) {
-        struct tutti_solver_counts counts = {0};
+        struct tt_solver_counts counts = {0};
         chain->rhs = chain->directional = chain->jacobians = 0;
         allocations = 0;
-        assert_int_equal(tutti_jacobian_update(&jacobian, 2, x, dx, steps[i], &counts), TUTTI_EVAL_OK);
+        assert_int_equal(tt_jacobian_update(&jacobian, 2, x, dx, steps[i], &counts), TUTTI_EVAL_OK);
         assert_int_equal(allocations, 0);
         check_values(&jacobian, x, tolerance);
         assert_int_equal(counts.jacobians, 1);
@@ -145,8 +145,8 @@ static void check_mode(struct chain *chain, enum tutti_jacobian_mode mode, bool 
         assert_int_equal(chain->rhs + chain->directional + chain->jacobians, calls);
         assert_int_equal(chain->ode.directional && !chain->jacobians, chain->directional > 0);
     }
-    tutti_jacobian_fini(&jacobian);
-    tutti_jacobian_fini(&jacobian);
+    tt_jacobian_fini(&jacobian);
+    tt_jacobian_fini(&jacobian);
 }
 
 static void test_directional(void **state)
@@ -163,7 +163,7 @@ static void test_directional(void **state)
     check_mode(&chain, TUTTI_JACOBIAN_AUTO, false, N, 1e-15);
     check_mode(&chain, TUTTI_JACOBIAN_SPARSE, true, N, 1e-15);
     check_mode(&chain, TUTTI_JACOBIAN_PLAIN, false, N, 1e-15);
-    tutti_pattern_fini(&chain.pattern);
+    tt_pattern_fini(&chain.pattern);
 }
 
 static void test_differences(void **state)
@@ -178,7 +178,7 @@ static void test_differences(void **state)
     chain.ode.pattern = NULL;
     check_mode(&chain, TUTTI_JACOBIAN_AUTO, false, N, 1e-5);
     check_mode(&chain, TUTTI_JACOBIAN_SPARSE, true, N, 1e-5);
-    tutti_pattern_fini(&chain.pattern);
+    tt_pattern_fini(&chain.pattern);
 }
 
 static void test_own_jacobian(void **state)
@@ -192,7 +192,7 @@ static void test_own_jacobian(void **state)
     check_mode(&chain, TUTTI_JACOBIAN_PLAIN, false, 1, 0);
     chain.ode.directional = directional;
     check_mode(&chain, TUTTI_JACOBIAN_SPARSE, true, 1, 0);
-    tutti_pattern_fini(&chain.pattern);
+    tt_pattern_fini(&chain.pattern);
 }
 
 /* Dense values are all there, whatever was in the memory. */
@@ -207,16 +207,16 @@ static void test_into_own_memory(void **state)
     assert_int_equal(rhs(&chain, 0, x, dx), TUTTI_EVAL_OK);
     for (int own = 0; own < 2; own++) {
         chain.ode.jacobian = own ? jacobian_of_chain : NULL;
-        struct tutti_jacobian jacobian;
-        assert_ok(tutti_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_DENSE));
-        struct tutti_solver_counts counts = {0};
+        struct tt_jacobian jacobian;
+        assert_ok(tt_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_DENSE));
+        struct tt_solver_counts counts = {0};
         memset(values, 0xff, sizeof values);
-        assert_int_equal(tutti_jacobian_evaluate(&jacobian, 0, x, dx, 0.1, values, &counts), TUTTI_EVAL_OK);
+        assert_int_equal(tt_jacobian_evaluate(&jacobian, 0, x, dx, 0.1, values, &counts), TUTTI_EVAL_OK);
         memcpy(jacobian.values, values, sizeof values);
         check_values(&jacobian, x, 1e-15);
-        tutti_jacobian_fini(&jacobian);
+        tt_jacobian_fini(&jacobian);
     }
-    tutti_pattern_fini(&chain.pattern);
+    tt_pattern_fini(&chain.pattern);
 }
 
 /* f' is known to some digits however small the step is, or the state. */
@@ -227,24 +227,24 @@ static void test_increments(void **state)
     chain_init(&chain);
     double x[N] = {0}, dx[N];
     const double steps[] = {0, 1e-300, 1e-15, -1e-6, 1, 1e3};
-    struct tutti_jacobian jacobian;
-    assert_ok(tutti_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_AUTO));
-    struct tutti_solver_counts counts = {0};
+    struct tt_jacobian jacobian;
+    assert_ok(tt_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_AUTO));
+    struct tt_solver_counts counts = {0};
     for (int i = 0; i < 8; i++) { /* f is 0, then 1; also without relative tolerance, and with tight ones */
         double t = i % 2;
         chain.ode.rtol = i & 2 ? 0 : i & 4 ? 1e-9 : 1e-6;
         chain.ode.atol = i & 4 ? 1e-10 : 1e-6;
         assert_int_equal(rhs(&chain, t, x, dx), TUTTI_EVAL_OK);
         for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
-            assert_int_equal(tutti_jacobian_update(&jacobian, t, x, dx, steps[k], &counts), TUTTI_EVAL_OK);
+            assert_int_equal(tt_jacobian_update(&jacobian, t, x, dx, steps[k], &counts), TUTTI_EVAL_OK);
             check_values(&jacobian, x, 1e-5);
         }
     }
-    tutti_jacobian_fini(&jacobian);
-    tutti_pattern_fini(&chain.pattern);
+    tt_jacobian_fini(&jacobian);
+    tt_pattern_fini(&chain.pattern);
 }
 
-static enum tutti_eval update(struct chain *chain, enum tutti_jacobian_mode mode, double tolerance)
+static enum tt_eval update(struct chain *chain, enum tt_jacobian_mode mode, double tolerance)
 {
     double x[N], dx[N];
     set_point(x);
@@ -253,10 +253,10 @@ static enum tutti_eval update(struct chain *chain, enum tutti_jacobian_mode mode
     assert_int_equal(rhs(chain, 0, x, dx), TUTTI_EVAL_OK);
     chain->fail_at = fail_at;
     chain->rhs = chain->directional = chain->jacobians = 0;
-    struct tutti_jacobian jacobian;
-    assert_ok(tutti_jacobian_init(&jacobian, &chain->ode, mode));
-    struct tutti_solver_counts counts = {0};
-    enum tutti_eval eval = tutti_jacobian_update(&jacobian, 0, x, dx, 1e-3, &counts);
+    struct tt_jacobian jacobian;
+    assert_ok(tt_jacobian_init(&jacobian, &chain->ode, mode));
+    struct tt_solver_counts counts = {0};
+    enum tt_eval eval = tt_jacobian_update(&jacobian, 0, x, dx, 1e-3, &counts);
     assert_int_equal(counts.rhs, chain->rhs);
     if (eval == TUTTI_EVAL_OK)
         check_values(&jacobian, x, tolerance);
@@ -265,13 +265,13 @@ static enum tutti_eval update(struct chain *chain, enum tutti_jacobian_mode mode
         chain->lowest[4] = -INFINITY;
         chain->highest[4] = INFINITY;
         chain->fail_at = 0;
-        assert_int_equal(tutti_jacobian_update(&jacobian, 0, x, dx, 1e-3, &counts), TUTTI_EVAL_OK);
+        assert_int_equal(tt_jacobian_update(&jacobian, 0, x, dx, 1e-3, &counts), TUTTI_EVAL_OK);
         check_values(&jacobian, x, tolerance);
         chain->lowest[4] = lowest;
         chain->highest[4] = highest;
         chain->fail_at = fail_at;
     }
-    tutti_jacobian_fini(&jacobian);
+    tt_jacobian_fini(&jacobian);
     return eval;
 }
 
@@ -293,7 +293,7 @@ static void test_one_side_without_value(void **state)
     chain.lowest[4] = x[4]; /* no way */
     assert_int_equal(update(&chain, TUTTI_JACOBIAN_AUTO, 1e-5), TUTTI_EVAL_NO_VALUE);
     assert_int_equal(update(&chain, TUTTI_JACOBIAN_PLAIN, 1e-5), TUTTI_EVAL_NO_VALUE);
-    tutti_pattern_fini(&chain.pattern);
+    tt_pattern_fini(&chain.pattern);
 }
 
 static void test_failure(void **state)
@@ -307,10 +307,10 @@ static void test_failure(void **state)
         chain.fail_at = way == 2 ? 1 : 2;
         chain.ode.err = TUTTI_OK;
         for (int mode = TUTTI_JACOBIAN_SPARSE; mode <= TUTTI_JACOBIAN_DENSE; mode++)
-            assert_int_equal(update(&chain, (enum tutti_jacobian_mode)mode, 1e-5), TUTTI_EVAL_FAILED);
+            assert_int_equal(update(&chain, (enum tt_jacobian_mode)mode, 1e-5), TUTTI_EVAL_FAILED);
         assert_int_equal(chain.ode.err, TUTTI_ERR_FMU);
     }
-    tutti_pattern_fini(&chain.pattern);
+    tt_pattern_fini(&chain.pattern);
 }
 
 static void test_no_value_of_problem(void **state)
@@ -324,13 +324,13 @@ static void test_no_value_of_problem(void **state)
     for (int way = 0; way < 2; way++) {
         chain.ode.directional = way ? NULL : directional;
         chain.ode.jacobian = way ? jacobian_of_chain : NULL;
-        struct tutti_jacobian jacobian;
-        assert_ok(tutti_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_AUTO));
-        struct tutti_solver_counts counts = {0};
-        assert_int_equal(tutti_jacobian_update(&jacobian, 0, x, dx, 1, &counts), TUTTI_EVAL_NO_VALUE);
-        tutti_jacobian_fini(&jacobian);
+        struct tt_jacobian jacobian;
+        assert_ok(tt_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_AUTO));
+        struct tt_solver_counts counts = {0};
+        assert_int_equal(tt_jacobian_update(&jacobian, 0, x, dx, 1, &counts), TUTTI_EVAL_NO_VALUE);
+        tt_jacobian_fini(&jacobian);
     }
-    tutti_pattern_fini(&chain.pattern);
+    tt_pattern_fini(&chain.pattern);
 }
 
 static void test_refused(void **state)
@@ -338,22 +338,22 @@ static void test_refused(void **state)
     (void)state;
     struct chain chain;
     chain_init(&chain);
-    struct tutti_jacobian jacobian;
-    struct tutti_ode ode = chain.ode;
+    struct tt_jacobian jacobian;
+    struct tt_ode ode = chain.ode;
     ode.count = N - 1;
-    assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_AUTO), TUTTI_ERR_ARGUMENT, "20 rows");
-    tutti_jacobian_fini(&jacobian); /* harmless */
+    assert_fails(tt_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_AUTO), TUTTI_ERR_ARGUMENT, "20 rows");
+    tt_jacobian_fini(&jacobian); /* harmless */
     ode.pattern = NULL;
     ode.jacobian = jacobian_of_chain;
-    assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_AUTO), TUTTI_ERR_ARGUMENT, "pattern");
+    assert_fails(tt_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_AUTO), TUTTI_ERR_ARGUMENT, "pattern");
     ode.jacobian = NULL;
     ode.count = 40000;
-    assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_DENSE), TUTTI_ERR_LIMIT, "jacobian sparse");
+    assert_fails(tt_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_DENSE), TUTTI_ERR_LIMIT, "jacobian sparse");
     ode.count = 50000;
-    assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_SPARSE), TUTTI_ERR_LIMIT, "50000 rows");
+    assert_fails(tt_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_SPARSE), TUTTI_ERR_LIMIT, "50000 rows");
     ode.count = (size_t)INT32_MAX + 1;
-    assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_AUTO), TUTTI_ERR_LIMIT, "states");
-    tutti_pattern_fini(&chain.pattern);
+    assert_fails(tt_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_AUTO), TUTTI_ERR_LIMIT, "states");
+    tt_pattern_fini(&chain.pattern);
 }
 
 static void test_no_memory(void **state)
@@ -362,18 +362,18 @@ static void test_no_memory(void **state)
     struct chain chain;
     chain_init(&chain);
     chain.ode.jacobian = jacobian_of_chain;
-    struct tutti_jacobian jacobian;
+    struct tt_jacobian jacobian;
     enum tutti_err err;
-    assert_survives_each(err, err = tutti_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_DENSE));
-    tutti_jacobian_fini(&jacobian);
+    assert_survives_each(err, err = tt_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_DENSE));
+    tt_jacobian_fini(&jacobian);
     chain.ode.jacobian = NULL;
     chain.ode.pattern = NULL;
-    assert_survives_each(err, err = tutti_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_SPARSE));
-    tutti_jacobian_fini(&jacobian);
-    tutti_pattern_fini(&chain.pattern);
-    const struct tutti_pattern_place places[] = {{1, 0}, {0, 1}};
-    assert_survives_each(err, err = tutti_pattern_init(&chain.pattern, 2, 2, places, 2));
-    tutti_pattern_fini(&chain.pattern);
+    assert_survives_each(err, err = tt_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_SPARSE));
+    tt_jacobian_fini(&jacobian);
+    tt_pattern_fini(&chain.pattern);
+    const struct tt_pattern_place places[] = {{1, 0}, {0, 1}};
+    assert_survives_each(err, err = tt_pattern_init(&chain.pattern, 2, 2, places, 2));
+    tt_pattern_fini(&chain.pattern);
 }
 
 int main(void)

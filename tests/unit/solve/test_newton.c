@@ -7,7 +7,7 @@
 #include "solve/newton.h"
 #include "solve/random.h"
 
-static const struct tutti_newton_options defaults;
+static const struct tt_kinsol_options defaults;
 
 /* What a problem's functions see; `evaluated` is the x of the last evaluation. */
 struct seen {
@@ -87,22 +87,22 @@ static void free_linear(struct linear *linear)
     free(linear->b);
 }
 
-static struct tutti_fixed_point linear_problem(struct linear *linear, bool derivatives)
+static struct tt_fixed_point linear_problem(struct linear *linear, bool derivatives)
 {
-    return (struct tutti_fixed_point){.n = linear->seen.n,
-                                      .context = linear,
-                                      .evaluate = linear_evaluate,
-                                      .jacobian = derivatives ? linear_jacobian : NULL};
+    return (struct tt_fixed_point){.n = linear->seen.n,
+                                   .context = linear,
+                                   .evaluate = linear_evaluate,
+                                   .jacobian = derivatives ? linear_jacobian : NULL};
 }
 
 static void check_linear(size_t n, bool derivatives, unsigned long iterations)
 {
     struct linear linear;
-    struct tutti_newton_counts counts;
+    struct tt_newton_counts counts;
     double *solution = malloc(n * sizeof *solution), *x = calloc(n, sizeof *x), *residuals = malloc(n * sizeof *x);
     make_linear(&linear, n, solution);
-    struct tutti_fixed_point problem = linear_problem(&linear, derivatives);
-    assert_ok(tutti_newton(&problem, &defaults, x, residuals, &counts));
+    struct tt_fixed_point problem = linear_problem(&linear, derivatives);
+    assert_ok(tt_kinsol(&problem, &defaults, x, residuals, &counts));
     for (size_t i = 0; i < n; i++) {
         assert_near(x[i], solution[i], 1e-7);
         assert_near(residuals[i], 0, 1e-9);
@@ -137,16 +137,16 @@ static void test_transposed(void **state)
     (void)state;
     double a[] = {0.5, 0.25, 0.125, 0.25}, b[] = {1, 2}, evaluated[2], x[2] = {0};
     struct linear linear = {.seen = {.n = 2, .evaluated = evaluated}, .a = a, .b = b};
-    struct tutti_newton_counts counts;
-    struct tutti_fixed_point problem = linear_problem(&linear, true);
-    assert_ok(tutti_newton(&problem, &defaults, x, NULL, &counts));
+    struct tt_newton_counts counts;
+    struct tt_fixed_point problem = linear_problem(&linear, true);
+    assert_ok(tt_kinsol(&problem, &defaults, x, NULL, &counts));
     assert_int_equal(counts.iterations, 1);
     /* 0.5 x0 - 0.125 x1 = 1, -0.25 x0 + 0.75 x1 = 2 */
     assert_near(x[0], 32. / 11, 1e-14);
     assert_near(x[1], 40. / 11, 1e-14);
     linear.transposed = true;
     x[0] = x[1] = 0;
-    assert_ok(tutti_newton(&problem, &defaults, x, NULL, &counts));
+    assert_ok(tt_kinsol(&problem, &defaults, x, NULL, &counts));
     assert_true(counts.iterations > 1);
     assert_near(x[0], 32. / 11, 1e-9);
 }
@@ -157,23 +157,23 @@ static void test_sizes(void **state)
     (void)state;
     double a[] = {0.5, 0.75e-15, -0.25e15, 0.125}, b[] = {1e9, 2e-6}, scale[] = {1e9, 1e-6}, evaluated[2], x[2] = {0};
     struct linear linear = {.seen = {.n = 2, .evaluated = evaluated}, .a = a, .b = b};
-    struct tutti_newton_counts counts;
-    struct tutti_fixed_point problem = linear_problem(&linear, true);
+    struct tt_newton_counts counts;
+    struct tt_fixed_point problem = linear_problem(&linear, true);
     problem.scale = scale;
-    assert_ok(tutti_newton(&problem, &defaults, x, NULL, &counts));
+    assert_ok(tt_kinsol(&problem, &defaults, x, NULL, &counts));
     assert_int_equal(counts.iterations, 1);
     assert_near(x[0], 0.6e9, 1e-5);
     assert_near(x[1], 2.8e-6, 1e-20);
     problem.jacobian = NULL;
     x[0] = x[1] = 0;
-    assert_ok(tutti_newton(&problem, &defaults, x, NULL, &counts));
+    assert_ok(tt_kinsol(&problem, &defaults, x, NULL, &counts));
     assert_true(counts.iterations <= 2);
     assert_near(x[0], 0.6e9, 1);
     assert_near(x[1], 2.8e-6, 1e-15);
     problem.scale = NULL; /* relative to |x| where that is large */
     problem.jacobian = linear_jacobian;
     x[0] = x[1] = 0;
-    assert_ok(tutti_newton(&problem, &defaults, x, NULL, &counts));
+    assert_ok(tt_kinsol(&problem, &defaults, x, NULL, &counts));
     assert_int_equal(counts.iterations, 1);
     assert_near(x[0], 0.6e9, 0.1);
 }
@@ -183,18 +183,18 @@ static void test_guess_is_solution(void **state)
     (void)state;
     double a[] = {0.5}, b[] = {1}, evaluated[1], x[] = {2}, residual[] = {NAN};
     struct linear linear = {.seen = {.n = 1, .evaluated = evaluated}, .a = a, .b = b};
-    struct tutti_newton_counts counts = {0};
-    struct tutti_fixed_point problem = linear_problem(&linear, true);
-    assert_ok(tutti_newton(&problem, &defaults, x, residual, &counts));
+    struct tt_newton_counts counts = {0};
+    struct tt_fixed_point problem = linear_problem(&linear, true);
+    assert_ok(tt_kinsol(&problem, &defaults, x, residual, &counts));
     assert_int_equal(counts.iterations, 0);
     assert_int_equal(counts.evaluations, 1);
     assert_true(x[0] == 2 && residual[0] == 0);
     x[0] += 1e-11; /* not exactly, but near enough */
-    assert_ok(tutti_newton(&problem, &defaults, x, residual, &counts));
+    assert_ok(tt_kinsol(&problem, &defaults, x, residual, &counts));
     assert_int_equal(counts.iterations, 0);
     assert_near(residual[0], 0.5e-11, 1e-15);
-    struct tutti_newton_options strict = {.tolerance = 1e-15};
-    assert_ok(tutti_newton(&problem, &strict, x, residual, &counts));
+    struct tt_kinsol_options strict = {.tolerance = 1e-15};
+    assert_ok(tt_kinsol(&problem, &strict, x, residual, &counts));
     assert_int_equal(counts.iterations, 1);
     assert_near(x[0], 2, 1e-15);
 }
@@ -213,7 +213,7 @@ static enum tutti_err scalar_evaluate(void *context, const double *x, double *g,
     struct scalar *scalar = context;
     note(&scalar->seen, x);
     if (scalar->seen.evaluations == scalar->seen.failing)
-        return tutti_fail(TUTTI_ERR_FMU, "unit 'a' said no");
+        return tt_fail(TUTTI_ERR_FMU, "unit 'a' said no");
     bool beyond = *x < scalar->low || *x > scalar->high;
     *outside = beyond && scalar->says_so;
     *g = beyond ? NAN : scalar->g(*x);
@@ -230,13 +230,13 @@ static enum tutti_err scalar_jacobian(void *context, const double *x, double *ja
 }
 
 static enum tutti_err solve_scalar(struct scalar *scalar, bool derivatives, double *x, double *residual,
-                                   struct tutti_newton_counts *counts)
+                                   struct tt_newton_counts *counts)
 {
     double evaluated;
     scalar->seen = (struct seen){.n = 1, .evaluated = &evaluated, .failing = scalar->seen.failing};
-    struct tutti_fixed_point problem = {
+    struct tt_fixed_point problem = {
         .n = 1, .context = scalar, .evaluate = scalar_evaluate, .jacobian = derivatives ? scalar_jacobian : NULL};
-    enum tutti_err err = tutti_newton(&problem, &defaults, x, residual, counts);
+    enum tutti_err err = tt_kinsol(&problem, &defaults, x, residual, counts);
     scalar->seen.evaluated = NULL;
     return err;
 }
@@ -256,7 +256,7 @@ static void test_quadratic(void **state)
 {
     (void)state;
     struct scalar scalar = {.g = heron, .slope = heron_slope, .low = -INFINITY, .high = INFINITY};
-    struct tutti_newton_counts counts;
+    struct tt_newton_counts counts;
     double x = 2;
     assert_ok(solve_scalar(&scalar, true, &x, NULL, &counts));
     assert_near(x, sqrt(2), 1e-10);
@@ -413,7 +413,7 @@ static void test_no_solution(void **state)
 {
     (void)state;
     struct scalar scalar = {.g = parabola, .slope = parabola_slope, .low = -INFINITY, .high = INFINITY};
-    struct tutti_newton_counts counts;
+    struct tt_newton_counts counts;
     double x = 3, residual;
     assert_fails(solve_scalar(&scalar, true, &x, &residual, &counts), TUTTI_ERR_SOLVER, "local minimum");
     assert_near(x, 0, 1e-3);
@@ -439,10 +439,10 @@ static void test_singular(void **state)
     double a[] = {0, 1, 0, 1, 0, 0, 0.5, 0.25, 0.125}, b[] = {1, 0, 3}, evaluated[3], x[] = {0, 0, 0}, residuals[3];
     struct linear linear = {.seen = {.n = 3, .evaluated = evaluated}, .a = a, .b = b};
     for (int derivatives = 0; derivatives < 2; derivatives++) {
-        struct tutti_fixed_point problem = linear_problem(&linear, derivatives);
+        struct tt_fixed_point problem = linear_problem(&linear, derivatives);
         x[0] = 0.7;
         b[0] = 1;
-        assert_fails(tutti_newton(&problem, &defaults, x, residuals, NULL), TUTTI_ERR_SOLVER, "singular");
+        assert_fails(tt_kinsol(&problem, &defaults, x, residuals, NULL), TUTTI_ERR_SOLVER, "singular");
         for (size_t i = 0; i < 3; i++)
             assert_near(residuals[i], x[i] - (b[i] + a[i] * x[0] + a[3 + i] * x[1] + a[6 + i] * x[2]), 1e-12);
     }
@@ -454,11 +454,11 @@ static void test_too_few_iterations(void **state)
     struct scalar scalar = {.g = heron, .slope = heron_slope, .low = -INFINITY, .high = INFINITY};
     double evaluated, x = 1000, residual;
     scalar.seen = (struct seen){.n = 1, .evaluated = &evaluated};
-    struct tutti_fixed_point problem = {
+    struct tt_fixed_point problem = {
         .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = scalar_jacobian, .scale = NULL};
-    struct tutti_newton_options three = {.iterations = 3};
-    struct tutti_newton_counts counts;
-    assert_fails(tutti_newton(&problem, &three, &x, &residual, &counts), TUTTI_ERR_SOLVER,
+    struct tt_kinsol_options three = {.iterations = 3};
+    struct tt_newton_counts counts;
+    assert_fails(tt_kinsol(&problem, &three, &x, &residual, &counts), TUTTI_ERR_SOLVER,
                  "no convergence in 3 iterations");
     assert_int_equal(counts.iterations, 3);
     assert_near(x, 125, 0.1);
@@ -484,10 +484,10 @@ static void test_noise(void **state)
     struct scalar scalar = {.g = noisy, .slope = half, .low = -INFINITY, .high = INFINITY};
     double evaluated, x = 0, residual;
     scalar.seen = (struct seen){.n = 1, .evaluated = &evaluated};
-    struct tutti_fixed_point problem = {
+    struct tt_fixed_point problem = {
         .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = scalar_jacobian, .scale = NULL};
-    struct tutti_newton_options strict = {.tolerance = 1e-14};
-    assert_fails(tutti_newton(&problem, &strict, &x, &residual, NULL), TUTTI_ERR_SOLVER, "more digits");
+    struct tt_kinsol_options strict = {.tolerance = 1e-14};
+    assert_fails(tt_kinsol(&problem, &strict, &x, &residual, NULL), TUTTI_ERR_SOLVER, "more digits");
     assert_near(x, 2, 1e-7);
 }
 
@@ -496,7 +496,7 @@ static void test_errors_pass(void **state)
 {
     (void)state;
     struct scalar scalar = {.g = arctangent, .slope = arctangent_slope, .low = -INFINITY, .high = INFINITY};
-    struct tutti_newton_counts counts;
+    struct tt_newton_counts counts;
     double x = 3, residual;
     assert_ok(solve_scalar(&scalar, false, &x, &residual, &counts));
     unsigned long evaluations = counts.evaluations;
@@ -517,7 +517,7 @@ static void test_errors_pass(void **state)
 static enum tutti_err refusing_jacobian(void *context, const double *x, double *jacobian)
 {
     (void)context, (void)x, (void)jacobian;
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "no derivatives today");
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "no derivatives today");
 }
 
 static void test_jacobian_error_passes(void **state)
@@ -526,9 +526,9 @@ static void test_jacobian_error_passes(void **state)
     struct scalar scalar = {.g = heron, .low = -INFINITY, .high = INFINITY};
     double evaluated, x = 1, residual;
     scalar.seen = (struct seen){.n = 1, .evaluated = &evaluated};
-    struct tutti_fixed_point problem = {
+    struct tt_fixed_point problem = {
         .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = refusing_jacobian, .scale = NULL};
-    assert_fails(tutti_newton(&problem, &defaults, &x, &residual, NULL), TUTTI_ERR_UNSUPPORTED, "no derivatives today");
+    assert_fails(tt_kinsol(&problem, &defaults, &x, &residual, NULL), TUTTI_ERR_UNSUPPORTED, "no derivatives today");
     assert_true(x == 1 && residual == -1);
 }
 
@@ -539,15 +539,15 @@ static void test_bad_arguments(void **state)
     double x = NAN, scale = 0;
     assert_fails(solve_scalar(&scalar, true, &x, NULL, NULL), TUTTI_ERR_ARGUMENT, "unknown 0 is nan");
     assert_int_equal(scalar.seen.evaluations, 0);
-    struct tutti_fixed_point problem = {
+    struct tt_fixed_point problem = {
         .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = scalar_jacobian, .scale = &scale};
     x = 1;
-    assert_fails(tutti_newton(&problem, &defaults, &x, NULL, NULL), TUTTI_ERR_ARGUMENT, "typical size");
-    struct tutti_newton_options negative = {.tolerance = -1};
+    assert_fails(tt_kinsol(&problem, &defaults, &x, NULL, NULL), TUTTI_ERR_ARGUMENT, "typical size");
+    struct tt_kinsol_options negative = {.tolerance = -1};
     problem.scale = NULL;
-    assert_fails(tutti_newton(&problem, &negative, &x, NULL, NULL), TUTTI_ERR_ARGUMENT, "tolerance");
+    assert_fails(tt_kinsol(&problem, &negative, &x, NULL, NULL), TUTTI_ERR_ARGUMENT, "tolerance");
     problem.n = 1000000;
-    assert_fails(tutti_newton(&problem, &defaults, &x, NULL, NULL), TUTTI_ERR_LIMIT, "1000000 equations");
+    assert_fails(tt_kinsol(&problem, &defaults, &x, NULL, NULL), TUTTI_ERR_LIMIT, "1000000 equations");
 }
 
 /* A chain of resistors with diodes to ground, all in one loop: many unknowns and a strong nonlinearity. */
@@ -575,12 +575,12 @@ static void test_large_nonlinear(void **state)
     (void)state;
     struct ladder ladder = {200};
     double x[200];
-    struct tutti_fixed_point problem = {
+    struct tt_fixed_point problem = {
         .n = ladder.n, .context = &ladder, .evaluate = ladder_evaluate, .jacobian = NULL, .scale = NULL};
-    struct tutti_newton_counts counts;
+    struct tt_newton_counts counts;
     for (size_t i = 0; i < ladder.n; i++)
         x[i] = 2;
-    assert_ok(tutti_newton(&problem, &defaults, x, NULL, &counts));
+    assert_ok(tt_kinsol(&problem, &defaults, x, NULL, &counts));
     for (size_t i = 0; i < ladder.n; i++)
         assert_near(ladder_flow(&ladder, x, i), 0, 2e-10);
     assert_true(x[0] > x[1] && x[0] < 1);
@@ -607,24 +607,24 @@ static void test_sparse(void **state)
 {
     (void)state;
     struct ladder ladder = {200};
-    struct tutti_pattern_place places[600];
-    struct tutti_pattern pattern;
-    struct tutti_newton *newton;
-    struct tutti_newton_counts counts;
+    struct tt_pattern_place places[600];
+    struct tt_pattern pattern;
+    struct tt_kinsol *newton;
+    struct tt_newton_counts counts;
     size_t count = 0;
     double x[200], first[200];
     for (int32_t j = 0; j < 200; j++)
         for (int32_t i = j - 1; i <= j + 1; i++)
             if (i >= 0 && i < 200)
-                places[count++] = (struct tutti_pattern_place){i, j};
-    assert_ok(tutti_pattern_init(&pattern, 200, 200, places, count));
-    struct tutti_fixed_point problem = {
+                places[count++] = (struct tt_pattern_place){i, j};
+    assert_ok(tt_pattern_init(&pattern, 200, 200, places, count));
+    struct tt_fixed_point problem = {
         .n = 200, .context = &ladder, .evaluate = ladder_evaluate, .jacobian = ladder_entries, .pattern = &pattern};
-    assert_ok(tutti_newton_new(&newton, &problem));
+    assert_ok(tt_kinsol_new(&newton, &problem));
     for (int again = 0; again < 3; again++) {
         for (size_t i = 0; i < ladder.n; i++)
             x[i] = again == 1 ? 0.1 : 2;
-        assert_ok(tutti_newton_solve(newton, &defaults, x, NULL, &counts));
+        assert_ok(tt_kinsol_solve(newton, &defaults, x, NULL, &counts));
         for (size_t i = 0; i < ladder.n; i++)
             assert_near(ladder_flow(&ladder, x, i), 0, 2e-10);
         assert_true(counts.jacobians == counts.iterations && counts.iterations < 100);
@@ -632,8 +632,8 @@ static void test_sparse(void **state)
             memcpy(first, x, sizeof x);
     }
     assert_memory_equal(first, x, sizeof x);
-    tutti_newton_free(newton);
-    tutti_pattern_fini(&pattern);
+    tt_kinsol_free(newton);
+    tt_pattern_fini(&pattern);
 }
 
 /* No Jacobian: products with it, as many as there are unknowns at the most. A linear problem takes one iteration, if the tolerance
@@ -643,11 +643,11 @@ static void test_krylov(void **state)
     (void)state;
     struct ladder ladder = {30};
     double x[30], residuals[30];
-    struct tutti_fixed_point problem = {.n = ladder.n, .context = &ladder, .evaluate = ladder_evaluate, .krylov = true};
-    struct tutti_newton_counts counts;
+    struct tt_fixed_point problem = {.n = ladder.n, .context = &ladder, .evaluate = ladder_evaluate, .krylov = true};
+    struct tt_newton_counts counts;
     for (size_t i = 0; i < ladder.n; i++)
         x[i] = 0.2;
-    assert_ok(tutti_newton(&problem, &defaults, x, residuals, &counts));
+    assert_ok(tt_kinsol(&problem, &defaults, x, residuals, &counts));
     for (size_t i = 0; i < ladder.n; i++) {
         assert_near(ladder_flow(&ladder, x, i), 0, 2e-10);
         assert_near(ladder_flow(&ladder, x, i), -residuals[i], 1e-14);
@@ -657,12 +657,12 @@ static void test_krylov(void **state)
 
     double a[] = {0.5, 0.25, 0.125, 0.25}, b[] = {1, 2}, evaluated[2];
     struct linear linear = {.seen = {.n = 2, .evaluated = evaluated}, .a = a, .b = b};
-    struct tutti_newton_options loose = {.tolerance = 1e-3};
-    struct tutti_fixed_point two = linear_problem(&linear, false);
+    struct tt_kinsol_options loose = {.tolerance = 1e-3};
+    struct tt_fixed_point two = linear_problem(&linear, false);
     two.krylov = true;
     two.distance = 1e-4;
     double y[] = {0, 0};
-    assert_ok(tutti_newton(&two, &loose, y, NULL, &counts));
+    assert_ok(tt_kinsol(&two, &loose, y, NULL, &counts));
     assert_int_equal(counts.iterations, 1);
     assert_int_equal(counts.evaluations, 4); /* at both ends, and two products */
 }
@@ -732,11 +732,11 @@ static void test_known_problems(void **state)
     };
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
         struct known known = problems[k];
-        struct tutti_fixed_point problem = {
+        struct tt_fixed_point problem = {
             .n = known.n, .context = &known, .evaluate = known_evaluate, .jacobian = NULL, .scale = NULL};
         double x[10], residuals[10];
         memcpy(x, known.guess, sizeof x);
-        assert_ok(tutti_newton(&problem, &defaults, x, residuals, NULL));
+        assert_ok(tt_kinsol(&problem, &defaults, x, residuals, NULL));
         for (size_t i = 0; i < known.n; i++) {
             assert_near(residuals[i], 0, 1e-10 * fmax(1, fabs(x[i])));
             if (!isnan(known.solution[0]))

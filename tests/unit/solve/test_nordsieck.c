@@ -14,14 +14,14 @@ static void exact(double t, double *x)
 }
 
 /* Rows from Taylor's series at t. */
-static void begin(struct tutti_nordsieck *array, int order, double h, double t)
+static void begin(struct tt_nordsieck *array, int order, double h, double t)
 {
     array->order = order;
     array->h = h;
     double scale = 1;
     for (int k = 0; k <= order; k++) {
-        tutti_nordsieck_row(array, k)[0] = scale * (k % 2 ? -1 : 1) * exp(-t);
-        tutti_nordsieck_row(array, k)[1] = scale * pow(2, k) * cos(2 * t + k * acos(-1) / 2);
+        tt_nordsieck_row(array, k)[0] = scale * (k % 2 ? -1 : 1) * exp(-t);
+        tt_nordsieck_row(array, k)[1] = scale * pow(2, k) * cos(2 * t + k * acos(-1) / 2);
         scale *= h / (k + 1);
     }
     for (int i = 0; i < TUTTI_NORDSIECK_ROWS; i++)
@@ -29,30 +29,30 @@ static void begin(struct tutti_nordsieck *array, int order, double h, double t)
 }
 
 /* One step to t, the equation solved by hand. */
-static void step(struct tutti_nordsieck *array, double t, double *e, struct tutti_nordsieck_step *coefficients)
+static void step(struct tt_nordsieck *array, double t, double *e, struct tt_nordsieck_step *coefficients)
 {
     double predicted[(Q + 1) * 2];
     double h = array->h;
     memcpy(predicted, array->z, sizeof predicted);
-    tutti_nordsieck_shift(array, predicted, 1);
-    tutti_nordsieck_prepare(array, coefficients);
+    tt_nordsieck_shift(array, predicted, 1);
+    tt_nordsieck_prepare(array, coefficients);
     double l_1 = coefficients->l[1];
     e[0] = (-h * predicted[0] - predicted[2]) / (l_1 + h);
     e[1] = (-h * 2 * sin(2 * t) - predicted[3]) / l_1;
-    tutti_nordsieck_accept(array, predicted, e, coefficients);
+    tt_nordsieck_accept(array, predicted, e, coefficients);
 }
 
 /* Error at t = 1 in n steps whose sizes go up and down by `wobble`. */
 static double error_of(int order, int n, double wobble)
 {
     double z[(Q + 1) * 2] = {0}, e[2], x[2], t = 0;
-    struct tutti_nordsieck array = {.count = 2, .z = z};
-    struct tutti_nordsieck_step coefficients;
+    struct tt_nordsieck array = {.count = 2, .z = z};
+    struct tt_nordsieck_step coefficients;
     begin(&array, order, 1.0 / n, 0);
     for (int i = 0; i < n; i++) {
         double h = (1 + (i % 2 ? -wobble : wobble)) / n;
         t += h;
-        tutti_nordsieck_rescale(&array, h);
+        tt_nordsieck_rescale(&array, h);
         step(&array, t, e, &coefficients);
     }
     exact(t, x);
@@ -80,8 +80,8 @@ static void test_error_constants(void **state)
     double h = 0.01;
     for (int order = 1; order <= Q; order++) {
         double z[(Q + 1) * 2] = {0}, e[2] = {0}, e_before = 0, t = 0.3, l_1 = 0, l_down = 0;
-        struct tutti_nordsieck array = {.count = 2, .z = z};
-        struct tutti_nordsieck_step c;
+        struct tt_nordsieck array = {.count = 2, .z = z};
+        struct tt_nordsieck_step c;
         begin(&array, order, h, t);
         for (int i = 0; i < 60; i++) {
             t += h;
@@ -96,7 +96,7 @@ static void test_error_constants(void **state)
         assert_near(e[0] / derivative, 1, 0.06);
         assert_near(c.error, 1 / ((order + 1) * l_1), 1e-12);
         if (order > 1) /* of order q - 1, from h^q / q! x^(q) */
-            assert_near(c.error_down * tutti_nordsieck_row(&array, order)[0] / (pow(-h, order) * exp(-t)),
+            assert_near(c.error_down * tt_nordsieck_row(&array, order)[0] / (pow(-h, order) * exp(-t)),
                         1 / (order * l_down), 0.05 / (order * l_down));
         double up = c.error_up * (e[0] - e_before) / (derivative * -h);
         assert_near(up, 1 / ((order + 2) * (l_1 + 1.0 / (order + 1))), 0.15 * up);
@@ -108,12 +108,12 @@ static void test_changes(void **state)
 {
     (void)state;
     double z[(Q + 1) * 2] = {0}, e[2], x[2], y[2], points[4][2], t = 0, at[4] = {0};
-    struct tutti_nordsieck array = {.count = 2, .z = z};
-    struct tutti_nordsieck_step coefficients;
+    struct tt_nordsieck array = {.count = 2, .z = z};
+    struct tt_nordsieck_step coefficients;
     begin(&array, 4, 0.05, 0);
     for (int i = 0; i < 9; i++) {
         double h = i % 3 ? 0.05 : 0.035;
-        tutti_nordsieck_rescale(&array, h);
+        tt_nordsieck_rescale(&array, h);
         t += h;
         step(&array, t, e, &coefficients);
         memmove(points[1], points[0], sizeof points - sizeof points[0]);
@@ -122,33 +122,33 @@ static void test_changes(void **state)
         at[0] = t;
     }
     double slope[2], other[2];
-    tutti_nordsieck_slope(&array, 0, slope);
+    tt_nordsieck_slope(&array, 0, slope);
     for (int order = 4; order <= 5; order++) { /* the newest q values are on it, then one more, then one less */
         for (int i = 0; i < 4; i++) {
-            tutti_nordsieck_value(&array, (at[i] - t) / array.h, x);
+            tt_nordsieck_value(&array, (at[i] - t) / array.h, x);
             assert_near(x[0], points[i][0], 1e-14);
             assert_near(x[1], points[i][1], 1e-14);
         }
         if (order == 4)
-            tutti_nordsieck_raise(&array, e);
+            tt_nordsieck_raise(&array, e);
         assert_int_equal(array.order, 5);
-        tutti_nordsieck_slope(&array, 0, other);
+        tt_nordsieck_slope(&array, 0, other);
         assert_near(slope[1], other[1], 1e-15);
     }
-    tutti_nordsieck_lower(&array);
-    tutti_nordsieck_lower(&array);
+    tt_nordsieck_lower(&array);
+    tt_nordsieck_lower(&array);
     assert_int_equal(array.order, 3);
     for (int i = 0; i < 2; i++) {
-        tutti_nordsieck_value(&array, (at[i] - t) / array.h, x);
+        tt_nordsieck_value(&array, (at[i] - t) / array.h, x);
         assert_near(x[1], points[i][1], 1e-14);
     }
-    tutti_nordsieck_value(&array, -0.37, x);
-    tutti_nordsieck_shift(&array, z, -0.37);
+    tt_nordsieck_value(&array, -0.37, x);
+    tt_nordsieck_shift(&array, z, -0.37);
     assert_same_double(z[0], x[0]);
     assert_same_double(z[1], x[1]);
-    tutti_nordsieck_value(&array, 0.2, x);
-    tutti_nordsieck_rescale(&array, 3 * array.h);
-    tutti_nordsieck_value(&array, 0.2 / 3, y);
+    tt_nordsieck_value(&array, 0.2, x);
+    tt_nordsieck_rescale(&array, 3 * array.h);
+    tt_nordsieck_value(&array, 0.2 / 3, y);
     assert_near(x[0], y[0], 1e-15);
 }
 
@@ -158,22 +158,22 @@ static void test_raise_in_another_unit(void **state)
     (void)state;
     for (int order = 1; order < Q; order++) {
         double z[(Q + 1) * 2] = {0}, other_z[(Q + 1) * 2], e[2], x[2], y[2], t = 0;
-        struct tutti_nordsieck array = {.count = 2, .z = z}, other;
-        struct tutti_nordsieck_step coefficients;
+        struct tt_nordsieck array = {.count = 2, .z = z}, other;
+        struct tt_nordsieck_step coefficients;
         begin(&array, order, 0.05, 0);
         for (int i = 0; i < 9; i++) {
-            tutti_nordsieck_rescale(&array, i % 3 ? 0.05 : 0.035);
+            tt_nordsieck_rescale(&array, i % 3 ? 0.05 : 0.035);
             t += array.h;
             step(&array, t, e, &coefficients);
         }
         memcpy(other_z, z, sizeof z);
         other = array;
         other.z = other_z;
-        tutti_nordsieck_raise(&array, e);
-        tutti_nordsieck_rescale(&other, 3 * array.h);
-        tutti_nordsieck_raise(&other, e);
-        tutti_nordsieck_value(&array, 1.5, x);
-        tutti_nordsieck_value(&other, 0.5, y);
+        tt_nordsieck_raise(&array, e);
+        tt_nordsieck_rescale(&other, 3 * array.h);
+        tt_nordsieck_raise(&other, e);
+        tt_nordsieck_value(&array, 1.5, x);
+        tt_nordsieck_value(&other, 0.5, y);
         assert_near(x[0], y[0], 1e-14);
         assert_near(x[1], y[1], 1e-14);
     }

@@ -10,20 +10,20 @@
 
 enum { N_MAX = 200 };
 
-static const struct tutti_solver_kind *const kind = &tutti_solver_radau5;
+static const struct tt_solver_kind *const kind = &tt_solver_radau5;
 static double ones[N_MAX];
 
-static struct tutti_solver *solver_of(struct tutti_ode *ode, enum tutti_jacobian_mode mode)
+static struct tt_solver *solver_of(struct tt_ode *ode, enum tt_jacobian_mode mode)
 {
-    struct tutti_solver *solver;
+    struct tt_solver *solver;
     for (size_t i = 0; i < N_MAX; i++)
         ones[i] = 1;
     ode->nominals = ones;
-    assert_ok(tutti_solver_new(&solver, kind, ode, &(struct tutti_solver_options){.jacobian = mode}));
+    assert_ok(tt_solver_new(&solver, kind, ode, &(struct tt_solver_options){.jacobian = mode}));
     return solver;
 }
 
-static void run_to(struct tutti_solver *solver, double end, double *x)
+static void run_to(struct tt_solver *solver, double end, double *x)
 {
     while (solver->t < end)
         assert_ok(solver->kind->step(solver, end, x));
@@ -42,7 +42,7 @@ static void multiply(const double a[3][3], const double b[3][3], double out[3][3
 static void test_method(void **state)
 {
     (void)state;
-    const struct tutti_radau5_method *m = &tutti_radau5_method;
+    const struct tt_radau5_method *m = &tt_radau5_method;
     for (int i = 0; i < 3; i++) {
         double c = m->c[i];
         assert_near(((c - 1.8) * c + 0.9) * c - 0.1, 0, 1e-16);
@@ -91,11 +91,11 @@ static void test_weights(void **state)
     static const double points[] = {0, 0.3, 1, 2.5};
     for (size_t p = 0; p < 4; p++) {
         double weights[3], s = points[p];
-        tutti_radau5_weights(s, weights);
+        tt_radau5_weights(s, weights);
         for (int k = 1; k <= 3; k++) {
             double sum = 0;
             for (int i = 0; i < 3; i++)
-                sum += weights[i] * pow(tutti_radau5_method.c[i], k);
+                sum += weights[i] * pow(tt_radau5_method.c[i], k);
             assert_near(sum, pow(s, k), 1e-13);
         }
     }
@@ -104,14 +104,14 @@ static void test_weights(void **state)
 /* ---- order ---- */
 
 /* Prothero and Robinson: x' = lambda (x - phi) + phi', phi = sin(t + 1/4). With a large lambda it is stiff. */
-static enum tutti_eval prothero(void *context, double t, const double *x, double *dx)
+static enum tt_eval prothero(void *context, double t, const double *x, double *dx)
 {
     double lambda = *(const double *)context;
     dx[0] = lambda * (x[0] - sin(t + 0.25)) + cos(t + 0.25);
     return TUTTI_EVAL_OK;
 }
 
-static enum tutti_eval prothero_directional(void *context, double t, const double *x, const double *seed, double *out)
+static enum tt_eval prothero_directional(void *context, double t, const double *x, const double *seed, double *out)
 {
     (void)t, (void)x;
     out[0] = *(const double *)context * seed[0];
@@ -122,11 +122,11 @@ static enum tutti_eval prothero_directional(void *context, double t, const doubl
  * are shorter ones. Newton's method is exact, the problem being linear. */
 static void prothero_errors(double lambda, int count, double *at_steps, double *between)
 {
-    struct tutti_ode ode = {
+    struct tt_ode ode = {
         .count = 1, .context = &lambda, .rhs = prothero, .directional = prothero_directional, .rtol = 1, .atol = 1e6};
-    struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+    struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
     double x[1] = {sin(-1 + 0.25)}, inside[1];
-    assert_ok(tutti_solver_restart(solver, -1, x));
+    assert_ok(tt_solver_restart(solver, -1, x));
     run_to(solver, 0, x);
     double off = x[0] - sin(0.25); /* the solution through this point is phi + off exp(lambda t) */
     *at_steps = *between = 0;
@@ -140,7 +140,7 @@ static void prothero_errors(double lambda, int count, double *at_steps, double *
             *between = fmax(*between, fabs(inside[0] - sin(t + 0.25) - off * exp(lambda * t)));
         }
     }
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 static void test_order(void **state)
@@ -168,7 +168,7 @@ static void test_stiff_order(void **state)
 }
 
 /* A nonlinear problem, where the tolerance finds the steps: error over steps. x = (exp(sin t), cos t). */
-static enum tutti_eval smooth(void *context, double t, const double *x, double *dx)
+static enum tt_eval smooth(void *context, double t, const double *x, double *dx)
 {
     (void)context;
     dx[0] = x[1] * x[0] - 2 * x[0] * (x[0] - exp(sin(t)));
@@ -178,16 +178,16 @@ static enum tutti_eval smooth(void *context, double t, const double *x, double *
 
 static double smooth_error(double tolerance, unsigned long *steps)
 {
-    struct tutti_ode ode = {.count = 2, .rhs = smooth, .rtol = tolerance, .atol = tolerance};
-    struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+    struct tt_ode ode = {.count = 2, .rhs = smooth, .rtol = tolerance, .atol = tolerance};
+    struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
     double x[2] = {1, 1}, worst = 0;
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     while (solver->t < 10) {
         assert_ok(kind->step(solver, 10, x));
         worst = fmax(worst, fmax(fabs(x[0] - exp(sin(solver->t))), fabs(x[1] - cos(solver->t))));
     }
     *steps = solver->counts.steps;
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
     return worst;
 }
 
@@ -205,7 +205,7 @@ static void test_tolerance(void **state)
 /* ---- stiff problems ---- */
 
 /* Andersson 2016 eq. 8.9 */
-static enum tutti_eval van_der_pol(void *context, double t, const double *x, double *dx)
+static enum tt_eval van_der_pol(void *context, double t, const double *x, double *dx)
 {
     (void)context, (void)t;
     dx[0] = x[1];
@@ -216,15 +216,15 @@ static enum tutti_eval van_der_pol(void *context, double t, const double *x, dou
 static void test_van_der_pol(void **state)
 {
     (void)state;
-    struct tutti_ode ode = {.count = 2, .rhs = van_der_pol, .rtol = 1e-4, .atol = 1e-4, .nominals = ones};
-    struct tutti_solver *solver;
+    struct tt_ode ode = {.count = 2, .rhs = van_der_pol, .rtol = 1e-4, .atol = 1e-4, .nominals = ones};
+    struct tt_solver *solver;
     double reference[2], x[2] = {2, -0.6};
     ones[0] = ones[1] = 1;
     /* Another method, a million small steps: right to about 1e-10. */
-    assert_ok(tutti_solver_new(&solver, &tutti_solver_rk4, &ode, &(struct tutti_solver_options){.h_fixed = 2e-6}));
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_new(&solver, &tt_solver_rk4, &ode, &(struct tt_solver_options){.h_fixed = 2e-6}));
+    assert_ok(tt_solver_restart(solver, 0, x));
     run_to(solver, 2, reference);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 
     static const struct {
         double tolerance, error;
@@ -233,18 +233,18 @@ static void test_van_der_pol(void **state)
     for (size_t i = 0; i < 3; i++) {
         ode.rtol = ode.atol = cases[i].tolerance;
         solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
-        assert_ok(tutti_solver_restart(solver, 0, (double[]){2, -0.6}));
+        assert_ok(tt_solver_restart(solver, 0, (double[]){2, -0.6}));
         run_to(solver, 2, x);
         assert_near(x[0], reference[0], cases[i].error);
         assert_near(x[1], reference[1], cases[i].error);
         assert_true(solver->counts.steps < cases[i].steps);
         assert_true(solver->counts.jacobians < cases[i].jacobians);
         assert_true(solver->counts.error_failures < solver->counts.steps / 10);
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
     }
 }
 
-static enum tutti_eval robertson(void *context, double t, const double *x, double *dx)
+static enum tt_eval robertson(void *context, double t, const double *x, double *dx)
 {
     (void)context, (void)t;
     dx[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
@@ -257,22 +257,22 @@ static enum tutti_eval robertson(void *context, double t, const double *x, doubl
 static void test_robertson(void **state)
 {
     (void)state;
-    struct tutti_ode ode = {.count = 3, .rhs = robertson, .rtol = 1e-8, .atol = 1e-18};
-    struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+    struct tt_ode ode = {.count = 3, .rhs = robertson, .rtol = 1e-8, .atol = 1e-18};
+    struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
     double x[3] = {1, 0, 0};
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     run_to(solver, 1e11, x);
     assert_near(x[0] / 0.2083340149701255e-7, 1, 1e-6);
     assert_near(x[1] / 0.8333360770334713e-13, 1, 1e-6);
     assert_near(x[2], 0.9999999791665050, 1e-8);
     assert_true(solver->counts.steps < 700);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 /* ---- Jacobians ---- */
 
 /* A chain: x_i' = 100 (x_(i-1) - 2 x_i + x_(i+1)) - x_i^3 + sin(t), zero at both ends. */
-static enum tutti_eval chain(void *context, double t, const double *x, double *dx)
+static enum tt_eval chain(void *context, double t, const double *x, double *dx)
 {
     (void)context;
     for (size_t i = 0; i < N_MAX; i++) {
@@ -282,35 +282,35 @@ static enum tutti_eval chain(void *context, double t, const double *x, double *d
     return TUTTI_EVAL_OK;
 }
 
-static void chain_pattern(struct tutti_pattern *pattern)
+static void chain_pattern(struct tt_pattern *pattern)
 {
-    static struct tutti_pattern_place places[3 * N_MAX];
+    static struct tt_pattern_place places[3 * N_MAX];
     size_t count = 0;
     for (int32_t i = 0; i < N_MAX; i++)
         for (int32_t j = i - 1; j <= i + 1; j++)
             if (j >= 0 && j < N_MAX)
-                places[count++] = (struct tutti_pattern_place){i, j};
-    assert_ok(tutti_pattern_init(pattern, N_MAX, N_MAX, places, count));
+                places[count++] = (struct tt_pattern_place){i, j};
+    assert_ok(tt_pattern_init(pattern, N_MAX, N_MAX, places, count));
 }
 
 static void test_sparse(void **state)
 {
     (void)state;
-    static const enum tutti_jacobian_mode modes[] = {TUTTI_JACOBIAN_SPARSE, TUTTI_JACOBIAN_DENSE, TUTTI_JACOBIAN_PLAIN,
-                                                     TUTTI_JACOBIAN_AUTO};
-    struct tutti_pattern pattern;
+    static const enum tt_jacobian_mode modes[] = {TUTTI_JACOBIAN_SPARSE, TUTTI_JACOBIAN_DENSE, TUTTI_JACOBIAN_PLAIN,
+                                                  TUTTI_JACOBIAN_AUTO};
+    struct tt_pattern pattern;
     chain_pattern(&pattern);
     static double x[4][N_MAX];
-    struct tutti_solver_counts counts[4];
+    struct tt_solver_counts counts[4];
     for (size_t m = 0; m < 4; m++) {
-        struct tutti_ode ode = {.count = N_MAX, .rhs = chain, .rtol = 1e-6, .atol = 1e-6, .pattern = &pattern};
-        struct tutti_solver *solver = solver_of(&ode, modes[m]);
+        struct tt_ode ode = {.count = N_MAX, .rhs = chain, .rtol = 1e-6, .atol = 1e-6, .pattern = &pattern};
+        struct tt_solver *solver = solver_of(&ode, modes[m]);
         for (size_t i = 0; i < N_MAX; i++)
             x[m][i] = (double)(i % 2);
-        assert_ok(tutti_solver_restart(solver, 0, x[m]));
+        assert_ok(tt_solver_restart(solver, 0, x[m]));
         run_to(solver, 5, x[m]);
         counts[m] = solver->counts;
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
     }
     for (size_t m = 1; m < 4; m++) {
         assert_int_equal(counts[m].steps, counts[0].steps);
@@ -320,10 +320,10 @@ static void test_sparse(void **state)
     }
     assert_int_equal(counts[1].rhs, counts[0].rhs);
     assert_int_equal(counts[2].rhs, counts[0].rhs + counts[0].jacobians * (N_MAX - 3)); /* three colours */
-    tutti_pattern_fini(&pattern);
+    tt_pattern_fini(&pattern);
 }
 
-static enum tutti_eval linear(void *context, double t, const double *x, double *dx)
+static enum tt_eval linear(void *context, double t, const double *x, double *dx)
 {
     (void)context;
     dx[0] = -1000 * x[0] + 999 * x[1] + sin(t);
@@ -331,7 +331,7 @@ static enum tutti_eval linear(void *context, double t, const double *x, double *
     return TUTTI_EVAL_OK;
 }
 
-static enum tutti_eval linear_directional(void *context, double t, const double *x, const double *seed, double *out)
+static enum tt_eval linear_directional(void *context, double t, const double *x, const double *seed, double *out)
 {
     (void)context, (void)t, (void)x;
     out[0] = -1000 * seed[0] + 999 * seed[1];
@@ -343,19 +343,19 @@ static enum tutti_eval linear_directional(void *context, double t, const double 
 static void test_linear(void **state)
 {
     (void)state;
-    struct tutti_ode ode = {.count = 2, .rhs = linear, .directional = linear_directional, .rtol = 1e-8, .atol = 1e-8};
-    struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+    struct tt_ode ode = {.count = 2, .rhs = linear, .directional = linear_directional, .rtol = 1e-8, .atol = 1e-8};
+    struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
     double x[2] = {1, 2};
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     run_to(solver, 20, x);
-    const struct tutti_solver_counts *counts = &solver->counts;
+    const struct tt_solver_counts *counts = &solver->counts;
     assert_int_equal(counts->jacobians, 1);
     assert_int_equal(counts->directional, 2);
     assert_int_equal(counts->other_failures, 0);
     unsigned long solutions = counts->steps + counts->error_failures;
     assert_true(counts->iterations < solutions + solutions / 4);
     assert_true(counts->factorisations < 2 * counts->steps); /* real and complex ones */
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 /* ---- as unit/me.c drives it ---- */
@@ -367,7 +367,7 @@ struct watched {
     bool fails;
 };
 
-static enum tutti_eval watch(void *context, double t, const double *x, double *dx)
+static enum tt_eval watch(void *context, double t, const double *x, double *dx)
 {
     struct watched *watched = context;
     watched->latest = fmax(watched->latest, t);
@@ -384,13 +384,13 @@ static void test_limit(void **state)
 {
     (void)state;
     struct watched watched = {.latest = -1, .wall = INFINITY};
-    struct tutti_ode ode = {.count = 2, .context = &watched, .rhs = watch, .rtol = 1e-6, .atol = 1e-6};
-    struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+    struct tt_ode ode = {.count = 2, .context = &watched, .rhs = watch, .rtol = 1e-6, .atol = 1e-6};
+    struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
     double x[2] = {1, 1}, free_run[2] = {1, 1}, again[2];
-    assert_ok(tutti_solver_restart(solver, 0, free_run));
+    assert_ok(tt_solver_restart(solver, 0, free_run));
     run_to(solver, 5, free_run);
     watched.latest = 0;
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     unsigned long steps = solver->counts.steps, factorisations = solver->counts.factorisations;
     for (int i = 1; i <= 500; i++) {
         double limit = i * 0.01;
@@ -413,21 +413,21 @@ static void test_limit(void **state)
     assert_ok(kind->step(solver, limit, x));
     assert_same_double(solver->t, limit);
     run_to(solver, 6, x);
-    assert_ok(tutti_solver_restart(solver, solver->t, x));
+    assert_ok(tt_solver_restart(solver, solver->t, x));
     assert_ok(kind->step(solver, nextafter(solver->t, INFINITY), x));
     run_to(solver, 7, x);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 static void test_no_value(void **state)
 {
     (void)state;
     struct watched watched = {.wall = 1.02};
-    struct tutti_ode ode = {.count = 2, .context = &watched, .rhs = watch, .rtol = 1e-2, .atol = 1e-2};
-    struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+    struct tt_ode ode = {.count = 2, .context = &watched, .rhs = watch, .rtol = 1e-2, .atol = 1e-2};
+    struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
     double x[2] = {1, 1};
     /* The solution leaves the domain of f. */
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     enum tutti_err err = TUTTI_OK;
     while (!err && solver->t < 1)
         err = kind->step(solver, 1, x);
@@ -436,19 +436,19 @@ static void test_no_value(void **state)
     assert_true(x[0] <= watched.wall && x[0] > watched.wall - 1e-6);
     assert_true(solver->counts.other_failures > 5);
     /* and has no value from the beginning on; or f fails for good. */
-    assert_ok(tutti_solver_restart(solver, 0, (double[]){2, 2}));
+    assert_ok(tt_solver_restart(solver, 0, (double[]){2, 2}));
     assert_fails(kind->step(solver, 1, x), TUTTI_ERR_SOLVER, "no value");
     watched = (struct watched){.wall = INFINITY};
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     assert_ok(kind->step(solver, 1, x));
     watched.fails = true;
-    ode.err = tutti_fail(TUTTI_ERR_FMU, "broken");
+    ode.err = tt_fail(TUTTI_ERR_FMU, "broken");
     assert_fails(kind->step(solver, 1, x), TUTTI_ERR_FMU, "broken");
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 /* x' = x^2 goes to infinity at t = 1. */
-static enum tutti_eval explosion(void *context, double t, const double *x, double *dx)
+static enum tt_eval explosion(void *context, double t, const double *x, double *dx)
 {
     (void)context, (void)t;
     dx[0] = -x[0];
@@ -459,17 +459,17 @@ static enum tutti_eval explosion(void *context, double t, const double *x, doubl
 static void test_gives_up(void **state)
 {
     (void)state;
-    struct tutti_ode ode = {.count = 2, .rhs = explosion, .rtol = 1e-6, .atol = 1e-6};
-    struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+    struct tt_ode ode = {.count = 2, .rhs = explosion, .rtol = 1e-6, .atol = 1e-6};
+    struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
     double x[2] = {1, 1};
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     enum tutti_err err = TUTTI_OK;
     while (!err && solver->t < 2)
         err = kind->step(solver, 2, x);
     assert_int_equal(err, TUTTI_ERR_SOLVER);
     assert_non_null(strstr(tutti_err_message(), "x[1]"));
     assert_near(solver->t, 1, 1e-6);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 /* An input that jumps ten times, a little: to go on is cheaper than to begin again, and as good. */
@@ -480,9 +480,9 @@ static void test_resume(void **state)
     unsigned long rhs[2], restarts[2];
     for (int anew = 0; anew < 2; anew++) {
         struct watched watched = {.wall = INFINITY};
-        struct tutti_ode ode = {.count = 2, .context = &watched, .rhs = watch, .rtol = 1e-6, .atol = 1e-6};
-        struct tutti_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
-        assert_ok(tutti_solver_restart(solver, 0, (double[]){1, 1}));
+        struct tt_ode ode = {.count = 2, .context = &watched, .rhs = watch, .rtol = 1e-6, .atol = 1e-6};
+        struct tt_solver *solver = solver_of(&ode, TUTTI_JACOBIAN_AUTO);
+        assert_ok(tt_solver_restart(solver, 0, (double[]){1, 1}));
         for (int i = 1; i <= 10; i++) {
             while (solver->t < i * 0.4)
                 assert_ok(kind->step(solver, i * 0.4 + 0.01, x[anew])); /* beyond, and back */
@@ -490,9 +490,9 @@ static void test_resume(void **state)
             double inside[2], there[2];
             assert_ok(kind->interpolate(solver, i * 0.4, inside));
             if (anew)
-                assert_ok(tutti_solver_restart(solver, i * 0.4, inside));
+                assert_ok(tt_solver_restart(solver, i * 0.4, inside));
             else
-                assert_ok(tutti_solver_resume(solver, i * 0.4, inside));
+                assert_ok(tt_solver_resume(solver, i * 0.4, inside));
             assert_same_double(solver->t, i * 0.4);
             assert_ok(kind->interpolate(solver, solver->t, there));
             assert_memory_equal(there, inside, sizeof inside);
@@ -500,7 +500,7 @@ static void test_resume(void **state)
         run_to(solver, 5, x[anew]);
         rhs[anew] = solver->counts.rhs;
         restarts[anew] = solver->counts.restarts;
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
     }
     assert_near(x[0][0], x[1][0], 1e-5);
     assert_near(x[0][1], x[1][1], 1e-5);
@@ -510,14 +510,14 @@ static void test_resume(void **state)
 }
 
 /* Twenty steps, taken back and again, from every place of a run: to the bit, in its times, too. */
-static void save_and_restore(struct tutti_ode *ode, enum tutti_jacobian_mode mode, double *x, double end)
+static void save_and_restore(struct tt_ode *ode, enum tt_jacobian_mode mode, double *x, double end)
 {
-    struct tutti_solver *solver = solver_of(ode, mode);
+    struct tt_solver *solver = solver_of(ode, mode);
     size_t n = ode->count, compared = 0;
     void *memory = malloc(kind->saved_size(solver));
     static double after[2][N_MAX], inside[2][N_MAX];
     double t[2];
-    assert_ok(tutti_solver_restart(solver, 0, x));
+    assert_ok(tt_solver_restart(solver, 0, x));
     while (solver->t < end) {
         kind->save(solver, memory);
         double from = solver->t, before = solver->before;
@@ -538,22 +538,22 @@ static void save_and_restore(struct tutti_ode *ode, enum tutti_jacobian_mode mod
     }
     assert_true(compared > 15);
     free(memory);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 static void test_save_restore(void **state)
 {
     (void)state;
-    struct tutti_ode ode = {.count = 2, .rhs = van_der_pol, .rtol = 1e-4, .atol = 1e-4};
+    struct tt_ode ode = {.count = 2, .rhs = van_der_pol, .rtol = 1e-4, .atol = 1e-4};
     save_and_restore(&ode, TUTTI_JACOBIAN_AUTO, (double[]){2, -0.6}, 2);
-    struct tutti_pattern pattern;
+    struct tt_pattern pattern;
     chain_pattern(&pattern);
     static double x[N_MAX];
-    ode = (struct tutti_ode){.count = N_MAX, .rhs = chain, .rtol = 1e-5, .atol = 1e-5, .pattern = &pattern};
+    ode = (struct tt_ode){.count = N_MAX, .rhs = chain, .rtol = 1e-5, .atol = 1e-5, .pattern = &pattern};
     for (size_t i = 0; i < N_MAX; i++)
         x[i] = (double)(i % 7);
     save_and_restore(&ode, TUTTI_JACOBIAN_SPARSE, x, 5);
-    tutti_pattern_fini(&pattern);
+    tt_pattern_fini(&pattern);
 }
 
 int main(void)

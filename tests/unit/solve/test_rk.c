@@ -10,12 +10,12 @@ static const double nominals[] = {1, 1};
 
 /* x' = (cos t) x, so x = exp(sin t); y' = x - y + t. */
 struct problem {
-    struct tutti_ode ode;
+    struct tt_ode ode;
     double latest; /* of all times asked for */
     double no_value_from;
 };
 
-static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
+static enum tt_eval rhs(void *context, double t, const double *x, double *dx)
 {
     struct problem *problem = context;
     problem->latest = fmax(problem->latest, t);
@@ -24,7 +24,7 @@ static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
     return t >= problem->no_value_from ? TUTTI_EVAL_NO_VALUE : TUTTI_EVAL_OK;
 }
 
-static const struct tutti_solver_kind *const kinds[] = {&tutti_solver_rk4, &tutti_solver_heun, &tutti_solver_euler};
+static const struct tt_solver_kind *const kinds[] = {&tt_solver_rk4, &tt_solver_heun, &tt_solver_euler};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static struct problem problem_at(double t)
@@ -36,21 +36,21 @@ static struct problem problem_at(double t)
     };
 }
 
-static struct tutti_solver *solver_of(const struct tutti_solver_kind *kind, struct problem *problem, double h, double t)
+static struct tt_solver *solver_of(const struct tt_solver_kind *kind, struct problem *problem, double h, double t)
 {
-    struct tutti_solver *solver;
-    struct tutti_solver_options options = {.h_fixed = h};
+    struct tt_solver *solver;
+    struct tt_solver_options options = {.h_fixed = h};
     problem->ode.context = problem;
-    assert_ok(tutti_solver_new(&solver, kind, &problem->ode, &options));
-    assert_ok(tutti_solver_restart(solver, t, (double[]){exp(sin(t)), 0}));
+    assert_ok(tt_solver_new(&solver, kind, &problem->ode, &options));
+    assert_ok(tt_solver_restart(solver, t, (double[]){exp(sin(t)), 0}));
     return solver;
 }
 
 /* The largest errors of x at the steps' ends and between them. */
-static void errors_of(const struct tutti_solver_kind *kind, double h, double *at_steps, double *between)
+static void errors_of(const struct tt_solver_kind *kind, double h, double *at_steps, double *between)
 {
     struct problem problem = problem_at(0);
-    struct tutti_solver *solver = solver_of(kind, &problem, h, 0);
+    struct tt_solver *solver = solver_of(kind, &problem, h, 0);
     *at_steps = *between = 0;
     while (solver->t < 2) {
         double x[2], inside[2];
@@ -63,7 +63,7 @@ static void errors_of(const struct tutti_solver_kind *kind, double h, double *at
         }
     }
     assert_same_double(solver->t, 2);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 static void test_order(void **state)
@@ -86,7 +86,7 @@ static void test_evaluations(void **state)
     static const unsigned stages[KINDS] = {4, 2, 1};
     for (size_t i = 0; i < KINDS; i++) {
         struct problem problem = problem_at(0);
-        struct tutti_solver *solver = solver_of(kinds[i], &problem, 0.125, 0);
+        struct tt_solver *solver = solver_of(kinds[i], &problem, 0.125, 0);
         double x[2];
         while (solver->t < 1) {
             assert_ok(kinds[i]->step(solver, 1, x));
@@ -94,7 +94,7 @@ static void test_evaluations(void **state)
         }
         assert_int_equal(solver->counts.steps, 8);
         assert_int_equal(solver->counts.rhs, 8 * stages[i]);
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
     }
 }
 
@@ -103,27 +103,27 @@ static void test_grid(void **state)
 {
     (void)state;
     struct problem problem = problem_at(0);
-    struct tutti_solver *solver = solver_of(&tutti_solver_euler, &problem, 1e-4, 0.3);
+    struct tt_solver *solver = solver_of(&tt_solver_euler, &problem, 1e-4, 0.3);
     double x[2];
     for (size_t i = 1; i <= 1000000; i++) {
-        assert_ok(tutti_solver_euler.step(solver, 1e3, x));
+        assert_ok(tt_solver_euler.step(solver, 1e3, x));
         assert_same_double(solver->t, 0.3 + (double)i * 1e-4);
     }
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 
     /* Limits of a grid of its own, 1000 steps each: as many steps as without, and none that is tiny. */
     problem = problem_at(0);
-    solver = solver_of(&tutti_solver_heun, &problem, 1e-4, 0);
+    solver = solver_of(&tt_solver_heun, &problem, 1e-4, 0);
     for (size_t i = 1; i <= 1000; i++) {
         double limit = (double)i * 0.1;
         while (solver->t < limit) {
-            assert_ok(tutti_solver_heun.step(solver, limit, x));
+            assert_ok(tt_solver_heun.step(solver, limit, x));
             assert_near(solver->t - solver->before, 1e-4, 1e-12);
         }
         assert_same_double(solver->t, limit);
     }
     assert_int_equal(solver->counts.steps, 1000000);
-    tutti_solver_free(solver);
+    tt_solver_free(solver);
 }
 
 static void test_limit(void **state)
@@ -132,7 +132,7 @@ static void test_limit(void **state)
     static const double ends[] = {1.25, 1.5, 1.6, 1.85, 2.1, 2.1 + 1e-6, 2.3}, limits[] = {1.6, 2.1 + 1e-6, 2.3};
     for (size_t k = 0; k < KINDS; k++) {
         struct problem problem = problem_at(1);
-        struct tutti_solver *solver = solver_of(kinds[k], &problem, 0.25, 1);
+        struct tt_solver *solver = solver_of(kinds[k], &problem, 0.25, 1);
         size_t n = 0;
         for (size_t i = 0; i < 3; i++)
             while (solver->t < limits[i]) {
@@ -146,7 +146,7 @@ static void test_limit(void **state)
                 n++;
             }
         assert_int_equal(n, 7);
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
     }
 }
 
@@ -155,7 +155,7 @@ static void test_save_restore(void **state)
     (void)state;
     for (size_t k = 0; k < KINDS; k++) {
         struct problem problem = problem_at(0);
-        struct tutti_solver *solver = solver_of(kinds[k], &problem, 0.1, 0);
+        struct tt_solver *solver = solver_of(kinds[k], &problem, 0.1, 0);
         void *memory = malloc(kinds[k]->saved_size(solver));
         double x[3][2], inside[3][2], times[3];
         assert_ok(kinds[k]->step(solver, 0.55, x[0]));
@@ -167,7 +167,7 @@ static void test_save_restore(void **state)
                 assert_ok(kinds[k]->step(solver, i < 4 ? 0.55 : 1, x[round]));
             times[round] = solver->t;
             if (round == 1) /* from a state that is quite another */
-                assert_ok(tutti_solver_restart(solver, 7, (double[]){3, 4}));
+                assert_ok(tt_solver_restart(solver, 7, (double[]){3, 4}));
             kinds[k]->restore(solver, memory);
             assert_same_double(solver->before, 0.1);
             assert_same_double(solver->t, 0.2);
@@ -178,7 +178,7 @@ static void test_save_restore(void **state)
             assert_same_double(times[round], times[0]);
         }
         free(memory);
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
     }
 }
 
@@ -189,18 +189,18 @@ static void test_failures(void **state)
     for (size_t k = 0; k < KINDS; k++) {
         struct problem problem = problem_at(0);
         problem.no_value_from = 0.5;
-        struct tutti_solver *solver = solver_of(kinds[k], &problem, 0.25, 0);
+        struct tt_solver *solver = solver_of(kinds[k], &problem, 0.25, 0);
         assert_ok(kinds[k]->step(solver, 0.25, x));
-        assert_ok(tutti_solver_restart(solver, 0.5, x));
+        assert_ok(tt_solver_restart(solver, 0.5, x));
         assert_fails(kinds[k]->step(solver, 1, x), TUTTI_ERR_SOLVER, "the derivatives have no value");
         problem.no_value_from = INFINITY;
-        assert_ok(tutti_solver_restart(solver, 0, (double[]){1, 1e308}));
+        assert_ok(tt_solver_restart(solver, 0, (double[]){1, 1e308}));
         solver->options.h_fixed = 1e4;
         assert_fails(kinds[k]->step(solver, 1e9, x), TUTTI_ERR_SOLVER, "x[1]");
         solver->options.h_fixed = 1e-17;
-        assert_ok(tutti_solver_restart(solver, 1, (double[]){1, 1}));
+        assert_ok(tt_solver_restart(solver, 1, (double[]){1, 1}));
         assert_fails(kinds[k]->step(solver, 2, x), TUTTI_ERR_SOLVER, "lost in rounding");
-        tutti_solver_free(solver);
+        tt_solver_free(solver);
     }
 }
 

@@ -16,18 +16,18 @@
 /* Defines read_KIND, which reads a text that can be read, and refuse_KIND, which fails with FORMAT at this line, with
  * these words. */
 #define SSP_READER(kind)                                                                                               \
-    __attribute__((unused)) static inline enum tutti_err try_##kind(struct tutti_##kind **out, const char *text,       \
+    __attribute__((unused)) static inline enum tutti_err try_##kind(struct tt_##kind **out, const char *text,          \
                                                                     size_t size, size_t piece)                         \
     {                                                                                                                  \
         struct memory memory = {text, size, 0, piece};                                                                 \
-        struct tutti_reader reader = {memory_read, &memory};                                                           \
+        struct tt_byte_source reader = {memory_read, &memory};                                                         \
         found_count = 0;                                                                                               \
-        findings = (struct tutti_findings){.report = keep};                                                            \
-        return tutti_##kind##_read(out, "test.xml", &reader, &findings);                                               \
+        findings = (struct tt_findings){.report = keep};                                                               \
+        return tt_##kind##_read(out, "test.xml", &reader, &findings);                                                  \
     }                                                                                                                  \
-    __attribute__((unused)) static inline struct tutti_##kind *read_##kind(const char *text)                           \
+    __attribute__((unused)) static inline struct tt_##kind *read_##kind(const char *text)                              \
     {                                                                                                                  \
-        struct tutti_##kind *document;                                                                                 \
+        struct tt_##kind *document;                                                                                    \
         if (try_##kind(&document, text, strlen(text), 61) != TUTTI_OK)                                                 \
             fail_msg("%s", tutti_err_message());                                                                       \
         assert_non_null(document);                                                                                     \
@@ -35,7 +35,7 @@
     }                                                                                                                  \
     __attribute__((unused)) static inline void refuse_##kind(const char *text, unsigned line, const char *words)       \
     {                                                                                                                  \
-        struct tutti_##kind *document;                                                                                 \
+        struct tt_##kind *document;                                                                                    \
         enum tutti_err err = try_##kind(&document, text, strlen(text), SIZE_MAX);                                      \
         char place[40];                                                                                                \
         snprintf(place, sizeof place, "test.xml:%u: ", line);                                                          \

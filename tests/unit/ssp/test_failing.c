@@ -12,57 +12,57 @@ static void write_package(const char *path)
 {
     char file[200];
     copy_text(file, sizeof file, scratch_write(&scratch, "file", "on the disk", 11));
-    const struct tutti_package_part parts[] = {
+    const struct tt_zip_part parts[] = {
         {.name = "SystemStructure.ssd", .data = document, .size = sizeof document - 1},
         {.name = "resources/x y", .path = file},
         {.name = "Other.ssd", .data = document, .size = sizeof document - 1},
     };
-    assert_ok(tutti_package_write(path, parts, 3));
+    assert_ok(tt_zip_write(path, parts, 3));
 }
 
 /* All that is in a file. */
-static enum tutti_err read_place(const struct tutti_place *place, const char *expected)
+static enum tutti_err read_place(const struct tt_package_place *place, const char *expected)
 {
-    struct tutti_reader reader = {0};
+    struct tt_byte_source reader = {0};
     char text[100];
     size_t n = 0, got = 0;
-    enum tutti_err err = tutti_place_begin_read(place, &reader);
+    enum tutti_err err = tt_package_open_file(place, &reader);
     do
         err = err ? err : reader.read(reader.context, text + n, sizeof text - n, &got);
     while (!err && (n += got) > 0 && got > 0);
-    tutti_place_end_read(&reader);
+    tt_package_close_file(&reader);
     assert_true(err || (n == strlen(expected) && memcmp(text, expected, n) == 0));
     return err;
 }
 
-static enum tutti_err read_parts(struct tutti_package *package)
+static enum tutti_err read_parts(struct tt_package *package)
 {
-    struct tutti_place ssd = {0}, other = {0}, file = {0};
-    enum tutti_err err = tutti_package_ssd(package, NULL, &ssd);
+    struct tt_package_place ssd = {0}, other = {0}, file = {0};
+    enum tutti_err err = tt_package_find_ssd(package, NULL, &ssd);
     if (!err)
-        err = tutti_package_ssd(package, "Other.ssd", &other);
+        err = tt_package_find_ssd(package, "Other.ssd", &other);
     if (!err)
-        err = tutti_package_resolve(package, &ssd, "resources/x%20y", &file);
+        err = tt_package_resolve(package, &ssd, "resources/x%20y", &file);
     if (!err)
         err = read_place(&ssd, document);
     if (!err)
         err = read_place(&file, "on the disk");
-    tutti_place_fini(&ssd);
-    tutti_place_fini(&other);
-    tutti_place_fini(&file);
+    tt_package_place_fini(&ssd);
+    tt_package_place_fini(&other);
+    tt_package_place_fini(&file);
     return err;
 }
 
 static enum tutti_err read_package(void *context)
 {
-    struct tutti_package *package;
-    enum tutti_err err = tutti_package_open(&package, context, "shown");
+    struct tt_package *package;
+    enum tutti_err err = tt_package_open(&package, context, "shown");
     assert_int_equal(err == TUTTI_OK, package != NULL);
     if (!err) {
-        assert_int_equal(tutti_package_variant_count(package), 2);
+        assert_int_equal(tt_package_variant_count(package), 2);
         err = read_parts(package);
     }
-    tutti_package_free(package);
+    tt_package_free(package);
     return err;
 }
 
@@ -81,7 +81,7 @@ static void test_package(void **state)
 /* A package that is not whole is not there. */
 static enum tutti_err write_whole(void *context)
 {
-    const struct tutti_package_part parts[] = {
+    const struct tt_zip_part parts[] = {
         {.name = "SystemStructure.ssd", .data = document, .size = sizeof document - 1},
         {.name = "resources/", .data = "", .size = 0},
         {.name = "resources/file", .path = context},
@@ -91,13 +91,13 @@ static enum tutti_err write_whole(void *context)
     copy_text(path, sizeof path, scratch_path(&scratch, "w.ssp"));
     (void)unlink(path);
     failing.kind = kind;
-    enum tutti_err err = tutti_package_write(path, parts, 3);
+    enum tutti_err err = tt_zip_write(path, parts, 3);
     (void)failing_pause();
-    struct tutti_package *package;
+    struct tt_package *package;
     assert_int_equal(access(path, F_OK) == 0, err == TUTTI_OK);
     if (!err) {
-        assert_ok(tutti_package_open(&package, path, "w.ssp"));
-        tutti_package_free(package);
+        assert_ok(tt_package_open(&package, path, "w.ssp"));
+        tt_package_free(package);
     }
     return err;
 }

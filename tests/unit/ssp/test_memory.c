@@ -32,10 +32,10 @@ static const char document[] =
 
 static enum tutti_err read_and_free(void *context)
 {
-    struct tutti_ssd *ssd;
+    struct tt_ssd *ssd;
     enum tutti_err err = try_ssd(&ssd, context, strlen(context), SIZE_MAX);
     assert_int_equal(err == TUTTI_OK, ssd != NULL);
-    tutti_ssd_free(ssd);
+    tt_ssd_free(ssd);
     return err;
 }
 
@@ -57,11 +57,11 @@ static char *with_attribute(unsigned n, const char *attribute)
     }
     if (!at)
         return NULL;
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     at += strcspn(at, " />");
-    tutti_text_append_n(&text, document, (size_t)(at - document));
-    tutti_text_append(&text, attribute);
-    tutti_text_append(&text, at);
+    tt_text_append_n(&text, document, (size_t)(at - document));
+    tt_text_append(&text, attribute);
+    tt_text_append(&text, at);
     assert_false(text.failed);
     return text.text;
 }
@@ -73,85 +73,85 @@ static void test_each_element(void **state)
     char *text;
     unsigned twice = 0, elements = 0;
     for (; (text = with_attribute(elements, elements == 1 ? "" : " id='i'")); elements++) {
-        struct tutti_ssd *ssd;
+        struct tt_ssd *ssd;
         enum tutti_err err = try_ssd(&ssd, text, strlen(text), SIZE_MAX);
         assert_int_equal(err == TUTTI_OK, ssd != NULL);
         assert_true(!err || err == TUTTI_ERR_FORMAT);
         twice += err && strstr(tutti_err_message(), "the id \"i\" is that of line 1, too");
-        tutti_ssd_free(ssd);
+        tt_ssd_free(ssd);
         free(text);
     }
     assert_true(elements > 40);
     assert_true(twice > elements / 2);
     for (unsigned i = 0; (text = with_attribute(i, " unheard='of'")); i++) {
-        struct tutti_ssd *ssd;
+        struct tt_ssd *ssd;
         assert_ok(try_ssd(&ssd, text, strlen(text), SIZE_MAX)); /* of a later version of SSP, perhaps */
-        tutti_ssd_free(ssd);
+        tt_ssd_free(ssd);
         free(text);
     }
 }
 
 struct writing {
-    struct tutti_tree *tree;
-    void (*write)(const struct tutti_tree *tree, struct tutti_text *text);
+    struct tt_tree *tree;
+    void (*write)(const struct tt_tree *tree, struct tt_text *text);
     char *expected;
 };
 
 static enum tutti_err write_tree(void *context)
 {
     const struct writing *writing = context;
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     writing->write(writing->tree, &text);
     enum failing_kind kind = failing_pause();
     bool failed = text.failed;
     /* Without memory to see what changed, all of it is written anew. */
     if (!failed && failing.now < failing.at)
         assert_string_equal(text.text, writing->expected);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     failing.kind = kind;
-    return failed ? tutti_fail_memory() : TUTTI_OK;
+    return failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-static void survive_writing(struct tutti_tree *tree, void (*write)(const struct tutti_tree *, struct tutti_text *))
+static void survive_writing(struct tt_tree *tree, void (*write)(const struct tt_tree *, struct tt_text *))
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     write(tree, &text);
     fail_each_call(FAILING_MEMORY, ENOMEM, write_tree, &(struct writing){tree, write, text.text});
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 static void test_writing(void **state)
 {
     (void)state;
-    struct tutti_ssd *ssd = read_ssd(document);
-    survive_writing(ssd->tree, tutti_tree_write);
-    struct tutti_node *system = ssd->tree->root->first;
-    assert_true(tutti_node_set(ssd->tree, system, "name", "another"));
-    assert_non_null(tutti_node_add(ssd->tree, system, "ssd:new"));
-    survive_writing(ssd->tree, tutti_tree_write_back);
-    tutti_ssd_free(ssd);
+    struct tt_ssd *ssd = read_ssd(document);
+    survive_writing(ssd->tree, tt_tree_write);
+    struct tt_tree_node *system = ssd->tree->root->first;
+    assert_true(tt_tree_set_attribute(ssd->tree, system, "name", "another"));
+    assert_non_null(tt_tree_add_node(ssd->tree, system, "ssd:new"));
+    survive_writing(ssd->tree, tt_edit_write_back);
+    tt_ssd_free(ssd);
 }
 
 /* Elements and attributes beside those that were read. */
 static enum tutti_err change(void *context)
 {
-    struct tutti_tree *tree = context;
-    struct tutti_node *node = tutti_node_add(tree, tree->root, "ssd:n");
+    struct tt_tree *tree = context;
+    struct tt_tree_node *node = tt_tree_add_node(tree, tree->root, "ssd:n");
     bool good = node != NULL;
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
     for (size_t i = 0; i < sizeof names / sizeof *names && good; i++)
-        good = tutti_node_set(tree, node, names[i], "1") && tutti_node_set(tree, node, names[i], "2");
+        good = tt_tree_set_attribute(tree, node, names[i], "1") && tt_tree_set_attribute(tree, node, names[i], "2");
     for (size_t i = 0; i < sizeof names / sizeof *names && good; i++)
-        assert_string_equal(tutti_node_attribute(node, names[i]), "2");
-    return good ? TUTTI_OK : tutti_fail_memory();
+        assert_string_equal(tt_tree_find_attribute(node, names[i]), "2");
+    return good ? TUTTI_OK : tt_fail_memory();
 }
 
 static void test_changing(void **state)
 {
     (void)state;
-    struct tutti_ssd *ssd = read_ssd(document);
+    struct tt_ssd *ssd = read_ssd(document);
     fail_each_call(FAILING_MEMORY, ENOMEM, change, ssd->tree);
-    tutti_ssd_free(ssd);
+    tt_ssd_free(ssd);
 }
 
 static char folder[64];
@@ -159,23 +159,23 @@ static char folder[64];
 static enum tutti_err use_package(void *context)
 {
     (void)context;
-    struct tutti_package *package;
-    struct tutti_place base = {0}, place = {0};
-    struct tutti_reader reader = {0};
-    enum tutti_err err = tutti_package_open(&package, folder, "shown");
+    struct tt_package *package;
+    struct tt_package_place base = {0}, place = {0};
+    struct tt_byte_source reader = {0};
+    enum tutti_err err = tt_package_open(&package, folder, "shown");
     if (!err)
-        err = tutti_package_ssd(package, NULL, &base);
+        err = tt_package_find_ssd(package, NULL, &base);
     if (!err)
-        err = tutti_package_resolve(package, &base, "resources/x%20y.ssp#V.ssd", &place);
-    tutti_place_fini(&place);
+        err = tt_package_resolve(package, &base, "resources/x%20y.ssp#V.ssd", &place);
+    tt_package_place_fini(&place);
     if (!err)
-        err = tutti_package_resolve(package, &base, "#V.ssd", &place);
+        err = tt_package_resolve(package, &base, "#V.ssd", &place);
     if (!err)
-        err = tutti_place_begin_read(&base, &reader);
-    tutti_place_end_read(&reader);
-    tutti_place_fini(&place);
-    tutti_place_fini(&base);
-    tutti_package_free(package);
+        err = tt_package_open_file(&base, &reader);
+    tt_package_close_file(&reader);
+    tt_package_place_fini(&place);
+    tt_package_place_fini(&base);
+    tt_package_free(package);
     return err;
 }
 

@@ -64,62 +64,62 @@ static void link_to(const char *target, const char *name)
     assert_int_equal(symlink(target, scratch_path(&scratch, name)), 0);
 }
 
-static struct tutti_package *open_package(const char *name, const char *shown)
+static struct tt_package *open_package(const char *name, const char *shown)
 {
-    struct tutti_package *package;
-    assert_ok(tutti_package_open(&package, scratch_path(&scratch, name), shown));
+    struct tt_package *package;
+    assert_ok(tt_package_open(&package, scratch_path(&scratch, name), shown));
     assert_non_null(package);
     return package;
 }
 
 static void refuse_package(const char *name, enum tutti_err err, const char *words)
 {
-    struct tutti_package *package;
-    assert_fails(tutti_package_open(&package, scratch_path(&scratch, name), "shown"), err, words);
+    struct tt_package *package;
+    assert_fails(tt_package_open(&package, scratch_path(&scratch, name), "shown"), err, words);
     assert_null(package);
 }
 
 /* The variant is found and can be read. */
-static void assert_variant(struct tutti_package *package, const char *variant, const char *shown)
+static void assert_variant(struct tt_package *package, const char *variant, const char *shown)
 {
-    struct tutti_place place;
-    struct tutti_reader reader;
-    assert_ok(tutti_package_ssd(package, variant, &place));
+    struct tt_package_place place;
+    struct tt_byte_source reader;
+    assert_ok(tt_package_find_ssd(package, variant, &place));
     assert_string_equal(place.shown, shown);
     assert_null(place.fragment);
     char buffer[8];
     size_t got = 0;
     assert_int_equal(place.path[0], '/');
-    assert_ok(tutti_place_begin_read(&place, &reader));
+    assert_ok(tt_package_open_file(&place, &reader));
     assert_ok(reader.read(reader.context, buffer, 4, &got));
     assert_int_equal(got, 4);
     assert_memory_equal(buffer, "<ssd", 4);
-    tutti_place_end_read(&reader);
-    tutti_place_fini(&place);
+    tt_package_close_file(&reader);
+    tt_package_place_fini(&place);
 }
 
 static void test_archive(void **state)
 {
     (void)state;
     write_archive("car.ssp", car);
-    struct tutti_package *package = open_package("car.ssp", "car.ssp");
-    assert_int_equal(tutti_package_variant_count(package), 4);
+    struct tt_package *package = open_package("car.ssp", "car.ssp");
+    assert_int_equal(tt_package_variant_count(package), 4);
     static const char *const variants[] = {"SystemStructure.ssd", "VarA.ssd", "VarB.ssd", "broken.ssd"};
     for (size_t i = 0; i < 4; i++)
-        assert_string_equal(tutti_package_variant(package, i), variants[i]);
+        assert_string_equal(tt_package_variant(package, i), variants[i]);
     assert_variant(package, NULL, "car.ssp/SystemStructure.ssd");
     assert_variant(package, "VarA.ssd", "car.ssp/VarA.ssd");
     assert_variant(package, "second", "car.ssp/VarB.ssd");
-    struct tutti_place place;
-    assert_fails(tutti_package_ssd(package, "VarC.ssd", &place), TUTTI_ERR_ARGUMENT,
+    struct tt_package_place place;
+    assert_fails(tt_package_find_ssd(package, "VarC.ssd", &place), TUTTI_ERR_ARGUMENT,
                  "car.ssp: there is no variant \"VarC.ssd\" in it; there is SystemStructure.ssd, VarA.ssd, VarB.ssd");
     assert_null(place.path);
-    assert_ok(tutti_package_ssd(package, NULL, &place));
+    assert_ok(tt_package_find_ssd(package, NULL, &place));
     assert_true(exists(place.path));
-    tutti_package_free(package);
+    tt_package_free(package);
     assert_false(exists(place.path));
-    tutti_place_fini(&place);
-    tutti_package_free(NULL);
+    tt_package_place_fini(&place);
+    tt_package_free(NULL);
 }
 
 static void test_unusual_archives(void **state)
@@ -127,14 +127,14 @@ static void test_unusual_archives(void **state)
     (void)state;
     static const struct entry no_default[] = {{"A.ssd", SSD("same")}, {"B.SSD", SSD("same")}, {NULL, NULL}};
     write_archive("odd.ssp", no_default);
-    struct tutti_package *package = open_package("odd.ssp", "odd.ssp");
-    struct tutti_place place;
-    assert_fails(tutti_package_ssd(package, NULL, &place), TUTTI_ERR_ARGUMENT,
+    struct tt_package *package = open_package("odd.ssp", "odd.ssp");
+    struct tt_package_place place;
+    assert_fails(tt_package_find_ssd(package, NULL, &place), TUTTI_ERR_ARGUMENT,
                  "no SystemStructure.ssd in it; choose one of A.ssd, B.SSD by odd.ssp#NAME");
-    assert_fails(tutti_package_ssd(package, "same", &place), TUTTI_ERR_ARGUMENT,
+    assert_fails(tt_package_find_ssd(package, "same", &place), TUTTI_ERR_ARGUMENT,
                  "both A.ssd and B.SSD call themselves \"same\"");
     assert_variant(package, "B.SSD", "odd.ssp/B.SSD");
-    tutti_package_free(package);
+    tt_package_free(package);
 
     static const struct entry none[] = {{"readme.txt", "x"}, {"resources/x.ssd", SSD("x")}, {NULL, NULL}};
     write_archive("none.ssp", none);
@@ -152,14 +152,14 @@ static void test_unusual_archives(void **state)
     refuse_package("missing.ssp", TUTTI_ERR_IO, "cannot read shown: No such file");
 }
 
-static struct tutti_package *resolver;
-static struct tutti_place base;
+static struct tt_package *resolver;
+static struct tt_package_place base;
 
 static void assert_resolved(const char *uri, const char *path, const char *shown, const char *fragment)
 {
-    struct tutti_place place;
+    struct tt_package_place place;
     char wanted[4200];
-    assert_ok(tutti_package_resolve(resolver, &base, uri, &place));
+    assert_ok(tt_package_resolve(resolver, &base, uri, &place));
     const char *folder = strstr(base.path, "/SystemStructure.ssd");
     int n = folder ? (int)(folder - base.path) : 0;
     snprintf(wanted, sizeof wanted, "%.*s%s", path[0] == '/' ? 0 : n + 1, base.path, path);
@@ -169,13 +169,13 @@ static void assert_resolved(const char *uri, const char *path, const char *shown
         assert_string_equal(place.fragment, fragment);
     else
         assert_null(place.fragment);
-    tutti_place_fini(&place);
+    tt_package_place_fini(&place);
 }
 
 static void assert_unresolved(const char *uri, const char *words)
 {
-    struct tutti_place place;
-    assert_fails(tutti_package_resolve(resolver, &base, uri, &place), TUTTI_ERR_ARGUMENT, words);
+    struct tt_package_place place;
+    assert_fails(tt_package_resolve(resolver, &base, uri, &place), TUTTI_ERR_ARGUMENT, words);
     assert_null(place.path);
     assert_null(place.shown);
     assert_null(place.fragment);
@@ -206,7 +206,7 @@ static void test_references_in_packages(void **state)
     (void)state;
     write_archive("car.ssp", car);
     resolver = open_package("car.ssp", "x/car.ssp");
-    assert_ok(tutti_package_ssd(resolver, NULL, &base));
+    assert_ok(tt_package_find_ssd(resolver, NULL, &base));
     assert_resolved("resources/a.fmu", "resources/a.fmu", "x/car.ssp/resources/a.fmu", NULL);
     assert_resolved(" resources/a.fmu\n", "resources/a.fmu", "x/car.ssp/resources/a.fmu", NULL);
     assert_resolved("./resources//./a%20b.fmu", "resources/a b.fmu", "x/car.ssp/resources/a b.fmu", NULL);
@@ -228,19 +228,19 @@ static void test_references_in_packages(void **state)
     assert_unresolved("resources%5C..%5Ca.fmu", "not a path inside");
 
     /* From deeper, up is not out. */
-    struct tutti_place top = base;
-    assert_ok(tutti_package_resolve(resolver, &top, "resources/deep/inner.ssd", &base));
-    struct tutti_place place;
-    assert_ok(tutti_package_resolve(resolver, &base, "../../VarA.ssd", &place));
+    struct tt_package_place top = base;
+    assert_ok(tt_package_resolve(resolver, &top, "resources/deep/inner.ssd", &base));
+    struct tt_package_place place;
+    assert_ok(tt_package_resolve(resolver, &base, "../../VarA.ssd", &place));
     assert_string_equal(place.shown, "x/car.ssp/VarA.ssd");
-    tutti_place_fini(&place);
-    assert_ok(tutti_package_resolve(resolver, &base, "near.fmu", &place));
+    tt_package_place_fini(&place);
+    assert_ok(tt_package_resolve(resolver, &base, "near.fmu", &place));
     assert_string_equal(place.shown, "x/car.ssp/resources/deep/near.fmu");
-    tutti_place_fini(&place);
+    tt_package_place_fini(&place);
     assert_unresolved("../../../a.fmu", "leads out");
-    tutti_place_fini(&base);
-    tutti_place_fini(&top);
-    tutti_package_free(resolver);
+    tt_package_place_fini(&base);
+    tt_package_place_fini(&top);
+    tt_package_free(resolver);
 }
 
 static void test_bare(void **state)
@@ -250,13 +250,14 @@ static void test_bare(void **state)
     write_text("bare/SystemStructure.ssd", SSD("alone"));
     write_text("bare/Other.ssd", SSD("other"));
     resolver = open_package("bare/SystemStructure.ssd", "bare/SystemStructure.ssd");
-    assert_int_equal(tutti_package_variant_count(resolver), 1);
+    assert_int_equal(tt_package_variant_count(resolver), 1);
     assert_variant(resolver, NULL, "bare/SystemStructure.ssd");
     assert_variant(resolver, "SystemStructure.ssd", "bare/SystemStructure.ssd");
     assert_variant(resolver, "alone", "bare/SystemStructure.ssd");
-    struct tutti_place place;
-    assert_fails(tutti_package_ssd(resolver, "Other.ssd", &place), TUTTI_ERR_ARGUMENT, "there is SystemStructure.ssd");
-    assert_ok(tutti_package_ssd(resolver, NULL, &base));
+    struct tt_package_place place;
+    assert_fails(tt_package_find_ssd(resolver, "Other.ssd", &place), TUTTI_ERR_ARGUMENT,
+                 "there is SystemStructure.ssd");
+    assert_ok(tt_package_find_ssd(resolver, NULL, &base));
     assert_resolved("a%20b.fmu", "a b.fmu", "bare/a b.fmu", NULL);
     assert_resolved("././a.fmu", "a.fmu", "bare/a.fmu", NULL);
     assert_resolved("../up/a.fmu", "../up/a.fmu", "bare/../up/a.fmu", NULL);
@@ -266,18 +267,18 @@ static void test_bare(void **state)
     assert_resolved("FILE://localhost/opt/a.ssp#B", "/opt/a.ssp", "/opt/a.ssp", "B");
     assert_resolved("#s", "SystemStructure.ssd", "bare/SystemStructure.ssd", "s");
     assert_never_resolved();
-    tutti_place_fini(&base);
-    tutti_package_free(resolver);
+    tt_package_place_fini(&base);
+    tt_package_free(resolver);
 
     /* In the present folder nothing stands before the name. */
     resolver = open_package("bare/Other.ssd", "Other.ssd");
     assert_variant(resolver, NULL, "Other.ssd");
-    assert_ok(tutti_package_ssd(resolver, NULL, &base));
-    assert_ok(tutti_package_resolve(resolver, &base, "a.fmu", &place));
+    assert_ok(tt_package_find_ssd(resolver, NULL, &base));
+    assert_ok(tt_package_resolve(resolver, &base, "a.fmu", &place));
     assert_string_equal(place.shown, "a.fmu");
-    tutti_place_fini(&place);
-    tutti_place_fini(&base);
-    tutti_package_free(resolver);
+    tt_package_place_fini(&place);
+    tt_package_place_fini(&base);
+    tt_package_free(resolver);
 }
 
 static void test_folder(void **state)
@@ -297,38 +298,38 @@ static void test_folder(void **state)
     link_to("../bare/Other.ssd", "folder/Linked.ssd");
     resolver = open_package("folder", "folder/");
     assert_variant(resolver, NULL, "folder/SystemStructure.ssd");
-    assert_ok(tutti_package_ssd(resolver, NULL, &base));
+    assert_ok(tt_package_find_ssd(resolver, NULL, &base));
     assert_resolved("resources/a.fmu", "resources/a.fmu", "folder/resources/a.fmu", NULL);
     assert_resolved("resources/in.fmu", "resources/in.fmu", "folder/resources/in.fmu", NULL);
     assert_resolved("resources/dangling.fmu", "resources/dangling.fmu", "folder/resources/dangling.fmu", NULL);
     assert_unresolved("resources/out.fmu", "folder/resources/out.fmu is a link that leads out of the package");
     assert_unresolved("resources/up/etc", "leads out");
     assert_unresolved("../secret", "leads out");
-    struct tutti_place place;
-    assert_fails(tutti_package_ssd(resolver, "Linked.ssd", &place), TUTTI_ERR_ARGUMENT, "leads out");
+    struct tt_package_place place;
+    assert_fails(tt_package_find_ssd(resolver, "Linked.ssd", &place), TUTTI_ERR_ARGUMENT, "leads out");
     assert_null(place.path);
-    tutti_place_fini(&base);
-    tutti_package_free(resolver);
+    tt_package_place_fini(&base);
+    tt_package_free(resolver);
 }
 
 /* Some of many files are named. */
 static void test_many_variants(void **state)
 {
     (void)state;
-    struct tutti_place place = {0};
+    struct tt_package_place place = {0};
     char name[40];
     make_folder("many");
     for (int i = 0; i < 12; i++) {
         snprintf(name, sizeof name, "many/V%02d.ssd", i);
         write_text(name, i == 11 ? "no document" : SSD("v"));
     }
-    struct tutti_package *package = open_package("many", "many");
-    assert_int_equal(tutti_package_variant_count(package), 12);
+    struct tt_package *package = open_package("many", "many");
+    assert_int_equal(tt_package_variant_count(package), 12);
     static const char some[] = "V00.ssd, V01.ssd, V02.ssd, V03.ssd, V04.ssd, V05.ssd, V06.ssd, V07.ssd, ...";
-    assert_fails(tutti_package_ssd(package, "none", &place), TUTTI_ERR_ARGUMENT, some);
-    assert_fails(tutti_package_ssd(package, NULL, &place), TUTTI_ERR_ARGUMENT, some);
-    assert_fails(tutti_package_ssd(package, "v", &place), TUTTI_ERR_ARGUMENT, "both V00.ssd and V01.ssd");
-    tutti_package_free(package);
+    assert_fails(tt_package_find_ssd(package, "none", &place), TUTTI_ERR_ARGUMENT, some);
+    assert_fails(tt_package_find_ssd(package, NULL, &place), TUTTI_ERR_ARGUMENT, some);
+    assert_fails(tt_package_find_ssd(package, "v", &place), TUTTI_ERR_ARGUMENT, "both V00.ssd and V01.ssd");
+    tt_package_free(package);
 }
 
 static void test_is(void **state)
@@ -336,32 +337,32 @@ static void test_is(void **state)
     (void)state;
     make_folder("empty");
     make_folder("dir.ssp");
-    assert_true(tutti_package_is("nowhere.ssp"));
-    assert_true(tutti_package_is("nowhere.SSD"));
-    assert_false(tutti_package_is("nowhere.fmu"));
-    assert_false(tutti_package_is("ssp"));
-    assert_true(tutti_package_is(scratch_path(&scratch, "folder")));
-    assert_false(tutti_package_is(scratch_path(&scratch, "empty")));
-    assert_false(tutti_package_is(scratch_path(&scratch, "dir.ssp")));
+    assert_true(tt_package_is_system("nowhere.ssp"));
+    assert_true(tt_package_is_system("nowhere.SSD"));
+    assert_false(tt_package_is_system("nowhere.fmu"));
+    assert_false(tt_package_is_system("ssp"));
+    assert_true(tt_package_is_system(scratch_path(&scratch, "folder")));
+    assert_false(tt_package_is_system(scratch_path(&scratch, "empty")));
+    assert_false(tt_package_is_system(scratch_path(&scratch, "dir.ssp")));
 }
 
 static void test_places(void **state)
 {
     (void)state;
-    struct tutti_reader reader;
-    struct tutti_place place = {.shown = "shown.ssv", .path = (char[]){"/nowhere/at/all"}};
-    assert_fails(tutti_place_begin_read(&place, &reader), TUTTI_ERR_IO, "cannot read shown.ssv: No such file");
-    tutti_place_end_read(&reader);
-    tutti_place_end_read(&reader); /* twice does no harm */
+    struct tt_byte_source reader;
+    struct tt_package_place place = {.shown = "shown.ssv", .path = (char[]){"/nowhere/at/all"}};
+    assert_fails(tt_package_open_file(&place, &reader), TUTTI_ERR_IO, "cannot read shown.ssv: No such file");
+    tt_package_close_file(&reader);
+    tt_package_close_file(&reader); /* twice does no harm */
     place.path = scratch.path;
-    assert_fails(tutti_place_begin_read(&place, &reader), TUTTI_ERR_IO, "it is a folder");
-    tutti_place_end_read(&reader);
+    assert_fails(tt_package_open_file(&place, &reader), TUTTI_ERR_IO, "it is a folder");
+    tt_package_close_file(&reader);
     char pipe[4200];
     copy_text(pipe, sizeof pipe, scratch_path(&scratch, "pipe"));
     assert_int_equal(mkfifo(pipe, 0600), 0);
     place.path = pipe;
-    assert_fails(tutti_place_begin_read(&place, &reader), TUTTI_ERR_IO, "not a plain file");
-    tutti_place_end_read(&reader);
+    assert_fails(tt_package_open_file(&place, &reader), TUTTI_ERR_IO, "not a plain file");
+    tt_package_close_file(&reader);
 }
 
 int main(void)

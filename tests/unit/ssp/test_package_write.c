@@ -14,9 +14,9 @@ static char *path_of(const char *name)
     return path;
 }
 
-static struct tutti_package_part text_part(const char *name, const char *text)
+static struct tt_zip_part text_part(const char *name, const char *text)
 {
-    return (struct tutti_package_part){.name = name, .data = text, .size = strlen(text)};
+    return (struct tt_zip_part){.name = name, .data = text, .size = strlen(text)};
 }
 
 static void assert_entry(zip_t *zip, const char *name, const char *text, zip_uint16_t method, zip_uint32_t mode)
@@ -49,23 +49,23 @@ static void test_sources(void **state)
     long_text[1000] = '\0';
     scratch_write(&scratch, "file", "from the disk", 13);
     assert_int_equal(chmod(file, 0700), 0);
-    struct tutti_package_part parts[] = {
+    struct tt_zip_part parts[] = {
         text_part("SystemStructure.ssd", long_text),
         text_part("resources/\xc3\xbc.fmu", long_text),
         {.name = "bin/program", .path = file},
         text_part("empty", ""),
         {.name = "folder/"},
     };
-    assert_ok(tutti_package_write(out, parts, 5));
+    assert_ok(tt_zip_write(out, parts, 5));
 
-    struct tutti_archive *archive;
-    struct tutti_package_part copies[5];
-    assert_ok(tutti_archive_open(&archive, out));
-    assert_int_equal(tutti_archive_count(archive), 5);
+    struct tt_archive *archive;
+    struct tt_zip_part copies[5];
+    assert_ok(tt_archive_open(&archive, out));
+    assert_int_equal(tt_archive_count(archive), 5);
     for (size_t i = 0; i < 5; i++)
-        copies[i] = (struct tutti_package_part){.name = tutti_archive_name(archive, i), .archive = archive, .index = i};
-    assert_ok(tutti_package_write(copy, copies, 5));
-    tutti_archive_free(archive);
+        copies[i] = (struct tt_zip_part){.name = tt_archive_name(archive, i), .archive = archive, .index = i};
+    assert_ok(tt_zip_write(copy, copies, 5));
+    tt_archive_free(archive);
 
     size_t n, m;
     char *first = slurp_file(out, &n), *second = slurp_file(copy, &m);
@@ -92,16 +92,16 @@ static void test_failures(void **state)
     (void)state;
     char *out = path_of("out.ssp"), *missing = path_of("missing"), *nowhere = path_of("no/where.ssp");
     scratch_write(&scratch, "out.ssp", "old", 3);
-    struct tutti_package_part parts[] = {text_part("a", "b"), {.name = "c", .path = missing}};
-    assert_int_equal(tutti_package_write(out, parts, 2), TUTTI_ERR_IO);
+    struct tt_zip_part parts[] = {text_part("a", "b"), {.name = "c", .path = missing}};
+    assert_int_equal(tt_zip_write(out, parts, 2), TUTTI_ERR_IO);
     assert_non_null(strstr(tutti_err_message(), "out.ssp"));
     char *old = slurp_file(out, NULL);
     assert_string_equal(old, "old");
     free(old);
-    assert_int_equal(tutti_package_write(nowhere, parts, 1), TUTTI_ERR_IO);
+    assert_int_equal(tt_zip_write(nowhere, parts, 1), TUTTI_ERR_IO);
     assert_non_null(strstr(tutti_err_message(), "where.ssp"));
-    struct tutti_package_part twice[] = {text_part("a", "b"), text_part("a", "c")};
-    assert_int_equal(tutti_package_write(out, twice, 2), TUTTI_ERR_IO);
+    struct tt_zip_part twice[] = {text_part("a", "b"), text_part("a", "c")};
+    assert_int_equal(tt_zip_write(out, twice, 2), TUTTI_ERR_IO);
     assert_int_equal(unlink(out), 0);
     assert_int_equal(rmdir(scratch.path), 0); /* nothing else was left */
     assert_int_equal(mkdir(scratch.path, 0700), 0);

@@ -92,10 +92,10 @@ static const char whole[] =
     "<ssc:MetaData kind='general' type='x'/><ssc:Signature role='authenticity' type='x'/>\n"
     "</ssd:SystemStructureDescription>\n";
 
-static void check_connectors(const struct tutti_ssp_element *system)
+static void check_connectors(const struct tt_ssp_element *system)
 {
     assert_int_equal(system->connector_count, 7);
-    const struct tutti_ssp_connector *c = system->connectors;
+    const struct tt_ssp_connector *c = system->connectors;
     assert_string_equal(c[0].name, "speed");
     assert_int_equal(c[0].kind, TUTTI_SSP_OUTPUT);
     assert_true(c[0].type.given && !c[0].type.loose);
@@ -123,14 +123,14 @@ static void check_connectors(const struct tutti_ssp_element *system)
     assert_int_equal(c[5].kind, TUTTI_SSP_UNSPECIFIED);
     assert_false(c[6].type.given);
     assert_int_equal(c[6].kind, TUTTI_SSP_CONSTANT);
-    assert_string_equal(tutti_ssp_kind_name(TUTTI_SSP_CALCULATED_PARAMETER), "calculatedParameter");
-    assert_string_equal(tutti_ssp_kind_name(TUTTI_SSP_UNSPECIFIED), "unspecified");
+    assert_string_equal(tt_ssd_kind_name(TUTTI_SSP_CALCULATED_PARAMETER), "calculatedParameter");
+    assert_string_equal(tt_ssd_kind_name(TUTTI_SSP_UNSPECIFIED), "unspecified");
 }
 
-static void check_bindings(const struct tutti_ssp_element *system)
+static void check_bindings(const struct tt_ssp_element *system)
 {
     assert_int_equal(system->binding_count, 3);
-    const struct tutti_ssp_binding *b = system->bindings;
+    const struct tt_ssp_binding *b = system->bindings;
     assert_string_equal(b[0].source, "resources/a.ssv");
     assert_string_equal(b[0].prefix, "A.");
     assert_true(b[0].source_in_component && b[0].mapped && !b[0].mapping_in_component);
@@ -143,8 +143,8 @@ static void check_bindings(const struct tutti_ssp_element *system)
     assert_int_equal(b[1].values->count, 1);
     assert_string_equal(b[1].values->parameters[0].values[0], "1.5");
     assert_string_equal(b[1].values->scope.file, "test.xml");
-    assert_non_null(tutti_ssp_unit(&b[1].values->scope, "km"));
-    assert_null(tutti_ssp_unit(&b[1].values->scope, "m/s"));
+    assert_non_null(tt_ssp_reader_find_unit(&b[1].values->scope, "km"));
+    assert_null(tt_ssp_reader_find_unit(&b[1].values->scope, "m/s"));
     assert_null(b[1].values->tree);
     assert_int_equal(b[1].mapping->count, 1);
     assert_string_equal(b[1].mapping->mappings[0].target, "A.p");
@@ -154,10 +154,10 @@ static void check_bindings(const struct tutti_ssp_element *system)
     assert_false(b[2].mapped);
 }
 
-static void check_connections(const struct tutti_ssp_element *system)
+static void check_connections(const struct tt_ssp_element *system)
 {
     assert_int_equal(system->connection_count, 5);
-    const struct tutti_ssp_connection *c = system->connections;
+    const struct tt_ssp_connection *c = system->connections;
     assert_string_equal(c[0].start.element, "A");
     assert_string_equal(c[0].start.connector, "y");
     assert_null(c[0].end.element);
@@ -187,7 +187,7 @@ static void check_connections(const struct tutti_ssp_element *system)
 static void test_whole(void **state)
 {
     (void)state;
-    struct tutti_ssd *ssd = read_ssd(whole);
+    struct tt_ssd *ssd = read_ssd(whole);
     expect_clean();
     assert_string_equal(ssd->name, "car");
     assert_string_equal(ssd->version, "2.0");
@@ -195,7 +195,7 @@ static void test_whole(void **state)
     assert_same(ssd->start, 1);
     assert_same(ssd->stop, 2.5);
     assert_string_equal(ssd->settings->local, "set");
-    const struct tutti_ssp_element *system = &ssd->system, *e = system->elements;
+    const struct tt_ssp_element *system = &ssd->system, *e = system->elements;
     assert_int_equal(system->kind, TUTTI_SSP_SYSTEM);
     assert_string_equal(system->id, "s");
     assert_null(system->settings);
@@ -208,7 +208,7 @@ static void test_whole(void **state)
     assert_string_equal(e[0].source, "resources/a.fmu");
     assert_string_equal(e[0].implementation, "ScheduledExecution");
     assert_string_equal(e[0].settings->local, "y");
-    assert_string_equal(tutti_node_attribute(e[0].settings, "step"), "1");
+    assert_string_equal(tt_tree_find_attribute(e[0].settings, "step"), "1");
     assert_int_equal(e[1].kind, TUTTI_SSP_SYSTEM);
     assert_int_equal(e[1].element_count, 1);
     assert_string_equal(e[1].elements[0].name, "A");
@@ -217,21 +217,21 @@ static void test_whole(void **state)
     assert_string_equal(e[2].dictionary, "signals");
     assert_int_equal(system->dictionary_count, 2);
     assert_string_equal(system->dictionaries[0].inline_entries->entries[0].name, "speed");
-    assert_non_null(tutti_ssp_unit(&system->dictionaries[0].inline_entries->scope, "m/s"));
+    assert_non_null(tt_ssp_reader_find_unit(&system->dictionaries[0].inline_entries->scope, "m/s"));
     assert_string_equal(system->dictionaries[1].source, "resources/more.ssb");
     assert_null(system->dictionaries[1].inline_entries);
-    const struct tutti_unit_def *unit = tutti_ssp_unit(&ssd->scope, "m/s");
+    const struct tt_unit_def *unit = tt_ssp_reader_find_unit(&ssd->scope, "m/s");
     assert_non_null(unit);
     assert_true(unit->has_base && unit->exponents[1] == 1 && unit->exponents[2] == -1 && unit->exponents[0] == 0);
     assert_same(unit->factor, 1);
-    assert_same(tutti_ssp_unit(&ssd->scope, "degC")->offset, 273.15);
-    assert_null(tutti_ssp_unit(&ssd->scope, "km"));
-    const struct tutti_ssp_enumeration *gear = tutti_ssp_enumeration(&ssd->scope, "gear");
+    assert_same(tt_ssp_reader_find_unit(&ssd->scope, "degC")->offset, 273.15);
+    assert_null(tt_ssp_reader_find_unit(&ssd->scope, "km"));
+    const struct tt_ssp_enumeration *gear = tt_ssp_reader_find_enum(&ssd->scope, "gear");
     assert_int_equal(gear->item_count, 2);
     assert_int_equal(gear->items[1].value, -1);
-    assert_null(tutti_ssp_enumeration(&ssd->scope, "none"));
-    tutti_ssd_free(ssd);
-    tutti_ssd_free(NULL);
+    assert_null(tt_ssp_reader_find_enum(&ssd->scope, "none"));
+    tt_ssd_free(ssd);
+    tt_ssd_free(NULL);
 }
 
 /* Cut anywhere, it is refused, and nothing leaks. */
@@ -239,7 +239,7 @@ static void test_cut(void **state)
 {
     (void)state;
     for (size_t n = 0; n < sizeof whole - 3; n += 7) {
-        struct tutti_ssd *ssd;
+        struct tt_ssd *ssd;
         assert_int_equal(try_ssd(&ssd, whole, n, 100), TUTTI_ERR_FORMAT);
         assert_null(ssd);
     }
@@ -249,26 +249,26 @@ static void test_cut(void **state)
 static void test_prefixes(void **state)
 {
     (void)state;
-    struct tutti_ssd *ssd = read_ssd("<SystemStructureDescription version='1.0' name='n'"
-                                     " xmlns='http://ssp-standard.org/SSP1/SystemStructureDescription'>"
-                                     "<System name='r'><Connectors><Connector name='c' kind='input'>"
-                                     "<t:Real xmlns:t='http://ssp-standard.org/SSP1/SystemStructureCommon'/>"
-                                     "</Connector></Connectors><Elements>"
-                                     "<q:Component xmlns:q='http://ssp-standard.org/SSP1/SystemStructureDescription'"
-                                     " name='x' source='y'/></Elements></System></SystemStructureDescription>");
+    struct tt_ssd *ssd = read_ssd("<SystemStructureDescription version='1.0' name='n'"
+                                  " xmlns='http://ssp-standard.org/SSP1/SystemStructureDescription'>"
+                                  "<System name='r'><Connectors><Connector name='c' kind='input'>"
+                                  "<t:Real xmlns:t='http://ssp-standard.org/SSP1/SystemStructureCommon'/>"
+                                  "</Connector></Connectors><Elements>"
+                                  "<q:Component xmlns:q='http://ssp-standard.org/SSP1/SystemStructureDescription'"
+                                  " name='x' source='y'/></Elements></System></SystemStructureDescription>");
     expect_clean();
     assert_true(ssd->system.connectors[0].type.given);
     assert_int_equal(ssd->system.element_count, 1);
     assert_false(ssd->has_start || ssd->has_stop);
-    tutti_ssd_free(ssd);
+    tt_ssd_free(ssd);
 }
 
 static const char *settings_of(const char *text)
 {
     static char name[32];
-    struct tutti_ssd *ssd = read_ssd(text);
+    struct tt_ssd *ssd = read_ssd(text);
     snprintf(name, sizeof name, "%s", ssd->settings ? ssd->settings->local : "none");
-    tutti_ssd_free(ssd);
+    tt_ssd_free(ssd);
     return name;
 }
 
@@ -458,7 +458,7 @@ static void test_warned(void **state)
          3, "the attribute endIndices is of SSP 2.0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tutti_ssd_free(read_ssd(cases[i].part));
+        tt_ssd_free(read_ssd(cases[i].part));
         expect_only(WARNING, cases[i].line, cases[i].words);
     }
 }
@@ -467,43 +467,43 @@ static void test_warned(void **state)
 static void test_many_warnings(void **state)
 {
     (void)state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, TOP("2.0", "<ssd:System name='root'><ssd:Elements>"));
+    struct tt_text text = {0};
+    tt_text_append(&text, TOP("2.0", "<ssd:System name='root'><ssd:Elements>"));
     for (int i = 0; i < 1000; i++)
-        tutti_text_printf(&text, "\n<ssd:Component name='c%d' color='red'/>", i);
-    tutti_text_append(&text, "</ssd:Elements></ssd:System></ssd:SystemStructureDescription>");
-    struct tutti_ssd *ssd = read_ssd(text.text);
+        tt_text_printf(&text, "\n<ssd:Component name='c%d' color='red'/>", i);
+    tt_text_append(&text, "</ssd:Elements></ssd:System></ssd:SystemStructureDescription>");
+    struct tt_ssd *ssd = read_ssd(text.text);
     assert_true(found_count < 50);
     assert_int_equal(findings.warnings, 1000);
     assert_int_equal(ssd->system.element_count, 1000);
-    tutti_ssd_free(ssd);
+    tt_ssd_free(ssd);
     struct memory memory = {text.text, text.length, 0, SIZE_MAX};
-    struct tutti_reader reader = {memory_read, &memory};
-    assert_int_equal(tutti_ssd_read(&ssd, "test.xml", &reader, NULL), TUTTI_OK);
-    tutti_ssd_free(ssd);
-    tutti_text_fini(&text);
+    struct tt_byte_source reader = {memory_read, &memory};
+    assert_int_equal(tt_ssd_read(&ssd, "test.xml", &reader, NULL), TUTTI_OK);
+    tt_ssd_free(ssd);
+    tt_text_fini(&text);
 }
 
 /* As deep as XML may be. */
 static void test_deep(void **state)
 {
     (void)state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, TOP("2.0", "<ssd:System name='s'>"));
+    struct tt_text text = {0};
+    tt_text_append(&text, TOP("2.0", "<ssd:System name='s'>"));
     for (int i = 0; i < 60; i++)
-        tutti_text_append(&text, "<ssd:Elements><ssd:System name='s'>");
+        tt_text_append(&text, "<ssd:Elements><ssd:System name='s'>");
     for (int i = 0; i < 60; i++)
-        tutti_text_append(&text, "</ssd:System></ssd:Elements>");
-    tutti_text_append(&text, "</ssd:System></ssd:SystemStructureDescription>");
-    struct tutti_ssd *ssd = read_ssd(text.text);
+        tt_text_append(&text, "</ssd:System></ssd:Elements>");
+    tt_text_append(&text, "</ssd:System></ssd:SystemStructureDescription>");
+    struct tt_ssd *ssd = read_ssd(text.text);
     expect_clean();
-    const struct tutti_ssp_element *element = &ssd->system;
+    const struct tt_ssp_element *element = &ssd->system;
     unsigned depth = 0;
     for (; element->element_count; element = element->elements)
         depth++;
     assert_int_equal(depth, 60);
-    tutti_ssd_free(ssd);
-    tutti_text_fini(&text);
+    tt_ssd_free(ssd);
+    tt_text_fini(&text);
 }
 
 /* 10,000 components take some dozen megabytes, and names are looked up, not searched. */
@@ -511,31 +511,31 @@ static void test_large(void **state)
 {
     (void)state;
     enum { COUNT = 10000 };
-    struct tutti_text text = {0};
-    tutti_text_append(&text, TOP("2.0", "<ssd:System name='root'>\n<ssd:Elements>\n"));
+    struct tt_text text = {0};
+    tt_text_append(&text, TOP("2.0", "<ssd:System name='root'>\n<ssd:Elements>\n"));
     for (int i = 0; i < COUNT; i++) {
-        tutti_text_printf(&text, "<ssd:Component name='mass%d' source='resources/mass.fmu'>\n<ssd:Connectors>\n", i);
+        tt_text_printf(&text, "<ssd:Component name='mass%d' source='resources/mass.fmu'>\n<ssd:Connectors>\n", i);
         for (int k = 0; k < 6; k++)
-            tutti_text_printf(&text, "<ssd:Connector name='x%d' kind='%s'><ssc:Real/></ssd:Connector>\n", k,
-                              k < 3 ? "input" : "output");
-        tutti_text_append(&text, "</ssd:Connectors>\n</ssd:Component>\n");
+            tt_text_printf(&text, "<ssd:Connector name='x%d' kind='%s'><ssc:Real/></ssd:Connector>\n", k,
+                           k < 3 ? "input" : "output");
+        tt_text_append(&text, "</ssd:Connectors>\n</ssd:Component>\n");
     }
-    tutti_text_append(&text, "</ssd:Elements>\n<ssd:Connections>\n");
+    tt_text_append(&text, "</ssd:Elements>\n<ssd:Connections>\n");
     for (int i = 0; i < 3 * COUNT; i++)
-        tutti_text_printf(&text,
-                          "<ssd:Connection startElement='mass%d' startConnector='x%d' endElement='mass%d'"
-                          " endConnector='x%d'/>\n",
-                          i / 3, 3 + i % 3, (i / 3 + 1) % COUNT, i % 3);
-    tutti_text_append(&text, "</ssd:Connections>\n</ssd:System>\n</ssd:SystemStructureDescription>\n");
-    struct tutti_ssd *ssd = read_ssd(text.text);
+        tt_text_printf(&text,
+                       "<ssd:Connection startElement='mass%d' startConnector='x%d' endElement='mass%d'"
+                       " endConnector='x%d'/>\n",
+                       i / 3, 3 + i % 3, (i / 3 + 1) % COUNT, i % 3);
+    tt_text_append(&text, "</ssd:Connections>\n</ssd:System>\n</ssd:SystemStructureDescription>\n");
+    struct tt_ssd *ssd = read_ssd(text.text);
     expect_clean();
     assert_int_equal(ssd->system.element_count, COUNT);
     assert_int_equal(ssd->system.connection_count, 3 * COUNT);
     assert_string_equal(ssd->system.elements[COUNT - 1].connectors[5].name, "x5");
     assert_string_equal(ssd->system.connections[3 * COUNT - 1].end.element, "mass0");
     assert_true(ssd->tree->arena.total + ssd->arena.total < 45u << 20);
-    tutti_ssd_free(ssd);
-    tutti_text_fini(&text);
+    tt_ssd_free(ssd);
+    tt_text_fini(&text);
 }
 
 int main(void)

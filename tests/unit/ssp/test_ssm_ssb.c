@@ -12,7 +12,7 @@ SSP_READER(ssb)
 static void test_mapping(void **state)
 {
     (void)state;
-    struct tutti_ssm *ssm = read_ssm(
+    struct tt_ssm *ssm = read_ssm(
         MAPPING("<ssm:MappingEntry source='a' target='x.a' suppressUnitConversion='true'>\n"
                 "<ssc:LinearTransformation offset='3'/></ssm:MappingEntry>\n"
                 "<ssm:MappingEntry source='a' target='x.b' id='i' description='one source, two targets'/>\n"
@@ -22,7 +22,7 @@ static void test_mapping(void **state)
     expect_clean();
     assert_string_equal(ssm->file, "test.xml");
     assert_int_equal(ssm->count, 3);
-    const struct tutti_ssp_mapping *m = ssm->mappings;
+    const struct tt_ssp_mapping *m = ssm->mappings;
     assert_string_equal(m[0].source, "a");
     assert_string_equal(m[0].target, "x.a");
     assert_true(m[0].suppress_unit_conversion);
@@ -34,8 +34,8 @@ static void test_mapping(void **state)
     assert_false(m[1].suppress_unit_conversion);
     assert_int_equal(m[1].line, 4);
     assert_int_equal(m[2].transformation.entries[0].target, 2);
-    tutti_ssm_free(ssm);
-    tutti_ssm_free(NULL);
+    tt_ssm_free(ssm);
+    tt_ssm_free(NULL);
 }
 
 static void test_mapping_refused(void **state)
@@ -54,16 +54,16 @@ static void test_mapping_refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuse_ssm(cases[i].part, cases[i].line, cases[i].words);
-    tutti_ssm_free(read_ssm(MAPPING("<ssm:Entry/>")));
+    tt_ssm_free(read_ssm(MAPPING("<ssm:Entry/>")));
     expect_only(WARNING, 2, "unknown element inside of <ParameterMapping>");
-    tutti_ssm_free(read_ssm(MAPPING("<ssm:MappingEntry source='a' target='b' factor='1'/>")));
+    tt_ssm_free(read_ssm(MAPPING("<ssm:MappingEntry source='a' target='b' factor='1'/>")));
     expect_only(WARNING, 2, "unknown attribute factor");
 }
 
 static void test_dictionary(void **state)
 {
     (void)state;
-    struct tutti_ssb *ssb = read_ssb(DICTIONARY(
+    struct tt_ssb *ssb = read_ssb(DICTIONARY(
         "<ssb:DictionaryEntry name='speed'><ssc:Real unit='m/s'/></ssb:DictionaryEntry>\n"
         "<ssb:DictionaryEntry name='image'><ssc:UInt8/><ssc:Dimension size='640'/><ssc:Dimension size='480'/>"
         "</ssb:DictionaryEntry>\n"
@@ -71,7 +71,7 @@ static void test_dictionary(void **state)
         "<ssb:Enumerations/><ssb:Units><ssc:Unit name='m/s'><ssc:BaseUnit m='1' s='-1'/></ssc:Unit></ssb:Units>\n"));
     expect_clean();
     assert_int_equal(ssb->count, 3);
-    const struct tutti_ssp_entry *e = ssb->entries;
+    const struct tt_ssp_entry *e = ssb->entries;
     assert_string_equal(e[0].name, "speed");
     assert_string_equal(e[0].type.unit, "m/s");
     assert_int_equal(e[1].type.type, TUTTI_TYPE_UINT8);
@@ -79,9 +79,9 @@ static void test_dictionary(void **state)
     assert_int_equal(e[1].dimensions[1].size, 480);
     assert_int_equal(e[2].type.type, TUTTI_TYPE_CLOCK);
     assert_int_equal(e[2].line, 4);
-    assert_non_null(tutti_ssp_unit(&ssb->scope, "m/s"));
-    tutti_ssb_free(ssb);
-    tutti_ssb_free(NULL);
+    assert_non_null(tt_ssp_reader_find_unit(&ssb->scope, "m/s"));
+    tt_ssb_free(ssb);
+    tt_ssb_free(NULL);
 }
 
 static void test_dictionary_refused(void **state)
@@ -101,7 +101,7 @@ static void test_dictionary_refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuse_ssb(cases[i].part, cases[i].line, cases[i].words);
-    tutti_ssb_free(read_ssb(DICTIONARY("<ssb:DictionaryEntry name='a' unit='m'><ssc:Real/></ssb:DictionaryEntry>")));
+    tt_ssb_free(read_ssb(DICTIONARY("<ssb:DictionaryEntry name='a' unit='m'><ssc:Real/></ssb:DictionaryEntry>")));
     expect_only(WARNING, 2, "unknown attribute unit");
 }
 

@@ -14,7 +14,7 @@ SSP_READER(ssv)
 static void test_values(void **state)
 {
     (void)state;
-    struct tutti_ssv *ssv = read_ssv(TOP(
+    struct tt_ssv *ssv = read_ssv(TOP(
         "2.0", "<ssv:Parameters>\n"
                "<ssv:Parameter name='r'><ssv:Real value=' 1.5e3 ' unit='m'/></ssv:Parameter>\n"
                "<ssv:Parameter name='a'><ssv:Float32 value='1\n2\t-3  INF 5 NaN'/><ssc:Dimension size='2'/>"
@@ -36,7 +36,7 @@ static void test_values(void **state)
     expect_clean();
     assert_string_equal(ssv->name, "set");
     assert_int_equal(ssv->count, 11);
-    const struct tutti_ssp_parameter *p = ssv->parameters;
+    const struct tt_ssp_parameter *p = ssv->parameters;
     assert_string_equal(p[0].values[0], "1.5e3");
     assert_string_equal(p[0].type.unit, "m");
     assert_true(p[0].type.loose);
@@ -58,10 +58,10 @@ static void test_values(void **state)
     assert_string_equal(p[7].type.mime_type, "a/b");
     assert_int_equal(p[9].value_count, 0);
     assert_int_equal(p[10].type.type, TUTTI_TYPE_INT32);
-    assert_non_null(tutti_ssp_unit(&ssv->scope, "m"));
-    assert_non_null(tutti_ssp_enumeration(&ssv->scope, "gear"));
-    tutti_ssv_free(ssv);
-    tutti_ssv_free(NULL);
+    assert_non_null(tt_ssp_reader_find_unit(&ssv->scope, "m"));
+    assert_non_null(tt_ssp_reader_find_enum(&ssv->scope, "gear"));
+    tt_ssv_free(ssv);
+    tt_ssv_free(NULL);
 }
 
 static void test_refused(void **state)
@@ -101,7 +101,7 @@ static void test_refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuse_ssv(cases[i].part, cases[i].line, cases[i].words);
-    tutti_ssv_free(read_ssv(ONE("<ssv:Int8 value='-0'/>"))); /* a number like others */
+    tt_ssv_free(read_ssv(ONE("<ssv:Int8 value='-0'/>"))); /* a number like others */
 }
 
 static void test_warned(void **state)
@@ -119,7 +119,7 @@ static void test_warned(void **state)
         {SET1("<ssv:Parameter name='p'><ssv:Int8 value='-128'/></ssv:Parameter>"), 3, "of SSP 2.0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tutti_ssv_free(read_ssv(cases[i].part));
+        tt_ssv_free(read_ssv(cases[i].part));
         expect_only(WARNING, cases[i].line, cases[i].words);
     }
 }
@@ -128,10 +128,10 @@ static void test_warned(void **state)
 static void test_twice(void **state)
 {
     (void)state;
-    struct tutti_ssv *ssv = read_ssv(SET("<ssv:Parameter name='p'><ssv:Real value='1'/></ssv:Parameter>\n"
-                                         "<ssv:Parameter name='q'><ssv:Real value='2'/></ssv:Parameter>\n"
-                                         "<ssv:Parameter name='p'><ssv:Integer value='3'/></ssv:Parameter>\n"
-                                         "<ssv:Parameter name='r'><ssv:Real value='4'/></ssv:Parameter>\n"));
+    struct tt_ssv *ssv = read_ssv(SET("<ssv:Parameter name='p'><ssv:Real value='1'/></ssv:Parameter>\n"
+                                      "<ssv:Parameter name='q'><ssv:Real value='2'/></ssv:Parameter>\n"
+                                      "<ssv:Parameter name='p'><ssv:Integer value='3'/></ssv:Parameter>\n"
+                                      "<ssv:Parameter name='r'><ssv:Real value='4'/></ssv:Parameter>\n"));
     expect_only(WARNING, 5, "<Parameter> \"p\": line 3 has a value for the same name");
     assert_int_equal(ssv->count, 3);
     static const char *const names[] = {"p", "q", "r"}, *const values[] = {"3", "2", "4"};
@@ -140,7 +140,7 @@ static void test_twice(void **state)
         assert_int_equal(ssv->parameters[i].value_count, 1);
         assert_string_equal(ssv->parameters[i].values[0], values[i]);
     }
-    tutti_ssv_free(ssv);
+    tt_ssv_free(ssv);
 }
 
 int main(void)

@@ -2,16 +2,16 @@
 /* Documents as trees: namespaces, texts, and writing what was read. */
 #include "ssp_helper.h"
 
-static enum tutti_err try_tree(struct tutti_tree **tree, const char *text, size_t size, size_t piece)
+static enum tutti_err try_tree(struct tt_tree **tree, const char *text, size_t size, size_t piece)
 {
     struct memory memory = {text, size, 0, piece};
-    struct tutti_reader reader = {memory_read, &memory};
-    return tutti_tree_read(tree, "test.xml", &reader);
+    struct tt_byte_source reader = {memory_read, &memory};
+    return tt_tree_read(tree, "test.xml", &reader);
 }
 
-static struct tutti_tree *read_tree(const char *text, size_t piece)
+static struct tt_tree *read_tree(const char *text, size_t piece)
 {
-    struct tutti_tree *tree;
+    struct tt_tree *tree;
     if (try_tree(&tree, text, strlen(text), piece) != TUTTI_OK)
         fail_msg("%s", tutti_err_message());
     return tree;
@@ -19,7 +19,7 @@ static struct tutti_tree *read_tree(const char *text, size_t piece)
 
 static void refuse_tree(const char *text, enum tutti_err wanted, const char *words)
 {
-    struct tutti_tree *tree;
+    struct tt_tree *tree;
     assert_int_equal(try_tree(&tree, text, strlen(text), SIZE_MAX), wanted);
     assert_null(tree);
     if (!strstr(tutti_err_message(), words))
@@ -27,7 +27,7 @@ static void refuse_tree(const char *text, enum tutti_err wanted, const char *wor
 }
 
 /* All but the lines. */
-static void assert_same_nodes(const struct tutti_node *a, const struct tutti_node *b)
+static void assert_same_nodes(const struct tt_tree_node *a, const struct tt_tree_node *b)
 {
     assert_text(a->text, b->text);
     assert_text(a->name, b->name);
@@ -38,7 +38,7 @@ static void assert_same_nodes(const struct tutti_node *a, const struct tutti_nod
         assert_text(a->attributes[i].name, b->attributes[i].name);
         assert_text(a->attributes[i].value, b->attributes[i].value);
     }
-    const struct tutti_node *left = a->first, *right = b->first, *last = NULL;
+    const struct tt_tree_node *left = a->first, *right = b->first, *last = NULL;
     for (; left && right; left = left->next, right = right->next) {
         assert_same_nodes(left, right);
         assert_ptr_equal(left->parent, a);
@@ -52,21 +52,21 @@ static void assert_same_nodes(const struct tutti_node *a, const struct tutti_nod
 /* The document, written; the caller's. Reading it again gives the same tree, and writing that the same text. */
 static char *round_trip(const char *text)
 {
-    struct tutti_tree *tree = read_tree(text, SIZE_MAX);
-    struct tutti_text first = {0}, second = {0};
-    tutti_tree_write(tree, &first);
+    struct tt_tree *tree = read_tree(text, SIZE_MAX);
+    struct tt_text first = {0}, second = {0};
+    tt_tree_write(tree, &first);
     assert_false(first.failed);
     static const size_t pieces[] = {1, 7, SIZE_MAX};
     for (size_t i = 0; i < 3; i++) {
-        struct tutti_tree *again = read_tree(first.text, pieces[i]);
+        struct tt_tree *again = read_tree(first.text, pieces[i]);
         assert_same_nodes(tree->root, again->root);
         second.length = 0;
-        tutti_tree_write(again, &second);
+        tt_tree_write(again, &second);
         assert_string_equal(first.text, second.text);
-        tutti_tree_free(again);
+        tt_tree_free(again);
     }
-    tutti_text_fini(&second);
-    tutti_tree_free(tree);
+    tt_text_fini(&second);
+    tt_tree_free(tree);
     return first.text;
 }
 
@@ -82,24 +82,24 @@ static void assert_written(const char *text, const char *wanted)
 static void test_nodes(void **state)
 {
     (void)state;
-    struct tutti_tree *tree = read_tree("<a x='1' y='2'>\n <b/>\n\n <c>text</c><b\nz='3'/></a>", 1);
-    struct tutti_node *root = tree->root;
+    struct tt_tree *tree = read_tree("<a x='1' y='2'>\n <b/>\n\n <c>text</c><b\nz='3'/></a>", 1);
+    struct tt_tree_node *root = tree->root;
     assert_string_equal(tree->file, "test.xml");
     assert_string_equal(root->name, "a");
     assert_int_equal(root->attribute_count, 2);
-    assert_string_equal(tutti_node_attribute(root, "y"), "2");
-    assert_null(tutti_node_attribute(root, "z"));
-    struct tutti_node *b = tutti_node_child(root, TUTTI_SPACE_FOREIGN, "b");
+    assert_string_equal(tt_tree_find_attribute(root, "y"), "2");
+    assert_null(tt_tree_find_attribute(root, "z"));
+    struct tt_tree_node *b = tt_tree_find_child(root, TUTTI_SPACE_FOREIGN, "b");
     assert_ptr_equal(b, root->first);
     assert_int_equal(b->line, 2);
     assert_int_equal(b->next->line, 4);
     assert_string_equal(b->next->first->text, "text");
-    struct tutti_node *second = tutti_node_next(b, TUTTI_SPACE_FOREIGN, "b");
+    struct tt_tree_node *second = tt_tree_find_next(b, TUTTI_SPACE_FOREIGN, "b");
     assert_ptr_equal(second, root->last);
-    assert_null(tutti_node_next(second, TUTTI_SPACE_FOREIGN, "b"));
-    assert_null(tutti_node_child(root, TUTTI_SPACE_SSD, "b"));
-    tutti_tree_free(tree);
-    tutti_tree_free(NULL);
+    assert_null(tt_tree_find_next(second, TUTTI_SPACE_FOREIGN, "b"));
+    assert_null(tt_tree_find_child(root, TUTTI_SPACE_SSD, "b"));
+    tt_tree_free(tree);
+    tt_tree_free(NULL);
 }
 
 #define SSD_URI "http://ssp-standard.org/SSP1/SystemStructureDescription"
@@ -109,19 +109,19 @@ static void test_nodes(void **state)
 static void test_namespaces(void **state)
 {
     (void)state;
-    struct tutti_tree *tree = read_tree("<a xmlns='" SSD_URI "' xmlns:q='" SSC_URI "'>"
-                                        "<q:b xmlns:q='" SSD_URI "'><q:c/></q:b><q:d/>"
-                                        "<e xmlns=''><f/></e><g xmlns='urn:x'/><h/>"
-                                        "<ssd:i xmlns:ssd='urn:not-ours'/><xml:j/></a>",
-                                        SIZE_MAX);
+    struct tt_tree *tree = read_tree("<a xmlns='" SSD_URI "' xmlns:q='" SSC_URI "'>"
+                                     "<q:b xmlns:q='" SSD_URI "'><q:c/></q:b><q:d/>"
+                                     "<e xmlns=''><f/></e><g xmlns='urn:x'/><h/>"
+                                     "<ssd:i xmlns:ssd='urn:not-ours'/><xml:j/></a>",
+                                     SIZE_MAX);
     static const struct {
         const char *local;
-        enum tutti_space space;
+        enum tt_tree_space space;
     } wanted[] = {{"b", TUTTI_SPACE_SSD},     {"d", TUTTI_SPACE_SSC}, {"e", TUTTI_SPACE_FOREIGN},
                   {"g", TUTTI_SPACE_FOREIGN}, {"h", TUTTI_SPACE_SSD}, {"i", TUTTI_SPACE_FOREIGN},
                   {"j", TUTTI_SPACE_FOREIGN}};
     assert_int_equal(tree->root->space, TUTTI_SPACE_SSD);
-    const struct tutti_node *node = tree->root->first;
+    const struct tt_tree_node *node = tree->root->first;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++, node = node->next) {
         assert_string_equal(node->local, wanted[i].local);
         assert_int_equal(node->space, wanted[i].space);
@@ -129,7 +129,7 @@ static void test_namespaces(void **state)
     assert_null(node);
     assert_int_equal(tree->root->first->first->space, TUTTI_SPACE_SSD);
     assert_int_equal(tree->root->first->next->next->first->space, TUTTI_SPACE_FOREIGN);
-    tutti_tree_free(tree);
+    tt_tree_free(tree);
     refuse_tree("<a>\n<ssd:b/></a>", TUTTI_ERR_FORMAT, "test.xml:2: <ssd:b>: the prefix \"ssd\" is not declared");
     refuse_tree("<a><q:b xmlns:q='u'/>\n\n<q:c/></a>", TUTTI_ERR_FORMAT, "test.xml:3: <q:c>");
 }
@@ -181,62 +181,62 @@ static void test_foreign_parts_survive(void **state)
 static void test_changes(void **state)
 {
     (void)state;
-    struct tutti_tree tree = {0};
+    struct tt_tree tree = {0};
     char name[] = "s:System", value[] = SSD_URI;
-    struct tutti_node *root = tutti_node_add(&tree, NULL, name);
+    struct tt_tree_node *root = tt_tree_add_node(&tree, NULL, name);
     assert_ptr_equal(tree.root, root);
     assert_int_equal(root->space, TUTTI_SPACE_FOREIGN);
-    struct tutti_node *early = tutti_node_add(&tree, root, "s:Early");
-    assert_true(tutti_node_set(&tree, root, "xmlns:s", value));
+    struct tt_tree_node *early = tt_tree_add_node(&tree, root, "s:Early");
+    assert_true(tt_tree_set_attribute(&tree, root, "xmlns:s", value));
     memset(name, 'x', sizeof name - 1); /* copies are taken */
     memset(value, 'x', sizeof value - 1);
     assert_int_equal(root->space, TUTTI_SPACE_SSD);
     assert_int_equal(early->space, TUTTI_SPACE_SSD);
     assert_string_equal(root->local, "System");
-    struct tutti_node *second = tutti_node_add(&tree, root, "s:B"), *third = tutti_node_add(&tree, root, "C");
+    struct tt_tree_node *second = tt_tree_add_node(&tree, root, "s:B"), *third = tt_tree_add_node(&tree, root, "C");
     assert_int_equal(second->space, TUTTI_SPACE_SSD);
     assert_int_equal(third->space, TUTTI_SPACE_FOREIGN);
     for (int i = 0; i < 20; i++) {
         char number[8];
         snprintf(number, sizeof number, "a%d", i);
-        assert_true(tutti_node_set(&tree, second, number, "old"));
-        assert_true(tutti_node_set(&tree, second, number, number));
+        assert_true(tt_tree_set_attribute(&tree, second, number, "old"));
+        assert_true(tt_tree_set_attribute(&tree, second, number, number));
     }
     assert_int_equal(second->attribute_count, 20);
-    assert_string_equal(tutti_node_attribute(second, "a17"), "a17");
-    assert_true(tutti_node_set(&tree, third, "odd", "\x01\xff<\xef\xbf\xbe"));
-    tutti_node_remove(early);
+    assert_string_equal(tt_tree_find_attribute(second, "a17"), "a17");
+    assert_true(tt_tree_set_attribute(&tree, third, "odd", "\x01\xff<\xef\xbf\xbe"));
+    tt_tree_remove_node(early);
     assert_ptr_equal(root->first, second);
     assert_null(early->parent);
-    tutti_node_remove(root); /* has no parent */
-    struct tutti_text text = {0};
-    tutti_node_remove(second);
-    tutti_tree_write(&tree, &text);
+    tt_tree_remove_node(root); /* has no parent */
+    struct tt_text text = {0};
+    tt_tree_remove_node(second);
+    tt_tree_write(&tree, &text);
     assert_string_equal(text.text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<s:System xmlns:s=\"" SSD_URI "\">\n"
                                    "  <C odd=\"\xef\xbf\xbd\xef\xbf\xbd&lt;\xef\xbf\xbd\"/>\n</s:System>\n");
-    tutti_node_remove(third);
+    tt_tree_remove_node(third);
     assert_null(root->first);
     assert_null(root->last);
-    tutti_text_fini(&text);
-    tutti_arena_fini(&tree.arena);
+    tt_text_fini(&text);
+    tt_arena_fini(&tree.arena);
 
     /* Attributes beside those that were read. */
-    struct tutti_tree *read = read_tree("<a b='1' c='2' d='3'/>", SIZE_MAX);
+    struct tt_tree *read = read_tree("<a b='1' c='2' d='3'/>", SIZE_MAX);
     for (int i = 0; i < 9; i++)
-        assert_true(tutti_node_set(read, read->root, (char[]){(char)('c' + i), '\0'}, "new"));
+        assert_true(tt_tree_set_attribute(read, read->root, (char[]){(char)('c' + i), '\0'}, "new"));
     assert_int_equal(read->root->attribute_count, 10);
-    assert_string_equal(tutti_node_attribute(read->root, "b"), "1");
-    assert_string_equal(tutti_node_attribute(read->root, "d"), "new");
-    assert_string_equal(tutti_node_attribute(read->root, "k"), "new");
-    tutti_tree_free(read);
+    assert_string_equal(tt_tree_find_attribute(read->root, "b"), "1");
+    assert_string_equal(tt_tree_find_attribute(read->root, "d"), "new");
+    assert_string_equal(tt_tree_find_attribute(read->root, "k"), "new");
+    tt_tree_free(read);
 }
 
-static void assert_back(const struct tutti_tree *tree, const char *expected)
+static void assert_back(const struct tt_tree *tree, const char *expected)
 {
-    struct tutti_text out = {0};
-    tutti_tree_write_back(tree, &out);
+    struct tt_text out = {0};
+    tt_edit_write_back(tree, &out);
     assert_string_equal(out.text, expected);
-    tutti_text_fini(&out);
+    tt_text_fini(&out);
 }
 
 /* Comments, layout, quotes and references stay; a change touches nothing around it. */
@@ -246,29 +246,29 @@ static void test_written_back(void **state)
         "<?xml version='1.0'?>\n<!-- <a> -->\n<a  x='1'\n\ty = \"&#50;>\" >\n\t<b/><!-- b -->\n\t<c k='v'>\n\t\t<d/>"
         "\n\t\t<![CDATA[ ]]><e></e>\n\t</c>\n\n\t<f>t<!-- in --></f>\n</a>\n<!-- end -->";
     (void)state;
-    struct tutti_tree *tree = read_tree(TEXT, 3);
-    struct tutti_node *root = tree->root, *c = tutti_node_child(root, TUTTI_SPACE_FOREIGN, "c");
+    struct tt_tree *tree = read_tree(TEXT, 3);
+    struct tt_tree_node *root = tree->root, *c = tt_tree_find_child(root, TUTTI_SPACE_FOREIGN, "c");
     assert_back(tree, TEXT);
-    assert_true(tutti_node_set(tree, root, "x", "<\"1\">"));
-    assert_true(tutti_node_set(tree, root, "z", "3"));
+    assert_true(tt_tree_set_attribute(tree, root, "x", "<\"1\">"));
+    assert_true(tt_tree_set_attribute(tree, root, "z", "3"));
     assert_back(tree, "<?xml version='1.0'?>\n<!-- <a> -->\n<a  x=\"&lt;&quot;1&quot;&gt;\"\n\ty = \"&#50;>\" z=\"3\" "
                       ">\n\t<b/><!-- b -->\n\t<c k='v'>\n\t\t<d/>"
                       "\n\t\t<![CDATA[ ]]><e></e>\n\t</c>\n\n\t<f>t<!-- in --></f>\n</a>\n<!-- end -->");
-    tutti_node_remove(c);
-    assert_non_null(tutti_node_add(tree, tutti_node_child(root, TUTTI_SPACE_FOREIGN, "b"), "n"));
-    assert_non_null(tutti_node_add(tree, root, "m"));
+    tt_tree_remove_node(c);
+    assert_non_null(tt_tree_add_node(tree, tt_tree_find_child(root, TUTTI_SPACE_FOREIGN, "b"), "n"));
+    assert_non_null(tt_tree_add_node(tree, root, "m"));
     assert_back(tree, "<?xml version='1.0'?>\n<!-- <a> -->\n<a  x=\"&lt;&quot;1&quot;&gt;\"\n\ty = \"&#50;>\" z=\"3\" "
                       ">\n\t<b>\n    <n/>\n  </b><!-- b -->"
                       "\n\n\t<f>t<!-- in --></f>\n\t<m/>\n</a>\n<!-- end -->");
-    tutti_tree_free(tree);
-    struct tutti_tree made = {0};
-    assert_non_null(tutti_node_add(&made, NULL, "a"));
+    tt_tree_free(tree);
+    struct tt_tree made = {0};
+    assert_non_null(tt_tree_add_node(&made, NULL, "a"));
     assert_back(&made, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a/>\n");
-    tutti_arena_fini(&made.arena);
+    tt_arena_fini(&made.arena);
     tree = read_tree("<?xml version='1.0' encoding='ISO-8859-1'?><a x='\xe4'/>", 7);
-    assert_true(tutti_node_set(tree, tree->root, "y", "\xc3\xa4"));
+    assert_true(tt_tree_set_attribute(tree, tree->root, "y", "\xc3\xa4"));
     assert_back(tree, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a x=\"\xc3\xa4\" y=\"\xc3\xa4\"/>\n");
-    tutti_tree_free(tree);
+    tt_tree_free(tree);
 }
 
 /* Many random changes of many random documents: what is written back says what the tree says. */
@@ -278,33 +278,32 @@ static unsigned random_of(uint32_t *seed, unsigned n)
     return (*seed >> 16) % n;
 }
 
-static void append_random_element(struct tutti_text *text, uint32_t *seed, unsigned depth)
+static void append_random_element(struct tt_text *text, uint32_t *seed, unsigned depth)
 {
     static const char *const between[] = {"",    "\n", " ", "<!-- <a> -->", "<?p <b?>", "words", "<![CDATA[<c>]]>",
                                           "&lt;"};
     static const char *const attributes[] = {"", " x='1'", " x = \"2>\"", "\ny='&#9;'  z=''", " x='>' "};
     char name = (char)('a' + random_of(seed, 4));
-    tutti_text_printf(text, "<%c%s", name, attributes[random_of(seed, 5)]);
+    tt_text_printf(text, "<%c%s", name, attributes[random_of(seed, 5)]);
     unsigned children = depth == 0 ? 0 : random_of(seed, 4);
     if (children == 0 && random_of(seed, 2)) {
-        tutti_text_append(text, random_of(seed, 2) ? "/>" : " />");
+        tt_text_append(text, random_of(seed, 2) ? "/>" : " />");
         return;
     }
-    tutti_text_append(text, ">");
+    tt_text_append(text, ">");
     for (unsigned i = 0; i < children; i++) {
-        tutti_text_append(text, between[random_of(seed, 8)]);
+        tt_text_append(text, between[random_of(seed, 8)]);
         append_random_element(text, seed, depth - 1);
     }
-    tutti_text_append(text,
-                      children ? between[random_of(seed, 8)] : "words"); /* white space alone would become layout */
-    tutti_text_printf(text, "</%c%s>", name, random_of(seed, 2) ? "" : " ");
+    tt_text_append(text, children ? between[random_of(seed, 8)] : "words"); /* white space alone would become layout */
+    tt_text_printf(text, "</%c%s>", name, random_of(seed, 2) ? "" : " ");
 }
 
 /* An element of the tree, or its root. */
-static struct tutti_node *random_node(struct tutti_tree *tree, uint32_t *seed)
+static struct tt_tree_node *random_node(struct tt_tree *tree, uint32_t *seed)
 {
-    struct tutti_node *node = tree->root;
-    for (struct tutti_node *child; random_of(seed, 4) && (child = node->first); node = child) {
+    struct tt_tree_node *node = tree->root;
+    for (struct tt_tree_node *child; random_of(seed, 4) && (child = node->first); node = child) {
         for (unsigned n = random_of(seed, 4); n > 0 && child->next; n--)
             child = child->next;
         if (child->text)
@@ -319,33 +318,33 @@ static void test_random_changes(void **state)
     static const char *const prologues[] = {"", "<?xml version='1.0'?>\n", "<!-- <r> -->", "<?p?>\n"};
     for (uint32_t round = 0; round < 400; round++) {
         uint32_t seed = round;
-        struct tutti_text text = {0};
-        tutti_text_append(&text, prologues[random_of(&seed, 4)]);
+        struct tt_text text = {0};
+        tt_text_append(&text, prologues[random_of(&seed, 4)]);
         append_random_element(&text, &seed, 4);
-        struct tutti_tree *tree = read_tree(text.text, 1 + random_of(&seed, 50));
+        struct tt_tree *tree = read_tree(text.text, 1 + random_of(&seed, 50));
         assert_back(tree, text.text);
         for (unsigned changes = 1 + random_of(&seed, 6); changes > 0; changes--) {
-            struct tutti_node *node = random_node(tree, &seed);
+            struct tt_tree_node *node = random_node(tree, &seed);
             static const char *const names[] = {"x", "y", "new"}, *const values[] = {"1", "", "<&'\">", "words"};
             if (random_of(&seed, 3) == 0)
-                assert_non_null(tutti_node_add(tree, node, "n"));
+                assert_non_null(tt_tree_add_node(tree, node, "n"));
             else if (random_of(&seed, 3) == 0 && node != tree->root)
-                tutti_node_remove(node);
+                tt_tree_remove_node(node);
             else
-                assert_true(tutti_node_set(tree, node, names[random_of(&seed, 3)], values[random_of(&seed, 4)]));
+                assert_true(tt_tree_set_attribute(tree, node, names[random_of(&seed, 3)], values[random_of(&seed, 4)]));
         }
-        struct tutti_text out = {0}, plain = {0}, plain_again = {0};
-        tutti_tree_write_back(tree, &out);
-        struct tutti_tree *again = read_tree(out.text, SIZE_MAX);
-        tutti_tree_write(tree, &plain);
-        tutti_tree_write(again, &plain_again); /* texts side by side have become one */
+        struct tt_text out = {0}, plain = {0}, plain_again = {0};
+        tt_edit_write_back(tree, &out);
+        struct tt_tree *again = read_tree(out.text, SIZE_MAX);
+        tt_tree_write(tree, &plain);
+        tt_tree_write(again, &plain_again); /* texts side by side have become one */
         assert_string_equal(plain_again.text, plain.text);
-        tutti_text_fini(&plain);
-        tutti_text_fini(&plain_again);
-        tutti_tree_free(again);
-        tutti_tree_free(tree);
-        tutti_text_fini(&out);
-        tutti_text_fini(&text);
+        tt_text_fini(&plain);
+        tt_text_fini(&plain_again);
+        tt_tree_free(again);
+        tt_tree_free(tree);
+        tt_text_fini(&out);
+        tt_text_fini(&text);
     }
 }
 
@@ -361,17 +360,17 @@ static void test_wide_characters(void **state)
         size_t n = strlen(documents[i / 2]);
         for (size_t c = 0; c < n; c++)
             wide[2 + 2 * c + big] = documents[i / 2][c];
-        struct tutti_tree *tree, *same = read_tree(documents[i / 2], SIZE_MAX);
+        struct tt_tree *tree, *same = read_tree(documents[i / 2], SIZE_MAX);
         assert_int_equal(try_tree(&tree, wide, 2 + 2 * n, 3), TUTTI_OK);
         assert_same_nodes(tree->root, same->root);
-        assert_true(tutti_node_set(tree, tree->root, "y", "2"));
-        assert_true(tutti_node_set(same, same->root, "y", "2"));
-        struct tutti_text plain = {0};
-        tutti_tree_write(same, &plain);
+        assert_true(tt_tree_set_attribute(tree, tree->root, "y", "2"));
+        assert_true(tt_tree_set_attribute(same, same->root, "y", "2"));
+        struct tt_text plain = {0};
+        tt_tree_write(same, &plain);
         assert_back(tree, plain.text);
-        tutti_text_fini(&plain);
-        tutti_tree_free(tree);
-        tutti_tree_free(same);
+        tt_text_fini(&plain);
+        tt_tree_free(tree);
+        tt_tree_free(same);
     }
 }
 
@@ -385,15 +384,15 @@ static void test_hostile(void **state)
     refuse_tree("", TUTTI_ERR_FORMAT, "no element");
     refuse_tree("<a b='1' b='2'/>", TUTTI_ERR_FORMAT, "duplicate");
     refuse_tree("<a>\xff</a>", TUTTI_ERR_FORMAT, "test.xml:1");
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     for (int i = 0; i < 200; i++)
-        tutti_text_append(&text, "<a>");
+        tt_text_append(&text, "<a>");
     refuse_tree(text.text, TUTTI_ERR_LIMIT, "deep");
     text.length = 0;
     for (int i = 0; i < 100; i++)
-        tutti_text_printf(&text, "<a%s xmlns:b%d='c'>", i ? "" : " x='1'", i);
+        tt_text_printf(&text, "<a%s xmlns:b%d='c'>", i ? "" : " x='1'", i);
     refuse_tree(text.text, TUTTI_ERR_LIMIT, "more than 64 namespaces");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 int main(void)

@@ -8,13 +8,13 @@
 
 enum { MOST = 6 };
 
-static const struct tutti_follower plain[MOST] = {{.takes = true}, {.takes = true}, {.takes = true},
-                                                  {.takes = true}, {.takes = true}, {.takes = true}};
+static const struct tt_follower plain[MOST] = {{.takes = true}, {.takes = true}, {.takes = true},
+                                               {.takes = true}, {.takes = true}, {.takes = true}};
 
-static struct tutti_radii radii_of(size_t n, const double *by_columns, const struct tutti_follower *followers)
+static struct tt_radii radii_of(size_t n, const double *by_columns, const struct tt_follower *followers)
 {
-    struct tutti_radii radii;
-    assert_ok(tutti_stability_of_matrix(by_columns, n, followers, TUTTI_THOROUGH, &radii));
+    struct tt_radii radii;
+    assert_ok(tt_stability_of_matrix(by_columns, n, followers, TUTTI_THOROUGH, &radii));
     return radii;
 }
 
@@ -38,7 +38,7 @@ static void two_systems_one_unknown_each(void **state)
     static const double pairs[][2] = {{0.5, 0.5}, {0.5, -0.5}, {2, -1}, {-2, -1}, {0.1, 0.3}, {1, 1}, {30, 20}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         double product = pairs[i][0] * pairs[i][1], rho = sqrt(fabs(product));
-        struct tutti_radii radii = radii_of(2, (double[]){0, pairs[i][1], pairs[i][0], 0}, plain);
+        struct tt_radii radii = radii_of(2, (double[]){0, pairs[i][1], pairs[i][0], 0}, plain);
         assert_near(radii.rho, rho, 1e-12 * rho);
         double linear = product > 0 ? fmax(linear_of(rho), linear_of(-rho))
                                     : fmax(linear_of_imaginary(rho), linear_of_imaginary(-rho));
@@ -72,7 +72,7 @@ static void numbers_of_any_size(void **state)
     (void)state;
     static const double sizes[] = {1e-300, 1e-100, 1e-16, 1e7, 1e9, 1e100, 1e300};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct tutti_radii radii = radii_of(1, (double[]){-sizes[i]}, plain);
+        struct tt_radii radii = radii_of(1, (double[]){-sizes[i]}, plain);
         assert_near(radii.rho, sizes[i], 1e-14 * sizes[i]);
         assert_near(radii.linear, linear_of(-sizes[i]), 1e-6 * linear_of(-sizes[i]));
         assert_true(radii.quadratic > radii.linear && isfinite(radii.quadratic));
@@ -86,8 +86,8 @@ static void in_sequence(void **state)
     /* y1 = a y3, y2 = b y1, y3 = c y2 */
     const double ring[] = {0, 0.9, 0, 0, 0, -0.8, 1.3, 0, 0};
     double product = 0.9 * 0.8 * 1.3;
-    struct tutti_follower followers[] = {{0, true, 1, 0}, {1, true, 1, 0}, {2, true, 1, 0}};
-    struct tutti_radii radii = radii_of(3, ring, followers);
+    struct tt_follower followers[] = {{0, true, 1, 0}, {1, true, 1, 0}, {2, true, 1, 0}};
+    struct tt_radii radii = radii_of(3, ring, followers);
     assert_near(radii.rho, cbrt(product), 1e-12);
     assert_near(radii.seidel[0], product, 1e-12);
     assert_near(radii.seidel[1], linear_of(-product), 1e-9);
@@ -106,8 +106,8 @@ static void mixtures(void **state)
 {
     (void)state;
     const double loop[] = {0, 0.7, -0.9, 0};
-    struct tutti_follower followers[2] = {{0}};
-    struct tutti_radii radii = radii_of(2, loop, followers);
+    struct tt_follower followers[2] = {{0}};
+    struct tt_radii radii = radii_of(2, loop, followers);
     for (int o = 0; o < TUTTI_ORDERS; o++)
         assert_near(radii.jacobi[o], radii.rho, 1e-12);
     followers[0].at = followers[1].at = 1;
@@ -115,7 +115,7 @@ static void mixtures(void **state)
     assert_near(radii.jacobi[1], radii.linear, 1e-9);
     assert_near(radii.jacobi[2], radii.quadratic, 1e-9);
     for (int i = 0; i < 2; i++)
-        followers[i] = (struct tutti_follower){.takes = true, .gives = 2};
+        followers[i] = (struct tt_follower){.takes = true, .gives = 2};
     radii = radii_of(2, loop, followers);
     for (int o = 0; o < TUTTI_ORDERS; o++)
         assert_near(radii.jacobi[o], radii.rho, 1e-4); /* three times the same eigenvalue: a third of the digits */
@@ -131,9 +131,9 @@ static void a_mixture_as_numbers(void **state)
 {
     (void)state;
     const double a = 0.8, b = -0.9; /* y1 = a y2, y2 = b y1 */
-    struct tutti_follower followers[] = {{.takes = true}, {.at = 0.5, .place = 1}};
+    struct tt_follower followers[] = {{.takes = true}, {.at = 0.5, .place = 1}};
     for (int sequence = 0; sequence < 2; sequence++) {
-        struct tutti_radii radii = radii_of(2, (double[]){0, b, a, 0}, followers);
+        struct tt_radii radii = radii_of(2, (double[]){0, b, a, 0}, followers);
         double y1 = 1, y2 = 1, before1 = 1, before2 = 1, grown = 0;
         for (int n = 0; n < 4000; n++) {
             double next1 = a * (2 * y2 - before2);
@@ -152,16 +152,15 @@ static void a_mixture_as_numbers(void **state)
 static void joined(void **state)
 {
     (void)state;
-    struct tutti_radii all = {.known = true, .exact = true},
-                       one = {.loops = 1, .known = true, .exact = true, .rho = 0.5};
-    tutti_stability_join(&all, &one);
+    struct tt_radii all = {.known = true, .exact = true}, one = {.loops = 1, .known = true, .exact = true, .rho = 0.5};
+    tt_stability_join(&all, &one);
     one.rho = 0.25;
     one.linear = NAN;
-    tutti_stability_join(&all, &one);
+    tt_stability_join(&all, &one);
     assert_near(all.rho, 0.5, 0);
     assert_true(isnan(all.linear) && all.known && all.exact && all.loops == 2);
-    one = (struct tutti_radii){.loops = 1, .why_not = "arrays"};
-    tutti_stability_join(&all, &one);
+    one = (struct tt_radii){.loops = 1, .why_not = "arrays"};
+    tt_stability_join(&all, &one);
     assert_true(!all.known && !all.exact);
     assert_string_equal(all.why_not, "arrays");
 }
@@ -169,13 +168,13 @@ static void joined(void **state)
 static void not_finite(void **state)
 {
     (void)state;
-    struct tutti_radii radii;
-    assert_int_equal(tutti_stability_of_matrix((double[]){INFINITY}, 1, plain, TUTTI_QUICK, &radii),
-                     TUTTI_ERR_ARGUMENT);
-    assert_ok(tutti_stability_of_matrix((double[]){-0.5}, 1, plain, TUTTI_QUICK, &radii));
+    struct tt_radii radii;
+    assert_int_equal(tt_stability_of_matrix((double[]){INFINITY}, 1, plain, TUTTI_QUICK, &radii), TUTTI_ERR_ARGUMENT);
+    assert_ok(tt_stability_of_matrix((double[]){-0.5}, 1, plain, TUTTI_QUICK, &radii));
     assert_near(radii.rho, 0.5, 0);
     assert_true(isnan(radii.jacobi[1])); /* quick */
-    assert_true(tutti_radius_is_stable(1 + 1e-8) && !tutti_radius_is_stable(1.001) && !tutti_radius_is_stable(NAN));
+    assert_true(tt_stability_is_stable_radius(1 + 1e-8) && !tt_stability_is_stable_radius(1.001) &&
+                !tt_stability_is_stable_radius(NAN));
 }
 
 int main(void)

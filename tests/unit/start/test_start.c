@@ -29,18 +29,18 @@ static const char *const unit_steps[] = {"b=0.4"};
 static enum tutti_err go(const struct tutti_run_options *options, struct tutti_run_stats *stats, unsigned long failing,
                          unsigned long *made)
 {
-    struct tutti_job job;
-    assert_ok(tutti_job_open(&job, options, NULL));
-    struct tutti_execution execution = {.rank = {.job = &job, .stats = stats}};
+    struct tt_job job;
+    assert_ok(tt_job_open(&job, options, NULL));
+    struct tt_execution execution = {.rank = {.job = &job, .stats = stats}};
     allocations = 0;
     failing_allocation = failing;
-    enum tutti_err err = tutti_execution_start(&execution, false);
+    enum tutti_err err = tt_execution_start(&execution, false);
     if (!err)
-        err = tutti_loop_run(&execution.loop);
+        err = tt_run_until_end(&execution.loop);
     failing_allocation = 0;
     *made = allocations;
-    err = tutti_execution_close(&execution, err);
-    tutti_job_close(&job);
+    err = tt_execution_close(&execution, err);
+    tt_job_close(&job);
     return err;
 }
 
@@ -71,7 +71,7 @@ static void every_allocation_may_fail(void **state)
                                         .has_stop = true,
                                         .stop = 1.2};
     struct tutti_run_stats stats = {0};
-    (void)tutti_fail(TUTTI_ERR_MEMORY, "room for messages, which is made once, is not counted");
+    (void)tt_fail(TUTTI_ERR_MEMORY, "room for messages, which is made once, is not counted");
     unsigned long total, made;
     assert_ok(go(&options, &stats, 0, &total));
     assert_int_equal(stats.init_loops, 2); /* one of them of Strings */
@@ -94,34 +94,34 @@ static void arrays_beyond_all_memory(void **state)
 {
     (void)state;
     enum { ARRAYS = 20 };
-    struct tutti_dimension dimension = {.variable = TUTTI_NONE, .start = 1 << 28};
-    struct tutti_var vars[ARRAYS];
-    struct tutti_connection connections[ARRAYS] = {0};
+    struct tt_dimension dimension = {.variable = TUTTI_NONE, .start = 1 << 28};
+    struct tt_var vars[ARRAYS];
+    struct tt_connection connections[ARRAYS] = {0};
     for (uint32_t i = 0; i < ARRAYS; i++) {
-        vars[i] = (struct tutti_var){.name = "x",
-                                     .type = TUTTI_TYPE_FLOAT64,
-                                     .causality = TUTTI_INPUT,
-                                     .variability = TUTTI_CONTINUOUS,
-                                     .dimension_count = 1,
-                                     .dimensions = &dimension};
+        vars[i] = (struct tt_var){.name = "x",
+                                  .type = TUTTI_TYPE_FLOAT64,
+                                  .causality = TUTTI_INPUT,
+                                  .variability = TUTTI_CONTINUOUS,
+                                  .dimension_count = 1,
+                                  .dimensions = &dimension};
         connections[i].from.variable = connections[i].to.variable = i;
         connections[i].to.component = 1;
     }
-    struct tutti_desc desc = {.fmi = 3, .vars = vars, .var_count = ARRAYS};
-    struct tutti_fmu fmu = {.path = "huge.fmu", .desc = &desc};
-    struct tutti_component components[] = {{.name = "a", .fmu = &fmu}, {.name = "b", .fmu = &fmu}};
-    struct tutti_system system = {.components = components,
-                                  .component_count = LENGTH(components),
-                                  .connections = connections,
-                                  .connection_count = ARRAYS};
-    struct tutti_unit a = {.name = "a", .fmu = &fmu}, b = {.name = "b", .fmu = &fmu};
-    struct tutti_unit *units[] = {&a, &b};
-    struct tutti_structure structure;
-    struct tutti_wires wires;
-    assert_ok(tutti_structure_init(&structure, &system, TUTTI_PHASE_INITIAL));
-    assert_fails(tutti_wires_init(&wires, &structure, units), TUTTI_ERR_LIMIT, "more than 1073741823 values");
-    tutti_wires_fini(&wires);
-    tutti_structure_fini(&structure);
+    struct tt_description desc = {.fmi = 3, .vars = vars, .var_count = ARRAYS};
+    struct tt_fmu fmu = {.path = "huge.fmu", .desc = &desc};
+    struct tt_component components[] = {{.name = "a", .fmu = &fmu}, {.name = "b", .fmu = &fmu}};
+    struct tt_system system = {.components = components,
+                               .component_count = LENGTH(components),
+                               .connections = connections,
+                               .connection_count = ARRAYS};
+    struct tt_unit a = {.name = "a", .fmu = &fmu}, b = {.name = "b", .fmu = &fmu};
+    struct tt_unit *units[] = {&a, &b};
+    struct tt_structure structure;
+    struct tt_wires wires;
+    assert_ok(tt_structure_init(&structure, &system, TUTTI_PHASE_INITIAL));
+    assert_fails(tt_wire_layout_init(&wires, &structure, units), TUTTI_ERR_LIMIT, "more than 1073741823 values");
+    tt_wires_fini(&wires);
+    tt_structure_fini(&structure);
 }
 
 int main(void)

@@ -8,9 +8,9 @@ static const double held_at_end[] = {1}, held_in_middle[] = {0.5};
 
 /* Two units with one state, one input and one output each, in a ring. */
 struct ring {
-    struct tutti_linear_unit units[2];
+    struct tt_linear_unit units[2];
     double a[2], b[2], c[2], d[2];
-    struct tutti_linear_system system;
+    struct tt_linear_system system;
 };
 
 static void make(struct ring *ring, double a, const double *b, const double *c, const double *d)
@@ -22,25 +22,25 @@ static void make(struct ring *ring, double a, const double *b, const double *c, 
         ring->b[k] = b[k];
         ring->c[k] = c[k];
         ring->d[k] = d[k];
-        ring->units[k] = (struct tutti_linear_unit){.states = 1,
-                                                    .inputs = 1,
-                                                    .outputs = 1,
-                                                    .a = &ring->a[k],
-                                                    .b = &ring->b[k],
-                                                    .c = &ring->c[k],
-                                                    .d = &ring->d[k],
-                                                    .place = (uint32_t)k,
-                                                    .takes = true,
-                                                    .at = held_at_end};
+        ring->units[k] = (struct tt_linear_unit){.states = 1,
+                                                 .inputs = 1,
+                                                 .outputs = 1,
+                                                 .a = &ring->a[k],
+                                                 .b = &ring->b[k],
+                                                 .c = &ring->c[k],
+                                                 .d = &ring->d[k],
+                                                 .place = (uint32_t)k,
+                                                 .takes = true,
+                                                 .at = held_at_end};
     }
-    ring->system = (struct tutti_linear_system){
+    ring->system = (struct tt_linear_system){
         .units = ring->units, .unit_count = 2, .states = 2, .inputs = 2, .outputs = 2, .links = links};
 }
 
-static double radius(const struct ring *ring, enum tutti_step_method method, unsigned order, double h)
+static double radius(const struct ring *ring, enum tt_step_method method, unsigned order, double h)
 {
     double found = NAN;
-    assert_ok(tutti_step_radius(&ring->system, method, order, h, &found));
+    assert_ok(tt_step_operator_step_radius(&ring->system, method, order, h, &found));
     return found;
 }
 
@@ -58,11 +58,11 @@ static void an_oscillator(void **state)
     assert_near(radius(&ring, TUTTI_STEP_SEIDEL, 0, 2.1), (2.41 + sqrt(2.41 * 2.41 - 4)) / 2, 1e-9);
     assert_near(radius(&ring, TUTTI_STEP_IMPLICIT, 1, 0.5), 1, 1e-12);
     assert_near(radius(&ring, TUTTI_STEP_IMPLICIT, 1, 20), 1, 1e-12);
-    assert_ok(tutti_exact_radius(&ring.system, 0.5, &found));
+    assert_ok(tt_step_operator_exact_radius(&ring.system, 0.5, &found));
     assert_near(found, 1, 1e-12);
-    assert_ok(tutti_sweep_radius(&ring.system, false, 0.5, &found));
+    assert_ok(tt_step_operator_sweep_radius(&ring.system, false, 0.5, &found));
     assert_near(found, 0.25, 1e-9); /* H / 2 */
-    assert_ok(tutti_sweep_radius(&ring.system, true, 0.5, &found));
+    assert_ok(tt_step_operator_sweep_radius(&ring.system, true, 0.5, &found));
     assert_near(found, 0.0625, 1e-12); /* ... squared: both, one after the other */
 }
 
@@ -134,11 +134,12 @@ static void loops_without_a_solution(void **state)
     struct ring ring;
     double unused;
     make(&ring, -1, (double[]){1, 1}, (double[]){1, 1}, (double[]){1, 1});
-    assert_fails(tutti_step_radius(&ring.system, TUTTI_STEP_CORRECT, 0, 0.1, &unused), TUTTI_ERR_SOLVER,
+    assert_fails(tt_step_operator_step_radius(&ring.system, TUTTI_STEP_CORRECT, 0, 0.1, &unused), TUTTI_ERR_SOLVER,
                  "do not determine");
-    assert_fails(tutti_exact_radius(&ring.system, 0.1, &unused), TUTTI_ERR_SOLVER, "do not determine");
+    assert_fails(tt_step_operator_exact_radius(&ring.system, 0.1, &unused), TUTTI_ERR_SOLVER, "do not determine");
     make(&ring, 1e6, (double[]){1, 1}, (double[]){1, 1}, (double[]){0, 0});
-    assert_fails(tutti_step_radius(&ring.system, TUTTI_STEP_JACOBI, 0, 1, &unused), TUTTI_ERR_SOLVER, "not finite");
+    assert_fails(tt_step_operator_step_radius(&ring.system, TUTTI_STEP_JACOBI, 0, 1, &unused), TUTTI_ERR_SOLVER,
+                 "not finite");
 }
 
 /* A free mass, x' = v, v' = f, that is to stand: what is wrong goes as the powers of [1 - 2 gamma, h / 2 (1 + gamma); -4 gamma / h, gamma],
@@ -150,19 +151,19 @@ static void a_constraint(void **state)
     static const double velocities[] = {0, 1}, positions[] = {1, 0}, none[] = {0, 0}, forces[] = {1};
     static const bool yes = true, no = false;
     double compliance = 0, found;
-    struct tutti_linear_unit unit = {
+    struct tt_linear_unit unit = {
         .states = 2, .inputs = 1, .outputs = 2, .a = a, .b = b, .c = c, .d = d, .at = held_at_end};
-    struct tutti_linear_system system = {
+    struct tt_linear_system system = {
         .units = &unit, .unit_count = 1, .states = 2, .inputs = 1, .outputs = 2, .links = links};
     for (unsigned order = 0; order < 3; order++)
         for (double relax_time = 0.25; relax_time < 1; relax_time += 0.25) {
             system.constraints =
-                (struct tutti_linear_constraints){1, velocities, positions, forces, &compliance, &yes, relax_time};
-            assert_ok(tutti_step_radius(&system, TUTTI_STEP_KINEMATIC, order, 0.1, &found));
+                (struct tt_linear_constraints){1, velocities, positions, forces, &compliance, &yes, relax_time};
+            assert_ok(tt_step_operator_step_radius(&system, TUTTI_STEP_KINEMATIC, order, 0.1, &found));
             assert_near(found, sqrt(3 / (1 + 4 * relax_time)), 1e-9);
         }
-    system.constraints = (struct tutti_linear_constraints){1, velocities, none, forces, &compliance, &no, 0.75};
-    assert_ok(tutti_step_radius(&system, TUTTI_STEP_KINEMATIC, 0, 0.1, &found));
+    system.constraints = (struct tt_linear_constraints){1, velocities, none, forces, &compliance, &no, 0.75};
+    assert_ok(tt_step_operator_step_radius(&system, TUTTI_STEP_KINEMATIC, 0, 0.1, &found));
     assert_near(found, 1, 1e-12);
     /* v(n+1) = v(n) + h l and v(n+1) + eps / h l = 0: the velocity goes as eps / (eps + h^2), ever more slowly with more of it. */
     unit.states = system.states = 1;
@@ -170,7 +171,7 @@ static void a_constraint(void **state)
     unit.b = (const double[]){1};
     unit.c = (const double[]){0, 1};
     compliance = 0.03;
-    assert_ok(tutti_step_radius(&system, TUTTI_STEP_KINEMATIC, 0, 0.1, &found));
+    assert_ok(tt_step_operator_step_radius(&system, TUTTI_STEP_KINEMATIC, 0, 0.1, &found));
     assert_near(found, 0.75, 1e-12);
 }
 

@@ -10,31 +10,31 @@ static enum tutti_err find(void *context, const char *name, size_t *place)
 {
     (void)context;
     if (name[1] != '\0' || (name[0] != 'x' && name[0] != 'y'))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "there is no variable named '%s'", name);
+        return tt_fail(TUTTI_ERR_ARGUMENT, "there is no variable named '%s'", name);
     *place = name[0] == 'y';
     return TUTTI_OK;
 }
 
 /* x = t up to 2, then 10 - t from the same time on; y = 3. */
-static void run(struct tutti_measures *measures)
+static void run(struct tt_measures *measures)
 {
     static const double rows[][2] = {{0, 0}, {1, 1}, {2, 2}, {2, 8}, {4, 6}};
-    tutti_measures_begin(measures);
+    tt_measures_start(measures);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        tutti_measures_row(measures, rows[i][0], (const double[]){rows[i][1], 3});
+        tt_measures_add_row(measures, rows[i][0], (const double[]){rows[i][1], 3});
 }
 
 static double measure(const char *text)
 {
-    struct tutti_measures *measures;
+    struct tt_measures *measures;
     double result = NAN, second = NAN;
-    assert_ok(tutti_measures_new(&measures, &text, 1, NULL, find));
+    assert_ok(tt_measures_new(&measures, &text, 1, NULL, find));
     run(measures);
-    assert_ok(tutti_measures_end(measures, &result));
+    assert_ok(tt_measures_finish(measures, &result));
     run(measures); /* nothing is left of the first run */
-    assert_ok(tutti_measures_end(measures, &second));
+    assert_ok(tt_measures_finish(measures, &second));
     assert_near(second, result, 0);
-    tutti_measures_free(measures);
+    tt_measures_free(measures);
     return result;
 }
 
@@ -56,17 +56,17 @@ static void test_values(void **state)
 
 static void fails_in_a_run(const char *text, const char *says)
 {
-    struct tutti_measures *measures;
+    struct tt_measures *measures;
     const char *const texts[] = {text, "final(y)"};
     double results[2] = {0, 0};
-    assert_ok(tutti_measures_new(&measures, texts, 2, NULL, find));
+    assert_ok(tt_measures_new(&measures, texts, 2, NULL, find));
     run(measures);
-    enum tutti_err err = tutti_measures_end(measures, results);
+    enum tutti_err err = tt_measures_finish(measures, results);
     assert_int_not_equal(err, TUTTI_OK);
     assert_non_null(strstr(tutti_err_message(), says));
     assert_true(isnan(results[0]));
     assert_near(results[1], 3, 0); /* the others have theirs */
-    tutti_measures_free(measures);
+    tt_measures_free(measures);
 }
 
 static void test_without_value(void **state)
@@ -87,8 +87,8 @@ static void test_refused(void **state)
                                            {"", ""},
                                            {"max(max(x))", ""}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct tutti_measures *measures = NULL;
-        assert_int_equal(tutti_measures_new(&measures, &texts[i][0], 1, NULL, find), TUTTI_ERR_ARGUMENT);
+        struct tt_measures *measures = NULL;
+        assert_int_equal(tt_measures_new(&measures, &texts[i][0], 1, NULL, find), TUTTI_ERR_ARGUMENT);
         assert_non_null(strstr(tutti_err_message(), texts[i][1]));
         assert_null(measures);
     }

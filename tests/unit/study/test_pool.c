@@ -16,7 +16,7 @@ enum { RUNS = 24 };
 struct made {
     size_t next;
     unsigned times[RUNS];
-    enum tutti_run_status statuses[RUNS];
+    enum tt_run_status statuses[RUNS];
 };
 
 static bool next(void *context, size_t *run)
@@ -26,11 +26,11 @@ static bool next(void *context, size_t *run)
     return *run < RUNS;
 }
 
-static enum tutti_err done(void *context, struct tutti_bytes bytes)
+static enum tutti_err done(void *context, struct tt_bytes bytes)
 {
     struct made *made = context;
-    struct tutti_run_record record;
-    assert_true(tutti_run_record_take(&record, bytes));
+    struct tt_run_record record;
+    assert_true(tt_sweep_worker_read_record(&record, bytes));
     assert_in_range(record.run, 0, RUNS - 1);
     made->times[record.run]++;
     made->statuses[record.run] = record.status;
@@ -62,30 +62,30 @@ void _exit(int status)
 }
 
 /* What comes of each mood: well, an error, a fatal one (after which the worker leaves), a crash, an exit, no number. */
-static const enum tutti_run_status statuses[] = {TUTTI_RUN_OK,      TUTTI_RUN_FAILED,  TUTTI_RUN_FAILED,
-                                                 TUTTI_RUN_CRASHED, TUTTI_RUN_CRASHED, TUTTI_RUN_UNMEASURED};
+static const enum tt_run_status statuses[] = {TUTTI_RUN_OK,      TUTTI_RUN_FAILED,  TUTTI_RUN_FAILED,
+                                              TUTTI_RUN_CRASHED, TUTTI_RUN_CRASHED, TUTTI_RUN_UNMEASURED};
 
 static void check_runs(const char *const *vary, size_t count, unsigned workers)
 {
     const char *file = TUTTI_TEST_FMUS "/Moody_fmi2.fmu", *record = "y";
     struct tutti_run_options options = {
         .files = &file, .file_count = 1, .varys = vary, .vary_count = count, .records = &record, .record_count = 1};
-    struct tutti_design design;
-    struct tutti_work work = {0};
+    struct tt_design design;
+    struct tt_sweep_worker work = {0};
     struct made made = {0};
-    assert_ok(tutti_design_make(&design, &options));
+    assert_ok(tt_design_create(&design, &options));
     assert_int_equal(design.runs, RUNS);
-    assert_ok(tutti_work_open(&work, &options, &design));
-    const struct tutti_pool_order order = {
-        .way = &tutti_way_forked, .workers = workers, .context = &made, .next = next, .done = done, .idle = idle};
-    assert_ok(tutti_pool_run(&work, &order));
+    assert_ok(tt_sweep_worker_open(&work, &options, &design));
+    const struct tt_worker_pool_plan order = {
+        .way = &tt_worker_forked, .workers = workers, .context = &made, .next = next, .done = done, .idle = idle};
+    assert_ok(tt_worker_pool_run(&work, &order));
     for (size_t r = 0; r < RUNS; r++) {
         assert_int_equal(made.times[r], 1);
-        size_t mood = (size_t)tutti_design_run(&design, r)[design.count - 1];
+        size_t mood = (size_t)tt_design_run(&design, r)[design.count - 1];
         assert_int_equal(made.statuses[r], statuses[mood]);
     }
-    tutti_work_close(&work);
-    tutti_design_fini(&design);
+    tt_sweep_worker_close(&work);
+    tt_design_fini(&design);
 }
 
 static void test_all_moods(void **state)
@@ -115,7 +115,7 @@ struct losing {
 enum { POISON = 5 };
 static unsigned losses; /* of workers in the run POISON that are still to come */
 
-static enum tutti_err losing_open(void *self, struct tutti_work *work, void *context, unsigned *workers)
+static enum tutti_err losing_open(void *self, struct tt_sweep_worker *work, void *context, unsigned *workers)
 {
     (void)self, (void)work, (void)context, (void)workers;
     return TUTTI_OK;
@@ -143,26 +143,26 @@ static size_t losing_tell(void *self, unsigned worker, const size_t *runs, size_
 }
 
 /* All runs up to POISON, where the worker is lost. */
-static enum tutti_err losing_hear(void *self, unsigned worker, struct tutti_parcel *in, bool *open)
+static enum tutti_err losing_hear(void *self, unsigned worker, struct tt_byte_writer *in, bool *open)
 {
     struct losing *losing = self;
     (void)worker;
     for (size_t i = 0; i < losing->count; i++) {
-        struct tutti_parcel record = {0};
+        struct tt_byte_writer record = {0};
         if (losing->runs[i] == POISON && losses > 0) {
             losses--;
             *open = false;
             break;
         }
-        tutti_run_record_put(&record, &(struct tutti_run_record){.run = losing->runs[i], .status = TUTTI_RUN_OK});
-        tutti_way_put(in, tutti_parcel_bytes(&record), false);
-        tutti_parcel_fini(&record);
+        tt_sweep_worker_write_record(&record, &(struct tt_run_record){.run = losing->runs[i], .status = TUTTI_RUN_OK});
+        tt_worker_pool_write_record(in, tt_bytes_written(&record), false);
+        tt_bytes_fini(&record);
     }
     losing->count = 0;
     return TUTTI_OK;
 }
 
-static void losing_end(void *self, unsigned worker, bool by_force, struct tutti_way_ending *ending)
+static void losing_end(void *self, unsigned worker, bool by_force, struct tt_worker_ending *ending)
 {
     (void)self, (void)worker, (void)by_force, (void)ending;
 }
@@ -173,7 +173,7 @@ static int losing_file(const void *self, unsigned worker)
     return -1;
 }
 
-static const struct tutti_way losing_way = {
+static const struct tt_worker_backend losing_way = {
     .name = "losing",
     .size = sizeof(struct losing),
     .open = losing_open,
@@ -191,12 +191,12 @@ static void test_a_run_is_repeated_after_two_losses(void **state)
     (void)state;
     for (unsigned wanted = 0; wanted <= 4; wanted++) {
         struct tutti_run_options options = {0};
-        struct tutti_work work = {.options = &options};
+        struct tt_sweep_worker work = {.options = &options};
         struct made made = {0};
         losses = wanted;
-        const struct tutti_pool_order order = {
+        const struct tt_worker_pool_plan order = {
             .way = &losing_way, .workers = 1, .context = &made, .next = next, .done = done, .idle = idle};
-        assert_ok(tutti_pool_run(&work, &order));
+        assert_ok(tt_worker_pool_run(&work, &order));
         for (size_t r = 0; r < RUNS; r++) {
             assert_int_equal(made.times[r], 1);
             assert_int_equal(made.statuses[r], r == POISON && wanted >= 3 ? TUTTI_RUN_CRASHED : TUTTI_RUN_OK);

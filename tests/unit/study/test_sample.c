@@ -27,11 +27,11 @@ static void check_parts(void)
 static void test_latin(void **state)
 {
     (void)state;
-    assert_ok(tutti_sample_latin(points, POINTS, DIMENSIONS, 1));
+    assert_ok(tt_design_sample_latin(points, POINTS, DIMENSIONS, 1));
     check_parts();
-    assert_ok(tutti_sample_latin(again, POINTS, DIMENSIONS, 1));
+    assert_ok(tt_design_sample_latin(again, POINTS, DIMENSIONS, 1));
     assert_memory_equal(points, again, sizeof points);
-    assert_ok(tutti_sample_latin(again, POINTS, DIMENSIONS, 2));
+    assert_ok(tt_design_sample_latin(again, POINTS, DIMENSIONS, 2));
     assert_memory_not_equal(points, again, sizeof points);
 }
 
@@ -40,13 +40,13 @@ static void test_sobol(void **state)
 {
     (void)state;
     static const double first[][2] = {{0, 0}, {0.5, 0.5}, {0.75, 0.25}, {0.25, 0.75}, {0.375, 0.375}};
-    assert_ok(tutti_sample_sobol(points, POINTS, DIMENSIONS));
+    assert_ok(tt_design_sample_sobol(points, POINTS, DIMENSIONS));
     check_parts();
-    assert_ok(tutti_sample_sobol(points, 5, 2));
+    assert_ok(tt_design_sample_sobol(points, 5, 2));
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 2; k++)
             assert_near(points[2 * i + k], first[i][k], 0);
-    assert_int_not_equal(tutti_sample_sobol(points, 2, TUTTI_SOBOL_DIMENSIONS + 1), TUTTI_OK);
+    assert_int_not_equal(tt_design_sample_sobol(points, 2, TUTTI_SOBOL_DIMENSIONS + 1), TUTTI_OK);
 }
 
 /* splitmix64's first numbers from 1234567, as published with it. */
@@ -54,11 +54,11 @@ static void test_random(void **state)
 {
     (void)state;
     static const uint64_t known[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u};
-    struct tutti_random random = {1234567};
+    struct tt_random random = {1234567};
     for (int i = 0; i < 3; i++)
-        assert_true(tutti_random_next(&random) == known[i]);
-    tutti_sample_random(points, POINTS, DIMENSIONS, 5);
-    tutti_sample_random(again, POINTS, DIMENSIONS, 5);
+        assert_true(tt_design_random_next(&random) == known[i]);
+    tt_design_sample_random(points, POINTS, DIMENSIONS, 5);
+    tt_design_sample_random(again, POINTS, DIMENSIONS, 5);
     assert_memory_equal(points, again, sizeof points);
     for (int i = 0; i < POINTS * DIMENSIONS; i++)
         assert_true(points[i] >= 0 && points[i] < 1);

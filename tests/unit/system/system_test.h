@@ -85,17 +85,17 @@ static const char everything[] =
 
 struct fixture {
     struct scratch scratch;
-    struct tutti_text found; /* "error file:line: words\n" */
-    struct tutti_findings findings;
-    struct tutti_system *system;
+    struct tt_text found; /* "error file:line: words\n" */
+    struct tt_findings findings;
+    struct tt_system *system;
     const char *set[8], *connect[8]; /* for the next load */
 };
 
-static void note(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+static void note(void *context, enum tt_severity severity, const char *file, unsigned line, const char *text)
 {
     const char *name = file ? strrchr(file, '/') : NULL;
-    tutti_text_printf(context, "%s %s:%u: %s\n", severity == TUTTI_FINDING_ERROR ? "error" : "warning",
-                      name ? name + 1 : "-", line, text);
+    tt_text_printf(context, "%s %s:%u: %s\n", severity == TUTTI_FINDING_ERROR ? "error" : "warning",
+                   name ? name + 1 : "-", line, text);
 }
 
 static inline void write_file(struct fixture *f, const char *name, const char *text)
@@ -112,7 +112,7 @@ static inline int set_up(void **state)
 {
     static struct fixture fixture;
     fixture = (struct fixture){0};
-    fixture.findings = (struct tutti_findings){.report = note, .context = &fixture.found};
+    fixture.findings = (struct tt_findings){.report = note, .context = &fixture.found};
     scratch_init(&fixture.scratch);
     make_folder(&fixture, "m.fmu");
     write_file(&fixture, "m.fmu/modelDescription.xml", everything);
@@ -123,8 +123,8 @@ static inline int set_up(void **state)
 static inline int tear_down(void **state)
 {
     struct fixture *f = *state;
-    tutti_system_free(f->system);
-    tutti_text_fini(&f->found);
+    tt_system_free(f->system);
+    tt_text_fini(&f->found);
     scratch_fini(&f->scratch);
     return 0;
 }
@@ -179,34 +179,34 @@ static const char units[] = "<ssc:Unit name='K'><ssc:BaseUnit K='1'/></ssc:Unit>
 static const char enumerations[] = "<ssc:Enumeration name='Paint'><ssc:Item name='rot' value='1'/>"
                                    "<ssc:Item name='gruen' value='3'/></ssc:Enumeration>";
 
-static inline const char *expand_tag(struct tutti_text *out, const char *at)
+static inline const char *expand_tag(struct tt_text *out, const char *at)
 {
     bool end = at[1] == '/';
     const char *tag = at + 1 + end;
     size_t n = strcspn(tag, " />");
     for (size_t i = 0; i < sizeof shorthands / sizeof *shorthands; i++)
         if (strlen(shorthands[i].tag) == n && strncmp(shorthands[i].tag, tag, n) == 0) {
-            tutti_text_append(out, end ? shorthands[i].end : shorthands[i].begin);
+            tt_text_append(out, end ? shorthands[i].end : shorthands[i].begin);
             return tag + n + end; /* the end tag has its '>' */
         }
-    tutti_text_append_n(out, at, (size_t)(tag - at) + n);
+    tt_text_append_n(out, at, (size_t)(tag - at) + n);
     return tag + n;
 }
 
 /* f='a.y' */
-static inline const char *expand_end(struct tutti_text *out, const char *at)
+static inline const char *expand_end(struct tt_text *out, const char *at)
 {
     const char *side = at[1] == 'f' ? "start" : "end", *text = at + 4, *quote = strchr(text, '\''), *dot = text;
     while (dot < quote && *dot != '.')
         dot++;
     if (dot < quote)
-        tutti_text_printf(out, " %sElement='%.*s'", side, (int)(dot - text), text);
+        tt_text_printf(out, " %sElement='%.*s'", side, (int)(dot - text), text);
     const char *connector = dot < quote ? dot + 1 : text;
-    tutti_text_printf(out, " %sConnector='%.*s'", side, (int)(quote - connector), connector);
+    tt_text_printf(out, " %sConnector='%.*s'", side, (int)(quote - connector), connector);
     return quote + 1;
 }
 
-static inline void expand(struct tutti_text *out, const char *at)
+static inline void expand(struct tt_text *out, const char *at)
 {
     while (*at) {
         if (*at == '<') {
@@ -214,13 +214,13 @@ static inline void expand(struct tutti_text *out, const char *at)
         } else if (strncmp(at, " f='", 4) == 0 || strncmp(at, " t='", 4) == 0) {
             at = expand_end(out, at);
         } else if (strncmp(at, " n='", 4) == 0) {
-            tutti_text_append(out, " name='");
+            tt_text_append(out, " name='");
             at += 4;
         } else if (strncmp(at, " k='", 4) == 0) {
-            tutti_text_append(out, " kind='");
+            tt_text_append(out, " kind='");
             at += 4;
         } else {
-            tutti_text_append_n(out, at++, 1);
+            tt_text_append_n(out, at++, 1);
         }
     }
 }
@@ -228,37 +228,37 @@ static inline void expand(struct tutti_text *out, const char *at)
 static inline void write_expanded(struct fixture *f, const char *name, const char *before, const char *content,
                                   const char *after)
 {
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "<?xml version='1.0' encoding='UTF-8'?>");
-    tutti_text_append(&text, before);
+    struct tt_text text = {0};
+    tt_text_append(&text, "<?xml version='1.0' encoding='UTF-8'?>");
+    tt_text_append(&text, before);
     expand(&text, content);
-    tutti_text_append(&text, after);
+    tt_text_append(&text, after);
     assert_false(text.failed);
     write_file(f, name, text.text);
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 /* `content` is the root system, and begins in line 1. */
 static inline void write_ssd(struct fixture *f, const char *name, const char *content)
 {
-    struct tutti_text after = {0};
-    tutti_text_printf(&after,
-                      "<ssd:Enumerations>%s</ssd:Enumerations><ssd:Units>%s</ssd:Units>"
-                      "<ssd:DefaultExperiment startTime='1' stopTime='5'/></ssd:SystemStructureDescription>",
-                      enumerations, units);
+    struct tt_text after = {0};
+    tt_text_printf(&after,
+                   "<ssd:Enumerations>%s</ssd:Enumerations><ssd:Units>%s</ssd:Units>"
+                   "<ssd:DefaultExperiment startTime='1' stopTime='5'/></ssd:SystemStructureDescription>",
+                   enumerations, units);
     write_expanded(f, name, "<ssd:SystemStructureDescription version='2.0' name='doc'" NAMESPACES ">", content,
                    after.text);
-    tutti_text_fini(&after);
+    tt_text_fini(&after);
 }
 
 /* `content` is parameters. */
 static inline void write_ssv(struct fixture *f, const char *name, const char *content)
 {
-    struct tutti_text after = {0};
-    tutti_text_printf(&after, "</ssv:Parameters><ssv:Units>%s</ssv:Units></ssv:ParameterSet>", units);
+    struct tt_text after = {0};
+    tt_text_printf(&after, "</ssv:Parameters><ssv:Units>%s</ssv:Units></ssv:ParameterSet>", units);
     write_expanded(f, name, "<ssv:ParameterSet version='2.0' name='set'" NAMESPACES "><ssv:Parameters>", content,
                    after.text);
-    tutti_text_fini(&after);
+    tt_text_fini(&after);
 }
 
 /* `content` is mapping entries. */
@@ -280,16 +280,16 @@ static inline size_t count_texts(const char *const *texts)
 static inline enum tutti_err load(struct fixture *f, const char *name)
 {
     const char *file = scratch_path(&f->scratch, name);
-    struct tutti_system_source source = {.files = &file,
-                                         .file_count = 1,
-                                         .set = f->set,
-                                         .set_count = count_texts(f->set),
-                                         .connect = f->connect,
-                                         .connect_count = count_texts(f->connect)};
-    tutti_system_free(f->system);
-    tutti_text_fini(&f->found);
+    struct tt_system_source source = {.files = &file,
+                                      .file_count = 1,
+                                      .set = f->set,
+                                      .set_count = count_texts(f->set),
+                                      .connect = f->connect,
+                                      .connect_count = count_texts(f->connect)};
+    tt_system_free(f->system);
+    tt_text_fini(&f->found);
     f->findings.errors = f->findings.warnings = 0;
-    return tutti_system_load(&f->system, &source, &f->findings);
+    return tt_system_load(&f->system, &source, &f->findings);
 }
 
 static inline enum tutti_err load_text(struct fixture *f, const char *text)
@@ -314,10 +314,10 @@ static inline const char *connections(struct fixture *f)
     size_t n = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < f->system->connection_count; i++) {
-        const struct tutti_connection *connection = &f->system->connections[i];
+        const struct tt_connection *connection = &f->system->connections[i];
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s->%s%s", i ? " " : "",
-                              tutti_system_name(f->system, &connection->from, from, sizeof from),
-                              tutti_system_name(f->system, &connection->to, to, sizeof to),
+                              tt_system_name(f->system, &connection->from, from, sizeof from),
+                              tt_system_name(f->system, &connection->to, to, sizeof to),
                               connection->at_start_only ? "!" : "");
         if (connection->conversion && connection->conversion->linear)
             n += (size_t)snprintf(text + n, sizeof text - n, "*%g%+g", connection->conversion->factor,
@@ -342,12 +342,12 @@ static inline void assert_found(struct fixture *f, unsigned errors, unsigned war
 }
 
 /* The setting of "a.p" or "a.x[1]"; NULL: there is none. */
-static inline const struct tutti_setting *setting(struct fixture *f, const char *name)
+static inline const struct tt_setting *setting(struct fixture *f, const char *name)
 {
     uint32_t component, variable;
-    struct tutti_indices element;
-    assert_ok(tutti_system_find(f->system, name, "test", &component, &variable, &element));
-    const struct tutti_component *owner = &f->system->components[component];
+    struct tt_indices element;
+    assert_ok(tt_system_find(f->system, name, "test", &component, &variable, &element));
+    const struct tt_component *owner = &f->system->components[component];
     for (size_t i = 0; i < owner->setting_count; i++)
         if (owner->settings[i].variable == variable && owner->settings[i].element.count == element.count &&
             memcmp(owner->settings[i].element.index, element.index, 8 * element.count) == 0)
@@ -357,7 +357,7 @@ static inline const struct tutti_setting *setting(struct fixture *f, const char 
 
 static inline double real_setting(struct fixture *f, const char *name)
 {
-    const struct tutti_setting *found = setting(f, name);
+    const struct tt_setting *found = setting(f, name);
     if (!found)
         fail_msg("'%s' is not set", name);
     return *(const double *)found->values;

@@ -130,7 +130,7 @@ static void test_types(void **state)
     assert_true(*(const bool *)setting(f, "a.b_u")->values);
     assert_string_equal(*(const char *const *)setting(f, "a.sp")->values, "a b <c");
     assert_int_equal(*(const int64_t *)setting(f, "a.ep")->values, 4);
-    const struct tutti_bytes *bytes = setting(f, "a.bp")->values;
+    const struct tt_bytes *bytes = setting(f, "a.bp")->values;
     assert_int_equal(bytes->size, 3);
     assert_int_equal(bytes->data[2], 0x1a);
     assert_true(*(const float *)setting(f, "a.u32")->values == 0.5f);
@@ -181,7 +181,7 @@ static void test_arrays(void **state)
                    "<v n='ap'><r value='1 2 3 4'/><ssc:Dimension size='2'/><ssc:Dimension size='2'/></v>"
                    "<v n='au'><r value='5'/></v><v n='vp'><r value='1 2 3'/><ssc:Dimension size='3'/></v>") "</B></M></"
                                                                                                             "E></s>");
-    const struct tutti_setting *found = setting(f, "a.ap");
+    const struct tt_setting *found = setting(f, "a.ap");
     assert_int_equal(found->count, 4);
     assert_same_double(((const double *)found->values)[3], 4);
     assert_int_equal(setting(f, "a.au")->count, 1);

@@ -15,14 +15,14 @@ static enum tutti_err load_files(struct fixture *f, const char *first, const cha
                      f->scratch.path, percent + 1);
         files[count] = percent ? paths[count] : texts[count];
     }
-    struct tutti_system_source source = {.files = files,
-                                         .file_count = count,
-                                         .set = f->set,
-                                         .set_count = count_texts(f->set),
-                                         .connect = f->connect,
-                                         .connect_count = count_texts(f->connect)};
-    tutti_system_free(f->system);
-    return tutti_system_load(&f->system, &source, &f->findings);
+    struct tt_system_source source = {.files = files,
+                                      .file_count = count,
+                                      .set = f->set,
+                                      .set_count = count_texts(f->set),
+                                      .connect = f->connect,
+                                      .connect_count = count_texts(f->connect)};
+    tt_system_free(f->system);
+    return tt_system_load(&f->system, &source, &f->findings);
 }
 
 static void test_single(void **state)
@@ -84,7 +84,7 @@ static void test_set_again(void **state)
     memcpy(f->set, first, sizeof first);
     assert_ok(load_files(f, "%m.fmu", NULL));
     const char *good[] = {"p=20", "ip=-30", "ap[1,2]=40", "ep=blue"};
-    assert_true(tutti_system_set_again(f->system, good, 4));
+    assert_true(tt_start_values_replace(f->system, good, 4));
     assert_same_double(real_setting(f, "p"), 20);
     assert_int_equal(*(const int32_t *)setting(f, "ip")->values, -30);
     assert_same_double(*(const double *)f->system->given[2].setting->values, 40);
@@ -95,24 +95,24 @@ static void test_set_again(void **state)
                                     {"p=21", "ip=1", "ap[2,2]=41", "ep=red"},
                                     {"p=", "ip=1", "ap[1,2]=41", "ep=red"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_false(tutti_system_set_again(f->system, wrong[i], 4));
+        assert_false(tt_start_values_replace(f->system, wrong[i], 4));
         assert_same_double(real_setting(f, "p"), 20);
         assert_int_equal(*(const int32_t *)setting(f, "ip")->values, -30);
     }
-    assert_false(tutti_system_set_again(f->system, good, 3));
+    assert_false(tt_start_values_replace(f->system, good, 3));
     /* What is more than a number for one variable goes the other way: texts, sizes, lists, the first of two for one variable. */
     const char *const others[][2] = {{"sp=a", NULL}, {"n=3", NULL}, {"vp=1 2", NULL}, {"p=1", "p=2"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         memset(f->set, 0, sizeof f->set);
         memcpy(f->set, others[i], sizeof others[i]);
         assert_ok(load_files(f, "%m.fmu", NULL));
-        assert_false(tutti_system_set_again(f->system, others[i], count_texts(f->set)));
+        assert_false(tt_start_values_replace(f->system, others[i], count_texts(f->set)));
     }
     memset(f->set, 0, sizeof f->set);
     f->set[0] = "a.p=1";
     assert_ok(load_files(f, "a=%m.fmu", "b=%m.fmu"));
     const char *const one[] = {"a.p=7"};
-    assert_true(tutti_system_set_again(f->system, one, 1));
+    assert_true(tt_start_values_replace(f->system, one, 1));
     assert_same_double(real_setting(f, "a.p"), 7);
 }
 
@@ -203,10 +203,10 @@ static void test_find(void **state)
 {
     struct fixture *f = *state;
     uint32_t component, variable;
-    struct tutti_indices element;
+    struct tt_indices element;
     char text[40];
     assert_ok(load_text(f, "<s n='s'><E><M n='x'/><M n='x.sub'/><s n='t'><E><M n='a'/></E></s></E></s>"));
-#define FIND(name) tutti_system_find(f->system, name, "record", &component, &variable, &element)
+#define FIND(name) tt_system_find(f->system, name, "record", &component, &variable, &element)
     /* The longest component's name that has such a variable. */
     assert_ok(FIND("x.sub.x"));
     assert_int_equal(component, 0);
@@ -216,11 +216,9 @@ static void test_find(void **state)
     assert_ok(FIND("t.a.ap[1,2]"));
     assert_int_equal(component, 2);
     assert_int_equal(element.count, 2);
-    assert_string_equal(
-        tutti_system_name(f->system, &(struct tutti_end){component, variable, element}, text, sizeof text),
-        "t.a.ap[1,2]");
-    assert_string_equal(tutti_system_name(f->system, &(struct tutti_end){component, variable, element}, text, 6),
-                        "t.a.a");
+    assert_string_equal(tt_system_name(f->system, &(struct tt_end){component, variable, element}, text, sizeof text),
+                        "t.a.ap[1,2]");
+    assert_string_equal(tt_system_name(f->system, &(struct tt_end){component, variable, element}, text, 6), "t.a.a");
     assert_fails(FIND("x.sub.yy"), TUTTI_ERR_ARGUMENT,
                  "record: there is no variable named 'x.sub.yy'; did you mean 'x.sub.y'?");
     assert_fails(FIND("t.aa.y"), TUTTI_ERR_ARGUMENT, "did you mean one of 't.a'?");
@@ -230,8 +228,8 @@ static void test_find(void **state)
     assert_ok(FIND("sub.x"));
     assert_ok(FIND("m.sub.x"));
     assert_ok(FIND("m.y"));
-    assert_string_equal(
-        tutti_system_name(f->system, &(struct tutti_end){component, variable, element}, text, sizeof text), "y");
+    assert_string_equal(tt_system_name(f->system, &(struct tt_end){component, variable, element}, text, sizeof text),
+                        "y");
     assert_fails(FIND("yy"), TUTTI_ERR_ARGUMENT, "there is no variable named 'yy'; did you mean 'y'?");
 }
 

@@ -28,14 +28,14 @@ static void test_element_of_another_shape(void **state)
 static void test_very_many_dimensions(void **state)
 {
     struct fixture *f = *state;
-    struct tutti_text text = {0};
-    tutti_text_append(&text, "<s n='r'><E><M n='a'/></E><B><b><V><v n='a.au'><r value='1 2 3'/>");
+    struct tt_text text = {0};
+    tt_text_append(&text, "<s n='r'><E><M n='a'/></E><B><b><V><v n='a.au'><r value='1 2 3'/>");
     for (int i = 0; i < 256; i++)
-        tutti_text_append(&text, "<ssc:Dimension size='1'/>");
-    tutti_text_append(&text, "<ssc:Dimension size='3'/></v></V></b></B></s>");
+        tt_text_append(&text, "<ssc:Dimension size='1'/>");
+    tt_text_append(&text, "<ssc:Dimension size='3'/></v></V></b></B></s>");
     assert_ok(load_text(f, text.text));
     assert_found(f, 1, 0, "it has 1 dimension, the values have 255");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
 }
 
 /* Units are found whatever their order, and those that are not there are not. */

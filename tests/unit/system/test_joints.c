@@ -11,16 +11,16 @@ static enum tutti_err join(struct fixture *f, const char *tlm, const char *const
     const char *files[] = {paths[0], paths[1]}, *tlms[] = {tlm}, *constrains[] = {constrain};
     snprintf(paths[0], sizeof paths[0], "a=%s/m.fmu", f->scratch.path);
     snprintf(paths[1], sizeof paths[1], "b=%s/m.fmu", f->scratch.path);
-    const struct tutti_system_source source = {.files = files,
-                                               .file_count = 2,
-                                               .tlms = tlms,
-                                               .tlm_count = tlm != NULL,
-                                               .constrains = constrains,
-                                               .constrain_count = constrain != NULL,
-                                               .connect = f->connect,
-                                               .connect_count = count_texts(f->connect)};
-    tutti_system_free(f->system);
-    return tutti_system_load(&f->system, &source, &f->findings);
+    const struct tt_system_source source = {.files = files,
+                                            .file_count = 2,
+                                            .tlms = tlms,
+                                            .tlm_count = tlm != NULL,
+                                            .constrains = constrains,
+                                            .constrain_count = constrain != NULL,
+                                            .connect = f->connect,
+                                            .connect_count = count_texts(f->connect)};
+    tt_system_free(f->system);
+    return tt_system_load(&f->system, &source, &f->findings);
 }
 
 #define REST "; delay=0.1; impedance=2"
@@ -31,7 +31,7 @@ static void test_line(void **state)
     f->connect[0] = "b.y2=a.u2";
     assert_ok(join(f, " a.u , -a.y = b.u*3, 2*b.y ;delay=0.1; impedance=2", NULL));
     assert_int_equal(f->system->line_count, 1);
-    const struct tutti_line *line = f->system->lines;
+    const struct tt_tlm_line *line = f->system->lines;
     assert_same_double(line->delay, 0.1);
     assert_same_double(line->impedance, 2);
     assert_same_double(line->ends[0].force_factor, 1);
@@ -53,7 +53,7 @@ static void test_constraint(void **state)
     struct fixture *f = *state;
     assert_ok(join(f, NULL, "a.y+1=2*b.y-3; a.y2=2*b.y2; a.u,b.u; compliance=0.5"));
     assert_int_equal(f->system->constraint_count, 1);
-    const struct tutti_constraint *made = f->system->constraints;
+    const struct tt_constraint *made = f->system->constraints;
     assert_int_equal(made->end_count, 2);
     assert_int_equal(made->row_count, 1);
     assert_same_double(made->ratios[0], 1);
@@ -166,7 +166,7 @@ static enum tutti_err join_all(void *context)
 {
     struct fixture *f = context;
     TRY(join(f, "a.u,-a.y=b.u*3,2*b.y" REST, "a.y+1=2*b.y-3; a.y2=2*b.y2; a.u2,b.u2|a.y_mm=b.y_mm; a.u_m,b.u_m"));
-    const struct tutti_system *system = f->system;
+    const struct tt_system *system = f->system;
     assert_true(system->line_count == 1 && system->constraint_count == 2 && system->connection_count == 3);
     return TUTTI_OK;
 }

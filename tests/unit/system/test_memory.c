@@ -4,7 +4,7 @@
 
 #include "failing.h"
 
-static void count(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+static void count(void *context, enum tt_severity severity, const char *file, unsigned line, const char *text)
 {
     (void)severity, (void)file, (void)line;
     *(size_t *)context += strlen(text) > 0;
@@ -16,11 +16,11 @@ struct extent {
 };
 
 struct loading {
-    const struct tutti_system_source *source;
+    const struct tt_system_source *source;
     struct extent expected;
 };
 
-static struct extent extent_of(const struct tutti_system *system, size_t found)
+static struct extent extent_of(const struct tt_system *system, size_t found)
 {
     struct extent extent = {system->connection_count, 0, system->probe_count, system->word_count, found};
     for (uint32_t i = 0; i < system->component_count; i++) {
@@ -35,19 +35,19 @@ static enum tutti_err load_whole(void *context)
 {
     const struct loading *loading = context;
     size_t found = 0;
-    struct tutti_findings findings = {.report = count, .context = &found};
-    struct tutti_system *system;
-    enum tutti_err err = tutti_system_load(&system, loading->source, &findings);
+    struct tt_findings findings = {.report = count, .context = &found};
+    struct tt_system *system;
+    enum tutti_err err = tt_system_load(&system, loading->source, &findings);
     assert_int_equal(err == TUTTI_OK, system != NULL);
     if (!err) {
         struct extent extent = extent_of(system, found);
         assert_memory_equal(&extent, &loading->expected, sizeof extent);
     }
-    tutti_system_free(system);
+    tt_system_free(system);
     return err;
 }
 
-static void survive(const struct tutti_system_source *source, struct extent expected)
+static void survive(const struct tt_system_source *source, struct extent expected)
 {
     fail_each_call(FAILING_MEMORY, ENOMEM, load_whole, &(struct loading){source, expected});
 }
@@ -63,14 +63,14 @@ static void survive_ssd(struct fixture *f, const char *text, struct extent expec
     static const char *const record[] = {"*"};
     write_ssd(f, "s.ssd", text);
     const char *file = scratch_path(&f->scratch, "s.ssd");
-    const struct tutti_system_source source = {.files = &file,
-                                               .file_count = 1,
-                                               .set = f->set,
-                                               .set_count = count_texts(f->set),
-                                               .connect = f->connect,
-                                               .connect_count = count_texts(f->connect),
-                                               .record = record,
-                                               .record_count = 1};
+    const struct tt_system_source source = {.files = &file,
+                                            .file_count = 1,
+                                            .set = f->set,
+                                            .set_count = count_texts(f->set),
+                                            .connect = f->connect,
+                                            .connect_count = count_texts(f->connect),
+                                            .record = record,
+                                            .record_count = 1};
     survive(&source, expected);
 }
 
@@ -173,7 +173,7 @@ static void test_command_line(void **state)
                                         "c=" TUTTI_FOLDERS "/Feedthrough_fmi3"};
     static const char *const connect[] = {"a.x=b.x_left", "a.v*2+1=b.v_left", "c.vector_out[2]=c.float64_in"};
     static const char *const set[] = {"a.x_left=0.1", "c.string_in=x", "c.matrix_in=1 2 3 4 5 6"};
-    const struct tutti_system_source source = {
+    const struct tt_system_source source = {
         .files = files, .file_count = 3, .connect = connect, .connect_count = 3, .set = set, .set_count = 3};
     survive(&source, (struct extent){.connections = 3, .settings = 3});
 }
@@ -198,7 +198,7 @@ static void test_foreign(void **state)
         "</Connections></OspSystemStructure>";
     write_file(f, "OspSystemStructure.xml", osp);
     const char *file = scratch_path(&f->scratch, "OspSystemStructure.xml");
-    survive(&(struct tutti_system_source){.files = &file, .file_count = 1},
+    survive(&(struct tt_system_source){.files = &file, .file_count = 1},
             (struct extent){.connections = 4, .settings = 1, .words = 6});
 }
 

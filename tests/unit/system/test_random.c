@@ -8,14 +8,14 @@
 #include "ssp/package.h"
 #include "system/write.h"
 
-static struct tutti_ssd *read_ssd(const char *path)
+static struct tt_ssd *read_ssd(const char *path)
 {
-    struct tutti_place place = {.path = (char *)path, .shown = (char *)path};
-    struct tutti_reader reader = {0};
-    struct tutti_ssd *ssd;
-    assert_ok(tutti_place_begin_read(&place, &reader));
-    assert_ok(tutti_ssd_read(&ssd, "s.ssd", &reader, NULL));
-    tutti_place_end_read(&reader);
+    struct tt_package_place place = {.path = (char *)path, .shown = (char *)path};
+    struct tt_byte_source reader = {0};
+    struct tt_ssd *ssd;
+    assert_ok(tt_package_open_file(&place, &reader));
+    assert_ok(tt_ssd_read(&ssd, "s.ssd", &reader, NULL));
+    tt_package_close_file(&reader);
     return ssd;
 }
 
@@ -121,35 +121,35 @@ static bool is_odd(void)
     return oddness > 0 && below(oddness) == 0;
 }
 
-static void append_connectors(struct tutti_text *text, bool component)
+static void append_connectors(struct tt_text *text, bool component)
 {
     static const char *const own_kinds[] = {"input", "output", "parameter", "local"};
-    tutti_text_append(text, "<C>");
+    tt_text_append(text, "<C>");
     for (unsigned i = 0; i < (component ? VARIABLES - 1 : 4); i++) {
         const char *kind = is_odd() ? PICK(kinds) : component ? variables[i][1] : own_kinds[i];
         if (!is_odd())
-            tutti_text_printf(text, "<c n='%s' k='%s'>%s</c>", component ? variables[i][0] : own[i], kind,
-                              is_odd() ? PICK(types) : "");
+            tt_text_printf(text, "<c n='%s' k='%s'>%s</c>", component ? variables[i][0] : own[i], kind,
+                           is_odd() ? PICK(types) : "");
     }
-    tutti_text_append(text, "</C>");
+    tt_text_append(text, "</C>");
 }
 
 /* 'a.y', or 'o1' of the system itself. */
-static void append_end(struct tutti_text *text, char side, const char *name)
+static void append_end(struct tt_text *text, char side, const char *name)
 {
     static const char *const elements[] = {"a", "a", "b", "b", "t", "r"};
     const char *element = below(4) == 0 ? NULL : PICK(elements);
     const char *connector = !element || *element == 't' ? PICK(own) : *element == 'r' ? "T" : PICK(variables)[0];
     if (is_odd())
-        tutti_text_printf(text, " %c='%s%s%s'", side, element ? element : "", element ? "." : "", connector);
+        tt_text_printf(text, " %c='%s%s%s'", side, element ? element : "", element ? "." : "", connector);
     else
-        tutti_text_printf(text, " %c='%s'", side, name);
+        tt_text_printf(text, " %c='%s'", side, name);
     if (is_odd())
-        tutti_text_printf(text, " %sIndices='%u'", side == 'f' ? "start" : "end", 1 + below(4));
+        tt_text_printf(text, " %sIndices='%u'", side == 'f' ? "start" : "end", 1 + below(4));
 }
 
 /* One for each end. */
-static void append_connections(struct tutti_text *text, bool nested)
+static void append_connections(struct tt_text *text, bool nested)
 {
     static const char *const pairs[][2] = {
         {"a.y", "b.u"},     {"b.y", "a.u"},        {"o1", "a.u2"},      {"a.y_K", "b.u_degC"},  {"a.y_mm", "b.u_m"},
@@ -159,18 +159,18 @@ static void append_connections(struct tutti_text *text, bool nested)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (below(3) == 0 || (!nested && (pairs[i][0][0] == 't' || pairs[i][1][0] == 't')))
             continue;
-        tutti_text_append(text, "<x");
+        tt_text_append(text, "<x");
         append_end(text, 'f', pairs[i][0]);
         append_end(text, 't', pairs[i][1]);
-        tutti_text_printf(text, "%s>%s</x>", below(6) == 0 ? " suppressUnitConversion='true'" : "",
-                          is_odd() ? PICK(transformations) : "");
+        tt_text_printf(text, "%s>%s</x>", below(6) == 0 ? " suppressUnitConversion='true'" : "",
+                       is_odd() ? PICK(transformations) : "");
     }
 }
 
-static void append_bindings(struct tutti_text *text)
+static void append_bindings(struct tt_text *text)
 {
     static const char *const prefixes[] = {"", "", " prefix='a.'", " prefix='t.'"};
-    tutti_text_printf(text, "<B><b%s><V>", is_odd() ? PICK(prefixes) : "");
+    tt_text_printf(text, "<B><b%s><V>", is_odd() ? PICK(prefixes) : "");
     for (unsigned i = 0; i < 5; i++) {
         static const char *const places[] = {"a.", "b.", "t.a.", ""},
                                  *const right[][2] = {
@@ -184,56 +184,56 @@ static void append_bindings(struct tutti_text *text)
                                      {"n", "<ssv:UInt64 value='3'/>"}};
         const char *place = PICK(places), *const *good = PICK(right);
         if (!is_odd() && *place)
-            tutti_text_printf(text, "<v n='%s%s'>%s</v>", place, good[0], good[1]);
+            tt_text_printf(text, "<v n='%s%s'>%s</v>", place, good[0], good[1]);
         if (is_odd())
-            tutti_text_printf(text, "<v n='%s%s'>%s</v>", place, *place ? PICK(variables)[0] : PICK(own), PICK(values));
+            tt_text_printf(text, "<v n='%s%s'>%s</v>", place, *place ? PICK(variables)[0] : PICK(own), PICK(values));
     }
-    tutti_text_append(text, "</V>");
+    tt_text_append(text, "</V>");
     if (is_odd())
-        tutti_text_printf(text, "<G><g source='%s' target='a.%s'>%s</g></G>", PICK(own), PICK(variables)[0],
-                          PICK(transformations));
-    tutti_text_append(text, "</b></B>");
+        tt_text_printf(text, "<G><g source='%s' target='a.%s'>%s</g></G>", PICK(own), PICK(variables)[0],
+                       PICK(transformations));
+    tt_text_append(text, "</b></B>");
 }
 
-static void append_system(struct tutti_text *text, const char *name, unsigned depth)
+static void append_system(struct tt_text *text, const char *name, unsigned depth)
 {
-    tutti_text_printf(text, "<s n='%s'>", name);
+    tt_text_printf(text, "<s n='%s'>", name);
     append_connectors(text, false);
     append_bindings(text);
-    tutti_text_append(text, "<E><M n='a'>");
+    tt_text_append(text, "<E><M n='a'>");
     append_connectors(text, true);
-    tutti_text_append(text, "</M><M n='b'>");
+    tt_text_append(text, "</M><M n='b'>");
     append_connectors(text, true);
-    tutti_text_printf(text, "</M><R n='r' dictionary='bus'><C><c n='T' k='%s'/></C></R>",
-                      is_odd() ? PICK(kinds) : "inout");
+    tt_text_printf(text, "</M><R n='r' dictionary='bus'><C><c n='T' k='%s'/></C></R>",
+                   is_odd() ? PICK(kinds) : "inout");
     if (depth > 0)
         append_system(text, "t", depth - 1);
-    tutti_text_append(text, "</E><X>");
+    tt_text_append(text, "</E><X>");
     append_connections(text, depth > 0);
-    tutti_text_append(text, "</X><D><d n='bus'><S><e n='T'><ssc:Real unit='K'/></e></S></d></D></s>");
+    tt_text_append(text, "</X><D><d n='bus'><S><e n='T'><ssc:Real unit='K'/></e></S></d></D></s>");
 }
 
 /* Every value that is set, as text. The caller's. */
-static char *settings(const struct tutti_system *system)
+static char *settings(const struct tt_system *system)
 {
-    struct tutti_text text = {0};
+    struct tt_text text = {0};
     for (uint32_t c = 0; c < system->component_count; c++) {
-        const struct tutti_component *component = &system->components[c];
-        const struct tutti_desc *desc = component->fmu->desc;
+        const struct tt_component *component = &system->components[c];
+        const struct tt_description *desc = component->fmu->desc;
         for (size_t i = 0; i < component->setting_count; i++) {
-            const struct tutti_setting *one = &component->settings[i];
-            const struct tutti_var *var = &desc->vars[one->variable];
-            tutti_text_printf(&text, "%s.%s", component->name, var->name);
+            const struct tt_setting *one = &component->settings[i];
+            const struct tt_var *var = &desc->vars[one->variable];
+            tt_text_printf(&text, "%s.%s", component->name, var->name);
             for (unsigned d = 0; d < one->element.count; d++)
-                tutti_text_printf(&text, "[%u]", (unsigned)one->element.index[d]);
+                tt_text_printf(&text, "[%u]", (unsigned)one->element.index[d]);
             for (size_t v = 0; v < one->count; v++) {
-                tutti_text_append(&text, " ");
-                tutti_setting_show(&text, desc, var, (const char *)one->values + v * tutti_type_size(var->type));
+                tt_text_append(&text, " ");
+                tt_setting_write(&text, desc, var, (const char *)one->values + v * tt_type_size(var->type));
             }
-            tutti_text_append(&text, "\n");
+            tt_text_append(&text, "\n");
         }
     }
-    tutti_text_append(&text, "");
+    tt_text_append(&text, "");
     assert_false(text.failed);
     return text.text ? text.text : strdup("");
 }
@@ -241,18 +241,18 @@ static char *settings(const struct tutti_system *system)
 /* What --set and --connect gave is in the document now, and means the same. */
 static void write_into(struct fixture *f)
 {
-    struct tutti_ssd *ssd = read_ssd(scratch_path(&f->scratch, "s.ssd"));
-    const struct tutti_write write = {.system = f->system,
-                                      .set = f->set,
-                                      .set_count = count_texts(f->set),
-                                      .connect = f->connect,
-                                      .connect_count = count_texts(f->connect)};
-    enum tutti_err err = tutti_write_changes(ssd, &write);
+    struct tt_ssd *ssd = read_ssd(scratch_path(&f->scratch, "s.ssd"));
+    const struct tt_ssd_writer_options write = {.system = f->system,
+                                                .set = f->set,
+                                                .set_count = count_texts(f->set),
+                                                .connect = f->connect,
+                                                .connect_count = count_texts(f->connect)};
+    enum tutti_err err = tt_ssd_changes_apply(ssd, &write);
     if (err) {
         assert_true(*tutti_err_message());
     } else {
-        struct tutti_text text = {0};
-        tutti_tree_write_back(ssd->tree, &text);
+        struct tt_text text = {0};
+        tt_edit_write_back(ssd->tree, &text);
         write_file(f, "s.ssd", text.text);
         char *before = strdup(connections(f)), *set_before = settings(f->system);
         f->set[0] = f->connect[0] = NULL;
@@ -265,9 +265,9 @@ static void write_into(struct fixture *f)
         free(before);
         free(set_before);
         free(set_after);
-        tutti_text_fini(&text);
+        tt_text_fini(&text);
     }
-    tutti_ssd_free(ssd);
+    tt_ssd_free(ssd);
 }
 
 static void test_documents(void **state)
@@ -278,7 +278,7 @@ static void test_documents(void **state)
                                           "t.o2=a.u_K"};
     unsigned loaded = 0, clean = 0, refused = 0;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct tutti_text text = {0};
+        struct tt_text text = {0};
         seed = round;
         oddness = (unsigned[]){0, 100, 20, 4}[round % 4];
         append_system(&text, "root", round / 4 % 3);
@@ -301,7 +301,7 @@ static void test_documents(void **state)
                 write_into(f);
             }
         }
-        tutti_text_fini(&text);
+        tt_text_fini(&text);
     }
     printf("%u loaded, %u of them without an error, %u refused\n", loaded, clean, refused);
     assert_true(loaded > ROUNDS / 2);
@@ -314,27 +314,26 @@ static void test_memory(void **state)
     static const char *const record[] = {"*"};
     enum { DOCUMENTS = 12, FARTHEST = 25 };
     for (unsigned document = 0; document < DOCUMENTS; document++) {
-        struct tutti_text text = {0};
+        struct tt_text text = {0};
         seed = document;
         oddness = document % 2 ? 12 : 0;
         append_system(&text, "root", document % 3);
         write_ssd(f, "s.ssd", text.text);
-        tutti_text_fini(&text);
+        tt_text_fini(&text);
         char path[300];
         copy_text(path, sizeof path, scratch_path(&f->scratch, "s.ssd"));
         const char *file = path;
-        const struct tutti_system_source source = {
-            .files = &file, .file_count = 1, .record = record, .record_count = 1};
+        const struct tt_system_source source = {.files = &file, .file_count = 1, .record = record, .record_count = 1};
         assert_ok(load(f, "s.ssd"));
         char *before = strdup(connections(f));
         unsigned errors = f->findings.errors, warnings = f->findings.warnings;
         for (unsigned long at = 1; failing.at <= failing.now || at == 1; at += 1 + below(FARTHEST)) {
-            struct tutti_findings found = {0};
-            tutti_system_free(f->system);
+            struct tt_findings found = {0};
+            tt_system_free(f->system);
             failing.at = at;
             failing.now = 0;
             failing.kind = FAILING_MEMORY;
-            enum tutti_err err = tutti_system_load(&f->system, &source, &found);
+            enum tutti_err err = tt_system_load(&f->system, &source, &found);
             (void)failing_pause();
             assert_true(err == TUTTI_OK || err == TUTTI_ERR_MEMORY);
             if (!err) {

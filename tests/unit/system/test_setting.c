@@ -29,9 +29,9 @@ static const char text[] =
     "</ModelVariables><ModelStructure><Output valueReference=\"11\"/></ModelStructure></fmiModelDescription>";
 
 struct fixture {
-    struct tutti_desc *desc;
-    struct tutti_arena arena;
-    struct tutti_setting setting;
+    struct tt_description *desc;
+    struct tt_arena arena;
+    struct tt_setting setting;
 };
 
 static int set_up(void **state)
@@ -45,14 +45,14 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *f = *state;
-    tutti_arena_fini(&f->arena);
-    tutti_desc_free(f->desc);
+    tt_arena_fini(&f->arena);
+    tt_description_free(f->desc);
     return 0;
 }
 
 static enum tutti_err set(struct fixture *f, const char *given)
 {
-    return tutti_setting_read(&f->setting, &f->arena, f->desc, "unit", given);
+    return tt_setting_read(&f->setting, &f->arena, f->desc, "unit", given);
 }
 
 static void test_numbers(void **state)
@@ -87,7 +87,7 @@ static void test_other_types(void **state)
     assert_ok(set(f, "s=a=b, c"));
     assert_string_equal(*(const char *const *)f->setting.values, "a=b, c");
     assert_ok(set(f, "bin=00fFA0"));
-    const struct tutti_bytes *bytes = f->setting.values;
+    const struct tt_bytes *bytes = f->setting.values;
     assert_int_equal(bytes->size, 3);
     assert_memory_equal(bytes->data, "\x00\xff\xa0", 3);
 }

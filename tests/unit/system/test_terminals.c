@@ -89,7 +89,7 @@ static int set_up_terminals(void **state)
 }
 
 struct joining {
-    const struct tutti_system_source *source;
+    const struct tt_system_source *source;
     struct fixture *fixture;
     const char *expected; /* connections, or the words of a refusal */
     bool joins;
@@ -99,9 +99,9 @@ struct joining {
 static enum tutti_err join(void *context)
 {
     const struct joining *joining = context;
-    struct tutti_findings none = {0};
-    struct tutti_system *system;
-    enum tutti_err err = tutti_system_load(&system, joining->source, &none);
+    struct tt_findings none = {0};
+    struct tt_system *system;
+    enum tutti_err err = tt_system_load(&system, joining->source, &none);
     (void)failing_pause();
     if (!err) {
         assert_true(joining->joins);
@@ -115,7 +115,7 @@ static enum tutti_err join(void *context)
             fail_msg("'%s', expected '%s'", tutti_err_message(), joining->expected);
         err = TUTTI_OK; /* as it has to be */
     }
-    tutti_system_free(system);
+    tt_system_free(system);
     return err;
 }
 
@@ -125,7 +125,7 @@ static void expect(struct fixture *f, const char *connect, const char *expected,
     snprintf(a, sizeof a, "%s%s", named ? "a=" : "", scratch_path(&f->scratch, "m.fmu"));
     snprintf(b, sizeof b, "b=%s", scratch_path(&f->scratch, "m.fmu"));
     const char *files[] = {a, b};
-    const struct tutti_system_source source = {
+    const struct tt_system_source source = {
         .files = files, .file_count = named ? 2 : 1, .connect = &connect, .connect_count = 1};
     fail_each_call(FAILING_MEMORY, ENOMEM, join, &(struct joining){&source, f, expected, joins});
 }

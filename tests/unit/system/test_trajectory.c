@@ -20,10 +20,10 @@ static const char text[] =
     "</ModelVariables><ModelStructure/></fmiModelDescription>";
 
 struct fixture {
-    struct tutti_desc *desc;
-    struct tutti_table *table;
-    struct tutti_trajectory_file file;
-    struct tutti_trajectory *trajectory;
+    struct tt_description *desc;
+    struct tt_csv_table *table;
+    struct tt_trajectory_file file;
+    struct tt_trajectory *trajectory;
 };
 
 static int set_up(void **state)
@@ -37,31 +37,31 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *f = *state;
-    tutti_trajectory_free(f->trajectory);
-    tutti_table_free(f->table);
-    tutti_desc_free(f->desc);
+    tt_trajectory_free(f->trajectory);
+    tt_csv_table_free(f->table);
+    tt_description_free(f->desc);
     return 0;
 }
 
 static enum tutti_err read_csv(struct fixture *f, const char *csv)
 {
-    tutti_trajectory_free(f->trajectory);
+    tt_trajectory_free(f->trajectory);
     f->trajectory = NULL;
-    tutti_table_free(f->table);
+    tt_csv_table_free(f->table);
     f->table = NULL;
-    assert_ok(tutti_table_parse(&f->table, "in.csv", csv, strlen(csv)));
-    struct tutti_trajectory_input inputs[16] = {0};
-    size_t count = tutti_table_columns(f->table);
+    assert_ok(tt_csv_table_parse(&f->table, "in.csv", csv, strlen(csv)));
+    struct tt_trajectory_input inputs[16] = {0};
+    size_t count = tt_csv_table_columns(f->table);
     assert_true(count <= 16);
     for (size_t i = 0; i < count; i++) {
         inputs[i].column = i;
-        enum tutti_err err = tutti_setting_find(f->desc, tutti_table_name(f->table, i), "in.csv", &inputs[i].variable,
-                                                &inputs[i].element);
+        enum tutti_err err =
+            tt_setting_find(f->desc, tt_csv_table_name(f->table, i), "in.csv", &inputs[i].variable, &inputs[i].element);
         if (err)
             return err;
     }
-    f->file = (struct tutti_trajectory_file){"in.csv", f->table};
-    return tutti_trajectory_new(&f->trajectory, &f->file, 1, f->desc, inputs, count, TUTTI_TRAJECTORY_LINEAR);
+    f->file = (struct tt_trajectory_file){"in.csv", f->table};
+    return tt_trajectory_new(&f->trajectory, &f->file, 1, f->desc, inputs, count, TUTTI_TRAJECTORY_LINEAR);
 }
 
 static void test_linear_and_held(void **state)
@@ -71,33 +71,33 @@ static void test_linear_and_held(void **state)
     double u = -1, d = -1;
     bool b = true;
     const char *s = "";
-    tutti_trajectory_bind(f->trajectory, 0, &u);
-    tutti_trajectory_bind(f->trajectory, 1, &d);
-    tutti_trajectory_bind(f->trajectory, 2, &b);
-    tutti_trajectory_bind(f->trajectory, 3, &s);
-    tutti_trajectory_sample(f->trajectory, 0, true); /* before the file begins */
+    tt_trajectory_bind(f->trajectory, 0, &u);
+    tt_trajectory_bind(f->trajectory, 1, &d);
+    tt_trajectory_bind(f->trajectory, 2, &b);
+    tt_trajectory_bind(f->trajectory, 3, &s);
+    tt_trajectory_sample(f->trajectory, 0, true); /* before the file begins */
     assert_same_double(u, 10);
     assert_same_double(d, 1);
-    tutti_trajectory_sample(f->trajectory, 1.5, true);
+    tt_trajectory_sample(f->trajectory, 1.5, true);
     assert_same_double(u, 12.5);
     assert_same_double(d, 1);
     assert_false(b);
     assert_string_equal(s, "a");
-    tutti_trajectory_sample(f->trajectory, 3, false);
+    tt_trajectory_sample(f->trajectory, 3, false);
     assert_same_double(u, 20);
     assert_same_double(d, 1);
-    tutti_trajectory_sample(f->trajectory, 3, true);
+    tt_trajectory_sample(f->trajectory, 3, true);
     assert_same_double(u, 20);
     assert_same_double(d, 2);
     assert_true(b);
     assert_string_equal(s, "b");
-    tutti_trajectory_sample(f->trajectory, 99, true);
+    tt_trajectory_sample(f->trajectory, 99, true);
     assert_same_double(u, 20);
-    tutti_trajectory_sample(f->trajectory, 2, true); /* and back */
+    tt_trajectory_sample(f->trajectory, 2, true); /* and back */
     assert_same_double(u, 15);
-    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 3);
-    assert_true(isinf(tutti_trajectory_next_event(f->trajectory, 3)));
-    assert_same_double(tutti_trajectory_next_event(f->trajectory, 2.5), 3); /* a rejected step goes back */
+    assert_same_double(tt_trajectory_next_event(f->trajectory, 0), 3);
+    assert_true(isinf(tt_trajectory_next_event(f->trajectory, 3)));
+    assert_same_double(tt_trajectory_next_event(f->trajectory, 2.5), 3); /* a rejected step goes back */
 }
 
 static void test_jump(void **state)
@@ -105,20 +105,20 @@ static void test_jump(void **state)
     struct fixture *f = *state;
     assert_ok(read_csv(f, "time,u\n0,0\n1,1\n1,5\n1,7\n2,8\n2,8\n3,9\n"));
     double u;
-    tutti_trajectory_bind(f->trajectory, 0, &u);
-    tutti_trajectory_sample(f->trajectory, 1, false);
+    tt_trajectory_bind(f->trajectory, 0, &u);
+    tt_trajectory_sample(f->trajectory, 1, false);
     assert_same_double(u, 1);
-    tutti_trajectory_sample(f->trajectory, 1, true);
+    tt_trajectory_sample(f->trajectory, 1, true);
     assert_same_double(u, 7);
-    tutti_trajectory_sample(f->trajectory, 1.5, false);
+    tt_trajectory_sample(f->trajectory, 1.5, false);
     assert_same_double(u, 7.5);
-    tutti_trajectory_sample(f->trajectory, 0.25, false);
+    tt_trajectory_sample(f->trajectory, 0.25, false);
     assert_same_double(u, 0.25);
-    assert_same_double(tutti_trajectory_value(f->trajectory, 0, 0, 1, false), 1);
-    assert_same_double(tutti_trajectory_value(f->trajectory, 0, 0, 1, true), 7);
-    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 1);
+    assert_same_double(tt_trajectory_value(f->trajectory, 0, 0, 1, false), 1);
+    assert_same_double(tt_trajectory_value(f->trajectory, 0, 0, 1, true), 7);
+    assert_same_double(tt_trajectory_next_event(f->trajectory, 0), 1);
     /* Equal rows at t = 2 are no jump. */
-    assert_true(isinf(tutti_trajectory_next_event(f->trajectory, 1)));
+    assert_true(isinf(tt_trajectory_next_event(f->trajectory, 1)));
 }
 
 static void test_jump_at_the_start(void **state)
@@ -126,10 +126,10 @@ static void test_jump_at_the_start(void **state)
     struct fixture *f = *state;
     assert_ok(read_csv(f, "time,u\n0,1\n0,5\n1,6\n"));
     double u;
-    tutti_trajectory_bind(f->trajectory, 0, &u);
-    tutti_trajectory_sample(f->trajectory, 0, false);
+    tt_trajectory_bind(f->trajectory, 0, &u);
+    tt_trajectory_sample(f->trajectory, 0, false);
     assert_same_double(u, 1);
-    tutti_trajectory_sample(f->trajectory, 0, true);
+    tt_trajectory_sample(f->trajectory, 0, true);
     assert_same_double(u, 5);
 }
 
@@ -139,16 +139,16 @@ static void test_spacing(void **state)
     struct fixture *f = *state;
     double smallest;
     assert_ok(read_csv(f, "time,u,b\n0,0,0\n0.2,1,1\n0.5,0,0\n0.9,0,1\n2,0,1\n"));
-    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 2, false, &smallest), 0.1, 1e-15);
+    assert_near(tt_trajectory_spacing(f->trajectory, 0, 2, false, &smallest), 0.1, 1e-15);
     assert_near(smallest, 0.2, 1e-15);
-    assert_near(tutti_trajectory_spacing(f->trajectory, 0.5, 0.9, false, &smallest), 0, 0); /* nothing in between */
+    assert_near(tt_trajectory_spacing(f->trajectory, 0.5, 0.9, false, &smallest), 0, 0); /* nothing in between */
     assert_ok(read_csv(f, "time,u\n0,0\n0.3333,1\n0.6667,0\n1,4\n2,0\n"));
-    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 1, true, &smallest), 1.0 / 3, 1e-15);
-    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 1, false, &smallest), 0, 0);
+    assert_near(tt_trajectory_spacing(f->trajectory, 0, 1, true, &smallest), 1.0 / 3, 1e-15);
+    assert_near(tt_trajectory_spacing(f->trajectory, 0, 1, false, &smallest), 0, 0);
     assert_near(smallest, 1, 0);
     assert_ok(read_csv(f, "time,b\n0,0\n0.31830988618,1\n0.7390851332,0\n"));
-    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 1, false, &smallest), 0, 0);
-    assert_near(tutti_trajectory_range(f->trajectory, 0), 0, 0);
+    assert_near(tt_trajectory_spacing(f->trajectory, 0, 1, false, &smallest), 0, 0);
+    assert_near(tt_trajectory_range(f->trajectory, 0), 0, 0);
 }
 
 static void test_refusals(void **state)
@@ -166,46 +166,46 @@ static void test_two_files(void **state)
 {
     struct fixture *f = *state;
     static const char first[] = "time,u\n0,0\n1,10\n3,10\n", second[] = "time;d;b\n0,5;1,5;0\n2;2,5;1\n";
-    struct tutti_trajectory_file files[2] = {{"first.csv", NULL}, {"second.csv", NULL}};
-    struct tutti_trajectory_input inputs[3] = {{.file = 0}, {.file = 1}, {.file = 1, .column = 1}};
+    struct tt_trajectory_file files[2] = {{"first.csv", NULL}, {"second.csv", NULL}};
+    struct tt_trajectory_input inputs[3] = {{.file = 0}, {.file = 1}, {.file = 1, .column = 1}};
     static const char *const names[] = {"u", "d", "b"};
-    assert_ok(tutti_table_parse(&files[0].table, "first.csv", first, sizeof first - 1));
-    assert_ok(tutti_table_parse(&files[1].table, "second.csv", second, sizeof second - 1));
+    assert_ok(tt_csv_table_parse(&files[0].table, "first.csv", first, sizeof first - 1));
+    assert_ok(tt_csv_table_parse(&files[1].table, "second.csv", second, sizeof second - 1));
     for (int i = 0; i < 3; i++)
-        assert_ok(tutti_setting_find(f->desc, names[i], "", &inputs[i].variable, &inputs[i].element));
-    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, TUTTI_TRAJECTORY_LINEAR));
+        assert_ok(tt_setting_find(f->desc, names[i], "", &inputs[i].variable, &inputs[i].element));
+    assert_ok(tt_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, TUTTI_TRAJECTORY_LINEAR));
     double u = -1, d = -1;
     bool b = true;
-    tutti_trajectory_bind(f->trajectory, 0, &u);
-    tutti_trajectory_bind(f->trajectory, 1, &d);
-    tutti_trajectory_bind(f->trajectory, 2, &b);
-    tutti_trajectory_sample(f->trajectory, 0.75, true);
+    tt_trajectory_bind(f->trajectory, 0, &u);
+    tt_trajectory_bind(f->trajectory, 1, &d);
+    tt_trajectory_bind(f->trajectory, 2, &b);
+    tt_trajectory_sample(f->trajectory, 0.75, true);
     assert_near(u, 7.5, 1e-15);
     assert_same_double(d, 1.5);
     assert_false(b);
-    tutti_trajectory_sample(f->trajectory, 2, true);
+    tt_trajectory_sample(f->trajectory, 2, true);
     assert_same_double(d, 2.5);
     assert_true(b);
-    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 2);
-    assert_same_double(tutti_trajectory_next_kink(f->trajectory, 0), 0.5);
-    assert_same_double(tutti_trajectory_next_kink(f->trajectory, 0.5), 1);
-    assert_string_equal(tutti_trajectory_file(f->trajectory, 2), "second.csv");
-    tutti_trajectory_free(f->trajectory);
-    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, TUTTI_TRAJECTORY_HELD));
-    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 1); /* what is held jumps */
-    tutti_trajectory_free(f->trajectory);
+    assert_same_double(tt_trajectory_next_event(f->trajectory, 0), 2);
+    assert_same_double(tt_trajectory_next_kink(f->trajectory, 0), 0.5);
+    assert_same_double(tt_trajectory_next_kink(f->trajectory, 0.5), 1);
+    assert_string_equal(tt_trajectory_file(f->trajectory, 2), "second.csv");
+    tt_trajectory_free(f->trajectory);
+    assert_ok(tt_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, TUTTI_TRAJECTORY_HELD));
+    assert_same_double(tt_trajectory_next_event(f->trajectory, 0), 1); /* what is held jumps */
+    tt_trajectory_free(f->trajectory);
     inputs[1].variable = inputs[0].variable;
-    assert_fails(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 2, TUTTI_TRAJECTORY_LINEAR),
+    assert_fails(tt_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 2, TUTTI_TRAJECTORY_LINEAR),
                  TUTTI_ERR_FORMAT, "first.csv and second.csv: columns 'u' and 'd' are for the same input");
-    tutti_table_free(files[0].table);
-    tutti_table_free(files[1].table);
+    tt_csv_table_free(files[0].table);
+    tt_csv_table_free(files[1].table);
 }
 
 /* The table refuses equal names; an alias is another name of the same input. */
 static void test_alias_twice(void **state)
 {
     struct fixture *f = *state;
-    tutti_desc_free(f->desc);
+    tt_description_free(f->desc);
     f->desc = description("<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"t\">"
                           "<CoSimulation modelIdentifier=\"m\"/><ModelVariables>"
                           "<Float64 name=\"u\" valueReference=\"1\" causality=\"input\" start=\"0\">"
@@ -236,9 +236,9 @@ enum { FEW_COLUMNS = 8 };
 struct making {
     struct fixture *fixture;
     const char *csv, *names[FEW_COLUMNS], *formula;
-    enum tutti_trajectory_form form;
-    const struct tutti_conversion *conversions[FEW_COLUMNS];
-    void (*look)(struct tutti_trajectory *trajectory);
+    enum tt_trajectory_form form;
+    const struct tt_conversion *conversions[FEW_COLUMNS];
+    void (*look)(struct tt_trajectory *trajectory);
 };
 
 static enum tutti_err find_time(void *context, const char *name, size_t *place)
@@ -253,31 +253,30 @@ static enum tutti_err make_trajectory(void *context)
 {
     const struct making *making = context;
     struct fixture *f = making->fixture;
-    struct tutti_trajectory_input inputs[FEW_COLUMNS] = {0};
-    struct tutti_expression *formula = NULL;
+    struct tt_trajectory_input inputs[FEW_COLUMNS] = {0};
+    struct tt_expression *formula = NULL;
     size_t count = 0;
     enum failing_kind kind = failing_pause();
-    assert_ok(tutti_table_parse(&f->table, "in.csv", making->csv, strlen(making->csv)));
+    assert_ok(tt_csv_table_parse(&f->table, "in.csv", making->csv, strlen(making->csv)));
     if (making->formula)
-        assert_ok(
-            tutti_expression_new(&formula, making->formula, &(struct tutti_expression_names){.find = find_time}, NULL));
+        assert_ok(tt_expression_new(&formula, making->formula, &(struct tt_expression_names){.find = find_time}, NULL));
     for (; making->names[count]; count++) {
-        struct tutti_trajectory_input *input = &inputs[count];
+        struct tt_trajectory_input *input = &inputs[count];
         input->column = count;
         input->conversion = making->conversions[count];
-        input->expression = count < tutti_table_columns(f->table) ? NULL : formula;
-        assert_ok(tutti_setting_find(f->desc, making->names[count], "", &input->variable, &input->element));
+        input->expression = count < tt_csv_table_columns(f->table) ? NULL : formula;
+        assert_ok(tt_setting_find(f->desc, making->names[count], "", &input->variable, &input->element));
     }
     failing.kind = kind;
-    f->file = (struct tutti_trajectory_file){"in.csv", f->table};
-    enum tutti_err err = tutti_trajectory_new(&f->trajectory, &f->file, 1, f->desc, inputs, count, making->form);
+    f->file = (struct tt_trajectory_file){"in.csv", f->table};
+    enum tutti_err err = tt_trajectory_new(&f->trajectory, &f->file, 1, f->desc, inputs, count, making->form);
     (void)failing_pause();
     assert_int_equal(err == TUTTI_OK, f->trajectory != NULL);
     if (!err && making->look)
         making->look(f->trajectory);
-    tutti_trajectory_free(f->trajectory);
-    tutti_table_free(f->table);
-    tutti_expression_free(formula);
+    tt_trajectory_free(f->trajectory);
+    tt_csv_table_free(f->table);
+    tt_expression_free(formula);
     f->trajectory = NULL;
     f->table = NULL;
     return err;
@@ -285,22 +284,22 @@ static enum tutti_err make_trajectory(void *context)
 
 static void describe(struct fixture *f, const char *description_text)
 {
-    tutti_desc_free(f->desc);
+    tt_description_free(f->desc);
     f->desc = description(description_text);
 }
 
 /* A cubic spline has the values and slopes of a cubic polynomial, t^3: to the bit at rows. 0.5 is in the middle of the first ones. */
-static void look_at_all(struct tutti_trajectory *trajectory)
+static void look_at_all(struct tt_trajectory *trajectory)
 {
     double a[2] = {0}, k = 0;
     float f = 0;
     int32_t i = 0;
     const char *s = "";
-    struct tutti_bytes z = {0};
+    struct tt_bytes z = {0};
     void *slots[] = {a, &f, &i, &s, &z, &k};
     for (size_t column = 0; column < 6; column++)
-        tutti_trajectory_bind(trajectory, column, slots[column]);
-    tutti_trajectory_sample(trajectory, 0.5, true);
+        tt_trajectory_bind(trajectory, column, slots[column]);
+    tt_trajectory_sample(trajectory, 0.5, true);
     assert_near(a[0], 0.125, 1e-14);
     assert_near(a[1], -0.125, 1e-14);
     assert_near(f, 1.25, 1e-6); /* 2 t^3 + 1 */
@@ -308,31 +307,31 @@ static void look_at_all(struct tutti_trajectory *trajectory)
     assert_string_equal(s, "one");
     assert_int_equal(z.size, 2);
     assert_same_double(k, 5);
-    tutti_trajectory_sample(trajectory, 2, true);
+    tt_trajectory_sample(trajectory, 2, true);
     assert_same_double(a[0], 8);
-    assert_same_double(tutti_trajectory_value(trajectory, 0, 1, 2, false), -8);
-    assert_near(tutti_trajectory_slope(trajectory, 0, 0, 2, true), 12, 1e-13);
-    assert_near(tutti_trajectory_slope(trajectory, 0, 0, 9, true), 0, 0);     /* after the last row */
-    assert_near(tutti_trajectory_slope(trajectory, 6, 0, 2, true), 4, 1e-14); /* the formula, t^2 */
-    assert_near(tutti_trajectory_value(trajectory, 6, 0, 3, true), 9, 0);
-    assert_ok(tutti_trajectory_check(trajectory, 1));
-    assert_int_equal(tutti_trajectory_count(trajectory), 7);
-    assert_string_equal(tutti_trajectory_file(trajectory, 6), "--signal");
-    assert_same_double(tutti_trajectory_range(trajectory, 0), 27);
+    assert_same_double(tt_trajectory_value(trajectory, 0, 1, 2, false), -8);
+    assert_near(tt_trajectory_slope(trajectory, 0, 0, 2, true), 12, 1e-13);
+    assert_near(tt_trajectory_slope(trajectory, 0, 0, 9, true), 0, 0);     /* after the last row */
+    assert_near(tt_trajectory_slope(trajectory, 6, 0, 2, true), 4, 1e-14); /* the formula, t^2 */
+    assert_near(tt_trajectory_value(trajectory, 6, 0, 3, true), 9, 0);
+    assert_ok(tt_trajectory_check(trajectory, 1));
+    assert_int_equal(tt_trajectory_count(trajectory), 7);
+    assert_string_equal(tt_trajectory_file(trajectory, 6), "--signal");
+    assert_same_double(tt_trajectory_range(trajectory, 0), 27);
     /* Of what is held: z changes at 1 and i at 2; nothing bends where all is curved. */
-    assert_same_double(tutti_trajectory_next_event(trajectory, 0), 1);
-    assert_same_double(tutti_trajectory_next_event(trajectory, 1), 2);
-    assert_true(isinf(tutti_trajectory_next_event(trajectory, 2)));
-    assert_same_double(tutti_trajectory_next_kink(trajectory, 0), 3);
+    assert_same_double(tt_trajectory_next_event(trajectory, 0), 1);
+    assert_same_double(tt_trajectory_next_event(trajectory, 1), 2);
+    assert_true(isinf(tt_trajectory_next_event(trajectory, 2)));
+    assert_same_double(tt_trajectory_next_kink(trajectory, 0), 3);
 }
 
 static void test_all_kinds(void **state)
 {
     struct fixture *f = *state;
     describe(f, all_kinds);
-    static const struct tutti_conversion twice = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT32, true, 2, 1, NULL, 0};
-    static const struct tutti_conversion rounded = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_INT32, false, 1, 0, NULL, 0};
-    static const struct tutti_conversion same = {TUTTI_TYPE_STRING, TUTTI_TYPE_STRING, false, 1, 0, NULL, 0};
+    static const struct tt_conversion twice = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT32, true, 2, 1, NULL, 0};
+    static const struct tt_conversion rounded = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_INT32, false, 1, 0, NULL, 0};
+    static const struct tt_conversion same = {TUTTI_TYPE_STRING, TUTTI_TYPE_STRING, false, 1, 0, NULL, 0};
     const struct making making = {.fixture = f,
                                   .csv = "time,a,f,i,s,z,k\n0,0 0,0,1.6,one,00ff,5\n1,1 ;-1,1,1.6,one,00fe,5\n"
                                          "2,8\t-8,8,2.6,one,00fe,5\n3, 27 -27 ,27,2.6,one,00fe,5\n",
@@ -345,22 +344,22 @@ static void test_all_kinds(void **state)
 }
 
 /* Points and commas, arrays and elements, stretches of one row between jumps. */
-static void look_at_commas(struct tutti_trajectory *trajectory)
+static void look_at_commas(struct tt_trajectory *trajectory)
 {
-    assert_same_double(tutti_trajectory_value(trajectory, 0, 1, 0, true), 2.5);
-    assert_same_double(tutti_trajectory_value(trajectory, 1, 0, 0, true), 3.5);
-    assert_same_double(tutti_trajectory_slope(trajectory, 1, 0, 0.5, true), 1);
-    assert_same_double(tutti_trajectory_slope(trajectory, 1, 0, 1, false), 1);
-    assert_same_double(tutti_trajectory_slope(trajectory, 1, 0, 2, true), 0);
+    assert_same_double(tt_trajectory_value(trajectory, 0, 1, 0, true), 2.5);
+    assert_same_double(tt_trajectory_value(trajectory, 1, 0, 0, true), 3.5);
+    assert_same_double(tt_trajectory_slope(trajectory, 1, 0, 0.5, true), 1);
+    assert_same_double(tt_trajectory_slope(trajectory, 1, 0, 1, false), 1);
+    assert_same_double(tt_trajectory_slope(trajectory, 1, 0, 2, true), 0);
 }
 
-static void look_at_jumps(struct tutti_trajectory *trajectory)
+static void look_at_jumps(struct tt_trajectory *trajectory)
 {
-    assert_same_double(tutti_trajectory_value(trajectory, 0, 0, 1, false), 1);
-    assert_same_double(tutti_trajectory_value(trajectory, 0, 0, 1, true), 7);
-    assert_near(tutti_trajectory_slope(trajectory, 0, 0, 0, true), 1, 1e-15);
-    assert_near(tutti_trajectory_slope(trajectory, 0, 0, 0, false), 0, 0); /* before the first row */
-    assert_near(tutti_trajectory_slope(trajectory, 0, 0, 1.5, true), -1, 1e-15);
+    assert_same_double(tt_trajectory_value(trajectory, 0, 0, 1, false), 1);
+    assert_same_double(tt_trajectory_value(trajectory, 0, 0, 1, true), 7);
+    assert_near(tt_trajectory_slope(trajectory, 0, 0, 0, true), 1, 1e-15);
+    assert_near(tt_trajectory_slope(trajectory, 0, 0, 0, false), 0, 0); /* before the first row */
+    assert_near(tt_trajectory_slope(trajectory, 0, 0, 1.5, true), -1, 1e-15);
 }
 
 static void test_forms(void **state)
@@ -380,19 +379,19 @@ static void test_forms(void **state)
     assert_ok(make_trajectory(&making));
 }
 
-static void look_at_poles(struct tutti_trajectory *trajectory)
+static void look_at_poles(struct tt_trajectory *trajectory)
 {
-    assert_ok(tutti_trajectory_check(trajectory, 1));
-    assert_fails(tutti_trajectory_check(trajectory, 0), TUTTI_ERR_ARGUMENT, "signal x, at t = 0");
-    assert_near(tutti_trajectory_value(trajectory, 1, 0, 2, true), 3.5, 0); /* 5 / 2 + 1 */
-    assert_near(tutti_trajectory_slope(trajectory, 1, 0, 2, true), -1.25, 1e-15);
+    assert_ok(tt_trajectory_check(trajectory, 1));
+    assert_fails(tt_trajectory_check(trajectory, 0), TUTTI_ERR_ARGUMENT, "signal x, at t = 0");
+    assert_near(tt_trajectory_value(trajectory, 1, 0, 2, true), 3.5, 0); /* 5 / 2 + 1 */
+    assert_near(tt_trajectory_slope(trajectory, 1, 0, 2, true), -1.25, 1e-15);
 }
 
 static void test_formulas(void **state)
 {
     struct fixture *f = *state;
     describe(f, all_kinds);
-    static const struct tutti_conversion changed = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT64, true, 5, 1, NULL, 0};
+    static const struct tt_conversion changed = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT64, true, 5, 1, NULL, 0};
     struct making making = {.fixture = f,
                             .csv = "time,k\n0,1\n",
                             .names = {"k", "x"},
@@ -432,7 +431,7 @@ static void test_arrays_that_are_wrong(void **state)
     assert_fails(make_trajectory(&making), TUTTI_ERR_FORMAT, "two columns, 'a' and 'b', for the same input");
     making = (struct making){.fixture = f, .csv = "time,a,b\n0,1,1\n", .names = {"a[2]", "a[2]"}};
     assert_fails(make_trajectory(&making), TUTTI_ERR_FORMAT, "two columns, 'a' and 'b', for the same input");
-    static const struct tutti_conversion rounded = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_INT32, false, 1, 0, NULL, 0};
+    static const struct tt_conversion rounded = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_INT32, false, 1, 0, NULL, 0};
     making = (struct making){.fixture = f, .csv = "time,i\n0,1e99\n", .names = {"i"}, .conversions = {&rounded}};
     assert_fails(make_trajectory(&making), TUTTI_ERR_LIMIT, "in.csv:2");
     making.csv = "time,i\n0,x\n";

@@ -95,16 +95,16 @@ static void test_linear(void **state)
     assert_connections(f, "a.y_degC->b.u_K*20+25");
 }
 
-static int64_t converted(const struct tutti_conversion *conversion, int64_t value)
+static int64_t converted(const struct tt_conversion *conversion, int64_t value)
 {
     int64_t result = 0;
     int32_t small = (int32_t)value, small_result = 0;
     assert_non_null(conversion);
     if (conversion->from == TUTTI_TYPE_INT32) {
-        assert_ok(tutti_convert(conversion, &small, &small_result, 1));
+        assert_ok(tt_conversion_apply(conversion, &small, &small_result, 1));
         return small_result;
     }
-    assert_ok(tutti_convert(conversion, &value, &result, 1));
+    assert_ok(tt_conversion_apply(conversion, &value, &result, 1));
     return result;
 }
 
@@ -115,7 +115,7 @@ static void test_maps(void **state)
     load_clean(f, ONE("b_y", "b_u",
                       "><ssc:BooleanMappingTransformation><ssc:MapEntry source='true' target='false'/>"
                       "<ssc:MapEntry source='false' target='true'/></ssc:BooleanMappingTransformation>"));
-    assert_ok(tutti_convert(f->system->connections[0].conversion, &in, &out, 1));
+    assert_ok(tt_conversion_apply(f->system->connections[0].conversion, &in, &out, 1));
     assert_false(out);
 #define MAP(s1, t1, s2, t2)                                                                                            \
     "<ssc:MapEntry source='" s1 "' target='" t1 "'/><ssc:MapEntry source='" s2 "' target='" t2 "'/>"

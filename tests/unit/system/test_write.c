@@ -9,18 +9,18 @@
 
 SSP_READER(ssd)
 
-static struct tutti_system *load(const char *const *files, size_t file_count, const char *const *connect,
-                                 size_t connect_count, const char *const *set, size_t set_count)
+static struct tt_system *load(const char *const *files, size_t file_count, const char *const *connect,
+                              size_t connect_count, const char *const *set, size_t set_count)
 {
-    struct tutti_system_source source = {.files = files,
-                                         .file_count = file_count,
-                                         .connect = connect,
-                                         .connect_count = connect_count,
-                                         .set = set,
-                                         .set_count = set_count};
-    struct tutti_system *system;
-    struct tutti_findings none = {0};
-    assert_ok(tutti_system_load(&system, &source, &none));
+    struct tt_system_source source = {.files = files,
+                                      .file_count = file_count,
+                                      .connect = connect,
+                                      .connect_count = connect_count,
+                                      .set = set,
+                                      .set_count = set_count};
+    struct tt_system *system;
+    struct tt_findings none = {0};
+    assert_ok(tt_system_load(&system, &source, &none));
     assert_int_equal(none.errors, 0);
     return system;
 }
@@ -28,49 +28,49 @@ static struct tutti_system *load(const char *const *files, size_t file_count, co
 static const char *const files[] = {"a=" TUTTI_FMUS "/Feedthrough_fmi3.fmu", "b=" TUTTI_FMUS "/Heater_fmi2.fmu"};
 static const char *const connect[] = {"a.float64_out=b.T_outside", "b.T=a.float64_in", "a.vector_out[2]=a.int32_in"};
 static const char *const set[] = {"a.matrix_in=1 2 3 4 5 6", "a.string_in=x", "b.mode=on", "a.strings_in=y"};
-static const struct tutti_word words[] = {{.name = "step", .value = "0.1"}, {.name = "rtol", .value = "1e-6"}};
-static const struct tutti_write_word unit_words[] = {{1, "--step", "step", "0.2"}, {0, "--place", "rank", "3"}};
+static const struct tt_run_setting words[] = {{.name = "step", .value = "0.1"}, {.name = "rtol", .value = "1e-6"}};
+static const struct tt_ssd_writer_setting unit_words[] = {{1, "--step", "step", "0.2"}, {0, "--place", "rank", "3"}};
 
-static struct tutti_write make_write(const struct tutti_system *system)
+static struct tt_ssd_writer_options make_write(const struct tt_system *system)
 {
     static const char *const sources[] = {"resources/a.fmu", "resources/b.fmu"};
-    return (struct tutti_write){.system = system,
-                                .has_stop = true,
-                                .stop = 3,
-                                .words = words,
-                                .word_count = 2,
-                                .unit_words = unit_words,
-                                .unit_word_count = 2,
-                                .name = "name",
-                                .tool = "tool",
-                                .sources = sources};
+    return (struct tt_ssd_writer_options){.system = system,
+                                          .has_stop = true,
+                                          .stop = 3,
+                                          .words = words,
+                                          .word_count = 2,
+                                          .unit_words = unit_words,
+                                          .unit_word_count = 2,
+                                          .name = "name",
+                                          .tool = "tool",
+                                          .sources = sources};
 }
 
 static void test_memory(void **state)
 {
     (void)state;
-    struct tutti_system *system = load(files, 2, connect, 3, set, 4);
-    struct tutti_write write = make_write(system);
-    struct tutti_tree *tree;
+    struct tt_system *system = load(files, 2, connect, 3, set, 4);
+    struct tt_ssd_writer_options write = make_write(system);
+    struct tt_tree *tree;
     enum tutti_err err;
     assert_survives_each(err, {
-        err = tutti_write_ssd(&tree, &write);
+        err = tt_ssd_writer_write(&tree, &write);
         assert_int_equal(err == TUTTI_OK, tree != NULL);
         if (err)
-            tutti_tree_free(tree);
+            tt_tree_free(tree);
     });
-    struct tutti_text text = {0};
-    tutti_tree_write(tree, &text);
-    struct tutti_ssd *ssd = read_ssd(text.text);
+    struct tt_text text = {0};
+    tt_tree_write(tree, &text);
+    struct tt_ssd *ssd = read_ssd(text.text);
     expect_clean();
     assert_string_equal(ssd->version, "2.0");
     assert_int_equal(ssd->system.element_count, 2);
     assert_int_equal(ssd->system.connection_count, 3);
     assert_non_null(ssd->settings);
-    tutti_ssd_free(ssd);
-    tutti_text_fini(&text);
-    tutti_tree_free(tree);
-    tutti_system_free(system);
+    tt_ssd_free(ssd);
+    tt_text_fini(&text);
+    tt_tree_free(tree);
+    tt_system_free(system);
 }
 
 /* Each attempt needs a document of its own. Names that cannot be looked up are taken for unknown: another error. */
@@ -81,24 +81,24 @@ static void test_memory_of_changes(void **state)
         "<ssd:SystemStructureDescription" SPACES " version='1.0' name='n'><ssd:System name='r'><ssd:Elements>"
         "<ssd:Component name='a' source='x'/><ssd:Component name='b' source='y'/></ssd:Elements></ssd:System>"
         "</ssd:SystemStructureDescription>";
-    struct tutti_system *system = load(files, 2, connect, 3, set, 4);
-    struct tutti_write write = make_write(system);
+    struct tt_system *system = load(files, 2, connect, 3, set, 4);
+    struct tt_ssd_writer_options write = make_write(system);
     write.connect = connect;
     write.connect_count = 3;
     write.set = set;
     write.set_count = 4;
     enum tutti_err err = TUTTI_ERR_MEMORY;
     for (unsigned long i = 1; err; i++) {
-        struct tutti_ssd *ssd = read_ssd(document);
+        struct tt_ssd *ssd = read_ssd(document);
         allocations = 0;
         failing_allocation = i;
-        err = tutti_write_changes(ssd, &write);
+        err = tt_ssd_changes_apply(ssd, &write);
         assert_int_equal(err != TUTTI_OK, allocations >= failing_allocation);
         failing_allocation = 0;
-        tutti_ssd_free(ssd);
+        tt_ssd_free(ssd);
         assert_true(i < 100000);
     }
-    tutti_system_free(system);
+    tt_system_free(system);
 }
 
 /* Boxes of a ring with spokes do not overlap, and all lie in the outer one. */
@@ -106,10 +106,10 @@ static void test_layout(void **state)
 {
     (void)state;
     enum { UNITS = 40, EDGES = 2 * UNITS };
-    struct tutti_system *loaded = load(files, 2, NULL, 0, NULL, 0);
-    struct tutti_component components[UNITS];
-    struct tutti_connection connections[EDGES] = {0};
-    struct tutti_write_box boxes[UNITS + 1];
+    struct tt_system *loaded = load(files, 2, NULL, 0, NULL, 0);
+    struct tt_component components[UNITS];
+    struct tt_connection connections[EDGES] = {0};
+    struct tt_ssd_writer_box boxes[UNITS + 1];
     for (uint32_t i = 0; i < UNITS; i++) {
         components[i] = loaded->components[i % 2];
         connections[i].from.component = i;
@@ -117,11 +117,11 @@ static void test_layout(void **state)
         connections[UNITS + i].from.component = i;
         connections[UNITS + i].to.component = i % 3 == 0 ? i : 7;
     }
-    struct tutti_system system = {.components = components, .component_count = UNITS, .connections = connections};
+    struct tt_system system = {.components = components, .component_count = UNITS, .connections = connections};
     for (uint32_t edges = 0; edges <= EDGES; edges += UNITS / 2) {
         system.connection_count = edges;
-        assert_ok(tutti_write_layout(&system, boxes));
-        const struct tutti_write_box *all = &boxes[UNITS];
+        assert_ok(tt_ssd_writer_layout(&system, boxes));
+        const struct tt_ssd_writer_box *all = &boxes[UNITS];
         for (int i = 0; i < UNITS; i++) {
             assert_true(boxes[i].x1 >= all->x1 && boxes[i].x1 < boxes[i].x2 && boxes[i].x2 <= all->x2);
             assert_true(boxes[i].y1 >= all->y1 && boxes[i].y1 < boxes[i].y2 && boxes[i].y2 <= all->y2);
@@ -130,7 +130,7 @@ static void test_layout(void **state)
                             boxes[k].y2 <= boxes[i].y1);
         }
     }
-    tutti_system_free(loaded);
+    tt_system_free(loaded);
 }
 
 int main(void)

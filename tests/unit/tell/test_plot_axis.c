@@ -5,21 +5,21 @@
 #include "tell/plot/plot.h"
 #include "test.h"
 
-static const struct tutti_plot_options plain = {.unicode = false}, unicode = {.unicode = true};
+static const struct tt_plot_options plain = {.unicode = false}, unicode = {.unicode = true};
 
-static void assert_label(struct tutti_plot_axis axis, const char *name, const char *unit, const char *expected)
+static void assert_label(struct tt_plot_axis axis, const char *name, const char *unit, const char *expected)
 {
-    struct tutti_plot plot = {.options = &plain};
-    assert_string_equal(tutti_plot_axis_label(&plot, &axis, name, unit), expected);
-    tutti_arena_fini(&plot.arena);
+    struct tt_plot plot = {.options = &plain};
+    assert_string_equal(tt_plot_axis_label(&plot, &axis, name, unit), expected);
+    tt_arena_fini(&plot.arena);
 }
 
-static struct tutti_plot_axis fit(double low, double high)
+static struct tt_plot_axis fit(double low, double high)
 {
-    struct tutti_plot_axis axis = {0};
-    tutti_plot_axis_fit(&axis, low, high);
+    struct tt_plot_axis axis = {0};
+    tt_plot_axis_fit(&axis, low, high);
     assert_true(axis.low < axis.high && isfinite(axis.low) && isfinite(axis.high));
-    assert_true(isfinite(tutti_plot_axis_shown(&axis, axis.low)) && isfinite(tutti_plot_axis_shown(&axis, axis.high)));
+    assert_true(isfinite(tt_plot_axis_shown(&axis, axis.low)) && isfinite(tt_plot_axis_shown(&axis, axis.high)));
     return axis;
 }
 
@@ -42,18 +42,18 @@ static void powers_come_in_threes(void **state)
     assert_label(fit(0, 0.003), "t", "s", "t in 1e-3 s");
     assert_label(fit(0, 6e-4), "t", "s", "t in 1e-3 s");
     assert_label(fit(0, 6e-6), "t", "s", "t in 1e-6 s");
-    struct tutti_plot plot = {.options = &unicode};
-    struct tutti_plot_axis axis = fit(0, 2e-12);
-    assert_string_equal(tutti_plot_axis_label(&plot, &axis, "t", "s"), "t in 10⁻¹² s");
-    tutti_arena_fini(&plot.arena);
+    struct tt_plot plot = {.options = &unicode};
+    struct tt_plot_axis axis = fit(0, 2e-12);
+    assert_string_equal(tt_plot_axis_label(&plot, &axis, "t", "s"), "t in 10⁻¹² s");
+    tt_arena_fini(&plot.arena);
 }
 
 static void what_all_values_have_is_taken_off(void **state)
 {
     (void)state;
-    struct tutti_plot_axis axis = fit(101325.001, 101325.009);
+    struct tt_plot_axis axis = fit(101325.001, 101325.009);
     assert_label(axis, "p", "Pa", "p - 101325 in 1e-3 Pa");
-    assert_near(tutti_plot_axis_shown(&axis, 101325.004), 4, 1e-6);
+    assert_near(tt_plot_axis_shown(&axis, 101325.004), 4, 1e-6);
     assert_label(fit(-1000.3, -1000.1), "x", NULL, "x + 1000");
     assert_label(fit(1e9, 1e9 + 5), "time", "s", "time - 1000000000 in s");
 }
@@ -62,7 +62,7 @@ static void what_all_values_have_is_taken_off(void **state)
 static void constants_have_room_around(void **state)
 {
     (void)state;
-    struct tutti_plot_axis axis = fit(293.15, 293.15 + 1e-13);
+    struct tt_plot_axis axis = fit(293.15, 293.15 + 1e-13);
     assert_near(axis.low, 0.9 * 293.15, 1e-9);
     assert_near(axis.high, 1.1 * 293.15, 1e-9);
     axis = fit(0, 0);
@@ -81,45 +81,45 @@ static void extremes(void **state)
 static void decades(void **state)
 {
     (void)state;
-    struct tutti_plot_axis axis = {.log = true};
-    tutti_plot_axis_fit(&axis, 3e-4, 0.2);
+    struct tt_plot_axis axis = {.log = true};
+    tt_plot_axis_fit(&axis, 3e-4, 0.2);
     assert_near(axis.low, 1e-4, 1e-18);
     assert_near(axis.high, 1, 1e-15);
-    tutti_plot_axis_fit(&axis, 0.01, 0.01);
+    tt_plot_axis_fit(&axis, 0.01, 0.01);
     assert_near(axis.high / axis.low, 10, 1e-9);
-    tutti_plot_axis_fit(&axis, 1e300, DBL_MAX);
+    tt_plot_axis_fit(&axis, 1e300, DBL_MAX);
     assert_true(axis.low < axis.high && isfinite(axis.high));
-    tutti_plot_axis_fit(&axis, 5e-324, 5e-324);
+    tt_plot_axis_fit(&axis, 5e-324, 5e-324);
     assert_true(axis.low > 0 && axis.low < axis.high);
-    tutti_plot_axis_fit(&axis, DBL_MAX, DBL_MAX);
+    tt_plot_axis_fit(&axis, DBL_MAX, DBL_MAX);
     assert_true(axis.low < axis.high && isfinite(axis.high));
 }
 
 static void a_day_has_hours(void **state)
 {
     (void)state;
-    struct tutti_plot_axis axis = {.scale = TUTTI_PLOT_HOUR};
-    tutti_plot_axis_fit(&axis, 0, 86400);
-    assert_near(tutti_plot_axis_shown(&axis, 43200), 12, 1e-12);
-    assert_near(tutti_plot_tick_step(&axis, 24, 8.5), 3, 1e-12);
-    assert_near(tutti_plot_tick_step(&axis, 24, 5), 6, 1e-12);
+    struct tt_plot_axis axis = {.scale = TUTTI_PLOT_HOUR};
+    tt_plot_axis_fit(&axis, 0, 86400);
+    assert_near(tt_plot_axis_shown(&axis, 43200), 12, 1e-12);
+    assert_near(tt_plot_axis_tick_step(&axis, 24, 8.5), 3, 1e-12);
+    assert_near(tt_plot_axis_tick_step(&axis, 24, 5), 6, 1e-12);
     assert_label(axis, "time", "h", "time in h");
-    tutti_plot_axis_fit(&axis, 3.6e9, 3.6e9 + 14400); /* late */
+    tt_plot_axis_fit(&axis, 3.6e9, 3.6e9 + 14400); /* late */
     assert_label(axis, "time", "h", "time - 1000000 in h");
-    assert_near(tutti_plot_axis_shown(&axis, 3.6e9 + 7200), 2, 1e-6);
+    assert_near(tt_plot_axis_shown(&axis, 3.6e9 + 7200), 2, 1e-6);
 }
 
 static void ticks_are_at_round_numbers(void **state)
 {
     (void)state;
-    struct tutti_plot_axis axis = {0};
-    tutti_plot_axis_fit(&axis, 0, 1);
-    assert_near(tutti_plot_tick_step(&axis, 1, 8), 0.2, 1e-12);
-    assert_near(tutti_plot_tick_step(&axis, 1, 4), 0.25, 1e-12);
-    assert_near(tutti_plot_tick_step(&axis, 30, 10), 5, 1e-12);
+    struct tt_plot_axis axis = {0};
+    tt_plot_axis_fit(&axis, 0, 1);
+    assert_near(tt_plot_axis_tick_step(&axis, 1, 8), 0.2, 1e-12);
+    assert_near(tt_plot_axis_tick_step(&axis, 1, 4), 0.25, 1e-12);
+    assert_near(tt_plot_axis_tick_step(&axis, 30, 10), 5, 1e-12);
     axis.whole = true;
-    assert_near(tutti_plot_tick_step(&axis, 1, 8), 1, 1e-12);
-    assert_near(tutti_plot_tick_step(&axis, 8, 3.5), 5, 1e-12);
+    assert_near(tt_plot_axis_tick_step(&axis, 1, 8), 1, 1e-12);
+    assert_near(tt_plot_axis_tick_step(&axis, 8, 3.5), 5, 1e-12);
 }
 
 static void units_are_typeset(void **state)
@@ -145,9 +145,9 @@ static void units_are_typeset(void **state)
                                            {"°C", "°C"},
                                            {"", ""}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        struct tutti_plot plot = {.options = &unicode};
-        assert_string_equal(tutti_plot_typeset_unit(&plot, pairs[i][0]), pairs[i][1]);
-        tutti_arena_fini(&plot.arena);
+        struct tt_plot plot = {.options = &unicode};
+        assert_string_equal(tt_plot_axis_typeset_unit(&plot, pairs[i][0]), pairs[i][1]);
+        tt_arena_fini(&plot.arena);
     }
 }
 

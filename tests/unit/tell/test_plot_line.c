@@ -8,21 +8,21 @@
 
 enum { MANY = 100000 };
 
-static void release(struct tutti_plot_curve_data *data)
+static void release(struct tt_plot_curve_data *data)
 {
-    tutti_plot_line_fini(&data->line);
-    tutti_plot_line_fini(&data->jumps);
+    tt_plot_line_fini(&data->line);
+    tt_plot_line_fini(&data->jumps);
 }
 
-static struct tutti_plot_curve_data thin(const struct tutti_plot_values *values, double from, double to, size_t columns)
+static struct tt_plot_curve_data thin(const struct tt_plot_values *values, double from, double to, size_t columns)
 {
-    struct tutti_plot_curve_data data = {0};
-    tutti_plot_thin(&data, values, from, to, columns);
-    assert_false(tutti_plot_curve_failed(&data));
+    struct tt_plot_curve_data data = {0};
+    tt_plot_line_thin(&data, values, from, to, columns);
+    assert_false(tt_plot_line_curve_failed(&data));
     return data;
 }
 
-static void assert_point(const struct tutti_plot_line *line, size_t i, double x, double y)
+static void assert_point(const struct tt_plot_line *line, size_t i, double x, double y)
 {
     assert_true(i < line->count);
     assert_same_double(line->x[i], x);
@@ -33,7 +33,7 @@ static void few_rows_are_all_kept(void **state)
 {
     (void)state;
     const double t[] = {0, 1, 2, 2, 3, 4, 5}, v[] = {1.5, 2, 3, 7, 7, NAN, 8};
-    struct tutti_plot_curve_data data = thin(&(struct tutti_plot_values){.t = t, .v = v, .count = 7}, 0, 5, 100);
+    struct tt_plot_curve_data data = thin(&(struct tt_plot_values){.t = t, .v = v, .count = 7}, 0, 5, 100);
     assert_int_equal(data.line.count, 8);
     assert_point(&data.line, 2, 2, 3);
     assert_true(isnan(data.line.x[3])); /* the jump */
@@ -46,13 +46,13 @@ static void few_rows_are_all_kept(void **state)
     release(&data);
 }
 
-static void assert_window(const struct tutti_plot_values *values, double from, double to, double low, double high)
+static void assert_window(const struct tt_plot_values *values, double from, double to, double low, double high)
 {
-    struct tutti_plot_curve_data data = thin(values, from, to, 10);
+    struct tt_plot_curve_data data = thin(values, from, to, 10);
     assert_same_double(data.line.x[0], from);
     assert_same_double(data.line.x[data.line.count - 1], to);
     double least = INFINITY, greatest = -INFINITY;
-    tutti_plot_curve_extent(&data, from, to, &least, &greatest);
+    tt_plot_line_curve_extent(&data, from, to, &least, &greatest);
     assert_same_double(least, low);
     assert_same_double(greatest, high);
     release(&data);
@@ -63,7 +63,7 @@ static void window_cuts_lines(void **state)
 {
     (void)state;
     const double t[] = {0, 1, 2, 3, 4, 5}, v[] = {0, 1.5, 2, 3, 4, 5};
-    struct tutti_plot_values values = {.t = t, .v = v, .count = 6}, held = {.t = t, .v = v, .count = 6, .held = true};
+    struct tt_plot_values values = {.t = t, .v = v, .count = 6}, held = {.t = t, .v = v, .count = 6, .held = true};
     assert_window(&values, 1.5, 3, 1.75, 3);
     assert_window(&values, 0, 3.5, 0, 3.5);
     assert_window(&values, 4.25, 4.5, 4.25, 4.5);
@@ -76,8 +76,8 @@ static void window_invents_nothing(void **state)
 {
     (void)state;
     const double t[] = {0, 1, 2, 3}, v[] = {0, 1, NAN, 3};
-    struct tutti_plot_values values = {.t = t, .v = v, .count = 4};
-    struct tutti_plot_curve_data data = thin(&values, 1.5, 2.5, 10);
+    struct tt_plot_values values = {.t = t, .v = v, .count = 4};
+    struct tt_plot_curve_data data = thin(&values, 1.5, 2.5, 10);
     for (size_t i = 0; i < data.line.count; i++)
         assert_false(data.line.x[i] >= 1.5 && data.line.x[i] <= 2.5);
     release(&data);
@@ -90,8 +90,7 @@ static void held_values_are_stairs(void **state)
 {
     (void)state;
     const double t[] = {0, 1, 2, 3, 3, 4}, v[] = {0, 0, 1, 1, 2, 2};
-    struct tutti_plot_curve_data data =
-        thin(&(struct tutti_plot_values){.t = t, .v = v, .count = 6, .held = true}, 0, 4, 10);
+    struct tt_plot_curve_data data = thin(&(struct tt_plot_values){.t = t, .v = v, .count = 6, .held = true}, 0, 4, 10);
     const double x[] = {0, 2, 2, 3, 3, 4}, y[] = {0, 0, 1, 1, 2, 2};
     assert_int_equal(data.line.count, 6);
     for (size_t i = 0; i < 6; i++)
@@ -100,7 +99,7 @@ static void held_values_are_stairs(void **state)
     release(&data);
 }
 
-static bool has_value(const struct tutti_plot_line *line, double value)
+static bool has_value(const struct tt_plot_line *line, double value)
 {
     for (size_t i = 0; i < line->count; i++)
         if (line->y[i] == value)
@@ -125,8 +124,8 @@ static void many_rows_are_thinned_out(void **state)
     t[70000] = t[69999]; /* a jump */
     for (size_t i = 30000; i < 35000; i++)
         v[i] = NAN;
-    struct tutti_plot_values values = {.t = t, .v = v, .count = MANY};
-    struct tutti_plot_curve_data data = thin(&values, 0, 1, COLUMNS);
+    struct tt_plot_values values = {.t = t, .v = v, .count = MANY};
+    struct tt_plot_curve_data data = thin(&values, 0, 1, COLUMNS);
     assert_true(data.line.count <= 4 * COLUMNS + 20 && data.line.count > 2 * COLUMNS);
     assert_true(has_value(&data.line, 9) && has_value(&data.line, -8));
     assert_int_equal(data.jumps.count, 3);
@@ -155,8 +154,8 @@ static void many_jumps(void **state)
         t[i] = floor((double)i / 2);
         v[i] = (double)(i % 2) + 0.5;
     }
-    struct tutti_plot_values values = {.t = t, .v = v, .count = MANY};
-    struct tutti_plot_curve_data data = thin(&values, 0, MANY / 2.0, 200);
+    struct tt_plot_values values = {.t = t, .v = v, .count = MANY};
+    struct tt_plot_curve_data data = thin(&values, 0, MANY / 2.0, 200);
     assert_true(data.line.count < 1000 && data.jumps.count < 10);
     assert_true(has_value(&data.line, 0.5) && has_value(&data.line, 1.5));
     release(&data);
@@ -168,16 +167,16 @@ static void straight_lines_need_two_points(void **state)
 {
     (void)state;
     enum { COUNT = 1001 };
-    struct tutti_plot_line line = {0};
+    struct tt_plot_line line = {0};
     for (int i = 0; i < COUNT; i++)
-        tutti_plot_line_add(&line, i, i < 500 ? 2 * i : 1500 - i);
-    tutti_plot_line_interrupt(&line);
-    tutti_plot_line_add(&line, COUNT, 3);
+        tt_plot_line_add(&line, i, i < 500 ? 2 * i : 1500 - i);
+    tt_plot_line_interrupt(&line);
+    tt_plot_line_add(&line, COUNT, 3);
     bool left_out[COUNT + 2] = {false};
-    tutti_plot_line_straighten(&line, false, 1e-3, 0.1, left_out);
+    tt_plot_line_straighten(&line, false, 1e-3, 0.1, left_out);
     for (int i = 0; i < COUNT + 2; i++)
         assert_int_equal(left_out[i], i != 0 && i != 500 && i < COUNT - 1);
-    tutti_plot_line_fini(&line);
+    tt_plot_line_fini(&line);
 }
 
 /* Wherever points are left out, the line is not farther from them than it may be. */
@@ -186,10 +185,10 @@ static void straightened_line_is_near(void **state)
     (void)state;
     enum { COUNT = 5000 };
     static bool left_out[COUNT];
-    struct tutti_plot_line line = {0};
+    struct tt_plot_line line = {0};
     for (int i = 0; i < COUNT; i++)
-        tutti_plot_line_add(&line, i, 50 * sin(i / 150.0) + (i % 1000 == 777 ? 30 : 0));
-    tutti_plot_line_straighten(&line, false, 1e-3, 0.05, left_out);
+        tt_plot_line_add(&line, i, 50 * sin(i / 150.0) + (i % 1000 == 777 ? 30 : 0));
+    tt_plot_line_straighten(&line, false, 1e-3, 0.05, left_out);
     size_t kept = 0, before = 0;
     for (size_t i = 0; i < COUNT; i++) {
         kept += !left_out[i];
@@ -203,7 +202,7 @@ static void straightened_line_is_near(void **state)
     }
     assert_int_equal(before, COUNT - 1);
     assert_true(kept < COUNT / 5 && kept > 50);
-    tutti_plot_line_fini(&line);
+    tt_plot_line_fini(&line);
 }
 
 /* A curve that goes round a thousand times is as large as one that does so a few times, and closed. */
@@ -217,16 +216,16 @@ static void rounds_are_drawn_once(void **state)
         x[i] = cos(2 * 3.14159265358979 * i / STEPS);
         y[i] = sin(2 * 3.14159265358979 * i / STEPS);
     }
-    struct tutti_plot_curve_data data = {0};
-    tutti_plot_thin_phase(&data, t, x, y, COUNT);
-    assert_false(tutti_plot_curve_failed(&data));
+    struct tt_plot_curve_data data = {0};
+    tt_plot_line_thin_phase(&data, t, x, y, COUNT);
+    assert_false(tt_plot_line_curve_failed(&data));
     assert_true(data.line.count > STEPS * 9 / 10 && data.line.count < 2 * STEPS);
     for (size_t i = 1; i < STEPS * 8 / 10; i++) /* the first round is of one piece */
         assert_true(isfinite(data.line.x[i]));
     release(&data);
 
     t[1] = t[0]; /* few rows are all kept, and a jump is one */
-    tutti_plot_thin_phase(&data, t, x, y, 1000);
+    tt_plot_line_thin_phase(&data, t, x, y, 1000);
     assert_int_equal(data.line.count, 1001);
     assert_int_equal(data.jumps.count, 3);
     release(&data);
@@ -241,8 +240,8 @@ static void difference_of_lines(void **state)
     const double ta[] = {0, 2, 2, 4}, va[] = {0, 2, 5, 5}, tb[] = {-1, 1, 3, 5}, vb[] = {0, 1, 1, 0};
     double *t, *v;
     size_t count;
-    assert_true(tutti_plot_difference(&(struct tutti_plot_values){.t = ta, .v = va, .count = 4},
-                                      &(struct tutti_plot_values){.t = tb, .v = vb, .count = 4}, &t, &v, &count));
+    assert_true(tt_plot_line_difference(&(struct tt_plot_values){.t = ta, .v = va, .count = 4},
+                                        &(struct tt_plot_values){.t = tb, .v = vb, .count = 4}, &t, &v, &count));
     const double times[] = {-1, 0, 1, 2, 2, 3, 4, 5}, values[] = {NAN, -0.5, 0, 1, 4, 4, 4.5, NAN};
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -265,9 +264,9 @@ static void difference_of_held_values(void **state)
     const double ta[] = {0, 2, 4}, va[] = {0, 3, 3}, tb[] = {0, 3, 4}, vb[] = {0, 3, 3};
     double *t, *v;
     size_t count;
-    assert_true(tutti_plot_difference(&(struct tutti_plot_values){.t = ta, .v = va, .count = 3, .held = true},
-                                      &(struct tutti_plot_values){.t = tb, .v = vb, .count = 3, .held = true}, &t, &v,
-                                      &count));
+    assert_true(tt_plot_line_difference(&(struct tt_plot_values){.t = ta, .v = va, .count = 3, .held = true},
+                                        &(struct tt_plot_values){.t = tb, .v = vb, .count = 3, .held = true}, &t, &v,
+                                        &count));
     const double times[] = {0, 2, 2, 3, 3, 4}, values[] = {0, 0, 3, 3, 0, 0};
     assert_int_equal(count, 6);
     for (size_t i = 0; i < count; i++) {
@@ -281,12 +280,12 @@ static void difference_of_held_values(void **state)
 static void marks_do_not_cover_each_other(void **state)
 {
     (void)state;
-    struct tutti_plot_sieve sieve = {0};
-    assert_true(tutti_plot_sieve_keeps(&sieve, 0.5, 0.5));
-    assert_false(tutti_plot_sieve_keeps(&sieve, 0.5001, 0.5001));
-    assert_true(tutti_plot_sieve_keeps(&sieve, 1, 0));
-    assert_false(tutti_plot_sieve_keeps(&sieve, 1.01, 0));
-    assert_false(tutti_plot_sieve_keeps(&sieve, NAN, 0.2));
+    struct tt_plot_sieve sieve = {0};
+    assert_true(tt_plot_line_sieve_keeps(&sieve, 0.5, 0.5));
+    assert_false(tt_plot_line_sieve_keeps(&sieve, 0.5001, 0.5001));
+    assert_true(tt_plot_line_sieve_keeps(&sieve, 1, 0));
+    assert_false(tt_plot_line_sieve_keeps(&sieve, 1.01, 0));
+    assert_false(tt_plot_line_sieve_keeps(&sieve, NAN, 0.2));
 }
 
 int main(void)

@@ -19,60 +19,59 @@ static const char *const solvers[] = {"cvode", "adams", "dopri5", "dopri8", "dir
 enum { SOLVER_COUNT = sizeof solvers / sizeof *solvers };
 
 struct life {
-    struct tutti_fmu *fmu;
-    struct tutti_unit *unit;
-    const struct tutti_unit_kind *kind;
-    struct tutti_arena arena;
+    struct tt_fmu *fmu;
+    struct tt_unit *unit;
+    const struct tt_unit_kind *kind;
+    struct tt_arena arena;
     double t, next_event;
-    struct tutti_unit_event event; /* the last one settled */
+    struct tt_unit_event event; /* the last one settled */
 };
 
 /* The solver of this name; NULL: the default. */
-static inline const struct tutti_solver_kind *solver_named(const char *name)
+static inline const struct tt_solver_kind *solver_named(const char *name)
 {
-    const struct tutti_solver_kind *solver = NULL;
+    const struct tt_solver_kind *solver = NULL;
     if (name)
-        assert_ok(tutti_solver_find(name, &solver));
+        assert_ok(tt_solver_find(name, &solver));
     return solver;
 }
 
-static inline struct tutti_integration integration_of(const char *solver, double rtol)
+static inline struct tt_integration integration_of(const char *solver, double rtol)
 {
-    return (struct tutti_integration){
-        .solver = solver_named(solver), .rtol = rtol, .atol = rtol / 100, .h_fixed = 0.01};
+    return (struct tt_integration){.solver = solver_named(solver), .rtol = rtol, .atol = rtol / 100, .h_fixed = 0.01};
 }
 
 /* An instance of FOLDER/MODEL_fmiVERSION. `model` has its folder in front: KIT "Tracker". */
-static inline void load_as(struct life *life, enum tutti_interface_choice interface, const char *model,
-                           const char *version, struct tutti_integration integration)
+static inline void load_as(struct life *life, enum tt_interface_choice interface, const char *model,
+                           const char *version, struct tt_integration integration)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s_fmi%s", model, version);
     *life = (struct life){.next_event = INFINITY};
-    assert_ok(tutti_fmu_open(&life->fmu, path, NULL));
-    struct tutti_unit_options options = {.name = "it", .interface = interface, .integration = integration};
-    assert_ok(tutti_unit_new(&life->unit, life->fmu, &options));
+    assert_ok(tt_fmu_open(&life->fmu, path, NULL));
+    struct tt_unit_options options = {.name = "it", .interface = interface, .integration = integration};
+    assert_ok(tt_unit_new(&life->unit, life->fmu, &options));
     life->kind = life->unit->kind;
 }
 
-static inline void load(struct life *life, const char *model, const char *version, struct tutti_integration integration)
+static inline void load(struct life *life, const char *model, const char *version, struct tt_integration integration)
 {
     load_as(life, TUTTI_INTERFACE_ME, model, version, integration);
 }
 
 static inline void unload(struct life *life)
 {
-    tutti_unit_free(life->unit);
-    tutti_fmu_free(life->fmu);
-    tutti_arena_fini(&life->arena);
+    tt_unit_free(life->unit);
+    tt_fmu_free(life->fmu);
+    tt_arena_fini(&life->arena);
 }
 
 /* "VAR=VALUE" of a parameter, before begin(). */
 static inline void parameter(struct life *life, const char *text)
 {
-    struct tutti_setting setting;
-    assert_ok(tutti_setting_read(&setting, &life->arena, life->fmu->desc, NULL, text));
-    assert_ok(tutti_unit_apply(life->unit, &setting, 1));
+    struct tt_setting setting;
+    assert_ok(tt_setting_read(&setting, &life->arena, life->fmu->desc, NULL, text));
+    assert_ok(tt_unit_apply(life->unit, &setting, 1));
 }
 
 static inline void settle(struct life *life)
@@ -84,7 +83,7 @@ static inline void settle(struct life *life)
 /* The initialisation, up to where steps can be taken. */
 static inline void begin(struct life *life, double start, double stop)
 {
-    struct tutti_experiment_setup setup = {.start = start, .stop = stop, .has_stop = true};
+    struct tt_experiment_setup setup = {.start = start, .stop = stop, .has_stop = true};
     life->t = start;
     assert_ok(life->kind->configure(life->unit, NULL, 0));
     assert_ok(life->kind->set_up(life->unit, &setup));
@@ -94,17 +93,16 @@ static inline void begin(struct life *life, double start, double stop)
 }
 
 /* load and begin, from 0 to 100. */
-static inline void start(struct life *life, const char *model, const char *version,
-                         struct tutti_integration integration)
+static inline void start(struct life *life, const char *model, const char *version, struct tt_integration integration)
 {
     load(life, model, version, integration);
     begin(life, 0, 100);
 }
 
 /* One step to `end`, which may come short of it. */
-static inline struct tutti_step go(struct life *life, double end)
+static inline struct tt_fmi_step go(struct life *life, double end)
 {
-    struct tutti_step step;
+    struct tt_fmi_step step;
     assert_ok(life->kind->step(life->unit, life->t, end - life->t, &step));
     life->t = step.reached;
     return step;
@@ -121,7 +119,7 @@ static inline int go_through(struct life *life, double end)
 {
     int events = 0;
     while (life->t < end && !life->event.terminate) {
-        struct tutti_step step = go(life, fmin(end, life->next_event));
+        struct tt_fmi_step step = go(life, fmin(end, life->next_event));
         if (step.event || life->t >= life->next_event) {
             handle_event(life);
             events++;
@@ -132,7 +130,7 @@ static inline int go_through(struct life *life, double end)
 
 static inline uint32_t variable(const struct life *life, const char *name)
 {
-    uint32_t found = tutti_desc_find(life->fmu->desc, name);
+    uint32_t found = tt_description_find(life->fmu->desc, name);
     if (found == TUTTI_NONE)
         fail_msg("no variable '%s'", name);
     return found;
@@ -147,7 +145,7 @@ static inline double get_real(struct life *life, const char *name)
 {
     uint32_t vr = reference(life, name);
     double value = 0;
-    struct tutti_block block = {
+    struct tt_block block = {
         .type = TUTTI_TYPE_FLOAT64, .references = &vr, .count = 1, .values = &value, .value_count = 1};
     assert_ok(life->kind->get(life->unit, &block));
     return value;
@@ -157,7 +155,7 @@ static inline int get_integer(struct life *life, const char *name)
 {
     uint32_t vr = reference(life, name);
     int32_t value = 0;
-    struct tutti_block block = {
+    struct tt_block block = {
         .type = TUTTI_TYPE_INT32, .references = &vr, .count = 1, .values = &value, .value_count = 1};
     assert_ok(life->kind->get(life->unit, &block));
     return value;
@@ -166,7 +164,7 @@ static inline int get_integer(struct life *life, const char *name)
 static inline void set_real(struct life *life, const char *name, double value)
 {
     uint32_t vr = reference(life, name);
-    struct tutti_block block = {
+    struct tt_block block = {
         .type = TUTTI_TYPE_FLOAT64, .references = &vr, .count = 1, .values = &value, .value_count = 1};
     assert_ok(life->kind->set(life->unit, &block));
 }

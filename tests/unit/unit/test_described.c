@@ -30,11 +30,11 @@ static const char text[] =
 enum { A, B, ZERO, WAY, ODD, N, E, U, C };
 
 struct scene {
-    struct tutti_fmu fmu;
-    struct tutti_unit unit;
-    struct tutti_desc *desc;
-    struct tutti_arena arena;
-    struct tutti_described described;
+    struct tt_fmu fmu;
+    struct tt_unit unit;
+    struct tt_description *desc;
+    struct tt_arena arena;
+    struct tt_parameter_check described;
 };
 
 static bool is_way(const void *context, uint32_t variable)
@@ -44,24 +44,24 @@ static bool is_way(const void *context, uint32_t variable)
 }
 
 /* With "NAME=VALUE" set, if it is not NULL; `found` is as expected. */
-static void open_scene(struct scene *scene, const char *set, tutti_described_elsewhere *elsewhere)
+static void open_scene(struct scene *scene, const char *set, tt_parameter_check_elsewhere *elsewhere)
 {
-    struct tutti_setting setting;
+    struct tt_setting setting;
     *scene = (struct scene){.desc = description(text)};
     scene->fmu.desc = scene->desc;
-    scene->unit = (struct tutti_unit){.fmu = &scene->fmu, .name = "unit"};
+    scene->unit = (struct tt_unit){.fmu = &scene->fmu, .name = "unit"};
     if (set)
-        assert_ok(tutti_setting_read(&setting, &scene->arena, scene->desc, NULL, set));
-    assert_ok(tutti_described_init(&scene->described, &scene->unit, &setting, set != NULL, elsewhere, NULL));
+        assert_ok(tt_setting_read(&setting, &scene->arena, scene->desc, NULL, set));
+    assert_ok(tt_parameter_check_init(&scene->described, &scene->unit, &setting, set != NULL, elsewhere, NULL));
     for (size_t i = 0; i < scene->described.count; i++)
         memcpy(scene->described.found.slots[i], scene->described.expected.slots[i], scene->described.found.sizes[i]);
 }
 
 static void close_scene(struct scene *scene)
 {
-    tutti_described_fini(&scene->described);
-    tutti_desc_free(scene->desc);
-    tutti_arena_fini(&scene->arena);
+    tt_parameter_check_fini(&scene->described);
+    tt_description_free(scene->desc);
+    tt_arena_fini(&scene->arena);
 }
 
 /* Where the value that was found for a variable lies; NULL: it is not looked at. */
@@ -75,8 +75,8 @@ static void *found(const struct scene *scene, uint32_t variable)
 
 static size_t departures(const struct scene *scene)
 {
-    struct tutti_departure first;
-    return tutti_described_compare(&scene->described, &first);
+    struct tt_parameter_difference first;
+    return tt_parameter_check_compare(&scene->described, &first);
 }
 
 static void test_choice(void **state)
@@ -121,18 +121,18 @@ static void test_others(void **state)
 {
     (void)state;
     struct scene scene;
-    struct tutti_departure first;
-    struct tutti_text told = {0};
+    struct tt_parameter_difference first;
+    struct tt_text told = {0};
     open_scene(&scene, NULL, NULL);
     *(int64_t *)found(&scene, E) = 2;
     *(int32_t *)found(&scene, N) = 8;
-    assert_int_equal(tutti_described_compare(&scene.described, &first), 2);
+    assert_int_equal(tt_parameter_check_compare(&scene.described, &first), 2);
     assert_int_equal(first.variable, N);
     assert_int_equal(*(const int32_t *)first.expected, 7);
     assert_int_equal(*(const int32_t *)first.found, 8);
-    tutti_setting_show(&told, scene.desc, &scene.desc->vars[E], found(&scene, E));
+    tt_setting_write(&told, scene.desc, &scene.desc->vars[E], found(&scene, E));
     assert_string_equal(told.text, "on");
-    tutti_text_fini(&told);
+    tt_text_fini(&told);
     close_scene(&scene);
 }
 

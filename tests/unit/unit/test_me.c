@@ -38,7 +38,7 @@ static void inputs_follow_polynomials(void **state)
                 for (int k = 1; k < ORDERS; k++)
                     if (inputs[i][k] != 0)
                         set_slope(&life, "u", k, inputs[i][k]);
-                struct tutti_step step = go(&life, life.t + 0.5);
+                struct tt_fmi_step step = go(&life, life.t + 0.5);
                 assert_false(step.event || step.terminate || step.early || step.discarded);
                 x = lag(x, inputs[i], 0.5, 0.5);
                 assert_near(get_real(&life, "y"), x, 1e-7);
@@ -99,7 +99,7 @@ static void a_slope_may_change_alone(void **state)
     unload(&life);
 }
 
-static struct tutti_solver_counts hundred_steps(const char *solver, bool set)
+static struct tt_solver_counts hundred_steps(const char *solver, bool set)
 {
     struct life life;
     start(&life, KIT "Tracker", "2", integration_of(solver, 1e-6));
@@ -110,7 +110,7 @@ static struct tutti_solver_counts hundred_steps(const char *solver, bool set)
         if (set)
             set_real(&life, "u", 1);
     }
-    struct tutti_solver_counts counts = life.unit->counts.solver;
+    struct tt_solver_counts counts = life.unit->counts.solver;
     unload(&life);
     return counts;
 }
@@ -119,7 +119,7 @@ static void the_same_value_is_no_news(void **state)
 {
     (void)state;
     for (int s = 0; s < SOLVER_COUNT; s++) {
-        struct tutti_solver_counts left = hundred_steps(solvers[s], false), set = hundred_steps(solvers[s], true);
+        struct tt_solver_counts left = hundred_steps(solvers[s], false), set = hundred_steps(solvers[s], true);
         assert_memory_equal(&left, &set, sizeof left);
         assert_true(left.steps > 0 && left.rhs > 0 && left.restarts == 0);
     }
@@ -145,7 +145,7 @@ static void steps_begin_where_the_unit_is(void **state)
 {
     (void)state;
     struct life life;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     start(&life, KIT "Dahlquist", "2", integration_of(NULL, 1e-6));
     go(&life, 1);
     assert_fails(life.kind->step(life.unit, 0.5, 1, &step), TUTTI_ERR_STATE,
@@ -178,7 +178,7 @@ static void a_step_goes_forwards(void **state)
 {
     (void)state;
     struct life life;
-    struct tutti_step step;
+    struct tt_fmi_step step;
     start(&life, KIT "Dahlquist", "2", integration_of(NULL, 1e-6));
     go(&life, 1);
     assert_fails(life.kind->step(life.unit, 1, 0, &step), TUTTI_ERR_ARGUMENT, "a step of 0 from t = 1");
@@ -294,23 +294,23 @@ static void scalars_among_arrays_move(void **state)
     struct life life;
     start(&life, OWN "Mixed", "3", integration_of(NULL, 1e-9));
     uint32_t inputs[] = {variable(&life, "w"), variable(&life, "u")};
-    struct tutti_signals signals;
-    assert_ok(tutti_unit_signals(life.unit, inputs, 2, &signals));
+    struct tt_signals signals;
+    assert_ok(tt_unit_signals(life.unit, inputs, 2, &signals));
     assert_int_equal(signals.block_count, 1);
     ((double *)signals.slots[0])[0] = 1;
     ((double *)signals.slots[0])[1] = 2;
     *(double *)signals.slots[1] = 0.5;
-    assert_ok(tutti_unit_set(life.unit, &signals));
+    assert_ok(tt_unit_set(life.unit, &signals));
     set_slope(&life, "u", 1, 1);
     go(&life, 1);
     assert_near(get_real(&life, "u"), 1.5, 1e-15);
     assert_near(get_real(&life, "x"), 5 + 0.5 + 0.5, 1e-8);
     *(double *)signals.slots[1] = -6;
-    assert_ok(tutti_unit_set(life.unit, &signals));
+    assert_ok(tt_unit_set(life.unit, &signals));
     go(&life, 2);
     assert_same_double(get_real(&life, "u"), -6);
     assert_near(get_real(&life, "x"), 6 - 1, 1e-8);
-    tutti_signals_fini(&signals);
+    tt_signals_fini(&signals);
     unload(&life);
 }
 

@@ -4,9 +4,9 @@
 
 #include "exchange.h"
 
-static struct tutti_integration averaging(const char *solver, double rtol)
+static struct tt_integration averaging(const char *solver, double rtol)
 {
-    struct tutti_integration integration = integration_of(solver, rtol);
+    struct tt_integration integration = integration_of(solver, rtol);
     integration.average = true;
     return integration;
 }
@@ -127,7 +127,7 @@ static void an_event_divides_a_step(void **state)
         begin(&life, 0, 10);
         go(&life, 0.5);
         assert_near(get_real(&life, "x"), 0.25, 1e-12);
-        struct tutti_step step = go(&life, 1);
+        struct tt_fmi_step step = go(&life, 1);
         assert_true(step.event);
         assert_near(life.t, 0.75, 1e-12);
         assert_near(get_real(&life, "x"), 0.625, 1e-12);
@@ -148,7 +148,7 @@ static void a_step_that_is_repeated(void **state)
     start(&life, KIT "Tracker", "2", averaging("radau5", 1e-8));
     set_real(&life, "u", 1);
     go(&life, 0.5);
-    struct tutti_unit_saved *saved = NULL;
+    struct tt_unit_saved *saved = NULL;
     assert_ok(life.kind->save(life.unit, &saved));
     go(&life, 1);
     double mean = get_real(&life, "y");

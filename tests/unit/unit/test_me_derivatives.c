@@ -155,7 +155,7 @@ static void time_without_a_name_counts(void **state)
     (void)state;
     struct life life;
     load(&life, OWN "Wave", "2", integration_of(NULL, 1e-6));
-    struct tutti_var *time = (struct tutti_var *)&life.fmu->desc->vars[variable(&life, "time")];
+    struct tt_var *time = (struct tt_var *)&life.fmu->desc->vars[variable(&life, "time")];
     assert_int_equal(time->causality, TUTTI_INDEPENDENT);
     time->causality = TUTTI_LOCAL;
     begin(&life, 0, 100);

@@ -99,7 +99,7 @@ static void short_excursions(void **state)
     for (int s = 0; s < SOLVER_COUNT; s++)
         for (int shorter = 0; shorter < 2; shorter++) {
             struct life life;
-            struct tutti_integration integration = integration_of(solvers[s], 1e-8);
+            struct tt_integration integration = integration_of(solvers[s], 1e-8);
             integration.h_max = shorter ? 0.01 : 0.3;
             load(&life, OWN "Crossings", "3", integration);
             parameter(&life, "level=0.9999");
@@ -140,7 +140,7 @@ static void an_event_at_the_start(void **state)
             load(&life, OWN "Crossings", versions[v], integration_of(solvers[s], 1e-8));
             parameter(&life, "phase=1.5707963267948966");
             begin(&life, 0, 10);
-            struct tutti_step step = go(&life, 1);
+            struct tt_fmi_step step = go(&life, 1);
             assert_true(step.event);
             assert_near(life.t, 0, 1e-12);
             handle_event(&life);
@@ -202,7 +202,7 @@ static void time_events_are_hit_to_the_bit(void **state)
                 life.unit->horizon = 10;
                 for (int i = 1; i <= 50; i++) {
                     assert_same_double(life.next_event, i * 0.1);
-                    struct tutti_step step = go(&life, over ? 10 : i * 0.1);
+                    struct tt_fmi_step step = go(&life, over ? 10 : i * 0.1);
                     assert_same_double(step.reached, i * 0.1);
                     assert_true(step.event);
                     handle_event(&life);
@@ -224,7 +224,7 @@ static void time_events_without_states(void **state)
         begin(&life, 0.3, 12);
         for (int i = 1; i <= 9; i++) {
             assert_same_double(life.next_event, i);
-            struct tutti_step step = go(&life, 12);
+            struct tt_fmi_step step = go(&life, 12);
             assert_true(step.event);
             assert_same_double(step.reached, i);
             handle_event(&life);
@@ -351,7 +351,7 @@ static void an_indicator_that_is_no_number_is_named(void **state)
     for (int v = 0; v < VERSION_COUNT; v++)
         for (int h = 0; h < 2; h++) {
             struct life life;
-            struct tutti_step step;
+            struct tt_fmi_step step;
             ramp(&life, versions[v], how[h]);
             assert_fails(life.kind->step(life.unit, 0, 1, &step), TUTTI_ERR_FMU, "event indicator");
             assert_non_null(strstr(tutti_err_message(), v == 2 ? "'to_go' has no value" : "1 of 1 has no value"));
@@ -363,7 +363,7 @@ static void an_indicator_that_is_no_number_is_named(void **state)
 static void check_chatter(const char *version, const char *solver)
 {
     struct life life;
-    struct tutti_step step = {0};
+    struct tt_fmi_step step = {0};
     start(&life, OWN "Sliding", version, integration_of(solver, 1e-6));
     life.unit->horizon = 100;
     enum tutti_err err = TUTTI_OK;
@@ -422,7 +422,7 @@ static void indicators_without_states(void **state)
     for (int v = 0; v < VERSION_COUNT; v++)
         for (int longer = 0; longer < 2; longer++) {
             struct life life;
-            struct tutti_integration integration = integration_of(NULL, 1e-6);
+            struct tt_integration integration = integration_of(NULL, 1e-6);
             integration.h_max = 0.3;
             load(&life, OWN "Clockwork", versions[v], integration);
             begin(&life, 0.5, 20);
@@ -450,7 +450,7 @@ static void inputs_cause_events(void **state)
         parameter(&life, "period=100");
         begin(&life, 1, 20);
         set_real(&life, "u", 2);
-        struct tutti_step step = go(&life, 2);
+        struct tt_fmi_step step = go(&life, 2);
         assert_true(step.event);
         assert_same_double(step.reached, 1);
         handle_event(&life);

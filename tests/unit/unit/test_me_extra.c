@@ -136,13 +136,13 @@ static enum tutti_err run(const struct setup *setup, const struct tutti_extra *e
     return tutti_run(&options, stats);
 }
 
-static double cell(const struct tutti_table *table, size_t row, const char *name)
+static double cell(const struct tt_csv_table *table, size_t row, const char *name)
 {
-    for (size_t c = 0; c < tutti_table_columns(table); c++)
-        if (strcmp(tutti_table_name(table, c), name) == 0) {
-            const char *text = tutti_table_cell(table, row, c);
+    for (size_t c = 0; c < tt_csv_table_columns(table); c++)
+        if (strcmp(tt_csv_table_name(table, c), name) == 0) {
+            const char *text = tt_csv_table_cell(table, row, c);
             double value = 0;
-            assert_true(tutti_number_read_double(text, strlen(text), &value));
+            assert_true(tt_number_read_double(text, strlen(text), &value));
             return value;
         }
     fail_msg("no column '%s'", name);
@@ -150,10 +150,10 @@ static double cell(const struct tutti_table *table, size_t row, const char *name
 }
 
 /* Rows of a result, and then the file is gone. */
-static struct tutti_table *rows_of(const char *result)
+static struct tt_csv_table *rows_of(const char *result)
 {
-    struct tutti_table *table = NULL;
-    assert_ok(tutti_table_read(&table, result));
+    struct tt_csv_table *table = NULL;
+    assert_ok(tt_csv_table_read(&table, result));
     return table;
 }
 
@@ -164,10 +164,10 @@ static void check_dahlquist(const struct setup *setup, bool structured, const ch
     struct tutti_extra extra = equations(&wish, structured);
     struct tutti_run_stats stats;
     assert_ok(run(setup, &extra, result, &stats));
-    struct tutti_table *table = rows_of(result);
-    assert_int_equal(tutti_table_rows(table), 101);
+    struct tt_csv_table *table = rows_of(result);
+    assert_int_equal(tt_csv_table_rows(table), 101);
     for (size_t r = 0; r < 101; r++) {
-        double t = tutti_table_times(table)[r];
+        double t = tt_csv_table_times(table)[r];
         assert_near(cell(table, r, "x"), exp(-t), 1e-6);
         assert_near(cell(table, r, "integral"), 1 - exp(-t), 1e-6);
         assert_near(cell(table, r, "decay"), 2 * exp(-3 * t), 1e-6);
@@ -176,8 +176,8 @@ static void check_dahlquist(const struct setup *setup, bool structured, const ch
     assert_int_equal(wish.starts, 1);
     assert_int_equal(wish.structures, structured);
     assert_int_equal(wish.jacobians, structured ? (int)stats.units->jacobian_evaluations : 0);
-    tutti_table_free(table);
-    tutti_run_stats_fini(&stats);
+    tt_csv_table_free(table);
+    tt_stats_fini(&stats);
 }
 
 static void they_are_solved_with_the_fmu(void **state)
@@ -217,11 +217,11 @@ static void an_fmu_without_states(void **state)
                     struct tutti_extra extra = equations(&wish, structured);
                     struct setup setup = {models[m], versions[v], solvers[s], NULL, NULL, 0};
                     assert_ok(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL));
-                    struct tutti_table *table = rows_of(scratch_path(scratch, "r.csv"));
-                    size_t last = tutti_table_rows(table) - 1;
+                    struct tt_csv_table *table = rows_of(scratch_path(scratch, "r.csv"));
+                    size_t last = tt_csv_table_rows(table) - 1;
                     assert_near(cell(table, last, "integral"), sin(1), 1e-6);
                     assert_near(cell(table, last, "decay"), 2 * exp(-3), 1e-6);
-                    tutti_table_free(table);
+                    tt_csv_table_free(table);
                 }
 }
 
@@ -252,13 +252,13 @@ static void events_leave_them_alone(void **state)
             struct tutti_run_stats stats;
             assert_ok(tutti_run(&options, &stats));
             assert_int_equal(stats.events_located, 1);
-            tutti_run_stats_fini(&stats);
-            struct tutti_table *table = rows_of(scratch_path(scratch, "r.csv"));
-            size_t last = tutti_table_rows(table) - 1;
+            tt_stats_fini(&stats);
+            struct tt_csv_table *table = rows_of(scratch_path(scratch, "r.csv"));
+            size_t last = tt_csv_table_rows(table) - 1;
             assert_near(cell(table, last, "x"), -0.5, 1e-9);
             assert_near(cell(table, last, "integral"), 0.125 - 0.375, 1e-6);
             assert_near(cell(table, last, "decay"), 2 * exp(-3), 1e-6);
-            tutti_table_free(table);
+            tt_csv_table_free(table);
         }
 }
 
@@ -319,14 +319,14 @@ static void they_may_look_at_the_fmu(void **state)
                                             .output = linear_output};
                 struct setup setup = {models[m], versions[v], solvers[s], NULL, NULL, 1e-7};
                 assert_ok(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL));
-                struct tutti_table *table = rows_of(scratch_path(scratch, "r.csv"));
-                for (size_t r = 0; r < tutti_table_rows(table); r++) {
-                    double t = tutti_table_times(table)[r];
+                struct tt_csv_table *table = rows_of(scratch_path(scratch, "r.csv"));
+                for (size_t r = 0; r < tt_csv_table_rows(table); r++) {
+                    double t = tt_csv_table_times(table)[r];
                     assert_near(cell(table, r, "p1"), exp(-t), 1e-5);
                     assert_near(cell(table, r, "p2"), 1 - cos(t), 1e-5);
                     assert_near(cell(table, r, "x"), exp(-t), 1e-5); /* the FMU is where it was */
                 }
-                tutti_table_free(table);
+                tt_csv_table_free(table);
             }
 }
 
@@ -364,7 +364,7 @@ static void nothing_is_said(void **state)
         struct tutti_extra extra = equations(&wish, true);
         struct setup setup = {TUTTI_FMUS "/Dahlquist", "2", "cvode", NULL, NULL, 0};
         *(w == 0 ? &extra.rhs : w == 1 ? &extra.jacobian : &extra.output) = fail_silently;
-        (void)tutti_fail(TUTTI_ERR_IO, "long ago");
+        (void)tt_fail(TUTTI_ERR_IO, "long ago");
         assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_LIMIT, "did not say why");
         assert_null(strstr(tutti_err_message(), "long ago"));
     }
@@ -380,11 +380,11 @@ static void rows_before_an_error_stay(void **state)
         struct setup setup = {TUTTI_FMUS "/Dahlquist", "2", solvers[s], NULL, NULL, 0};
         assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_ARGUMENT, "no luck");
         assert_non_null(strstr(tutti_err_message(), "extra equations"));
-        struct tutti_table *table = rows_of(scratch_path(scratch, "r.csv"));
-        size_t count = tutti_table_rows(table);
+        struct tt_csv_table *table = rows_of(scratch_path(scratch, "r.csv"));
+        size_t count = tt_csv_table_rows(table);
         assert_true(count > 10 && count < 52);
-        assert_near(cell(table, count - 1, "decay"), 2 * exp(-3 * tutti_table_times(table)[count - 1]), 1e-6);
-        tutti_table_free(table);
+        assert_near(cell(table, count - 1, "decay"), 2 * exp(-3 * tt_csv_table_times(table)[count - 1]), 1e-6);
+        tt_csv_table_free(table);
     }
 }
 
@@ -464,9 +464,9 @@ static void columns_without_equations(void **state)
         struct tutti_extra extra = {.output_count = 1, .output_names = column, .output = only_output};
         struct setup setup = {TUTTI_FMUS "/Dahlquist", versions[v], NULL, NULL, "k=4", 0};
         assert_ok(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL));
-        struct tutti_table *table = rows_of(scratch_path(scratch, "r.csv"));
+        struct tt_csv_table *table = rows_of(scratch_path(scratch, "r.csv"));
         assert_near(cell(table, 50, "slope"), -4, 1e-7);
-        tutti_table_free(table);
+        tt_csv_table_free(table);
     }
 }
 

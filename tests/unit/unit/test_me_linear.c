@@ -7,17 +7,17 @@
 
 enum { ALL = TUTTI_WANT_A | TUTTI_WANT_B | TUTTI_WANT_C | TUTTI_WANT_D };
 
-static const struct tutti_linear *linearize(struct life *life, unsigned want)
+static const struct tt_linear *linearize(struct life *life, unsigned want)
 {
-    struct tutti_linear *linear = NULL;
+    struct tt_linear *linear = NULL;
     assert_ok(life->kind->linearize(life->unit, want, &linear));
     assert_non_null(linear);
     return linear;
 }
 
-static double entry(const struct tutti_linear *linear, int matrix, int row, int column)
+static double entry(const struct tt_linear *linear, int matrix, int row, int column)
 {
-    const struct tutti_pattern *pattern = &linear->patterns[matrix];
+    const struct tt_pattern *pattern = &linear->patterns[matrix];
     assert_true(row < pattern->row_count && column < pattern->column_count);
     for (int32_t k = pattern->starts[column]; k < pattern->starts[column + 1]; k++)
         if (pattern->rows[k] == row)
@@ -25,7 +25,7 @@ static double entry(const struct tutti_linear *linear, int matrix, int row, int 
     return 0;
 }
 
-static void assert_matrix(const struct tutti_linear *linear, int matrix, int rows, int columns, const double *expected,
+static void assert_matrix(const struct tt_linear *linear, int matrix, int rows, int columns, const double *expected,
                           double tolerance)
 {
     assert_int_equal(linear->patterns[matrix].row_count, rows);
@@ -36,7 +36,7 @@ static void assert_matrix(const struct tutti_linear *linear, int matrix, int row
 }
 
 /* By directional derivatives, or by differences of second order. */
-static double tolerance_of(const struct tutti_linear *linear)
+static double tolerance_of(const struct tt_linear *linear)
 {
     return linear->exact ? 1e-13 : 1e-8;
 }
@@ -52,7 +52,7 @@ static void check_wave(const char *model, const char *version, bool exact)
         set_slope(&life, "u", 1, -1);
         go(&life, (i + 1) * 0.3);
         double x = get_real(&life, "x"), swing = get_real(&life, "swing"), u = 2 + i - 0.3, t = life.t;
-        const struct tutti_linear *linear = linearize(&life, ALL);
+        const struct tt_linear *linear = linearize(&life, ALL);
         double tolerance = tolerance_of(linear);
         assert_true(linear->exact == exact);
         assert_matrix(linear, TUTTI_LINEAR_A, 1, 1, (double[]){-1}, tolerance);
@@ -94,7 +94,7 @@ static void van_der_pol(void **state)
         parameter(&life, "mu=3");
         begin(&life, 0, 10);
         go(&life, 1.5);
-        const struct tutti_linear *linear = linearize(&life, ALL);
+        const struct tt_linear *linear = linearize(&life, ALL);
         double x = get_real(&life, "x0"), y = get_real(&life, "x1"), tolerance = 10 * tolerance_of(linear);
         assert_matrix(linear, TUTTI_LINEAR_A, 2, 2, (double[]){0, 1, -6 * x * y - 1, 3 * (1 - x * x)}, tolerance);
         assert_matrix(linear, TUTTI_LINEAR_C, 2, 2, (double[]){1, 0, 0, 1}, tolerance);
@@ -114,7 +114,7 @@ static void tracker(void **state)
         start(&life, KIT "Tracker", versions[v], integration_of(NULL, 1e-6));
         set_real(&life, "u", 1);
         go(&life, 1);
-        const struct tutti_linear *linear = linearize(&life, ALL);
+        const struct tt_linear *linear = linearize(&life, ALL);
         double tolerance = tolerance_of(linear);
         assert_matrix(linear, TUTTI_LINEAR_A, 1, 1, (double[]){-2}, tolerance);
         assert_matrix(linear, TUTTI_LINEAR_B, 1, 1, (double[]){2}, tolerance);
@@ -130,7 +130,7 @@ static void arrays_are_taken_apart(void **state)
     struct life life;
     start(&life, KIT "StateSpace", "3", integration_of(NULL, 1e-6));
     go(&life, 0.5);
-    const struct tutti_linear *linear = linearize(&life, ALL);
+    const struct tt_linear *linear = linearize(&life, ALL);
     assert_true(linear->exact && linear->by_model);
     assert_matrix(linear, TUTTI_LINEAR_A, 3, 3, (double[]){-1, 1, 0, 0, -2, 1, 0, 0, -3}, 1e-13);
     assert_matrix(linear, TUTTI_LINEAR_B, 3, 2, (double[]){1, 0, 0, 1, 1, 1}, 1e-13);
@@ -152,7 +152,7 @@ static void arrays_by_differences(void **state)
     set_real(&life, "u", 1);
     set_slope(&life, "u", 1, 2);
     go(&life, 0.5);
-    const struct tutti_linear *linear = linearize(&life, ALL);
+    const struct tt_linear *linear = linearize(&life, ALL);
     assert_false(linear->exact);
     assert_matrix(linear, TUTTI_LINEAR_A, 1, 1, (double[]){0}, 1e-8);
     assert_matrix(linear, TUTTI_LINEAR_B, 1, 3, (double[]){1, 2, 1}, 1e-8);
@@ -172,7 +172,7 @@ static void parts_can_be_had_alone(void **state)
         set_real(&life, "u", 2);
         go(&life, 1);
         double x = get_real(&life, "x"), tolerance = 1e-8;
-        const struct tutti_linear *linear = linearize(&life, TUTTI_WANT_A);
+        const struct tt_linear *linear = linearize(&life, TUTTI_WANT_A);
         assert_matrix(linear, TUTTI_LINEAR_A, 1, 1, (double[]){-1}, tolerance);
         assert_matrix(linear, TUTTI_LINEAR_C, 3, 1, (double[]){0, 0, 0}, 0);
         linear = linearize(&life, TUTTI_WANT_D);
@@ -195,7 +195,7 @@ static void a_model_without_states(void **state)
         load(&life, OWN "Clockwork", versions[v], integration_of(NULL, 1e-6));
         begin(&life, 0.25, 1);
         go(&life, 0.5);
-        const struct tutti_linear *linear = linearize(&life, ALL);
+        const struct tt_linear *linear = linearize(&life, ALL);
         assert_int_equal(linear->state_count, 0);
         assert_int_equal(linear->output_count, 1);
         assert_matrix(linear, TUTTI_LINEAR_D, 1, 1, (double[]){1}, 1e-8);
@@ -212,7 +212,7 @@ static void states_without_names(void **state)
     start(&life, KIT "Lacking", "1me", integration_of(NULL, 1e-8));
     go(&life, 1);
     assert_near(get_real(&life, "x"), 1 - exp(-1), 1e-6);
-    const struct tutti_linear *linear = linearize(&life, ALL);
+    const struct tt_linear *linear = linearize(&life, ALL);
     assert_string_equal(linear->state_names[0], "state 1");
     assert_matrix(linear, TUTTI_LINEAR_A, 1, 1, (double[]){-1}, 1e-8);
     assert_matrix(linear, TUTTI_LINEAR_C, 1, 1, (double[]){1}, 1e-8);
@@ -230,7 +230,7 @@ static void at_the_ends(void **state)
         begin(&life, 0, 1);
         assert_matrix(linearize(&life, ALL), TUTTI_LINEAR_B, 1, 1, (double[]){1}, 1e-8);
         assert_int_equal(go_through(&life, 1), 1);
-        const struct tutti_linear *linear = linearize(&life, ALL);
+        const struct tt_linear *linear = linearize(&life, ALL);
         assert_matrix(linear, TUTTI_LINEAR_A, 1, 1, (double[]){0}, 1e-8);
         assert_matrix(linear, TUTTI_LINEAR_D, 2, 1, (double[]){0, 10}, 1e-7);
         unload(&life);

@@ -50,10 +50,10 @@ static const struct tutti_extra extra = {.count = 1,
                                          .structure = extra_structure,
                                          .jacobian = extra_jacobian};
 
-static enum tutti_err begin(struct tutti_unit *unit)
+static enum tutti_err begin(struct tt_unit *unit)
 {
-    struct tutti_experiment_setup setup = {.stop = 10, .has_stop = true};
-    struct tutti_unit_event event;
+    struct tt_experiment_setup setup = {.stop = 10, .has_stop = true};
+    struct tt_unit_event event;
     TRY(unit->kind->configure(unit, NULL, 0));
     TRY(unit->kind->set_up(unit, &setup));
     TRY(unit->kind->enter_init(unit));
@@ -61,13 +61,13 @@ static enum tutti_err begin(struct tutti_unit *unit)
     return unit->kind->settle(unit, &event);
 }
 
-static enum tutti_err move(struct tutti_unit *unit, uint32_t input, uint32_t output)
+static enum tutti_err move(struct tt_unit *unit, uint32_t input, uint32_t output)
 {
-    struct tutti_step step;
-    struct tutti_linear *linear;
-    struct tutti_unit_event event;
+    struct tt_fmi_step step;
+    struct tt_linear *linear;
+    struct tt_unit_event event;
     double value = 1, slope = 0.5;
-    struct tutti_block block = {
+    struct tt_block block = {
         .type = TUTTI_TYPE_FLOAT64, .references = &input, .count = 1, .values = &value, .value_count = 1};
     TRY(unit->kind->set(unit, &block));
     TRY(unit->kind->set_input_derivatives(unit, &input, NULL, 1, &(int32_t){1}, &slope));
@@ -81,36 +81,36 @@ static enum tutti_err move(struct tutti_unit *unit, uint32_t input, uint32_t out
     return unit->kind->step(unit, 0.5, 0.5, &step);
 }
 
-static enum tutti_err go_back(struct tutti_unit *unit, struct tutti_unit_saved **saved)
+static enum tutti_err go_back(struct tt_unit *unit, struct tt_unit_saved **saved)
 {
-    struct tutti_step step;
+    struct tt_fmi_step step;
     TRY(unit->kind->save(unit, saved));
     TRY(unit->kind->step(unit, 1, 0.5, &step));
     TRY(unit->kind->restore(unit, *saved));
     return unit->kind->step(unit, 1, 0.5, &step);
 }
 
-static enum tutti_err live(struct tutti_fmu *fmu, const struct plan *plan, const struct tutti_solver_kind *solver)
+static enum tutti_err live(struct tt_fmu *fmu, const struct plan *plan, const struct tt_solver_kind *solver)
 {
-    struct tutti_unit *unit = NULL;
-    struct tutti_unit_saved *saved = NULL;
-    struct tutti_unit_options options = {
+    struct tt_unit *unit = NULL;
+    struct tt_unit_saved *saved = NULL;
+    struct tt_unit_options options = {
         .name = "it",
         .interface = TUTTI_INTERFACE_ME,
         .integration = {
             .solver = solver, .rtol = 1e-6, .atol = 1e-8, .h_fixed = 0.01, .extra = plan->extra ? &extra : NULL}};
-    enum tutti_err err = tutti_unit_new(&unit, fmu, &options);
+    enum tutti_err err = tt_unit_new(&unit, fmu, &options);
     if (!err)
         err = begin(unit);
-    uint32_t input = fmu->desc->vars[tutti_desc_find(fmu->desc, plan->input)].reference;
-    uint32_t output = fmu->desc->vars[tutti_desc_find(fmu->desc, plan->output)].reference;
+    uint32_t input = fmu->desc->vars[tt_description_find(fmu->desc, plan->input)].reference;
+    uint32_t output = fmu->desc->vars[tt_description_find(fmu->desc, plan->output)].reference;
     if (!err)
         err = move(unit, input, output);
     if (!err)
         err = go_back(unit, &saved);
     if (unit)
         unit->kind->discard(unit, saved);
-    tutti_unit_free(unit);
+    tt_unit_free(unit);
     return err;
 }
 
@@ -128,11 +128,11 @@ static void every_allocation_may_fail(void **state)
         {TEST_FMUS "/Ramp_fmi1me.fmu", "u", "y", "dopri5", false},
     };
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
-        struct tutti_fmu *fmu = NULL;
+        struct tt_fmu *fmu = NULL;
         enum tutti_err err = TUTTI_OK;
-        assert_ok(tutti_fmu_open(&fmu, plans[i].model, NULL));
-        const struct tutti_solver_kind *solver = NULL;
-        assert_ok(tutti_solver_find(plans[i].solver, &solver));
+        assert_ok(tt_fmu_open(&fmu, plans[i].model, NULL));
+        const struct tt_solver_kind *solver = NULL;
+        assert_ok(tt_solver_find(plans[i].solver, &solver));
         assert_ok(live(fmu, &plans[i], solver)); /* loads the library */
         do {
             allocations = 0;
@@ -145,7 +145,7 @@ static void every_allocation_may_fail(void **state)
                          err ? tutti_err_message() : "did not matter");
         } while (err);
         failing_allocation = 0;
-        tutti_fmu_free(fmu);
+        tt_fmu_free(fmu);
     }
 }
 

@@ -4,15 +4,15 @@
 
 #include "exchange.h"
 
-static struct tutti_unit_saved *save(struct life *life)
+static struct tt_unit_saved *save(struct life *life)
 {
-    struct tutti_unit_saved *saved = NULL;
+    struct tt_unit_saved *saved = NULL;
     assert_ok(life->kind->save(life->unit, &saved));
     assert_non_null(saved);
     return saved;
 }
 
-static void restore(struct life *life, const struct tutti_unit_saved *saved, double t)
+static void restore(struct life *life, const struct tt_unit_saved *saved, double t)
 {
     assert_ok(life->kind->restore(life->unit, saved));
     life->t = t;
@@ -22,8 +22,8 @@ static void restore(struct life *life, const struct tutti_unit_saved *saved, dou
 static void assert_repeated(const struct life *life, const char *solver, double value, double before, double tolerance)
 {
     (void)life;
-    const struct tutti_solver_kind *kind = solver_named(solver);
-    if ((kind ? kind : tutti_solver_kinds[0])->saved_size)
+    const struct tt_solver_kind *kind = solver_named(solver);
+    if ((kind ? kind : tt_solver_kinds[0])->saved_size)
         assert_same_double(value, before);
     else
         assert_near(value, before, tolerance);
@@ -39,7 +39,7 @@ static void go_back_and_forth(const char *model, const char *version, const char
     set_slope(&life, "u", 1, -0.5);
     for (int i = 1; i <= 7; i++)
         go(&life, i * 0.1);
-    struct tutti_unit_saved *saved = save(&life);
+    struct tt_unit_saved *saved = save(&life);
     double at = life.t, here = get_real(&life, output), u = get_real(&life, "u"), there[5] = {0};
     for (int i = 0; i < 5; i++)
         go(&life, at + (i + 1) * 0.1), there[i] = get_real(&life, output);
@@ -68,10 +68,10 @@ static void steps_can_be_repeated(void **state)
 {
     (void)state;
     for (int v = 0; v < VERSION_COUNT; v++)
-        for (size_t s = 0; tutti_solver_kinds[s]; s++) {
-            go_back_and_forth(KIT "Tracker", versions[v], tutti_solver_kinds[s]->name, "y");
-            go_back_and_forth(KIT "Lacking", versions[v], tutti_solver_kinds[s]->name, "x");
-            go_back_and_forth(OWN "PlainWave", versions[v], tutti_solver_kinds[s]->name, "swing");
+        for (size_t s = 0; tt_solver_kinds[s]; s++) {
+            go_back_and_forth(KIT "Tracker", versions[v], tt_solver_kinds[s]->name, "y");
+            go_back_and_forth(KIT "Lacking", versions[v], tt_solver_kinds[s]->name, "x");
+            go_back_and_forth(OWN "PlainWave", versions[v], tt_solver_kinds[s]->name, "swing");
         }
 }
 
@@ -79,21 +79,21 @@ static void steps_can_be_repeated(void **state)
 static void steps_can_be_repeated_by_a_solver_that_was_ahead(void **state)
 {
     (void)state;
-    for (size_t s = 0; tutti_solver_kinds[s]; s++) {
+    for (size_t s = 0; tt_solver_kinds[s]; s++) {
         struct life life;
-        start(&life, KIT "Tracker", "2", integration_of(tutti_solver_kinds[s]->name, 1e-8));
+        start(&life, KIT "Tracker", "2", integration_of(tt_solver_kinds[s]->name, 1e-8));
         life.unit->horizon = 100;
         set_real(&life, "u", 1);
         go(&life, 0.013);
         go(&life, 0.333);
-        struct tutti_unit_saved *saved = save(&life);
+        struct tt_unit_saved *saved = save(&life);
         double here = get_real(&life, "y");
         go(&life, 0.777);
         double there = get_real(&life, "y");
         restore(&life, saved, 0.333);
         assert_same_double(get_real(&life, "y"), here);
         go(&life, 0.777);
-        bool first_order = strcmp(tutti_solver_kinds[s]->name, "euler") == 0;
+        bool first_order = strcmp(tt_solver_kinds[s]->name, "euler") == 0;
         assert_near(get_real(&life, "y"), there, first_order ? 1e-2 : 1e-5);
         life.kind->discard(life.unit, saved);
         unload(&life);
@@ -141,11 +141,11 @@ static void the_last_step_of_a_solver_can_be_repeated(void **state)
 {
     (void)state;
     for (int v = 0; v < VERSION_COUNT; v++)
-        for (size_t s = 0; tutti_solver_kinds[s]; s++) {
-            if (!tutti_solver_kinds[s]->saved_size)
+        for (size_t s = 0; tt_solver_kinds[s]; s++) {
+            if (!tt_solver_kinds[s]->saved_size)
                 continue;
-            repeat_last_step(KIT "Tracker", versions[v], tutti_solver_kinds[s]->name, "y");
-            repeat_last_step(KIT "Lacking", versions[v], tutti_solver_kinds[s]->name, "x");
+            repeat_last_step(KIT "Tracker", versions[v], tt_solver_kinds[s]->name, "y");
+            repeat_last_step(KIT "Lacking", versions[v], tt_solver_kinds[s]->name, "x");
         }
 }
 
@@ -155,7 +155,7 @@ static void a_saved_point_is_reused(void **state)
     (void)state;
     for (int v = 0; v < VERSION_COUNT; v++) {
         struct life life;
-        struct tutti_unit_saved *saved = NULL, *same = NULL;
+        struct tt_unit_saved *saved = NULL, *same = NULL;
         start(&life, KIT "Tracker", versions[v], integration_of("radau5", 1e-6));
         set_real(&life, "u", 1);
         for (int i = 0; i < 10; i++) {
@@ -190,7 +190,7 @@ static void events_are_undone_with_saved_states(void **state)
         go_through(&life, 0.45);
         assert_int_equal(get_integer(&life, "ticks"), 1);
         assert_true(life.next_event == 0.8);
-        struct tutti_unit_saved *saved = save(&life);
+        struct tt_unit_saved *saved = save(&life);
         double at = life.t, first = 0;
         for (int trial = 0; trial < 3; trial++) {
             assert_near(get_real(&life, "x"), 0.45, 1e-12);
@@ -220,7 +220,7 @@ static void nominal_values_come_back(void **state)
         struct life life;
         start(&life, OWN "Scaled", versions[v], integration_of("radau5", 1e-4));
         go_through(&life, 2.25);
-        struct tutti_unit_saved *saved = save(&life);
+        struct tt_unit_saved *saved = save(&life);
         go(&life, 2.29);
         double x = get_real(&life, "y");
         go_through(&life, 8);
@@ -244,7 +244,7 @@ static void events_cannot_be_undone_without(void **state)
         load(&life, OWN "Clockwork", versions[v], integration_of(NULL, 1e-6));
         begin(&life, 0.25, 10);
         go(&life, 0.5);
-        struct tutti_unit_saved *saved = save(&life);
+        struct tt_unit_saved *saved = save(&life);
         go(&life, 0.75);
         restore(&life, saved, 0.5); /* nothing has happened */
         assert_near(get_real(&life, "y"), 0.25, 0);
@@ -274,9 +274,9 @@ static void a_point_at_an_event_is_before_or_after_it(void **state)
         parameter(&life, "at=0.5");
         parameter(&life, "what=1");
         begin(&life, 0, 10);
-        struct tutti_step step = go(&life, 1);
+        struct tt_fmi_step step = go(&life, 1);
         assert_true(step.event);
-        struct tutti_unit_saved *before = save(&life), *after = NULL;
+        struct tt_unit_saved *before = save(&life), *after = NULL;
         double at = life.t;
         handle_event(&life);
         assert_same_double(get_real(&life, "x"), 0);
@@ -309,7 +309,7 @@ static void an_event_may_be_repeated_often(void **state)
     parameter(&life, "at=0.5");
     begin(&life, 0, 10);
     go(&life, 0.25);
-    struct tutti_unit_saved *saved = save(&life);
+    struct tt_unit_saved *saved = save(&life);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(go_through(&life, 0.75), 1);
         restore(&life, saved, 0.25);
@@ -325,15 +325,15 @@ static void inputs_of_every_sort_come_back(void **state)
     struct life life;
     start(&life, OWN "Mixed", "3", integration_of("radau5", 1e-9));
     uint32_t inputs[] = {variable(&life, "w"), variable(&life, "u"), variable(&life, "f")};
-    struct tutti_signals signals;
-    assert_ok(tutti_unit_signals(life.unit, inputs, 3, &signals));
+    struct tt_signals signals;
+    assert_ok(tt_unit_signals(life.unit, inputs, 3, &signals));
     ((double *)signals.slots[0])[0] = 1;
     ((double *)signals.slots[0])[1] = 2;
     *(double *)signals.slots[1] = 3;
     *(float *)signals.slots[2] = 0.5F;
-    assert_ok(tutti_unit_set(life.unit, &signals));
+    assert_ok(tt_unit_set(life.unit, &signals));
     go(&life, 1);
-    struct tutti_unit_saved *saved = save(&life);
+    struct tt_unit_saved *saved = save(&life);
     go(&life, 2);
     double x = get_real(&life, "x");
     assert_near(x, 2 * 8.5, 1e-7);
@@ -341,10 +341,10 @@ static void inputs_of_every_sort_come_back(void **state)
     ((double *)signals.slots[0])[1] = 20;
     *(double *)signals.slots[1] = 30;
     *(float *)signals.slots[2] = 40;
-    assert_ok(tutti_unit_set(life.unit, &signals));
+    assert_ok(tt_unit_set(life.unit, &signals));
     go(&life, 3);
     restore(&life, saved, 1);
-    assert_ok(tutti_unit_get(life.unit, &signals));
+    assert_ok(tt_unit_get(life.unit, &signals));
     assert_same_double(((double *)signals.slots[0])[0], 1);
     assert_same_double(((double *)signals.slots[0])[1], 2);
     assert_same_double(*(double *)signals.slots[1], 3);
@@ -352,7 +352,7 @@ static void inputs_of_every_sort_come_back(void **state)
     go(&life, 2);
     assert_same_double(get_real(&life, "x"), x);
     life.kind->discard(life.unit, saved);
-    tutti_signals_fini(&signals);
+    tt_signals_fini(&signals);
     unload(&life);
 }
 
@@ -370,7 +370,7 @@ static void inputs_set_before_the_point_belong_to_it(void **state)
             go(&life, 0.5);
             set_real(&life, "u", 5);
             set_slope(&life, "u", 1, 1);
-            struct tutti_unit_saved *saved = save(&life);
+            struct tt_unit_saved *saved = save(&life);
             go(&life, 1);
             double x = get_real(&life, output);
             set_real(&life, "u", -1);

@@ -7,12 +7,12 @@
 /* Another instance goes on where this one is; the caller's to unload. */
 static void move(struct life *from, struct life *to)
 {
-    struct tutti_unit_saved *saved = NULL, *unpacked = NULL;
-    struct tutti_parcel parcel = {0};
+    struct tt_unit_saved *saved = NULL, *unpacked = NULL;
+    struct tt_byte_writer parcel = {0};
     assert_ok(from->kind->save(from->unit, &saved));
     assert_ok(from->kind->pack(from->unit, saved, &parcel));
     assert_false(parcel.failed);
-    struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
+    struct tt_byte_reader in = tt_bytes_get_begin(tt_bytes_written(&parcel));
     assert_ok(to->kind->unpack(to->unit, &in, &unpacked));
     assert_ptr_equal(in.at, in.end);
     assert_ok(to->kind->restore(to->unit, unpacked));
@@ -20,27 +20,27 @@ static void move(struct life *from, struct life *to)
     to->next_event = from->next_event;
     from->kind->discard(from->unit, saved);
     to->kind->discard(to->unit, unpacked);
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
 }
 
 /* Bytes that are cut are refused, whatever they are cut in. */
 static void refuse_parts(struct life *life, struct life *other)
 {
-    struct tutti_unit_saved *saved = NULL;
-    struct tutti_parcel parcel = {0};
+    struct tt_unit_saved *saved = NULL;
+    struct tt_byte_writer parcel = {0};
     assert_ok(life->kind->save(life->unit, &saved));
     assert_ok(life->kind->pack(life->unit, saved, &parcel));
     for (size_t size = 0; size < parcel.size; size++) {
-        struct tutti_unit_saved *unpacked = NULL;
+        struct tt_unit_saved *unpacked = NULL;
         char *part = malloc(size + 1); /* of its own size, so that a look beyond it is seen */
         memcpy(part, parcel.bytes, size);
-        struct tutti_unparcel in = {.at = part, .end = part + size};
+        struct tt_byte_reader in = {.at = part, .end = part + size};
         assert_fails(other->kind->unpack(other->unit, &in, &unpacked), TUTTI_ERR_FORMAT, "no saved state");
         other->kind->discard(other->unit, unpacked);
         free(part);
     }
     life->kind->discard(life->unit, saved);
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
 }
 
 /* ---- Model Exchange ---- */
@@ -66,9 +66,9 @@ static void every_solver(void **state)
 {
     (void)state;
     for (int v = 1; v < VERSION_COUNT; v++)
-        for (size_t s = 0; tutti_solver_kinds[s]; s++) {
-            go_on(KIT "BouncingBall", versions[v], tutti_solver_kinds[s]->name, "h", 0.73); /* after an event */
-            go_on(KIT "VanDerPol", versions[v], tutti_solver_kinds[s]->name, "x0", 0.31);
+        for (size_t s = 0; tt_solver_kinds[s]; s++) {
+            go_on(KIT "BouncingBall", versions[v], tt_solver_kinds[s]->name, "h", 0.73); /* after an event */
+            go_on(KIT "VanDerPol", versions[v], tt_solver_kinds[s]->name, "x0", 0.31);
         }
 }
 
@@ -104,8 +104,8 @@ static void without_saved_states(void **state)
 {
     (void)state;
     for (int v = 0; v < VERSION_COUNT; v++) {
-        struct tutti_unit_saved *saved = NULL;
-        struct tutti_parcel parcel = {0};
+        struct tt_unit_saved *saved = NULL;
+        struct tt_byte_writer parcel = {0};
         struct life here, there;
         load(&here, OWN "Clockwork", versions[v], integration_of("bdf", 1e-6));
         load(&there, OWN "Clockwork", versions[v], integration_of("bdf", 1e-6));
@@ -120,7 +120,7 @@ static void without_saved_states(void **state)
         assert_fails(here.kind->pack(here.unit, saved, &parcel), TUTTI_ERR_UNSUPPORTED, "an event at t = 1");
         assert_non_null(strstr(tutti_err_message(), "canSerializeFMUstate"));
         here.kind->discard(here.unit, saved);
-        tutti_parcel_fini(&parcel);
+        tt_bytes_fini(&parcel);
         unload(&here);
         unload(&there);
     }
@@ -130,7 +130,7 @@ static void without_saved_states(void **state)
 
 static void begin_cs(struct life *life, const char *model, const char *version)
 {
-    const struct tutti_experiment_setup setup = {.stop = 100, .has_stop = true};
+    const struct tt_experiment_setup setup = {.stop = 100, .has_stop = true};
     load_as(life, TUTTI_INTERFACE_CS, model, version, integration_of(NULL, 1e-6));
     assert_ok(life->kind->configure(life->unit, NULL, 0));
     assert_ok(life->kind->set_up(life->unit, &setup));
@@ -167,7 +167,7 @@ static void co_simulation_that_cannot(void **state)
 {
     (void)state;
     struct life life;
-    struct tutti_unit_saved *saved = NULL;
+    struct tt_unit_saved *saved = NULL;
     begin_cs(&life, KIT "Lacking", "2");
     assert_fails(life.kind->save(life.unit, &saved), TUTTI_ERR_UNSUPPORTED, "canGetAndSetFMU");
     life.kind->discard(life.unit, saved);
@@ -184,19 +184,19 @@ static void states_of_others(void **state)
     start(&lives[2], KIT "Tracker", "2", integration_of("bdf", 1e-6));
     start(&lives[3], KIT "VanDerPol", "2", integration_of("bdf", 1e-6)); /* with more states */
     for (int from = 0; from < 4; from++) {
-        struct tutti_unit_saved *saved = NULL;
-        struct tutti_parcel parcel = {0};
+        struct tt_unit_saved *saved = NULL;
+        struct tt_byte_writer parcel = {0};
         assert_ok(lives[from].kind->save(lives[from].unit, &saved));
         assert_ok(lives[from].kind->pack(lives[from].unit, saved, &parcel));
         for (int to = 0; to < 4; to++) {
-            struct tutti_unit_saved *unpacked = NULL;
-            struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
+            struct tt_unit_saved *unpacked = NULL;
+            struct tt_byte_reader in = tt_bytes_get_begin(tt_bytes_written(&parcel));
             if (to != from)
                 assert_int_not_equal(lives[to].kind->unpack(lives[to].unit, &in, &unpacked), TUTTI_OK);
             lives[to].kind->discard(lives[to].unit, unpacked);
         }
         lives[from].kind->discard(lives[from].unit, saved);
-        tutti_parcel_fini(&parcel);
+        tt_bytes_fini(&parcel);
     }
     for (int i = 0; i < 4; i++)
         unload(&lives[i]);

@@ -10,9 +10,9 @@ enum { ENOUGH = 1 << 20 };
 static void attach(struct life *life, const char *model, size_t most)
 {
     start(life, model, "3", integration_of("bdf", 1e-6));
-    assert_ok(tutti_replay_attach(life->unit, most));
+    assert_ok(tt_replay_attach(life->unit, most));
     life->kind = life->unit->kind;
-    tutti_replay_begin(life->unit);
+    tt_replay_start(life->unit);
 }
 
 static unsigned passed;
@@ -29,21 +29,21 @@ static enum tutti_err pass(void *context, double t)
 static enum tutti_err refuse(void *context, double t)
 {
     (void)context;
-    return t > 0.25 ? tutti_fail(TUTTI_ERR_INTERRUPTED, "enough") : TUTTI_OK;
+    return t > 0.25 ? tt_fail(TUTTI_ERR_INTERRUPTED, "enough") : TUTTI_OK;
 }
 
-static const struct tutti_replay_watch WATCH = {pass, NULL};
+static const struct tt_replay_watch WATCH = {pass, NULL};
 
-static enum tutti_err unpack(struct life *life, const char *bytes, size_t size, const struct tutti_replay_watch *watch)
+static enum tutti_err unpack(struct life *life, const char *bytes, size_t size, const struct tt_replay_watch *watch)
 {
-    struct tutti_unparcel in = {.at = bytes, .end = bytes + size};
-    return tutti_replay_unpack(life->unit, &in, watch);
+    struct tt_byte_reader in = {.at = bytes, .end = bytes + size};
+    return tt_replay_unpack(life->unit, &in, watch);
 }
 
 /* Some steps with an input and an output; a part of them is taken back. */
 static void play(struct life *life)
 {
-    struct tutti_unit_saved *saved = NULL;
+    struct tt_unit_saved *saved = NULL;
     for (int i = 0; i < 5; i++) {
         set_real(life, "u", i);
         assert_ok(life->kind->save(life->unit, &saved));
@@ -65,11 +65,11 @@ static void test_same(void **state)
 {
     (void)state;
     struct life here, there;
-    struct tutti_parcel parcel = {0}, again = {0};
+    struct tt_byte_writer parcel = {0}, again = {0};
     attach(&here, KIT "Tracker", ENOUGH);
     attach(&there, KIT "Tracker", ENOUGH);
     play(&here);
-    assert_ok(tutti_replay_pack(here.unit, &parcel));
+    assert_ok(tt_replay_pack(here.unit, &parcel));
     passed = 0;
     assert_ok(unpack(&there, parcel.bytes, parcel.size, &WATCH));
     assert_int_equal(passed, 5); /* those that were taken back are not made */
@@ -78,13 +78,13 @@ static void test_same(void **state)
     go(&here, 0.7);
     go(&there, 0.7);
     assert_same_double(get_real(&there, "y"), get_real(&here, "y"));
-    tutti_parcel_reset(&parcel);
-    assert_ok(tutti_replay_pack(here.unit, &parcel)); /* and from there again */
-    assert_ok(tutti_replay_pack(there.unit, &again));
+    tt_bytes_reset(&parcel);
+    assert_ok(tt_replay_pack(here.unit, &parcel)); /* and from there again */
+    assert_ok(tt_replay_pack(there.unit, &again));
     assert_int_equal(again.size, parcel.size);
     assert_memory_equal(again.bytes, parcel.bytes, parcel.size);
-    tutti_parcel_fini(&parcel);
-    tutti_parcel_fini(&again);
+    tt_bytes_fini(&parcel);
+    tt_bytes_fini(&again);
     unload(&here);
     unload(&there);
 }
@@ -94,10 +94,10 @@ static void test_damaged(void **state)
 {
     (void)state;
     struct life here;
-    struct tutti_parcel parcel = {0};
+    struct tt_byte_writer parcel = {0};
     attach(&here, KIT "Tracker", ENOUGH);
     play(&here);
-    assert_ok(tutti_replay_pack(here.unit, &parcel));
+    assert_ok(tt_replay_pack(here.unit, &parcel));
     unload(&here);
     for (size_t size = 0; size < parcel.size; size += 7) {
         struct life there;
@@ -118,29 +118,29 @@ static void test_damaged(void **state)
         unload(&there);
         free(other);
     }
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
 }
 
 /* A record with one list of one variable, and a call that uses it. */
 static enum tutti_err use_list(unsigned type, uint32_t reference, uint32_t value_count, unsigned call)
 {
     struct life there;
-    struct tutti_parcel entries = {0}, record = {0};
-    tutti_parcel_put_u8(&entries, 1);
-    tutti_parcel_put_u8(&entries, (uint8_t)type);
-    tutti_parcel_put_u32(&entries, 1);
-    tutti_parcel_put_u32(&entries, value_count);
-    tutti_parcel_put_u32(&entries, reference);
-    tutti_parcel_put_u8(&entries, (uint8_t)call);
-    tutti_parcel_put_u32(&entries, 0);
+    struct tt_byte_writer entries = {0}, record = {0};
+    tt_bytes_put_u8(&entries, 1);
+    tt_bytes_put_u8(&entries, (uint8_t)type);
+    tt_bytes_put_u32(&entries, 1);
+    tt_bytes_put_u32(&entries, value_count);
+    tt_bytes_put_u32(&entries, reference);
+    tt_bytes_put_u8(&entries, (uint8_t)call);
+    tt_bytes_put_u32(&entries, 0);
     for (int i = 0; i < 4; i++)
-        tutti_parcel_put_u64(&entries, UINT64_MAX);
-    tutti_parcel_put_block(&record, entries.bytes, entries.size);
+        tt_bytes_put_u64(&entries, UINT64_MAX);
+    tt_bytes_put_block(&record, entries.bytes, entries.size);
     attach(&there, KIT "Tracker", ENOUGH);
     enum tutti_err err = unpack(&there, record.bytes, record.size, &WATCH);
     unload(&there);
-    tutti_parcel_fini(&entries);
-    tutti_parcel_fini(&record);
+    tt_bytes_fini(&entries);
+    tt_bytes_fini(&record);
     return err;
 }
 
@@ -151,7 +151,7 @@ static void test_wrong_values(void **state)
     enum { SET = 2, GET = 3 };
     struct life life;
     attach(&life, KIT "Tracker", ENOUGH);
-    uint32_t u = life.fmu->desc->vars[tutti_desc_find(life.fmu->desc, "u")].reference;
+    uint32_t u = life.fmu->desc->vars[tt_description_find(life.fmu->desc, "u")].reference;
     unload(&life);
     for (unsigned call = SET; call <= GET; call++) {
         assert_fails(use_list(TUTTI_TYPE_FLOAT64, u, 2, call), TUTTI_ERR_FORMAT, "no record");
@@ -167,17 +167,17 @@ static void test_other_answers(void **state)
 {
     (void)state;
     struct life here, there;
-    struct tutti_parcel parcel = {0};
+    struct tt_byte_writer parcel = {0};
     attach(&here, KIT "VanDerPol", ENOUGH);
     go(&here, 0.1);
     (void)get_real(&here, "x0");
-    assert_ok(tutti_replay_pack(here.unit, &parcel));
+    assert_ok(tt_replay_pack(here.unit, &parcel));
     start(&there, KIT "VanDerPol", "3", integration_of("euler", 1e-6)); /* with other steps */
-    assert_ok(tutti_replay_attach(there.unit, ENOUGH));
+    assert_ok(tt_replay_attach(there.unit, ENOUGH));
     assert_fails(unpack(&there, parcel.bytes, parcel.size, &WATCH), TUTTI_ERR_FMU,
                  "told the same once more, the FMU answers otherwise at t = 0.1");
     there.kind = there.unit->kind;
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
     unload(&here);
     unload(&there);
 }
@@ -186,14 +186,14 @@ static void test_interrupted(void **state)
 {
     (void)state;
     struct life here, there;
-    struct tutti_parcel parcel = {0};
+    struct tt_byte_writer parcel = {0};
     attach(&here, KIT "Tracker", ENOUGH);
     attach(&there, KIT "Tracker", ENOUGH);
     play(&here);
-    assert_ok(tutti_replay_pack(here.unit, &parcel));
-    assert_fails(unpack(&there, parcel.bytes, parcel.size, &(struct tutti_replay_watch){refuse, NULL}),
+    assert_ok(tt_replay_pack(here.unit, &parcel));
+    assert_fails(unpack(&there, parcel.bytes, parcel.size, &(struct tt_replay_watch){refuse, NULL}),
                  TUTTI_ERR_INTERRUPTED, "enough");
-    tutti_parcel_fini(&parcel);
+    tt_bytes_fini(&parcel);
     unload(&here);
     unload(&there);
 }
@@ -202,12 +202,12 @@ static void test_too_long(void **state)
 {
     (void)state;
     struct life here;
-    struct tutti_parcel parcel = {0};
+    struct tt_byte_writer parcel = {0};
     attach(&here, KIT "Tracker", 200);
     play(&here);
     play(&here);
-    assert_fails(tutti_replay_pack(here.unit, &parcel), TUTTI_ERR_UNSUPPORTED, "the record of what the FMU was told");
-    tutti_parcel_fini(&parcel);
+    assert_fails(tt_replay_pack(here.unit, &parcel), TUTTI_ERR_UNSUPPORTED, "the record of what the FMU was told");
+    tt_bytes_fini(&parcel);
     unload(&here);
 }
 

@@ -12,35 +12,34 @@ enum { MOST_SIZES = 64 };
 
 /* A unit and its shadow. */
 struct pair {
-    struct tutti_fmu *fmu;
-    struct tutti_unit *unit, *shadow;
-    struct tutti_arena arena;
+    struct tt_fmu *fmu;
+    struct tt_unit *unit, *shadow;
+    struct tt_arena arena;
 };
 
-static void open_pair(struct pair *pair, const char *path, enum tutti_interface_choice choice, const char *const *set)
+static void open_pair(struct pair *pair, const char *path, enum tt_interface_choice choice, const char *const *set)
 {
-    struct tutti_setting settings[8];
+    struct tt_setting settings[8];
     size_t count = 0;
     *pair = (struct pair){0};
-    assert_ok(tutti_fmu_open(&pair->fmu, path, NULL));
-    struct tutti_unit_options options = {
-        .name = "real", .interface = choice, .integration = {.rtol = 1e-4, .atol = 1e-6}};
-    assert_ok(tutti_unit_new(&pair->unit, pair->fmu, &options));
+    assert_ok(tt_fmu_open(&pair->fmu, path, NULL));
+    struct tt_unit_options options = {.name = "real", .interface = choice, .integration = {.rtol = 1e-4, .atol = 1e-6}};
+    assert_ok(tt_unit_new(&pair->unit, pair->fmu, &options));
     for (; set && set[count]; count++)
-        assert_ok(tutti_setting_read(&settings[count], &pair->arena, pair->fmu->desc, NULL, set[count]));
-    assert_ok(tutti_unit_apply(pair->unit, settings, count));
-    assert_ok(tutti_shadow_new(&pair->shadow, pair->fmu, pair->unit->kind, "its shadow"));
+        assert_ok(tt_setting_read(&settings[count], &pair->arena, pair->fmu->desc, NULL, set[count]));
+    assert_ok(tt_unit_apply(pair->unit, settings, count));
+    assert_ok(tt_shadow_new(&pair->shadow, pair->fmu, pair->unit->kind, "its shadow"));
 }
 
 static void close_pair(struct pair *pair)
 {
-    tutti_unit_free(pair->shadow);
-    tutti_unit_free(pair->unit);
-    tutti_fmu_free(pair->fmu);
-    tutti_arena_fini(&pair->arena);
+    tt_unit_free(pair->shadow);
+    tt_unit_free(pair->unit);
+    tt_fmu_free(pair->fmu);
+    tt_arena_fini(&pair->arena);
 }
 
-static void assert_same_traits(const struct tutti_unit *a, const struct tutti_unit *b)
+static void assert_same_traits(const struct tt_unit *a, const struct tt_unit *b)
 {
     assert_int_equal(a->can, b->can);
     assert_int_equal(a->has_events, b->has_events);
@@ -56,7 +55,7 @@ static void assert_same_traits(const struct tutti_unit *a, const struct tutti_un
 static void every_trait_goes_over(void **state)
 {
     (void)state;
-    const struct tutti_unit units[] = {
+    const struct tt_unit units[] = {
         {0},
         {.can = TUTTI_CAN_STATE},
         {.can = UINT32_MAX},
@@ -77,13 +76,13 @@ static void every_trait_goes_over(void **state)
     for (size_t i = 0; i < LENGTH(units); i++)
         for (size_t before = 0; before < LENGTH(units); before++) {
             double traits[TUTTI_TRAITS + 1] = {0}, back[TUTTI_TRAITS];
-            struct tutti_unit shadow = units[before];
+            struct tt_unit shadow = units[before];
             traits[TUTTI_TRAITS] = 77;
-            tutti_unit_get_traits(&units[i], traits);
+            tt_shadow_read_traits(&units[i], traits);
             assert_same_double(traits[TUTTI_TRAITS], 77);
-            tutti_shadow_set_traits(&shadow, traits);
+            tt_shadow_set_traits(&shadow, traits);
             assert_same_traits(&shadow, &units[i]);
-            tutti_unit_get_traits(&shadow, back);
+            tt_shadow_read_traits(&shadow, back);
             assert_memory_equal(back, traits, sizeof back);
         }
 }
@@ -92,17 +91,17 @@ static void every_trait_goes_over(void **state)
 static void no_trait_is_less_than_zero(void **state)
 {
     (void)state;
-    const struct tutti_unit none = {0}, all = {.can = UINT32_MAX,
-                                               .has_events = true,
-                                               .uniform = true,
-                                               .keeps_slopes = true,
-                                               .output_order = 3,
-                                               .asks_for_inputs = true};
+    const struct tt_unit none = {0}, all = {.can = UINT32_MAX,
+                                            .has_events = true,
+                                            .uniform = true,
+                                            .keeps_slopes = true,
+                                            .output_order = 3,
+                                            .asks_for_inputs = true};
     double traits[TUTTI_TRAITS];
-    tutti_unit_get_traits(&none, traits);
+    tt_shadow_read_traits(&none, traits);
     for (int i = 0; i < TUTTI_TRAITS; i++)
         assert_same_double(traits[i], 0);
-    tutti_unit_get_traits(&all, traits);
+    tt_shadow_read_traits(&all, traits);
     for (int i = 0; i < TUTTI_TRAITS; i++)
         assert_true(traits[i] > 0);
 }
@@ -112,7 +111,7 @@ static void shadows_can_what_their_units_can(void **state)
     (void)state;
     static const struct {
         const char *path;
-        enum tutti_interface_choice choice;
+        enum tt_interface_choice choice;
     } cases[] = {
         {TUTTI_FMUS "/Dahlquist_fmi1cs.fmu", TUTTI_INTERFACE_CS},
         {TUTTI_FMUS "/Dahlquist_fmi1me.fmu", TUTTI_INTERFACE_ME},
@@ -127,8 +126,8 @@ static void shadows_can_what_their_units_can(void **state)
         struct pair pair;
         double traits[TUTTI_TRAITS];
         open_pair(&pair, cases[i].path, cases[i].choice, NULL);
-        tutti_unit_get_traits(pair.unit, traits);
-        tutti_shadow_set_traits(pair.shadow, traits);
+        tt_shadow_read_traits(pair.unit, traits);
+        tt_shadow_set_traits(pair.shadow, traits);
         assert_same_traits(pair.shadow, pair.unit);
         assert_int_equal(pair.shadow->kind->interface, pair.unit->kind->interface);
         assert_string_equal(pair.shadow->kind->name, pair.unit->kind->name);
@@ -143,25 +142,25 @@ static void extents_go_over(void **state)
 {
     (void)state;
     static const char *const given[][4] = {{NULL}, {"m=4", "n=1", "r=7", NULL}, {"n=0", NULL}, {"m=100", NULL}};
-    static const enum tutti_interface_choice choices[] = {TUTTI_INTERFACE_CS, TUTTI_INTERFACE_ME};
+    static const enum tt_interface_choice choices[] = {TUTTI_INTERFACE_CS, TUTTI_INTERFACE_ME};
     for (size_t i = 0; i < LENGTH(given); i++)
         for (size_t k = 0; k < LENGTH(choices); k++) {
             struct pair pair;
             double sizes[MOST_SIZES], back[MOST_SIZES];
             open_pair(&pair, TUTTI_FMUS "/StateSpace_fmi3.fmu", choices[k], given[i]);
-            const struct tutti_desc *desc = pair.fmu->desc;
-            size_t count = tutti_unit_count_sizes(desc);
+            const struct tt_description *desc = pair.fmu->desc;
+            size_t count = tt_shadow_count_sizes(desc);
             assert_int_equal(count, 4 * 2 + 5); /* dimensions of A, B, C, D; of x0, u, y, x, der(x) */
             sizes[count] = 77;
-            tutti_unit_get_sizes(pair.unit, sizes);
+            tt_shadow_read_sizes(pair.unit, sizes);
             assert_same_double(sizes[count], 77);
-            assert_ok(tutti_shadow_set_sizes(pair.shadow, sizes));
-            tutti_unit_get_sizes(pair.shadow, back);
+            assert_ok(tt_shadow_set_sizes(pair.shadow, sizes));
+            tt_shadow_read_sizes(pair.shadow, back);
             assert_memory_equal(back, sizes, count * sizeof *sizes);
             for (uint32_t v = 0; v < desc->var_count; v++) {
                 size_t extent, expected;
-                assert_ok(tutti_unit_extent(pair.unit, v, &expected));
-                assert_ok(tutti_unit_extent(pair.shadow, v, &extent));
+                assert_ok(tt_unit_extent(pair.unit, v, &expected));
+                assert_ok(tt_unit_extent(pair.shadow, v, &extent));
                 assert_int_equal(extent, expected);
             }
             close_pair(&pair);
@@ -176,11 +175,11 @@ static void without_structural_parameters_there_are_no_extents(void **state)
     for (size_t i = 0; i < LENGTH(paths); i++) {
         struct pair pair;
         open_pair(&pair, paths[i], TUTTI_INTERFACE_CS, NULL);
-        assert_int_equal(tutti_unit_count_sizes(pair.fmu->desc), 0);
+        assert_int_equal(tt_shadow_count_sizes(pair.fmu->desc), 0);
         for (uint32_t v = 0; v < pair.fmu->desc->var_count; v++) { /* arrays of fixed extents among them */
             size_t extent, expected;
-            assert_ok(tutti_unit_extent(pair.unit, v, &expected));
-            assert_ok(tutti_unit_extent(pair.shadow, v, &extent));
+            assert_ok(tt_unit_extent(pair.unit, v, &expected));
+            assert_ok(tt_unit_extent(pair.shadow, v, &extent));
             assert_int_equal(extent, expected);
         }
         close_pair(&pair);
@@ -190,15 +189,15 @@ static void without_structural_parameters_there_are_no_extents(void **state)
 /* ---- calls ---- */
 
 /* Made up: code of it would be a crash, since there is none. */
-static struct tutti_desc no_desc = {.fmi = 3};
-static struct tutti_fmu no_fmu = {.path = "nowhere.fmu", .desc = &no_desc};
+static struct tt_description no_desc = {.fmi = 3};
+static struct tt_fmu no_fmu = {.path = "nowhere.fmu", .desc = &no_desc};
 
-static void check_values(struct tutti_unit *shadow)
+static void check_values(struct tt_unit *shadow)
 {
     uint32_t references[] = {1, 2, 3};
     int32_t orders[] = {1, 1, 2};
     double values[] = {1, -0.0, NAN}, before[3], seed[] = {1, 1};
-    struct tutti_block block = {
+    struct tt_block block = {
         .type = TUTTI_TYPE_FLOAT64, .count = 3, .value_count = 3, .references = references, .values = values};
     memcpy(before, values, sizeof before);
     assert_ok(shadow->kind->set(shadow, &block));
@@ -213,17 +212,17 @@ static void check_values(struct tutti_unit *shadow)
     assert_memory_equal(values, ((double[]){0, 0, 5}), sizeof values);
 }
 
-static void check_steps(struct tutti_unit *shadow)
+static void check_steps(struct tt_unit *shadow)
 {
     static const double steps[][2] = {{0, 0.1}, {0.3, 0.1}, {-1, 1e-9}, {1e6, 1e-7}, {0, 0}};
     for (size_t i = 0; i < LENGTH(steps); i++) {
-        struct tutti_step step;
+        struct tt_fmi_step step;
         memset(&step, 1, sizeof step);
         assert_ok(shadow->kind->step(shadow, steps[i][0], steps[i][1], &step));
         assert_same_double(step.reached, steps[i][0] + steps[i][1]);
         assert_false(step.discarded || step.can_retry || step.early || step.event || step.terminate);
     }
-    struct tutti_unit_event event;
+    struct tt_unit_event event;
     memset(&event, 1, sizeof event);
     assert_ok(shadow->kind->enter_event(shadow));
     assert_ok(shadow->kind->settle(shadow, &event));
@@ -231,12 +230,12 @@ static void check_steps(struct tutti_unit *shadow)
     assert_same_double(event.next_event, INFINITY);
 }
 
-static void check_life(struct tutti_unit *shadow)
+static void check_life(struct tt_unit *shadow)
 {
-    struct tutti_unit_saved *saved = NULL;
-    assert_ok(shadow->kind->start(shadow, &(struct tutti_unit_options){0}));
+    struct tt_unit_saved *saved = NULL;
+    assert_ok(shadow->kind->start(shadow, &(struct tt_unit_options){0}));
     assert_ok(shadow->kind->configure(shadow, NULL, 0));
-    assert_ok(shadow->kind->set_up(shadow, &(struct tutti_experiment_setup){.start = 0}));
+    assert_ok(shadow->kind->set_up(shadow, &(struct tt_experiment_setup){.start = 0}));
     assert_ok(shadow->kind->enter_init(shadow));
     assert_ok(shadow->kind->exit_init(shadow));
     assert_ok(shadow->kind->save(shadow, &saved));
@@ -249,11 +248,11 @@ static void check_life(struct tutti_unit *shadow)
 static void calls_are_done_and_without_effect(void **state)
 {
     (void)state;
-    static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me};
+    static const struct tt_unit_kind *const kinds[] = {&tt_unit_cs, &tt_unit_me};
     for (size_t k = 0; k < LENGTH(kinds); k++) {
-        struct tutti_unit *shadow;
-        assert_ok(tutti_shadow_new(&shadow, &no_fmu, kinds[k], "shadow"));
-        struct tutti_unit before = *shadow;
+        struct tt_unit *shadow;
+        assert_ok(tt_shadow_new(&shadow, &no_fmu, kinds[k], "shadow"));
+        struct tt_unit before = *shadow;
         assert_string_equal(shadow->name, "shadow");
         assert_ptr_equal(shadow->fmu, &no_fmu);
         assert_string_equal(shadow->kind->name, kinds[k]->name);
@@ -263,7 +262,7 @@ static void calls_are_done_and_without_effect(void **state)
         check_values(shadow);
         check_steps(shadow);
         assert_memory_equal(shadow, &before, sizeof before);
-        tutti_unit_free(shadow);
+        tt_unit_free(shadow);
     }
 }
 
@@ -271,10 +270,10 @@ static void calls_are_done_and_without_effect(void **state)
 static void a_shadow_has_every_call_that_masters_make(void **state)
 {
     (void)state;
-    static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me};
+    static const struct tt_unit_kind *const kinds[] = {&tt_unit_cs, &tt_unit_me};
     for (size_t k = 0; k < LENGTH(kinds); k++) {
-        struct tutti_unit *shadow;
-        assert_ok(tutti_shadow_new(&shadow, &no_fmu, kinds[k], "shadow"));
+        struct tt_unit *shadow;
+        assert_ok(tt_shadow_new(&shadow, &no_fmu, kinds[k], "shadow"));
 #define HAS(call) assert_true(!kinds[k]->call || shadow->kind->call)
         HAS(start);
         HAS(finish);
@@ -299,7 +298,7 @@ static void a_shadow_has_every_call_that_masters_make(void **state)
         HAS(terminate);
 #undef HAS
         assert_null(shadow->kind->linearize); /* for visitors of a single unit */
-        tutti_unit_free(shadow);
+        tt_unit_free(shadow);
     }
 }
 

@@ -5,12 +5,12 @@
 #include "unit/unit.h"
 
 /* Makes do-steps that take `seconds` each; returns how many were measured. */
-static unsigned long make_steps(struct tutti_unit *unit, unsigned long count, bool all, double seconds)
+static unsigned long make_steps(struct tt_unit *unit, unsigned long count, bool all, double seconds)
 {
     unsigned long measured = 0;
     for (unsigned long i = 0; i < count; i++)
         if (++unit->counts.do_steps >= unit->counts.time_next) {
-            tutti_unit_timed(unit, all, seconds);
+            tt_unit_record_time(unit, all, seconds);
             measured++;
         }
     return measured;
@@ -19,56 +19,56 @@ static unsigned long make_steps(struct tutti_unit *unit, unsigned long count, bo
 static void test_all_are_measured_if_asked_for(void **state)
 {
     (void)state;
-    struct tutti_unit unit = {0};
-    assert_near(tutti_unit_seconds(&unit), 0, 0);
+    struct tt_unit unit = {0};
+    assert_near(tt_unit_seconds(&unit), 0, 0);
     assert_int_equal(make_steps(&unit, 1000, true, 1e-7), 1000);
     assert_int_equal(make_steps(&unit, 10, true, 1), 10);
-    assert_near(tutti_unit_seconds(&unit), 10 + 1e-4, 1e-9);
+    assert_near(tt_unit_seconds(&unit), 10 + 1e-4, 1e-9);
 }
 
 static void test_long_steps_are_all_measured(void **state)
 {
     (void)state;
-    struct tutti_unit unit = {0};
+    struct tt_unit unit = {0};
     assert_int_equal(make_steps(&unit, 100, false, 1e-4), 100);
-    assert_near(tutti_unit_seconds(&unit), 1e-2, 1e-9);
+    assert_near(tt_unit_seconds(&unit), 1e-2, 1e-9);
 }
 
 static void test_short_steps_are_measured_seldom(void **state)
 {
     (void)state;
-    struct tutti_unit unit = {0};
+    struct tt_unit unit = {0};
     unsigned long measured = make_steps(&unit, 1000000, false, 1e-7);
     assert_in_range(measured, 1000, 6000); /* one in 200 */
-    assert_near(tutti_unit_seconds(&unit), 0.1, 1e-9);
+    assert_near(tt_unit_seconds(&unit), 0.1, 1e-9);
     measured = make_steps(&unit, 1000000, false, 0); /* quicker than the clock can tell */
     assert_in_range(measured, 900, 6000);
-    assert_near(tutti_unit_seconds(&unit), 0.1, 1e-3);
+    assert_near(tt_unit_seconds(&unit), 0.1, 1e-3);
 }
 
 /* The machine did something else meanwhile: that is no reason to think that all steps take so long. */
 static void test_a_hiccup_stands_for_itself(void **state)
 {
     (void)state;
-    struct tutti_unit unit = {0};
+    struct tt_unit unit = {0};
     make_steps(&unit, 100000, false, 1e-7);
     while (unit.counts.do_steps + 1 < unit.counts.time_next)
         unit.counts.do_steps++;
     assert_int_equal(make_steps(&unit, 1, false, 1e-3), 1);
     make_steps(&unit, 100000, false, 1e-7);
-    assert_near(tutti_unit_seconds(&unit), 0.02 + 1e-3, 1e-4);
+    assert_near(tt_unit_seconds(&unit), 0.02 + 1e-3, 1e-4);
 }
 
 /* Of steps that come in pairs, a long and a short one, both sorts are measured. */
 static void test_pairs(void **state)
 {
     (void)state;
-    struct tutti_unit unit = {0};
+    struct tt_unit unit = {0};
     for (int i = 0; i < 100000; i++) {
         make_steps(&unit, 1, false, 1e-6);
         make_steps(&unit, 1, false, 1e-7);
     }
-    assert_near(tutti_unit_seconds(&unit), 0.11, 0.02);
+    assert_near(tt_unit_seconds(&unit), 0.11, 0.02);
 }
 
 int main(void)

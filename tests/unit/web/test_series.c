@@ -31,18 +31,18 @@ static void write_table(const char *path, double factor, size_t each)
     fclose(file);
 }
 
-static json_t *told(struct tutti_text *text)
+static json_t *told(struct tt_text *text)
 {
     json_t *json = json_loads(text->text, 0, NULL);
     assert_non_null(json);
-    tutti_text_fini(text);
+    tt_text_fini(text);
     return json;
 }
 
-static json_t *ask(struct tutti_web_series *series, const struct tutti_web_series_query *query)
+static json_t *ask(struct tt_series *series, const struct tt_series_query *query)
 {
-    struct tutti_text text = {0};
-    assert_ok(tutti_web_series_tell(series, query, &text));
+    struct tt_text text = {0};
+    assert_ok(tt_series_write(series, query, &text));
     return told(&text);
 }
 
@@ -102,13 +102,13 @@ static bool is_row(const double *t, const double *v, double x, double y)
 }
 
 /* Where there are many rows a column of pixels has the first, least, greatest and last value of its rows, at most four points, and each is a row. */
-static void check(struct tutti_web_series *series, const char *file, double from, double to, size_t columns)
+static void check(struct tt_series *series, const char *file, double from, double to, size_t columns)
 {
     static double t[ROWS], v[ROWS];
     static struct points points;
     size_t seen = 0, lost = 0;
-    json_t *json = ask(series, &(struct tutti_web_series_query){
-                                   .file = file, .columns = "x", .from = from, .to = to, .points = columns});
+    json_t *json =
+        ask(series, &(struct tt_series_query){.file = file, .columns = "x", .from = from, .to = to, .points = columns});
     take_line(json, 0, &points);
     from = isnan(from) ? time_of(0) : from;
     to = isnan(to) ? time_of(ROWS - 1) : to;
@@ -143,7 +143,7 @@ static void check(struct tutti_web_series *series, const char *file, double from
 
 struct fixture {
     struct scratch scratch;
-    struct tutti_web_series *series;
+    struct tt_series *series;
     char file[128], other[128];
 };
 
@@ -154,7 +154,7 @@ static int setup(void **state)
     scratch_init(&f->scratch);
     copy_text(f->file, sizeof f->file, scratch_path(&f->scratch, "r.csv"));
     copy_text(f->other, sizeof f->other, scratch_path(&f->scratch, "o.csv"));
-    assert_ok(tutti_web_series_new(&f->series));
+    assert_ok(tt_series_new(&f->series));
     *state = f;
     return 0;
 }
@@ -162,7 +162,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    tutti_web_series_free(f->series);
+    tt_series_free(f->series);
     scratch_fini(&f->scratch);
     free(f);
     return 0;
@@ -171,7 +171,7 @@ static int teardown(void **state)
 static void lines_draw_the_pixels_of_all_rows(void **state)
 {
     struct fixture *f = *state;
-    struct tutti_web_series *series = f->series;
+    struct tt_series *series = f->series;
     const char *file = f->file;
     write_table(file, 1, 1);
     for (size_t columns = 1; columns <= 2000; columns = 3 * columns + 1) {
@@ -179,24 +179,23 @@ static void lines_draw_the_pixels_of_all_rows(void **state)
         check(series, file, 60, 60.03, columns);
         check(series, file, 100.5, 400.25, columns);
     }
-    json_t *none =
-        ask(series, &(struct tutti_web_series_query){file, .columns = "z", .from = 900, .to = 100, .points = 50});
+    json_t *none = ask(series, &(struct tt_series_query){file, .columns = "z", .from = 900, .to = 100, .points = 50});
     assert_int_equal(json_array_size(json_object_get(none, "columns")), 0);
     assert_int_equal(json_array_size(json_object_get(none, "lines")), 0);
     json_decref(none);
-    struct tutti_web_series_query lost = {.file = "/nothing", .points = 1};
-    assert_int_equal(tutti_web_series_tell(series, &lost, &(struct tutti_text){0}), TUTTI_ERR_IO);
+    struct tt_series_query lost = {.file = "/nothing", .points = 1};
+    assert_int_equal(tt_series_write(series, &lost, &(struct tt_text){0}), TUTTI_ERR_IO);
 }
 
 static void held_values_are_stairs(void **state)
 {
     struct fixture *f = *state;
-    struct tutti_web_series *series = f->series;
+    struct tt_series *series = f->series;
     const char *file = f->file;
     static struct points points;
     write_table(file, 1, 1);
     json_t *json =
-        ask(series, &(struct tutti_web_series_query){file, .columns = "on", .from = NAN, .to = NAN, .points = 9000});
+        ask(series, &(struct tt_series_query){file, .columns = "on", .from = NAN, .to = NAN, .points = 9000});
     take_line(json, 0, &points);
     assert_true(json_is_true(json_object_get(json_array_get(json_object_get(json, "columns"), 0), "held")));
     for (size_t i = 1; i < points.count; i++)
@@ -213,15 +212,15 @@ static void values_are_those_of_the_rows(void **state)
 {
     enum { TIMES = 6 };
     struct fixture *f = *state;
-    struct tutti_web_series *series = f->series;
+    struct tt_series *series = f->series;
     const char *file = f->file, *other = f->other;
     write_table(file, 1, 1);
     write_table(other, 0.5, 3);
     double a = time_of(40), b = time_of(41), middle = a + (b - a) / 4;
     const double times[TIMES] = {a, middle, b, -1, time_of(ROWS - 1), 1e9};
-    struct tutti_web_series_query query = {.file = file, .columns = "x;on;high"};
-    struct tutti_text text = {0};
-    assert_ok(tutti_web_series_values(series, &query, times, TIMES, &text));
+    struct tt_series_query query = {.file = file, .columns = "x;on;high"};
+    struct tt_text text = {0};
+    assert_ok(tt_series_values(series, &query, times, TIMES, &text));
     json_t *json = told(&text);
     double part = (middle - a) / (b - a);
     assert_same_double(answered(json, 0, 0), value_of(40));
@@ -233,8 +232,8 @@ static void values_are_those_of_the_rows(void **state)
     assert_same_double(answered(json, 2, 0), 101325 + value_of(40));
     json_decref(json);
     query.minus = other;
-    text = (struct tutti_text){0};
-    assert_ok(tutti_web_series_values(series, &query, times, TIMES, &text));
+    text = (struct tt_text){0};
+    assert_ok(tt_series_values(series, &query, times, TIMES, &text));
     json = told(&text);
     double between = 0.5 * value_of(39) +
                      (0.5 * value_of(42) - 0.5 * value_of(39)) * ((a - time_of(39)) / (time_of(42) - time_of(39)));
@@ -246,13 +245,13 @@ static void values_are_those_of_the_rows(void **state)
 static void differences_are_of_all_rows(void **state)
 {
     struct fixture *f = *state;
-    struct tutti_web_series *series = f->series;
+    struct tt_series *series = f->series;
     const char *file = f->file, *other = f->other;
     static struct points points;
     write_table(file, 1, 1);
     write_table(other, 1 - 1e-6, 1);
     for (size_t columns = 3; columns <= 300; columns *= 10) {
-        struct tutti_web_series_query query = {
+        struct tt_series_query query = {
             .file = file, .minus = other, .columns = "x", .from = NAN, .to = NAN, .points = columns};
         json_t *json = ask(series, &query);
         take_line(json, 0, &points);
@@ -269,12 +268,11 @@ static void differences_are_of_all_rows(void **state)
 static void logarithmic_and_phase(void **state)
 {
     struct fixture *f = *state;
-    struct tutti_web_series *series = f->series;
+    struct tt_series *series = f->series;
     const char *file = f->file;
     static struct points points;
     write_table(file, 1, 1);
-    struct tutti_web_series_query query = {
-        .file = file, .columns = "x", .from = NAN, .to = NAN, .points = 5, .log = true};
+    struct tt_series_query query = {.file = file, .columns = "x", .from = NAN, .to = NAN, .points = 5, .log = true};
     json_t *json = ask(series, &query);
     take_line(json, 0, &points);
     double least = INFINITY, wanted = INFINITY;
@@ -284,8 +282,7 @@ static void logarithmic_and_phase(void **state)
         wanted = value_of(row) > 0 ? fmin(wanted, value_of(row)) : wanted;
     assert_same_double(least, wanted);
     json_decref(json);
-    query = (struct tutti_web_series_query){
-        .file = file, .columns = "high", .over = "x", .from = NAN, .to = NAN, .points = 5};
+    query = (struct tt_series_query){.file = file, .columns = "high", .over = "x", .from = NAN, .to = NAN, .points = 5};
     json = ask(series, &query);
     take_line(json, 0, &points);
     for (size_t i = 0; i < points.count; i++)
@@ -297,18 +294,18 @@ static void logarithmic_and_phase(void **state)
 static void of_a_run_that_is_over_all_is_told(void **state)
 {
     struct fixture *f = *state;
-    struct tutti_web_series *series = f->series;
+    struct tt_series *series = f->series;
     const char *file = f->file, *other = f->other;
     write_table(file, 1, 7);
     write_table(other, 2, 7);
-    struct tutti_web_series_query query = {.file = file,
-                                           .minus = other,
-                                           .grows = true,
-                                           .minus_grows = true,
-                                           .columns = "x",
-                                           .from = NAN,
-                                           .to = NAN,
-                                           .points = 10};
+    struct tt_series_query query = {.file = file,
+                                    .minus = other,
+                                    .grows = true,
+                                    .minus_grows = true,
+                                    .columns = "x",
+                                    .from = NAN,
+                                    .to = NAN,
+                                    .points = 10};
     json_decref(ask(series, &query));
     write_table(file, 1, 1);
     write_table(other, 2, 1);

@@ -10,25 +10,25 @@
 #include "options/words.h"
 #include "solve/newton.h"
 
-enum tutti_newton_kind {
+enum tt_newton_kind {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_NEWTON_##name,
     TUTTI_NEWTONS(TUTTI_LISTED)
 #undef TUTTI_LISTED
 };
 
-struct tutti_interface_newton;
+struct tt_interface_newton;
 
 /* A cycle, and its solution in the step at hand. */
-struct tutti_ring {
-    struct tutti_interface_newton *interface;
-    const struct tutti_cycle *cycle;
+struct tt_newton_cycle {
+    struct tt_interface_newton *interface;
+    const struct tt_cycle *cycle;
     uint32_t n;       /* unknowns: values, those of the cycle, then derivatives of those that have them */
     uint32_t *rates;  /* per value: the unknown that is its derivative; TUTTI_NONE: it has none */
     uint32_t *values; /* per unknown: the value, itself or the one whose derivative it is */
     uint32_t column_first, column_count; /* of the Jacobian */
-    struct tutti_fixed_point problem;
-    struct tutti_pattern pattern; /* of dY/dx, if it is sparse */
-    struct tutti_newton *solver;
+    struct tt_fixed_point problem;
+    struct tt_pattern pattern; /* of dY/dx, if it is sparse */
+    struct tt_kinsol *solver;
     double *x, *image, *residuals, *scale;
     double *guess, *guessed;     /* of the first sweep of a solution, and what that gave */
     double *first;               /* what the first sweep of the step gave */
@@ -45,18 +45,18 @@ struct tutti_ring {
 };
 
 /* N5 */
-struct tutti_newton_room {
+struct tt_newton_saved {
     double *values, *start; /* now, and at the start of the macro step */
     size_t count;
 };
 
-struct tutti_interface_newton {
-    struct tutti_master *master;
-    enum tutti_newton_kind kind;
-    struct tutti_cycles cycles;
-    struct tutti_ring *rings;
-    struct tutti_step_jacobian jacobian; /* columns of all cycles */
-    struct tutti_step_meaning meaning;
+struct tt_interface_newton {
+    struct tt_sim *master;
+    enum tt_newton_kind kind;
+    struct tt_cycles cycles;
+    struct tt_newton_cycle *rings;
+    struct tt_step_jacobian jacobian; /* columns of all cycles */
+    struct tt_step_mapping meaning;
     uint32_t *unknowns;                       /* per column: of its cycle */
     uint32_t *row_unknowns;                   /* per row: likewise */
     double *tried;                            /* per real: derivatives at the end of a step that is tried */
@@ -65,21 +65,21 @@ struct tutti_interface_newton {
     double *jacobian_h;                       /* per cycle */
     bool last;                                /* sweeps repeat the last own step of solvers ... */
     double *guessed_slopes[TUTTI_MOST_ORDER]; /* ... and these are the slopes of gathered inputs in the first one */
-    struct tutti_newton_room *rooms;          /* all that Jacobians consist of */
+    struct tt_newton_saved *rooms;            /* all that Jacobians consist of */
     size_t room_count;
-    unsigned long start_step;           /* the number of the macro step whose start they know */
-    double *begin;                      /* per real: at the start of the step */
-    unsigned long *before;              /* per member: do-steps before its last step */
-    struct tutti_snapshot own;          /* where the step begins, if that is not the start of a macro step */
-    const struct tutti_snapshot *start; /* ... or there */
+    unsigned long start_step;        /* the number of the macro step whose start they know */
+    double *begin;                   /* per real: at the start of the step */
+    unsigned long *before;           /* per member: do-steps before its last step */
+    struct tt_snapshot own;          /* where the step begins, if that is not the start of a macro step */
+    const struct tt_snapshot *start; /* ... or there */
     double target;
-    struct tutti_outcome *outcome;
+    struct tt_outcome *outcome;
     unsigned long own_events;
     bool interrupted; /* the outcome says why */
 };
 
-static inline uint32_t tutti_newton_unit_at(const struct tutti_interface_newton *self, const struct tutti_stage *stage,
-                                            uint32_t i)
+static inline uint32_t tt_interface_newton_unit_at(const struct tt_interface_newton *self,
+                                                   const struct tt_step_stage *stage, uint32_t i)
 {
     return self->cycles.stages.components[stage->first + i];
 }
@@ -87,35 +87,37 @@ static inline uint32_t tutti_newton_unit_at(const struct tutti_interface_newton 
 /* ---- sweep.c ---- */
 
 /* The do-steps that a unit made since its last step was begun are auxiliary ones. */
-void tutti_newton_attribute(struct tutti_interface_newton *self, const struct tutti_member *member);
+void tt_interface_newton_count_steps(struct tt_interface_newton *self, const struct tt_member *member);
 /* A signal of the cycle moves from the start to the guess. */
-void tutti_ring_lay_slope(const struct tutti_ring *ring, uint32_t value, const double *x);
+void tt_interface_newton_set_slope(const struct tt_newton_cycle *ring, uint32_t value, const double *x);
 /* What a unit gets in its step. Discrete inputs are staged before the first sweep, and after a solution. */
-TUTTI_CHECKED enum tutti_err tutti_newton_stage_unit(struct tutti_interface_newton *self, struct tutti_member *member,
-                                                     bool discrete);
+TUTTI_CHECKED enum tutti_err tt_interface_newton_stage_unit(struct tt_interface_newton *self, struct tt_member *member,
+                                                            bool discrete);
 /* Collective: the units of a stage make their step, and tell their outputs. */
-TUTTI_CHECKED enum tutti_err tutti_newton_step_stage(struct tutti_interface_newton *self,
-                                                     const struct tutti_stage *stage, bool discrete,
-                                                     struct tutti_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_interface_newton_step_stage(struct tt_interface_newton *self,
+                                                            const struct tt_step_stage *stage, bool discrete,
+                                                            struct tt_outcome *outcome);
 /* Collective: derivatives of their outputs at the end, where the coupling needs them. */
-TUTTI_CHECKED enum tutti_err tutti_newton_ask_units(struct tutti_interface_newton *self,
-                                                    const struct tutti_stage *stage);
+TUTTI_CHECKED enum tutti_err tt_interface_newton_get_rates(struct tt_interface_newton *self,
+                                                           const struct tt_step_stage *stage);
 /* The step times the derivative of a value at its end; where the unit gives no number, that of the line stands for it. */
-double tutti_ring_move_by(const struct tutti_ring *ring, uint32_t value, double end, const double *rates);
-/* For struct tutti_fixed_point, of a ring. A guess that a unit refuses is outside, unless it is the first one: then the step is too long.
+double tt_interface_newton_unknown_change(const struct tt_newton_cycle *ring, uint32_t value, double end,
+                                          const double *rates);
+/* For struct tt_fixed_point, of a ring. A guess that a unit refuses is outside, unless it is the first one: then the step is too long.
  * An event ends the solution. */
-TUTTI_CHECKED enum tutti_err tutti_ring_sweep(void *context, const double *x, double *image, bool *outside);
+TUTTI_CHECKED enum tutti_err tt_interface_newton_sweep(void *context, const double *x, double *image, bool *outside);
 
 /* ---- jacobian.c ---- */
 
 /* Values that go back with a step that is taken back (N5). */
-TUTTI_CHECKED enum tutti_err tutti_newton_add_room(struct tutti_interface_newton *self, double *values, size_t count);
+TUTTI_CHECKED enum tutti_err tt_newton_jacobian_add_saved(struct tt_interface_newton *self, double *values,
+                                                          size_t count);
 /* Columns and rows of all cycles in one Jacobian. */
-TUTTI_CHECKED enum tutti_err tutti_newton_open_jacobian(struct tutti_interface_newton *self);
-TUTTI_CHECKED enum tutti_err tutti_ring_open_pattern(struct tutti_ring *ring);
+TUTTI_CHECKED enum tutti_err tt_newton_jacobian_open(struct tt_interface_newton *self);
+TUTTI_CHECKED enum tutti_err tt_newton_jacobian_open_pattern(struct tt_newton_cycle *ring);
 /* At the start of a step (N5). */
-void tutti_newton_begin_with_jacobian(struct tutti_interface_newton *self);
-/* For struct tutti_fixed_point, of a ring. */
-TUTTI_CHECKED enum tutti_err tutti_ring_make_jacobian(void *context, const double *x, double *matrix);
+void tt_newton_jacobian_begin(struct tt_interface_newton *self);
+/* For struct tt_fixed_point, of a ring. */
+TUTTI_CHECKED enum tutti_err tt_newton_jacobian_compute(void *context, const double *x, double *matrix);
 
 #endif

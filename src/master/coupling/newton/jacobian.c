@@ -15,62 +15,62 @@
 
 static const double LONGER = 1.25, SLOW = 0.1; /* of Q1 */
 
-static uint32_t rows_of(const struct tutti_interface_newton *self, uint32_t component)
+static uint32_t newton_jacobian_unit_rows(const struct tt_interface_newton *self, uint32_t component)
 {
     return self->jacobian.row_first[component + 1] - self->jacobian.row_first[component];
 }
 
-static enum tutti_err move_column(void *context, struct tutti_member *member, uint32_t column, double distance)
+static enum tutti_err move_jacobian_column(void *context, struct tt_member *member, uint32_t column, double distance)
 {
-    const struct tutti_ring *ring = context;
-    struct tutti_interface_newton *self = ring->interface;
+    const struct tt_newton_cycle *ring = context;
+    struct tt_interface_newton *self = ring->interface;
     uint32_t unknown = self->unknowns[column];
     double before = ring->at[unknown];
     if (self->last)
-        TRY(tutti_member_back_to_last(self->master->rank, member));
+        TRY(tt_component_restore_last_step(self->master->rank, member));
     ring->at[unknown] += distance;
-    tutti_ring_lay_slope(ring, ring->values[unknown], ring->at);
-    enum tutti_err err = tutti_newton_stage_unit(self, member, false);
+    tt_interface_newton_set_slope(ring, ring->values[unknown], ring->at);
+    enum tutti_err err = tt_interface_newton_stage_unit(self, member, false);
     ring->at[unknown] = before;
-    tutti_ring_lay_slope(ring, ring->values[unknown], ring->at);
+    tt_interface_newton_set_slope(ring, ring->values[unknown], ring->at);
     return err;
 }
 
-static enum tutti_err read_rows(void *context, struct tutti_member *member, double *rows)
+static enum tutti_err newton_jacobian_read_rows(void *context, struct tt_member *member, double *rows)
 {
-    const struct tutti_ring *ring = context;
-    const struct tutti_interface_newton *self = ring->interface;
-    const struct tutti_wires *wires = &self->master->rank->wires;
+    const struct tt_newton_cycle *ring = context;
+    const struct tt_interface_newton *self = ring->interface;
+    const struct tt_wires *wires = &self->master->rank->wires;
     const double *signals = (const double *)(const void *)wires->signals;
     const uint32_t *unknowns = self->row_unknowns + self->jacobian.row_first[member->component];
-    uint32_t count = rows_of(self, member->component);
+    uint32_t count = newton_jacobian_unit_rows(self, member->component);
     if (self->master->staging.cubic)
-        TRY(tutti_extrapolation_ask(&self->master->extrapolation, member->component, self->tried));
+        TRY(tt_extrapolation_get_rates(&self->master->extrapolation, member->component, self->tried));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t value = ring->values[unknowns[i]];
         rows[i] = signals[wires->reals[ring->cycle->reals[value]].place];
         if (unknowns[i] != value)
-            rows[i] = tutti_ring_move_by(ring, value, rows[i], self->tried);
+            rows[i] = tt_interface_newton_unknown_change(ring, value, rows[i], self->tried);
     }
     return TUTTI_OK;
 }
 
 /* Units that are tried are taken back there; others, which read nothing that moves, here. */
-static enum tutti_err leave_to_trials(struct tutti_ring *ring)
+static enum tutti_err restore_for_trials(struct tt_newton_cycle *ring)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    struct tutti_rank *rank = self->master->rank;
-    const struct tutti_cycle *cycle = ring->cycle;
+    struct tt_interface_newton *self = ring->interface;
+    struct tt_rank *rank = self->master->rank;
+    const struct tt_cycle *cycle = ring->cycle;
     uint32_t c = 0; /* both lists are by component */
     for (uint32_t i = 0; i < cycle->stage->count; i++) {
-        struct tutti_member *member = &rank->members[tutti_newton_unit_at(self, cycle->stage, i)];
+        struct tt_member *member = &rank->members[tt_interface_newton_unit_at(self, cycle->stage, i)];
         while (c < cycle->column_count && cycle->columns[c].component < member->component)
             c++;
-        if (!tutti_rank_owns(rank, member->component))
+        if (!tt_rank_owns(rank, member->component))
             continue;
-        tutti_newton_attribute(self, member);
+        tt_interface_newton_count_steps(self, member);
         if (c == cycle->column_count || cycle->columns[c].component != member->component)
-            TRY(tutti_snapshot_restore_member(self->start, rank, member));
+            TRY(tt_snapshot_restore_member(self->start, rank, member));
     }
     rank->own_events = self->own_events;
     ring->away = false;
@@ -78,27 +78,28 @@ static enum tutti_err leave_to_trials(struct tutti_ring *ring)
 }
 
 /* Where an input has no derivative it is taken for 0: the iteration goes on as that of relax there. */
-static enum tutti_err measure(struct tutti_ring *ring, const double *x, bool by_derivatives)
+static enum tutti_err newton_jacobian_measure(struct tt_newton_cycle *ring, const double *x, bool by_derivatives)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    struct tutti_master *master = self->master;
-    const struct tutti_stage *stage = ring->cycle->stage;
-    struct tutti_step_jacobian *jacobian = &self->jacobian;
+    struct tt_interface_newton *self = ring->interface;
+    struct tt_sim *master = self->master;
+    const struct tt_step_stage *stage = ring->cycle->stage;
+    struct tt_step_jacobian *jacobian = &self->jacobian;
     uint32_t first = ring->column_first, count = ring->column_count;
     bool complete;
     for (uint32_t i = 0; i < stage->count; i++)
-        for (uint32_t component = tutti_newton_unit_at(self, stage, i), row = jacobian->row_first[component];
+        for (uint32_t component = tt_interface_newton_unit_at(self, stage, i), row = jacobian->row_first[component];
              row < jacobian->row_first[component + 1]; row++)
             self->base[row] = ring->image[self->row_unknowns[row]];
     for (uint32_t c = first; c < first + count; c++)
         jacobian->columns[c].value = x[self->unknowns[c]];
     memcpy(ring->at, x, ring->n * sizeof *x);
     jacobian->meaning = by_derivatives && !master->staging.cubic ? &self->meaning : NULL;
-    TRY(leave_to_trials(ring));
-    TRY(tutti_step_jacobian_measure(jacobian, &(struct tutti_step_probe){ring, move_column, read_rows}, &master->rules,
-                                    self->start, self->target, self->base, first, count, &complete));
+    TRY(restore_for_trials(ring));
+    TRY(tt_step_jacobian_measure(jacobian,
+                                 &(struct tt_step_probe){ring, move_jacobian_column, newton_jacobian_read_rows},
+                                 &master->rules, self->start, self->target, self->base, first, count, &complete));
     for (uint32_t c = first; c < first + count && !complete; c++)
-        for (uint32_t i = 0; i < rows_of(self, jacobian->columns[c].component); i++) {
+        for (uint32_t i = 0; i < newton_jacobian_unit_rows(self, jacobian->columns[c].component); i++) {
             double *entry = &jacobian->entries[jacobian->columns[c].first + i];
             *entry = isnan(*entry) ? 0 : *entry;
         }
@@ -107,17 +108,17 @@ static enum tutti_err measure(struct tutti_ring *ring, const double *x, bool by_
     return TUTTI_OK;
 }
 
-static void put_entries(const struct tutti_ring *ring, double *matrix)
+static void copy_jacobian_entries(const struct tt_newton_cycle *ring, double *matrix)
 {
-    const struct tutti_interface_newton *self = ring->interface;
-    const struct tutti_step_jacobian *jacobian = &self->jacobian;
+    const struct tt_interface_newton *self = ring->interface;
+    const struct tt_step_jacobian *jacobian = &self->jacobian;
     for (uint32_t c = ring->column_first; c < ring->column_first + ring->column_count; c++)
-        for (uint32_t i = 0; i < rows_of(self, jacobian->columns[c].component); i++)
+        for (uint32_t i = 0; i < newton_jacobian_unit_rows(self, jacobian->columns[c].component); i++)
             matrix[self->places[jacobian->columns[c].first + i]] = jacobian->entries[jacobian->columns[c].first + i];
 }
 
 /* M += (dy - M dx) dx^T / dx^T dx, with sizes of the unknowns taken for 1. */
-static void update_matrix(struct tutti_ring *ring, const double *x)
+static void broyden_update(struct tt_newton_cycle *ring, const double *x)
 {
     uint32_t n = ring->n;
     double square = 0;
@@ -133,7 +134,7 @@ static void update_matrix(struct tutti_ring *ring, const double *x)
     }
 }
 
-static double residual_at(const struct tutti_ring *ring, const double *x)
+static double cycle_residual(const struct tt_newton_cycle *ring, const double *x)
 {
     double largest = 0;
     for (uint32_t k = 0; k < ring->n; k++)
@@ -142,30 +143,30 @@ static double residual_at(const struct tutti_ring *ring, const double *x)
 }
 
 /* Q1 to Q3. */
-static bool must_measure(const struct tutti_ring *ring, double residual)
+static bool must_remeasure(const struct tt_newton_cycle *ring, double residual)
 {
-    const struct tutti_interface_newton *self = ring->interface;
+    const struct tt_interface_newton *self = ring->interface;
     double h = self->target - self->master->rank->t, made_for = *ring->jacobian_h;
     if (self->kind == TUTTI_NEWTON_FULL || !(made_for <= h * LONGER && made_for >= h / LONGER))
         return true;
     return self->kind == TUTTI_NEWTON_KEPT && ring->asked > 0 && residual > SLOW * ring->residual;
 }
 
-enum tutti_err tutti_ring_make_jacobian(void *context, const double *x, double *matrix)
+enum tutti_err tt_newton_jacobian_compute(void *context, const double *x, double *matrix)
 {
-    struct tutti_ring *ring = context;
-    double residual = residual_at(ring, x);
+    struct tt_newton_cycle *ring = context;
+    double residual = cycle_residual(ring, x);
     size_t size = (size_t)ring->n * ring->n * sizeof *matrix;
-    bool made = must_measure(ring, residual);
+    bool made = must_remeasure(ring, residual);
     if (made) { /* N6 */
-        TRY(measure(ring, x, residual <= SLOW * ring->residual || !ring->made));
+        TRY(newton_jacobian_measure(ring, x, residual <= SLOW * ring->residual || !ring->made));
         if (ring->matrix)
             memset(ring->matrix, 0, size);
-        put_entries(ring, ring->matrix ? ring->matrix : matrix);
+        copy_jacobian_entries(ring, ring->matrix ? ring->matrix : matrix);
     } else if (ring->matrix && ring->asked > 0)
-        update_matrix(ring, x);
+        broyden_update(ring, x);
     else if (!ring->matrix)
-        put_entries(ring, matrix);
+        copy_jacobian_entries(ring, matrix);
     if (ring->matrix) {
         memcpy(ring->seen_x, x, ring->n * sizeof *x);
         memcpy(ring->seen_image, ring->image, ring->n * sizeof *x);
@@ -178,13 +179,13 @@ enum tutti_err tutti_ring_make_jacobian(void *context, const double *x, double *
 }
 
 /* N5 */
-void tutti_newton_begin_with_jacobian(struct tutti_interface_newton *self)
+void tt_newton_jacobian_begin(struct tt_interface_newton *self)
 {
-    const struct tutti_master *master = self->master;
+    const struct tt_sim *master = self->master;
     bool begins = master->memory.steps != self->start_step, again = master->start.t == master->rank->t;
     self->start_step = master->memory.steps;
     for (size_t i = 0; i < self->room_count && (begins || again); i++) {
-        const struct tutti_newton_room *room = &self->rooms[i];
+        const struct tt_newton_saved *room = &self->rooms[i];
         memcpy(begins ? room->start : room->values, begins ? room->values : room->start,
                room->count * sizeof *room->values);
     }
@@ -193,15 +194,15 @@ void tutti_newton_begin_with_jacobian(struct tutti_interface_newton *self)
 /* ---- opening ---- */
 
 /* Columns of a cycle, by component: a value is followed by its derivative. */
-static void list_columns(struct tutti_ring *ring, struct tutti_step_column *list, uint32_t first)
+static void list_jacobian_columns(struct tt_newton_cycle *ring, struct tt_step_column *list, uint32_t first)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    const struct tutti_wires *wires = &self->master->rank->wires;
+    struct tt_interface_newton *self = ring->interface;
+    const struct tt_wires *wires = &self->master->rank->wires;
     ring->column_first = first;
     for (uint32_t c = 0; c < ring->cycle->column_count; c++) {
         uint32_t value = ring->cycle->columns[c].unknown;
-        struct tutti_step_column column = {.component = ring->cycle->columns[c].component,
-                                           .size = wires->reals[ring->cycle->reals[value]].nominal};
+        struct tt_step_column column = {.component = ring->cycle->columns[c].component,
+                                        .size = wires->reals[ring->cycle->reals[value]].nominal};
         list[first] = column;
         self->unknowns[first++] = value;
         if (ring->rates[value] == TUTTI_NONE)
@@ -212,28 +213,29 @@ static void list_columns(struct tutti_ring *ring, struct tutti_step_column *list
     ring->column_count = first - ring->column_first;
 }
 
-static uint32_t component_of(const struct tutti_ring *ring, uint32_t unknown)
+static uint32_t newton_jacobian_unknown_component(const struct tt_newton_cycle *ring, uint32_t unknown)
 {
-    const struct tutti_wires *wires = &ring->interface->master->rank->wires;
+    const struct tt_wires *wires = &ring->interface->master->rank->wires;
     return wires->reals[ring->cycle->reals[ring->values[unknown]]].component;
 }
 
 /* Rows of a unit are the unknowns that are its own. */
-static enum tutti_err list_rows(struct tutti_interface_newton *self, uint32_t rows)
+static enum tutti_err newton_jacobian_list_rows(struct tt_interface_newton *self, uint32_t rows)
 {
-    struct tutti_rank *rank = self->master->rank;
-    uint32_t *used = tutti_arena_array(&rank->arena, rank->job->system->component_count, sizeof *used);
-    double *sizes = tutti_arena_array(&rank->arena, rows, sizeof *sizes);
-    self->base = tutti_arena_array(&rank->arena, rows, sizeof *self->base);
-    self->row_unknowns = tutti_arena_array(&rank->arena, rows, sizeof *self->row_unknowns);
-    self->places = tutti_arena_array(&rank->arena, self->jacobian.entry_count, sizeof *self->places);
-    self->tried = tutti_arena_array(&rank->arena, rank->wires.real_count, sizeof *self->tried);
+    struct tt_rank *rank = self->master->rank;
+    uint32_t *used = tt_arena_array(&rank->arena, rank->job->system->component_count, sizeof *used);
+    double *sizes = tt_arena_array(&rank->arena, rows, sizeof *sizes);
+    self->base = tt_arena_array(&rank->arena, rows, sizeof *self->base);
+    self->row_unknowns = tt_arena_array(&rank->arena, rows, sizeof *self->row_unknowns);
+    self->places = tt_arena_array(&rank->arena, self->jacobian.entry_count, sizeof *self->places);
+    self->tried = tt_arena_array(&rank->arena, rank->wires.real_count, sizeof *self->tried);
     if (!used || !sizes || !self->base || !self->row_unknowns || !self->places || !self->tried)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t r = 0; r < self->cycles.count; r++)
         for (uint32_t k = 0; k < self->rings[r].n; k++) {
-            const struct tutti_ring *ring = &self->rings[r];
-            uint32_t component = component_of(ring, k), row = self->jacobian.row_first[component] + used[component]++;
+            const struct tt_newton_cycle *ring = &self->rings[r];
+            uint32_t component = newton_jacobian_unknown_component(ring, k),
+                     row = self->jacobian.row_first[component] + used[component]++;
             sizes[row] = rank->wires.reals[ring->cycle->reals[ring->values[k]]].nominal;
             self->row_unknowns[row] = k;
         }
@@ -241,57 +243,56 @@ static enum tutti_err list_rows(struct tutti_interface_newton *self, uint32_t ro
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_newton_open_jacobian(struct tutti_interface_newton *self)
+enum tutti_err tt_newton_jacobian_open(struct tt_interface_newton *self)
 {
-    struct tutti_rank *rank = self->master->rank;
+    struct tt_rank *rank = self->master->rank;
     uint32_t columns = 0, rows = 0, components = rank->job->system->component_count;
     for (uint32_t r = 0; r < self->cycles.count; r++)
         columns += 2 * self->cycles.items[r].column_count;
-    uint32_t *row_count = tutti_arena_array(&rank->arena, components, sizeof *row_count);
-    struct tutti_step_column *list = tutti_arena_array(&rank->arena, columns, sizeof *list);
-    self->unknowns = tutti_arena_array(&rank->arena, columns, sizeof *self->unknowns);
+    uint32_t *row_count = tt_arena_array(&rank->arena, components, sizeof *row_count);
+    struct tt_step_column *list = tt_arena_array(&rank->arena, columns, sizeof *list);
+    self->unknowns = tt_arena_array(&rank->arena, columns, sizeof *self->unknowns);
     if (!row_count || !list || !self->unknowns)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     columns = 0;
     for (uint32_t r = 0; r < self->cycles.count; r++) {
-        struct tutti_ring *ring = &self->rings[r];
+        struct tt_newton_cycle *ring = &self->rings[r];
         for (uint32_t k = 0; k < ring->n; k++, rows++)
-            row_count[component_of(ring, k)]++;
-        list_columns(ring, list, columns);
+            row_count[newton_jacobian_unknown_component(ring, k)]++;
+        list_jacobian_columns(ring, list, columns);
         columns += ring->column_count;
     }
-    TRY(tutti_step_jacobian_init(&self->jacobian, rank, list, columns, row_count));
-    TRY(list_rows(self, rows));
+    TRY(tt_step_jacobian_init(&self->jacobian, rank, list, columns, row_count));
+    TRY(newton_jacobian_list_rows(self, rows));
     if (!self->master->staging.cubic)
-        TRY(tutti_cycles_mean(&self->cycles, rank, self->jacobian.row_first, &self->meaning));
-    self->meaning.begin = self->last ? tutti_member_back_to_last : NULL;
-    return tutti_newton_add_room(self, self->jacobian.entries, self->jacobian.entry_count);
+        TRY(tt_cycles_describe_columns(&self->cycles, rank, self->jacobian.row_first, &self->meaning));
+    self->meaning.begin = self->last ? tt_component_restore_last_step : NULL;
+    return tt_newton_jacobian_add_saved(self, self->jacobian.entries, self->jacobian.entry_count);
 }
 
-enum tutti_err tutti_newton_add_room(struct tutti_interface_newton *self, double *values, size_t count)
+enum tutti_err tt_newton_jacobian_add_saved(struct tt_interface_newton *self, double *values, size_t count)
 {
-    struct tutti_newton_room *room = &self->rooms[self->room_count++];
-    *room =
-        (struct tutti_newton_room){values, tutti_arena_array(&self->master->rank->arena, count, sizeof *values), count};
-    return room->start ? tutti_remember(&self->master->remembered, values, count * sizeof *values)
-                       : tutti_fail_memory();
+    struct tt_newton_saved *room = &self->rooms[self->room_count++];
+    *room = (struct tt_newton_saved){values, tt_arena_array(&self->master->rank->arena, count, sizeof *values), count};
+    return room->start ? tt_rollback_list_add(&self->master->remembered, values, count * sizeof *values)
+                       : tt_fail_memory();
 }
 
-enum tutti_err tutti_ring_open_pattern(struct tutti_ring *ring)
+enum tutti_err tt_newton_jacobian_open_pattern(struct tt_newton_cycle *ring)
 {
-    struct tutti_interface_newton *self = ring->interface;
+    struct tt_interface_newton *self = ring->interface;
     size_t count = 0, e = self->jacobian.columns[ring->column_first].first;
-    struct tutti_pattern_place *list = calloc(self->jacobian.entry_count + 1, sizeof *list);
+    struct tt_pattern_place *list = calloc(self->jacobian.entry_count + 1, sizeof *list);
     if (!list)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t c = ring->column_first; c < ring->column_first + ring->column_count; c++)
         for (uint32_t component = self->jacobian.columns[c].component, row = self->jacobian.row_first[component];
              row < self->jacobian.row_first[component + 1]; row++)
-            list[count++] = (struct tutti_pattern_place){(int32_t)self->row_unknowns[row], (int32_t)self->unknowns[c]};
-    enum tutti_err err = tutti_pattern_init(&ring->pattern, (int32_t)ring->n, (int32_t)ring->n, list, count);
-    bool sparse = !err && self->kind != TUTTI_NEWTON_BROYDEN && tutti_pattern_is_worth_sparse(&ring->pattern);
+            list[count++] = (struct tt_pattern_place){(int32_t)self->row_unknowns[row], (int32_t)self->unknowns[c]};
+    enum tutti_err err = tt_pattern_init(&ring->pattern, (int32_t)ring->n, (int32_t)ring->n, list, count);
+    bool sparse = !err && self->kind != TUTTI_NEWTON_BROYDEN && tt_pattern_is_worth_sparse(&ring->pattern);
     for (size_t i = 0; i < count && !err; i++)
-        self->places[e + i] = sparse ? tutti_pattern_find(&ring->pattern, &list[i])
+        self->places[e + i] = sparse ? tt_pattern_find(&ring->pattern, &list[i])
                                      : (size_t)list[i].column * ring->n + (size_t)list[i].row;
     ring->problem.pattern = sparse ? &ring->pattern : NULL;
     free(list);

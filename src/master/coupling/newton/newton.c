@@ -38,9 +38,9 @@ static const double LARGEST_WEIGHT = 0.01;
 /* ---- opening ---- */
 
 /* Is an unknown a Float32? */
-static bool has_narrow(const struct tutti_ring *ring)
+static bool cycle_has_float32(const struct tt_newton_cycle *ring)
 {
-    const struct tutti_real *reals = ring->interface->master->rank->wires.reals;
+    const struct tt_real_signal *reals = ring->interface->master->rank->wires.reals;
     for (uint32_t k = 0; k < ring->n; k++)
         if (reals[ring->cycle->reals[ring->values[k]]].narrow)
             return true;
@@ -49,60 +49,60 @@ static bool has_narrow(const struct tutti_ring *ring)
 
 /* The size below which a signal is small: of that size its absolute tolerance is the relative one. Residuals of signals of one system are
  * compared, so that it is not less than a hundredth of the largest one. */
-static double size_of(const struct tutti_master *master, uint32_t real)
+static double newton_signal_size(const struct tt_sim *master, uint32_t real)
 {
-    const struct tutti_norm *norm = &master->norm;
+    const struct tt_norm *norm = &master->norm;
     double size = fmax(norm->seen[real], norm->largest / 100);
-    return fmax(tutti_norm_absolute(norm, real, size) / norm->rtol, 1e-100);
+    return fmax(tt_norm_absolute_tolerance(norm, real, size) / norm->rtol, 1e-100);
 }
 
-static enum tutti_err open_ring(struct tutti_ring *ring)
+static enum tutti_err open_newton_cycle(struct tt_newton_cycle *ring)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    struct tutti_rank *rank = self->master->rank;
+    struct tt_interface_newton *self = ring->interface;
+    struct tt_rank *rank = self->master->rank;
     size_t n = ring->n;
     bool broyden = self->kind == TUTTI_NEWTON_BROYDEN;
     double **const vectors[] = {&ring->x,       &ring->image, &ring->residuals, &ring->scale,      &ring->first,
                                 &ring->guessed, &ring->guess, &ring->seen_x,    &ring->seen_image, &ring->at};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        *vectors[i] = tutti_arena_array(&rank->arena, n, sizeof(double));
+        *vectors[i] = tt_arena_array(&rank->arena, n, sizeof(double));
         if (!*vectors[i])
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     if (n == 0)
         return TUTTI_OK;
     for (uint32_t k = 0; k < n; k++)
-        ring->scale[k] = size_of(self->master, ring->cycle->reals[ring->values[k]]);
-    ring->problem = (struct tutti_fixed_point){.n = n,
-                                               .context = ring,
-                                               .evaluate = tutti_ring_sweep,
-                                               .scale = ring->scale,
-                                               .krylov = self->kind == TUTTI_NEWTON_KRYLOV,
-                                               .distance = has_narrow(ring) ? DISTANCE_OF_FLOATS : DISTANCE};
+        ring->scale[k] = newton_signal_size(self->master, ring->cycle->reals[ring->values[k]]);
+    ring->problem = (struct tt_fixed_point){.n = n,
+                                            .context = ring,
+                                            .evaluate = tt_interface_newton_sweep,
+                                            .scale = ring->scale,
+                                            .krylov = self->kind == TUTTI_NEWTON_KRYLOV,
+                                            .distance = cycle_has_float32(ring) ? DISTANCE_OF_FLOATS : DISTANCE};
     if (self->kind != TUTTI_NEWTON_KRYLOV) {
-        ring->problem.jacobian = tutti_ring_make_jacobian;
-        TRY(tutti_ring_open_pattern(ring));
+        ring->problem.jacobian = tt_newton_jacobian_compute;
+        TRY(tt_newton_jacobian_open_pattern(ring));
     }
-    ring->matrix = broyden ? tutti_arena_array(&rank->arena, n * n, sizeof(double)) : NULL;
+    ring->matrix = broyden ? tt_arena_array(&rank->arena, n * n, sizeof(double)) : NULL;
     if (broyden && !ring->matrix)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     if (broyden)
-        TRY(tutti_newton_add_room(self, ring->matrix, n * n));
-    return tutti_newton_new(&ring->solver, &ring->problem);
+        TRY(tt_newton_jacobian_add_saved(self, ring->matrix, n * n));
+    return tt_kinsol_new(&ring->solver, &ring->problem);
 }
 
 /* Values, and which of them have derivatives. */
-static enum tutti_err open_unknowns(struct tutti_ring *ring)
+static enum tutti_err open_newton_unknowns(struct tt_newton_cycle *ring)
 {
-    const struct tutti_master *master = ring->interface->master;
-    const struct tutti_cycle *cycle = ring->cycle;
+    const struct tt_sim *master = ring->interface->master;
+    const struct tt_cycle *cycle = ring->cycle;
     ring->n = cycle->n;
-    ring->rates = tutti_arena_array(&master->rank->arena, cycle->n, sizeof *ring->rates);
-    ring->values = tutti_arena_array(&master->rank->arena, 2 * (size_t)cycle->n, sizeof *ring->values);
+    ring->rates = tt_arena_array(&master->rank->arena, cycle->n, sizeof *ring->rates);
+    ring->values = tt_arena_array(&master->rank->arena, 2 * (size_t)cycle->n, sizeof *ring->values);
     if (!ring->rates || !ring->values)
-        return tutti_fail_memory();
+        return tt_fail_memory();
     for (uint32_t k = 0; k < cycle->n; k++) {
-        bool known = master->staging.cubic && tutti_extrapolation_gives(master->rank, cycle->reals[k]);
+        bool known = master->staging.cubic && tt_extrapolation_provides_rates(master->rank, cycle->reals[k]);
         ring->rates[k] = known ? ring->n++ : TUTTI_NONE;
         ring->values[k] = k;
         if (known)
@@ -113,99 +113,97 @@ static enum tutti_err open_unknowns(struct tutti_ring *ring)
 
 /* ---- the last own step of solvers ---- */
 
-static enum tutti_err check_last(const struct tutti_member *member)
+static enum tutti_err newton_check_last(const struct tt_member *member)
 {
-    const struct tutti_unit *unit = member->unit;
-    const struct tutti_solver_kind *kind = member->setup.integration.solver;
-    kind = kind ? kind : tutti_solver_kinds[0];
+    const struct tt_unit *unit = member->unit;
+    const struct tt_solver_kind *kind = member->setup.integration.solver;
+    kind = kind ? kind : tt_solver_kinds[0];
     if (unit->kind->interface != TUTTI_ME)
-        return tutti_fail(
-            TUTTI_ERR_ARGUMENT,
-            "--reevaluate last repeats the last step of a unit's solver, and '%s' (%s) is of Co-Simulation, "
-            "whose solver is its own; use --interface me, or --reevaluate full",
-            unit->name, unit->fmu->path);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--reevaluate last repeats the last step of a unit's solver, and '%s' (%s) is of Co-Simulation, "
+                       "whose solver is its own; use --interface me, or --reevaluate full",
+                       unit->name, unit->fmu->path);
     if (!kind->saved_size && unit->fmu->desc->state_count > 0)
-        return tutti_fail(
-            TUTTI_ERR_ARGUMENT,
-            "--reevaluate last repeats the last step of a unit's solver, and %s of '%s' cannot go back to "
-            "where that began; use --solver bdf, radau5 or one with fixed steps, or --reevaluate full",
-            kind->name, unit->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--reevaluate last repeats the last step of a unit's solver, and %s of '%s' cannot go back to "
+                       "where that began; use --solver bdf, radau5 or one with fixed steps, or --reevaluate full",
+                       kind->name, unit->name);
     if (member->setup.integration.average)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--reevaluate last goes without --filter average: '%s' has averages over whole steps",
-                          unit->name);
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--reevaluate last goes without --filter average: '%s' has averages over whole steps",
+                       unit->name);
     return TUTTI_OK;
 }
 
-static enum tutti_err open_last(struct tutti_interface_newton *self)
+static enum tutti_err open_last_step(struct tt_interface_newton *self)
 {
-    struct tutti_rank *rank = self->master->rank;
+    struct tt_rank *rank = self->master->rank;
     self->last = self->master->chosen.last_only;
     for (uint32_t r = 0; r < self->cycles.count && self->last; r++)
         for (uint32_t i = 0; i < self->cycles.items[r].stage->count; i++)
-            TRY(check_last(&rank->members[tutti_newton_unit_at(self, self->cycles.items[r].stage, i)]));
+            TRY(newton_check_last(&rank->members[tt_interface_newton_unit_at(self, self->cycles.items[r].stage, i)]));
     for (unsigned o = 0; o < rank->wires.order && self->last; o++) {
-        self->guessed_slopes[o] = tutti_arena_array(&rank->arena, rank->wires.gather_count, sizeof(double));
+        self->guessed_slopes[o] = tt_arena_array(&rank->arena, rank->wires.gather_count, sizeof(double));
         if (!self->guessed_slopes[o])
-            return tutti_fail_memory();
+            return tt_fail_memory();
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err open_newton(struct tutti_master *master, void *coupling)
+static enum tutti_err open_newton(struct tt_sim *master, void *coupling)
 {
-    struct tutti_interface_newton *self = coupling;
-    struct tutti_rank *rank = master->rank;
+    struct tt_interface_newton *self = coupling;
+    struct tt_rank *rank = master->rank;
     int kind;
     self->master = master;
-    TRY(tutti_option_choose("newton", rank->job->options.newton, &kind));
-    self->kind = (enum tutti_newton_kind)kind;
-    TRY(tutti_cycles_init(&self->cycles, rank, &master->running));
-    TRY(open_last(self));
-    self->rings = tutti_arena_array(&rank->arena, self->cycles.count, sizeof *self->rings);
-    self->rooms = tutti_arena_array(&rank->arena, (size_t)self->cycles.count + 2, sizeof *self->rooms);
-    self->jacobian_h = tutti_arena_array(&rank->arena, self->cycles.count, sizeof *self->jacobian_h);
-    self->begin = tutti_arena_array(&rank->arena, rank->wires.real_count, sizeof *self->begin);
-    self->before = tutti_arena_array(&rank->arena, rank->member_count, sizeof *self->before);
+    TRY(tt_options_choose("newton", rank->job->options.newton, &kind));
+    self->kind = (enum tt_newton_kind)kind;
+    TRY(tt_cycles_init(&self->cycles, rank, &master->running));
+    TRY(open_last_step(self));
+    self->rings = tt_arena_array(&rank->arena, self->cycles.count, sizeof *self->rings);
+    self->rooms = tt_arena_array(&rank->arena, (size_t)self->cycles.count + 2, sizeof *self->rooms);
+    self->jacobian_h = tt_arena_array(&rank->arena, self->cycles.count, sizeof *self->jacobian_h);
+    self->begin = tt_arena_array(&rank->arena, rank->wires.real_count, sizeof *self->begin);
+    self->before = tt_arena_array(&rank->arena, rank->member_count, sizeof *self->before);
     if (!self->rings || !self->rooms || !self->jacobian_h || !self->begin || !self->before)
-        return tutti_fail_memory();
-    TRY(tutti_remember(&master->remembered, &self->start_step, sizeof self->start_step));
-    TRY(tutti_newton_add_room(self, self->jacobian_h, self->cycles.count));
+        return tt_fail_memory();
+    TRY(tt_rollback_list_add(&master->remembered, &self->start_step, sizeof self->start_step));
+    TRY(tt_newton_jacobian_add_saved(self, self->jacobian_h, self->cycles.count));
     for (uint32_t r = 0; r < self->cycles.count; r++) {
         self->rings[r].interface = self;
         self->rings[r].cycle = &self->cycles.items[r];
         self->rings[r].jacobian_h = &self->jacobian_h[r];
-        TRY(open_unknowns(&self->rings[r]));
+        TRY(open_newton_unknowns(&self->rings[r]));
     }
-    TRY(tutti_newton_open_jacobian(self));
+    TRY(tt_newton_jacobian_open(self));
     for (uint32_t r = 0; r < self->cycles.count; r++)
-        TRY(open_ring(&self->rings[r]));
+        TRY(open_newton_cycle(&self->rings[r]));
     return TUTTI_OK;
 }
 
-static void close_newton(struct tutti_master *master, void *coupling)
+static void close_newton(struct tt_sim *master, void *coupling)
 {
-    struct tutti_interface_newton *self = coupling;
+    struct tt_interface_newton *self = coupling;
     for (uint32_t r = 0; self->rings && r < self->cycles.count; r++) {
-        tutti_newton_free(self->rings[r].solver);
-        tutti_pattern_fini(&self->rings[r].pattern);
+        tt_kinsol_free(self->rings[r].solver);
+        tt_pattern_fini(&self->rings[r].pattern);
     }
-    tutti_step_jacobian_fini(&self->jacobian);
-    tutti_cycles_fini(&self->cycles);
-    tutti_snapshot_fini(&self->own, master->rank);
+    tt_step_jacobian_fini(&self->jacobian);
+    tt_cycles_fini(&self->cycles);
+    tt_snapshot_fini(&self->own, master->rank);
 }
 
 /* ---- around a solution ---- */
 
 /* The first guess is where the signals go by extrapolation. */
-static void predict(struct tutti_ring *ring)
+static void newton_predict(struct tt_newton_cycle *ring)
 {
-    const struct tutti_interface_newton *self = ring->interface;
-    const struct tutti_wires *wires = &self->master->rank->wires;
+    const struct tt_interface_newton *self = ring->interface;
+    const struct tt_wires *wires = &self->master->rank->wires;
     double h = self->target - self->master->rank->t;
     for (uint32_t k = 0; k < ring->cycle->n; k++) {
         double begin = self->begin[ring->cycle->reals[k]], move = 0, rate = 0, power = 1;
-        ring->scale[k] = size_of(self->master, ring->cycle->reals[k]);
+        ring->scale[k] = newton_signal_size(self->master, ring->cycle->reals[k]);
         for (unsigned o = 0; o < wires->order && self->master->extrapolation.order > 0; o++) {
             double slope = wires->slopes[o][wires->reals[ring->cycle->reals[k]].place];
             rate += power * slope;
@@ -221,47 +219,47 @@ static void predict(struct tutti_ring *ring)
 }
 
 /* Where the error of a step may be a part of the tolerance only, a tenth of that; but no less than rounding. */
-static double tolerance_of(const struct tutti_ring *ring)
+static double newton_tolerance(const struct tt_newton_cycle *ring)
 {
-    const struct tutti_interface_newton *self = ring->interface;
-    const struct tutti_master *master = self->master;
-    const struct tutti_norm *norm = &master->norm;
+    const struct tt_interface_newton *self = ring->interface;
+    const struct tt_sim *master = self->master;
+    const struct tt_norm *norm = &master->norm;
     double part = (self->target - master->rank->t) / master->rank->span;
     double tolerance = norm->rtol * (norm->per_time ? fmax(0.1 * part, 1e-13 / norm->rtol) : 1);
-    return has_narrow(ring) ? fmax(tolerance, 2 * (double)FLT_EPSILON) : tolerance;
+    return cycle_has_float32(ring) ? fmax(tolerance, 2 * (double)FLT_EPSILON) : tolerance;
 }
 
 /* What is discrete goes to those of the cycle that read it; *other: it is another than in the last solution. */
-static enum tutti_err carry(struct tutti_ring *ring, bool *other)
+static enum tutti_err transfer_discrete(struct tt_newton_cycle *ring, bool *other)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    struct tutti_rank *rank = self->master->rank;
-    const struct tutti_cycle *cycle = ring->cycle;
+    struct tt_interface_newton *self = ring->interface;
+    struct tt_rank *rank = self->master->rank;
+    const struct tt_cycle *cycle = ring->cycle;
     *other = false;
     for (uint32_t i = 0; i < cycle->piece_count; i++) {
-        const struct tutti_cycle_piece *piece = &cycle->pieces[i];
+        const struct tt_cycle_piece *piece = &cycle->pieces[i];
         char *begin = self->master->staging.begin + piece->offset;
         const char *now = rank->wires.signals + piece->offset;
         *other = *other || memcmp(begin, now, piece->size) != 0;
         memcpy(begin, now, piece->size);
     }
     for (uint32_t i = 0; i < cycle->stage->count; i++) {
-        struct tutti_member *member = &rank->members[tutti_newton_unit_at(self, cycle->stage, i)];
-        if (!tutti_rank_owns(rank, member->component) || member->unit->has_events)
+        struct tt_member *member = &rank->members[tt_interface_newton_unit_at(self, cycle->stage, i)];
+        if (!tt_rank_owns(rank, member->component) || member->unit->has_events)
             continue;
         bool before = member->wires->held_changed;
         member->wires->held_changed = false;
-        TRY(tutti_wires_gather_held(&rank->wires, member->wires));
+        TRY(tt_wires_gather_held(&rank->wires, member->wires));
         *other = *other || member->wires->held_changed;
         member->wires->held_changed = member->wires->held_changed || before;
     }
-    return tutti_agree_any(rank, other);
+    return tt_rank_agree_any(rank, other);
 }
 
 /* ---- failure ---- */
 
 /* The unknown with the largest residual that is not named yet; ring->n: there is none. */
-static uint32_t find_worst(const struct tutti_ring *ring, const bool *named)
+static uint32_t newton_find_worst(const struct tt_newton_cycle *ring, const bool *named)
 {
     uint32_t worst = ring->n;
     double largest = -1;
@@ -276,13 +274,13 @@ static uint32_t find_worst(const struct tutti_ring *ring, const bool *named)
     return worst;
 }
 
-static const struct tutti_structure_node *node_of(const struct tutti_ring *ring, uint32_t unknown)
+static const struct tt_structure_node *newton_unknown_node(const struct tt_newton_cycle *ring, uint32_t unknown)
 {
-    const struct tutti_rank *rank = ring->interface->master->rank;
+    const struct tt_rank *rank = ring->interface->master->rank;
     return &rank->job->structure.nodes[rank->wires.reals[ring->cycle->reals[ring->values[unknown]]].node];
 }
 
-static uint32_t find_reader(const struct tutti_ring *ring, uint32_t unknown)
+static uint32_t find_unknown_reader(const struct tt_newton_cycle *ring, uint32_t unknown)
 {
     uint32_t c = 0;
     while (ring->cycle->columns[c].unknown != ring->values[unknown])
@@ -291,62 +289,63 @@ static uint32_t find_reader(const struct tutti_ring *ring, uint32_t unknown)
 }
 
 /* "'a.y' goes to 'b' as 1.5 and comes back as 1.25, ..." */
-static void name_residuals(const struct tutti_ring *ring, struct tutti_text *text)
+static void format_residuals(const struct tt_newton_cycle *ring, struct tt_text *text)
 {
-    const struct tutti_system *system = ring->interface->master->rank->job->system;
+    const struct tt_system *system = ring->interface->master->rank->job->system;
     bool *named = calloc((size_t)ring->n + 1, sizeof *named);
     for (unsigned i = 0; named && i < MOST_NAMED; i++) {
-        uint32_t k = find_worst(ring, named);
+        uint32_t k = newton_find_worst(ring, named);
         if (k == ring->n)
             break;
         char name[256];
-        struct tutti_end end = {.component = node_of(ring, k)->component, .variable = node_of(ring, k)->variable};
+        struct tt_end end = {.component = newton_unknown_node(ring, k)->component,
+                             .variable = newton_unknown_node(ring, k)->variable};
         bool rate = ring->values[k] != k;
         double unit = rate ? ring->interface->target - ring->interface->master->rank->t : 1;
-        tutti_text_printf(text, "%s%s'%s' goes to '%s' as %.9g and comes back as %.9g", i ? ", " : "",
-                          rate ? "the derivative of " : "", tutti_system_name(system, &end, name, sizeof name),
-                          system->components[find_reader(ring, k)].name, ring->x[k] / unit,
-                          (ring->x[k] - ring->residuals[k]) / unit);
+        tt_text_printf(text, "%s%s'%s' goes to '%s' as %.9g and comes back as %.9g", i ? ", " : "",
+                       rate ? "the derivative of " : "", tt_system_name(system, &end, name, sizeof name),
+                       system->components[find_unknown_reader(ring, k)].name, ring->x[k] / unit,
+                       (ring->x[k] - ring->residuals[k]) / unit);
         named[k] = true;
     }
     free(named);
 }
 
 /* However short the step is. The message is the reason. */
-static enum tutti_err give_up(const struct tutti_ring *ring, double distance)
+static enum tutti_err newton_fail_final(const struct tt_newton_cycle *ring, double distance)
 {
-    const struct tutti_interface_newton *self = ring->interface;
-    struct tutti_text text = {0};
+    const struct tt_interface_newton *self = ring->interface;
+    struct tt_text text = {0};
     char reason[400];
     snprintf(reason, sizeof reason, "%s", tutti_err_message());
-    name_residuals(ring, &text);
+    format_residuals(ring, &text);
     if (distance > 0)
-        tutti_text_printf(&text, "; the condition number is about %.0e", 1 / distance);
-    enum tutti_err err = tutti_fail(
+        tt_text_printf(&text, "; the condition number is about %.0e", 1 / distance);
+    enum tutti_err err = tt_fail(
         TUTTI_ERR_SOLVER,
         "t = %s: the step to %s, and all longer ones, have no solution: %s (%s). Look at these connections (tutti "
         "analyze); use another --step, --max-iterations, --newton full, --coupling relax --accelerate anderson, or "
         "--coupling seidel",
         TIME(self->master->rank->t), TIME(self->target), reason, text.text ? text.text : "");
-    tutti_text_fini(&text);
+    tt_text_fini(&text);
     return err;
 }
 
 /* A shorter step has a Jacobian that is nearer to I, unless there is an algebraic loop: so halves are tried first. */
-static enum tutti_err fail(struct tutti_ring *ring, const struct tutti_newton_counts *counts)
+static enum tutti_err newton_fail_solution(struct tt_newton_cycle *ring, const struct tt_newton_counts *counts)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    const struct tutti_rank *rank = self->master->rank;
+    struct tt_interface_newton *self = ring->interface;
+    const struct tt_rank *rank = self->master->rank;
     double h = self->target - rank->t;
     *ring->jacobian_h = 0;
     if (h < LEAST_STEP * self->master->memory.stepper.first)
-        return give_up(ring, counts->distance);
+        return newton_fail_final(ring, counts->distance);
     bool *none = calloc((size_t)ring->n + 1, sizeof *none);
     if (!none)
-        return tutti_fail_memory();
-    uint32_t worst = find_worst(ring, none);
+        return tt_fail_memory();
+    uint32_t worst = newton_find_worst(ring, none);
     free(none);
-    tutti_outcome_refused(self->outcome, node_of(ring, worst)->component, rank->t);
+    tt_outcome_set_rejected(self->outcome, newton_unknown_node(ring, worst)->component, rank->t);
     self->interrupted = true;
     return TUTTI_OK;
 }
@@ -354,7 +353,7 @@ static enum tutti_err fail(struct tutti_ring *ring, const struct tutti_newton_co
 /* ---- a step ---- */
 
 /* How far the solution is from its first guess, as a multiple of the residual there, both relative to the sizes of the signals. */
-static double find_amplification(const struct tutti_ring *ring)
+static double find_amplification(const struct tt_newton_cycle *ring)
 {
     double far = 0, residual = 0;
     for (uint32_t k = 0; k < ring->n; k++) {
@@ -366,23 +365,23 @@ static double find_amplification(const struct tutti_ring *ring)
 }
 
 /* KINSOL has found something: is it a solution? */
-static enum tutti_err look_at_solution(struct tutti_ring *ring, struct tutti_newton_counts *counts)
+static enum tutti_err verify_solution(struct tt_newton_cycle *ring, struct tt_newton_counts *counts)
 {
     double amplification = find_amplification(ring);
     if (!(amplification > SINGULAR))
         return TUTTI_OK;
     counts->distance = 1 / amplification;
-    return tutti_fail(TUTTI_ERR_SOLVER, "the Jacobian is singular, up to a relative change of %.0e", 1 / amplification);
+    return tt_fail(TUTTI_ERR_SOLVER, "the Jacobian is singular, up to a relative change of %.0e", 1 / amplification);
 }
 
 /* With what is discrete as it is. */
-static enum tutti_err solve_reals(struct tutti_ring *ring)
+static enum tutti_err newton_solve_reals(struct tt_newton_cycle *ring)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    struct tutti_rank *rank = self->master->rank;
-    struct tutti_newton_counts counts = {0};
-    struct tutti_newton_options options = {.tolerance = tolerance_of(ring),
-                                           .iterations = self->master->most_iterations};
+    struct tt_interface_newton *self = ring->interface;
+    struct tt_rank *rank = self->master->rank;
+    struct tt_newton_counts counts = {0};
+    struct tt_kinsol_options options = {.tolerance = newton_tolerance(ring),
+                                        .iterations = self->master->most_iterations};
     bool outside = false;
     enum tutti_err err;
     ring->asked = 0;
@@ -390,95 +389,95 @@ static enum tutti_err solve_reals(struct tutti_ring *ring)
     ring->begins = true;
     memcpy(ring->guess, ring->x, ring->n * sizeof *ring->guess);
     if (ring->n == 0)
-        err = tutti_ring_sweep(ring, ring->x, ring->image, &outside);
+        err = tt_interface_newton_sweep(ring, ring->x, ring->image, &outside);
     else
-        err = tutti_newton_solve(ring->solver, &options, ring->x, ring->residuals, &counts);
+        err = tt_kinsol_solve(ring->solver, &options, ring->x, ring->residuals, &counts);
     rank->stats->newton_iterations += counts.iterations;
     if (self->interrupted)
         return TUTTI_OK;
     if (!err && counts.iterations > 0)
-        err = look_at_solution(ring, &counts);
+        err = verify_solution(ring, &counts);
     if (outside) { /* nothing to solve, but repeated for what is discrete */
-        tutti_outcome_refused(self->outcome, tutti_newton_unit_at(self, ring->cycle->stage, 0), rank->t);
+        tt_outcome_set_rejected(self->outcome, tt_interface_newton_unit_at(self, ring->cycle->stage, 0), rank->t);
         self->interrupted = true;
     }
-    return err == TUTTI_ERR_SOLVER ? fail(ring, &counts) : err;
+    return err == TUTTI_ERR_SOLVER ? newton_fail_solution(ring, &counts) : err;
 }
 
 /* What is discrete becomes again what it was at the start of the step. */
-static enum tutti_err carry_back(struct tutti_ring *ring)
+static enum tutti_err restore_discrete(struct tt_newton_cycle *ring)
 {
-    struct tutti_interface_newton *self = ring->interface;
-    struct tutti_rank *rank = self->master->rank;
-    const struct tutti_stage *stage = ring->cycle->stage;
+    struct tt_interface_newton *self = ring->interface;
+    struct tt_rank *rank = self->master->rank;
+    const struct tt_step_stage *stage = ring->cycle->stage;
     const uint32_t *components = self->cycles.stages.components + stage->first;
     for (uint32_t i = 0; i < stage->count; i++)
-        if (tutti_rank_owns(rank, components[i]))
-            tutti_newton_attribute(self, &rank->members[components[i]]);
-    TRY(tutti_snapshot_restore_some(self->start, rank, components, stage->count));
+        if (tt_rank_owns(rank, components[i]))
+            tt_interface_newton_count_steps(self, &rank->members[components[i]]);
+    TRY(tt_snapshot_restore_members(self->start, rank, components, stage->count));
     rank->own_events = self->own_events;
     ring->away = false;
     for (uint32_t i = 0; i < ring->cycle->piece_count; i++) {
-        const struct tutti_cycle_piece *piece = &ring->cycle->pieces[i];
+        const struct tt_cycle_piece *piece = &ring->cycle->pieces[i];
         memcpy(self->master->staging.begin + piece->offset, self->start->signals + piece->offset, piece->size);
     }
     for (uint32_t i = 0; i < stage->count; i++) {
-        struct tutti_member *member = &rank->members[components[i]];
-        if (tutti_rank_owns(rank, components[i]) && !member->unit->has_events)
-            TRY(tutti_wires_gather_held(&rank->wires, member->wires));
+        struct tt_member *member = &rank->members[components[i]];
+        if (tt_rank_owns(rank, components[i]) && !member->unit->has_events)
+            TRY(tt_wires_gather_held(&rank->wires, member->wires));
     }
     return TUTTI_OK;
 }
 
 /* Where changes of discrete outputs are located, they are none inside of a step: such a step is cut there. What flips back and forth
  * (a relay that switches itself off) stays as it was at the start. */
-static enum tutti_err settle(struct tutti_ring *ring)
+static enum tutti_err newton_iterate_discrete(struct tt_newton_cycle *ring)
 {
-    struct tutti_interface_newton *self = ring->interface;
+    struct tt_interface_newton *self = ring->interface;
     bool other = !self->master->chosen.detection->outputs;
     for (unsigned round = 1; other && round < self->master->most_iterations; round++) {
-        TRY(carry(ring, &other));
+        TRY(transfer_discrete(ring, &other));
         if (other)
-            TRY(solve_reals(ring));
+            TRY(newton_solve_reals(ring));
         if (self->interrupted)
             return TUTTI_OK;
     }
     if (!other)
         return TUTTI_OK;
     self->outcome->converged = false;
-    TRY(carry_back(ring));
-    return solve_reals(ring);
+    TRY(restore_discrete(ring));
+    return newton_solve_reals(ring);
 }
 
-static enum tutti_err solve(struct tutti_ring *ring)
+static enum tutti_err newton_solve_cycle(struct tt_newton_cycle *ring)
 {
-    struct tutti_interface_newton *self = ring->interface;
+    struct tt_interface_newton *self = ring->interface;
     ring->sweeps = 0;
     ring->away = false;
     self->own_events = self->master->rank->own_events;
-    predict(ring);
-    TRY(solve_reals(ring));
+    newton_predict(ring);
+    TRY(newton_solve_reals(ring));
     if (!self->interrupted)
-        TRY(settle(ring));
+        TRY(newton_iterate_discrete(ring));
     if (self->outcome->iterations < ring->sweeps)
         self->outcome->iterations = ring->sweeps;
     return TUTTI_OK;
 }
 
 /* Units that lie in no cycle: once. */
-static enum tutti_err step_once(struct tutti_interface_newton *self, const struct tutti_stage *stage)
+static enum tutti_err newton_step_once(struct tt_interface_newton *self, const struct tt_step_stage *stage)
 {
-    struct tutti_outcome outcome = tutti_outcome_begin();
-    TRY(tutti_newton_step_stage(self, stage, true, &outcome));
+    struct tt_outcome outcome = tt_outcome_begin();
+    TRY(tt_interface_newton_step_stage(self, stage, true, &outcome));
     if (outcome.why == TUTTI_REACHED)
-        return tutti_newton_ask_units(self, stage);
+        return tt_interface_newton_get_rates(self, stage);
     *self->outcome = outcome;
     self->interrupted = true;
     return TUTTI_OK;
 }
 
 /* Awais 2015 eq. 5.22: what the iteration changed of its first result. */
-static double measure_divergence(const struct tutti_interface_newton *self)
+static double newton_measure_divergence(const struct tt_interface_newton *self)
 {
     double square = 0, largest = 0;
     for (uint32_t r = 0; r < self->cycles.count; r++)
@@ -490,52 +489,53 @@ static double measure_divergence(const struct tutti_interface_newton *self)
     return sqrt(square) + LARGEST_WEIGHT * largest;
 }
 
-static enum tutti_err step_all(struct tutti_interface_newton *self)
+static enum tutti_err step_all_stages(struct tt_interface_newton *self)
 {
-    struct tutti_master *master = self->master;
-    const struct tutti_stages *stages = &self->cycles.stages;
+    struct tt_sim *master = self->master;
+    const struct tt_step_stages *stages = &self->cycles.stages;
     uint32_t ring = 0;
     for (uint32_t s = 0; s < stages->count; s++) {
-        TRY(stages->items[s].cyclic ? solve(&self->rings[ring++]) : step_once(self, &stages->items[s]));
+        TRY(stages->items[s].cyclic ? newton_solve_cycle(&self->rings[ring++])
+                                    : newton_step_once(self, &stages->items[s]));
         if (self->interrupted)
             return TUTTI_OK;
         for (uint32_t i = 0; i < stages->items[s].count; i++)
-            tutti_staging_pass_on(&master->staging, tutti_newton_unit_at(self, &stages->items[s], i),
-                                  self->target - master->rank->t);
+            tt_coupled_inputs_interpolate(&master->staging, tt_interface_newton_unit_at(self, &stages->items[s], i),
+                                          self->target - master->rank->t);
     }
-    self->outcome->divergence = measure_divergence(self);
+    self->outcome->divergence = newton_measure_divergence(self);
     return TUTTI_OK;
 }
 
-static enum tutti_err step(struct tutti_master *master, void *coupling, double target, struct tutti_outcome *outcome)
+static enum tutti_err newton_step(struct tt_sim *master, void *coupling, double target, struct tt_outcome *outcome)
 {
-    struct tutti_interface_newton *self = coupling;
-    struct tutti_rank *rank = master->rank;
+    struct tt_interface_newton *self = coupling;
+    struct tt_rank *rank = master->rank;
     self->start = &master->start;
     if (self->start->t != rank->t) {
-        TRY(tutti_snapshot_take(&self->own, rank));
+        TRY(tt_snapshot_take(&self->own, rank));
         self->start = &self->own;
     }
     self->target = target;
     self->outcome = outcome;
     self->interrupted = false;
     outcome->iterations = 1;
-    tutti_newton_begin_with_jacobian(self);
+    tt_newton_jacobian_begin(self);
     memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
-    tutti_wires_take_reals(&rank->wires, rank->wires.signals, self->begin);
-    return step_all(self);
+    tt_wires_get_reals(&rank->wires, rank->wires.signals, self->begin);
+    return step_all_stages(self);
 }
 
 /* Linear interpolation between both ends, or that of Hermite. */
-static unsigned order(unsigned extrapolation)
+static unsigned newton_order(unsigned extrapolation)
 {
     return extrapolation == TUTTI_CUBIC ? 4 : 2;
 }
 
-const struct tutti_coupling tutti_coupling_newton = {.name = "newton",
-                                                     .iterates = true,
-                                                     .size = sizeof(struct tutti_interface_newton),
-                                                     .open = open_newton,
-                                                     .close = close_newton,
-                                                     .step = step,
-                                                     .order = order};
+const struct tt_coupling tt_coupling_newton = {.name = "newton",
+                                               .iterates = true,
+                                               .size = sizeof(struct tt_interface_newton),
+                                               .open = open_newton,
+                                               .close = close_newton,
+                                               .step = newton_step,
+                                               .order = newton_order};
